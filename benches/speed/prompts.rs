@@ -17,7 +17,7 @@ use overnight_core::{
         state::Job,
     },
     message::{Message, Prompt, Reply, Usage},
-    prompt::{compose, tools::tool_specs},
+    prompt::{compose, tools::ToolList},
 };
 use std::{
     path::PathBuf,
@@ -106,7 +106,7 @@ impl Baseline {
                     self.said += text.len()
                         + calls.iter().map(|call| serde_json::to_vec(&call.said).unwrap().len()).sum::<usize>();
                     if self.counts {
-                        self.sums.add(&Prompt::new(tool_specs(), self.messages.clone()));
+                        self.sums.add(&Prompt::new(ToolList::usual().specs.clone(), self.messages.clone()));
                     }
                     self.messages.push(Message::Assistant {
                         text: text.clone(),
@@ -126,7 +126,7 @@ impl Baseline {
 }
 
 pub(crate) fn measure() {
-    let fixed = Prompt::new(tool_specs(), vec![Message::System { text: compose::system_prompt() }]);
+    let fixed = Prompt::new(ToolList::usual().specs.clone(), vec![Message::System { text: compose::system_prompt() }]);
     let fixed = serde_json::to_vec(&fixed).unwrap().len() as f64 / BYTES_A_TOKEN;
     table::limited("fixed part of a prompt: tools and system prompt", fixed, FIXED, "tokens");
     for (phases, notes) in [(8, Notes::Appended), (8, Notes::Added), (64, Notes::Appended), (128, Notes::Appended)] {

@@ -209,6 +209,24 @@ impl TimelineBuilder {
             Event::LessonProposed { lesson } => {
                 part.notes.push(format!("lesson proposed: {} ({})", lesson.text, lesson.evidence));
             }
+            Event::HelperEnded { conversation, end, .. } => part.notes.extend(self.job.helper.as_ref().map(|helper| {
+                format!(
+                    "helper {conversation}, {}: it {} after {}",
+                    helper.role.told(),
+                    end.told(),
+                    turns(helper.turns)
+                )
+            })),
+            Event::ListsCompared { findings, .. } | Event::VerdictGiven { findings, .. } => {
+                part.notes.extend(
+                    findings
+                        .iter()
+                        .map(|finding| format!("finding {}: {}, {}", finding.id, finding.kind.told(), finding.text)),
+                );
+            }
+            Event::FindingSettled { id, settlement, by } => {
+                part.notes.push(format!("finding {id} settled by {by}: {}", settlement.told()))
+            }
             Event::NoteAdded { text } | Event::AccomplishmentAdded { text } => part.notes.push(text.clone()),
             Event::PlanningEnded { memory_waived: true, .. } => {
                 part.warnings.push("workspace.md was owed, and not saved; the job went on without".to_owned());
@@ -248,6 +266,8 @@ impl TimelineBuilder {
             | Event::AttemptFailed { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
+            | Event::HelperStarted { .. }
+            | Event::SecondReadingBegun { .. }
             | Event::EndingDecided { .. }
             | Event::Held { .. }
             | Event::Resumed { .. }
@@ -281,6 +301,10 @@ impl TimelineBuilder {
         }
         Timeline { job: self.job, seq, head, phases: self.phases, since }
     }
+}
+
+fn turns(number: u64) -> String {
+    format!("{number} turn{}", if number == 1 { "" } else { "s" })
 }
 
 /// What of each document had not been shown `before`, and has been since.

@@ -6,6 +6,7 @@
 
 use crate::model::Model;
 use overnight_core::{
+    job::call::ToolSet,
     message::Usage,
     prompt::{bounds::fixed_tokens, compose::system_prompt},
 };
@@ -40,7 +41,7 @@ impl Estimate {
     /// One job over documents of so many `tokens` each; a prompt may have `budget` tokens.
     pub fn of_job(tokens: impl IntoIterator<Item = u64>, budget: u64) -> Self {
         let system = system_prompt();
-        let fixed = fixed_tokens(&system);
+        let fixed = fixed_tokens(ToolSet::of_job(false, false), &system);
         let room = budget.saturating_sub(fixed).max(1);
         let most = (room * PART_PERCENT / 100).max(1);
         let (mut text, mut parts) = (0_u64, 0_u64);

@@ -6,6 +6,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use overnight_core::{
     job::{
         event::{Decision, Event, PhaseKind, PlanningEnd},
+        helper::HelperEnd,
         plan::PhaseState,
         state::{Job, Progress as Step},
         time::Timestamp,
@@ -291,6 +292,28 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 let text = format!("  attempt {attempt} failed: {}{then}", short(reason));
                 lines.push(LogLine::mark(LogLevel::Warn, "attempt_failed", text));
             }
+            Event::HelperStarted { conversation, role, .. } => {
+                lines.push(LogLine::step("helper_started", format!("  helper {conversation}: {}", role.told())));
+            }
+            Event::HelperEnded { conversation, end: HelperEnd::Reported, .. } => {
+                lines.push(LogLine::step("helper_ended", format!("  helper {conversation} has reported")));
+            }
+            Event::HelperEnded { conversation, end, .. } => {
+                let text = format!("  helper {conversation} {}", end.told());
+                lines.push(LogLine::mark(LogLevel::Warn, "helper_ended", text));
+            }
+            Event::ListsCompared { comparison, findings } => {
+                let text = format!(
+                    "  read twice: {} in both lists, {}",
+                    counted(comparison.both, "record"),
+                    counted(findings.len() as u64, "finding")
+                );
+                lines.push(LogLine::step("lists_compared", text));
+            }
+            Event::VerdictGiven { verdict, findings, .. } => {
+                let text = format!("  verifier: {}, {}", verdict.told(), counted(findings.len() as u64, "finding"));
+                lines.push(LogLine::step("verdict_given", text));
+            }
             Event::TierChanged { tier, reason } => {
                 let text = format!("  the {} tier from here on: {}", tier.name(), short(reason));
                 lines.push(LogLine::mark(LogLevel::Info, "tier_changed", text));
@@ -318,6 +341,8 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
             | Event::LessonProposed { .. }
+            | Event::SecondReadingBegun { .. }
+            | Event::FindingSettled { .. }
             | Event::EndingDecided { .. }
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }

@@ -13,6 +13,7 @@ use overnight_core::job::{
     contract::Check,
     ending::Ending,
     left_out::LeftOutFile,
+    proof::ProofResult,
     record::{Delivered, HoldReason, JobStatus},
     state::Job,
     time::duration,
@@ -53,6 +54,8 @@ struct ResultView<'j> {
     notes: Option<&'j str>,
     summary: Option<&'j str>,
     checks: &'j [Check],
+    /// What second reader and verifier say; null where neither has worked.
+    proof: Option<ProofResult>,
     /// Phases that were worked, each attempt counted.
     phases: usize,
     /// Todos that were completed.
@@ -126,6 +129,7 @@ impl<'j> ResultView<'j> {
             notes: completion.and_then(|completion| completion.notes.as_deref()),
             summary: completion.map(|completion| completion.summary.as_str()),
             checks: ending.map_or(&[], |ending| &ending.checks),
+            proof: job.proof_result(),
             phases: phases().count(),
             todos: phases()
                 .flat_map(|phase| phase.todos.all())
@@ -165,6 +169,9 @@ impl<'j> ResultView<'j> {
         }
         for check in self.checks.iter().filter(|check| !check.passed) {
             let _ = writeln!(text, "  not met: {}: {}", out::one_line(&check.name), out::one_line(&check.detail));
+        }
+        if let Some(proof) = &self.proof {
+            let _ = writeln!(text, "proof: {}", proof.told());
         }
         let _ = writeln!(text, "coverage: {}", percent(self.coverage));
         for part in self.not_read.iter().take(MOST_NOT_READ) {

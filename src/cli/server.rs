@@ -21,6 +21,7 @@ use overnight_core::{
     message::Usage,
 };
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -223,9 +224,16 @@ pub(super) async fn open_all(
     let mut others = Vec::new();
     for name in &instructions.fallback {
         let model = open(app, &target.fallback(name)).await;
-        others.push(model.map_err(|error| fallback_error(name, &error))?);
+        others.push(model.map_err(|error| of_name("fallback", name, &error))?);
     }
-    Ok(JobModels { first, others })
+    let mut named = BTreeMap::new();
+    // A record of a job answers for all that worked on it.
+    let names = instructions.named_models().into_iter().filter(|_| !first.name().starts_with("replay:"));
+    for name in names {
+        let model = open(app, &target.fallback(name)).await.map_err(|error| of_name("model", name, &error))?;
+        named.insert(name.to_owned(), model);
+    }
+    Ok(JobModels { first, others, named })
 }
 
 /// As [`open_all`], where none of them replays a job.
@@ -237,9 +245,13 @@ pub(super) fn all_without_jobs(
     let target = &target.at_tier(settings, instructions);
     let first = without_jobs(settings, target)?;
     note_missing_tier(target, &*first);
-    let open =
-        |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| fallback_error(name, &error));
-    Ok(JobModels { first, others: instructions.fallback.iter().map(open).collect::<Result<_, _>>()? })
+    let open = |what: &'static str, name: &str| {
+        without_jobs(settings, &target.fallback(name)).map_err(|error| of_name(what, name, &error))
+    };
+    let others = instructions.fallback.iter().map(|name| open("fallback", name)).collect::<Result<_, _>>()?;
+    let names = instructions.named_models().into_iter();
+    let named = names.map(|name| Ok((name.to_owned(), open("model", name)?))).collect::<Result<_, CliError>>()?;
+    Ok(JobModels { first, others, named })
 }
 
 /// Says that a tier which was asked for is not to be had.
@@ -255,11 +267,11 @@ fn note_missing_tier(target: &Target, model: &dyn Model) {
 
 /// A job's only model.
 pub(super) fn only(first: Arc<dyn Model>) -> JobModels {
-    JobModels { first, others: Vec::new() }
+    JobModels { first, others: Vec::new(), named: BTreeMap::new() }
 }
 
-fn fallback_error(name: &str, error: &CliError) -> CliError {
-    CliError { message: format!("fallback {name}: {error}"), code: error.code }
+fn of_name(what: &str, name: &str, error: &CliError) -> CliError {
+    CliError { message: format!("{what} {name}: {error}"), code: error.code }
 }
 
 /// Opens a model that replays no job.

@@ -15,10 +15,12 @@ use crate::{
 use overnight_core::job::{
     contract::Check,
     ending::Ending,
+    finding::Finding,
     id::JobId,
     left_out::LeftOutFile,
     models::ModelTurns,
     pages::{PageRange, UnreadPart},
+    proof::ProofResult,
     record::{Delivered, HoldReason, JobStatus, QuotePositions},
     state::Job,
     time::Timestamp,
@@ -80,6 +82,10 @@ struct JobView<'t> {
     deliverables: &'t [Delivered],
     /// Where the quotes stand; null where there were none to check.
     quotes: Option<&'t QuotePositions>,
+    /// What second reader and verifier say; null where neither has worked.
+    proof: Option<ProofResult>,
+    /// What they hold against the result, settled or open.
+    findings: &'t [Finding],
     open_todos: &'t [String],
     /// Absolute; empty where a worker hasn't made one yet. Of a linked job, that of the job that did the work.
     workspace: String,
@@ -194,6 +200,8 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         checks: ending.map_or(&[], |ending| &ending.checks),
         deliverables: ending.map_or(&[], |ending| &ending.deliverables),
         quotes: ending.and_then(|ending| ending.quotes.as_ref()),
+        proof: job.proof_result(),
+        findings: &job.proof.findings,
         open_todos: ending.map_or(&[], |ending| &ending.open_todos),
         workspace: std::path::absolute(&location.path).unwrap_or_else(|_| location.path.clone()).display().to_string(),
         interrupted,

@@ -36,7 +36,7 @@ use http::{HttpAttempt, ObservedResponse};
 use key::Secrets;
 use overnight_core::{
     message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
-    prompt::tools::tools_tokens,
+    prompt::tools::ToolList,
     tokens::estimate,
 };
 use record::{AttemptRecord, Recorder};
@@ -225,7 +225,7 @@ impl RemoteModel {
             began: Instant::now(),
             observed: ObservedResponse { body: self.recorder.is_some().then(Vec::new), ..ObservedResponse::default() },
         };
-        let sent = self.recorder.as_ref().and_then(|_| serde_json::from_slice::<Value>(&body).ok());
+        let sent = self.recorder.as_ref().and_then(|_| serde_json::from_str::<Value>(&body).ok());
         let built = self.build(&url, &headers, body);
         let outcome = match built {
             Ok((client, request)) => attempt.run(client, request).await,
@@ -266,9 +266,11 @@ impl RemoteModel {
         &self,
         url: &str,
         headers: &HeaderMap,
-        body: Vec<u8>,
+        body: String,
     ) -> Result<(&'static reqwest::Client, reqwest::Request), Failure> {
         let client = shared::client().map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))?;
+        // Not as bytes that could be sent again: the client would keep them for as long as the reply is waited for.
+        let body = reqwest::Body::wrap(body);
         let request = client.post(url).headers(headers.clone()).body(body).build();
         Ok((client, request.map_err(|error| self.error_messages().transport(&error, None))?))
     }
@@ -291,7 +293,7 @@ fn bytes(prompt: &Prompt) -> u64 {
         | Message::Tool { text, .. }
         | Message::Assistant { text, .. } => text.len() as u64,
     });
-    texts.sum::<u64>() + tools_tokens() * 4
+    texts.sum::<u64>() + ToolList::usual().tokens * 4
 }
 
 fn header_name(name: &str) -> Result<HeaderName, ModelError> {

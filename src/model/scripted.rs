@@ -170,7 +170,7 @@ pub(super) fn prompt_tokens(prompt: &Prompt) -> u64 {
             }
         })
         .sum();
-    tools::tools_tokens() + messages
+    prompt.tools.iter().map(tools::tokens_of).sum::<u64>() + messages
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use overnight_core::job::{
     id::JobId,
     models::ModelTurns,
     pages::PageRange,
+    proof::ProofResult,
     record::{HoldReason, JobStatus},
     spec::DocumentEntry,
     time::Timestamp,
@@ -276,6 +277,8 @@ pub struct JobFacts {
     pub checks_failed: Vec<Check>,
     /// Todos that were open when the job ended.
     pub open_todos: Vec<String>,
+    /// What second reader and verifier say of the result; null where neither has worked.
+    pub proof: Option<ProofResult>,
     pub attempts_failed: Vec<FailedAttempts>,
     pub holds: Vec<JobHolds>,
     pub deliverables: Vec<FileFacts>,

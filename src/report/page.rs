@@ -79,6 +79,7 @@ impl Page {
             needs::needs(report, style),
             quality(report),
             checks(report),
+            proofs(report, style),
             retries(report),
             spent(report),
             ranked(report, style, "The slowest jobs", &report.slowest),
@@ -198,6 +199,13 @@ fn checks(report: &Report) -> Option<Section> {
     let table = ReportTable::new(&[("JOBS", Column::Number), ("CHECK", Column::Sentence)]);
     let rows = report.checks_failed.iter().map(|failed| vec![failed.jobs.to_string(), short(&failed.check)]);
     section("Checks that were not met", table.with(rows))
+}
+
+/// Whose result was read twice or judged.
+fn proofs(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = ReportTable::new(&[("JOB", Column::Words), ("WHAT IS PROVED", Column::Sentence)]);
+    let rows = report.jobs.iter().filter_map(|job| Some(vec![(style.id)(job.id), job.proof.as_ref()?.told()]));
+    section("Read twice, and judged", table.with(rows))
 }
 
 fn retries(report: &Report) -> Option<Section> {

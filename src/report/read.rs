@@ -79,7 +79,8 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
     let deliverables = files(&row.state.deliverables, workspace.as_ref(), location);
     let JobRow { job, state, .. } = row;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
-    let (checks, open_todos) = journal.ending.map(|ending| (ending.checks, ending.open_todos)).unwrap_or_default();
+    let ending = journal.ending.map(|ending| (ending.checks, ending.open_todos, ending.proof));
+    let (checks, open_todos, proof) = ending.unwrap_or_default();
     JobFacts {
         id: job.id,
         status: state.status,
@@ -114,6 +115,7 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
         notes: state.notes.clone(),
         checks_failed: checks.into_iter().filter(|check| !check.passed).collect(),
         open_todos,
+        proof,
         attempts_failed: journal.attempts,
         holds: journal.holds,
         deliverables,
@@ -207,6 +209,12 @@ impl JournalFacts {
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
             | Event::LessonProposed { .. }
+            | Event::HelperStarted { .. }
+            | Event::HelperEnded { .. }
+            | Event::SecondReadingBegun { .. }
+            | Event::ListsCompared { .. }
+            | Event::VerdictGiven { .. }
+            | Event::FindingSettled { .. }
             | Event::CompletionRefused { .. }
             | Event::Resumed { .. }
             | Event::ModelChosen { .. }

@@ -49,9 +49,9 @@ impl JobRunner<'_> {
     /// Reserves what the next call may cost, where that is not reserved yet.
     pub(super) async fn reserve_call(&mut self, opened: &mut OpenJob) -> Result<BudgetAnswer, RunError> {
         // At worst: as long a reply as there may be, where that is known.
-        let expected = opened.job.expected_call();
-        let output = expected.output.max(self.models.current.most_output().unwrap_or_default());
-        let cost = self.models.current.cost(&Usage { output, ..expected });
+        let (expected, model) = (opened.job.expected_call(), self.models.asked(&opened.job)?);
+        let output = expected.output.max(model.most_output().unwrap_or_default());
+        let cost = model.cost(&Usage { output, ..expected });
         let (Some(granted), Some(cost)) = (self.budget.granted_usd, cost) else { return Ok(BudgetAnswer::Fits) };
         let spent = opened.job.totals.spent.cost_usd;
         if spent + cost <= granted {

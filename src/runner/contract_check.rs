@@ -1,9 +1,10 @@
 //! The contract's checks on the files as they lie in the workspace.
 
-use super::{RunError, quote_positions::QuoteCheck};
+use super::{RunError, quote_positions::QuoteCheck, second_lists};
 use crate::workspace::{ModelPath, Workspace};
 use overnight_core::job::{
     call::FileChange,
+    comparison::Lists,
     contract::{Check, CheckedDeliverable, DeliverableState, FindQuote, QuoteResult, check_deliverable},
     ending::Completion,
     event::ToolResult,
@@ -32,6 +33,7 @@ pub(super) struct ContractResult {
     pub(super) states: Vec<DeliverableState>,
     pub(super) deliverables: Vec<Delivered>,
     pub(super) quotes: Option<QuotePositions>,
+    pub(super) lists: Option<Lists>,
 }
 
 /// Every check of every deliverable, the files that are there, and where the quotes stand. Without a completion nothing is
@@ -65,7 +67,7 @@ pub(super) fn check(
         }
     }
     let Some(completion) = completion else {
-        return Ok(ContractResult { checks, states, deliverables: delivered, quotes: None });
+        return Ok(ContractResult { checks, states, deliverables: delivered, quotes: None, lists: None });
     };
     for path in &completion.deliverables {
         let named = ModelPath::parse(path).ok().filter(|path| path.as_str().starts_with("output/"));
@@ -84,7 +86,8 @@ pub(super) fn check(
             }),
         }
     }
-    Ok(ContractResult { checks, states, deliverables: delivered, quotes: quotes.write()? })
+    let (quotes, lists) = (quotes.write()?, second_lists::read(job, workspace)?);
+    Ok(ContractResult { checks, states, deliverables: delivered, quotes, lists })
 }
 
 /// The checks of the file that a call has written, where it is a deliverable. Quotes for which there is no time are named.

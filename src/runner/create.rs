@@ -21,7 +21,7 @@ use overnight_core::{
         time::Timestamp,
     },
     machine::planning::bootstrap_todos,
-    prompt::{compose::system_prompt, tools::tools_sha256},
+    prompt::{compose::system_prompt, tools::ToolList},
     tokens::estimate,
 };
 use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units};
@@ -183,7 +183,7 @@ fn fill(
         Event::JobCreated {
             spec_sha256: hash.sha256,
             spec: Box::new(spec.clone()),
-            tools_sha256: tools_sha256().to_owned(),
+            tools_sha256: ToolList::of(spec.instructions.tools_of_job()).sha256.clone(),
         },
         Event::PhaseStarted {
             number: 0,

@@ -36,7 +36,7 @@ impl JobRunner<'_> {
 
     /// Why the tier is left now; none where it isn't, or the job is at the standard one.
     pub(super) fn flex_is_over(&self, opened: &OpenJob) -> Option<&'static str> {
-        if self.models.current.tier() == Tier::Standard {
+        if self.models.asked(&opened.job).is_ok_and(|model| model.tier() == Tier::Standard) {
             return None;
         }
         let wait = &self.models.flex;
@@ -66,6 +66,7 @@ impl JobRunner<'_> {
         if let Some(standard) = self.models.current.standard_tier() {
             self.models.current = standard;
         }
+        self.models.has_left_flex = true;
         self.tell_tier(opened, reason).await
     }
 

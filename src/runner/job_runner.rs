@@ -188,6 +188,7 @@ impl<'a> JobRunner<'a> {
             | Effect::Summary
             | Effect::Examine
             | Effect::Write(_)
+            | Effect::FindQuotes(_)
             | Effect::Check(_) => run_blocking(|| opened.perform(effect)).map(Some),
         }
     }

@@ -8,7 +8,7 @@
 //! - `checkpoints`: what the workspace store and the database hear of it
 //! - `lease`: the lease of a job, and what is asked of a running job; `heartbeat` keeps the leases of all `active_jobs`
 //! - `model_call`: one model call, with its retries; `model_chain`: the model and its fallbacks; `flex_tier`: its tier;
-//!   `server_outage`: its server is down
+//!   `server_outage`: its server is down; `second_lists`: the lists of both readers
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
 //! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: a model from its name
@@ -42,6 +42,7 @@ mod probe;
 mod quote_positions;
 mod read_call;
 mod reindex;
+mod second_lists;
 mod server_outage;
 
 pub use active_jobs::ActiveJobs;

@@ -53,8 +53,8 @@ impl JobRunner<'_> {
             self.leave_flex(opened, reason).await?;
         }
         let expected = opened.job.expected_call();
-        let own =
-            opened.job.has_budget().then(|| opened.job.over_budget(&expected, self.models.current.cost(&expected)));
+        let model = self.models.asked(&opened.job)?;
+        let own = opened.job.has_budget().then(|| opened.job.over_budget(&expected, model.cost(&expected)));
         let spent = match own.flatten() {
             Some(cause) => Some(cause.to_string()),
             None => match self.reserve_call(opened).await? {
@@ -87,10 +87,10 @@ impl JobRunner<'_> {
     pub(super) async fn call(&mut self, opened: &mut OpenJob, probe: Option<Probe>) -> Result<CallOutcome, RunError> {
         (self.observer)(&opened.job, RunReport::Calling);
         let prompt: Prompt = compose::prompt(&opened.job);
-        let prompt_sha256 = opened.job.epoch.prompt_sha256();
-        let turn = opened.job.totals.spent.turns + 1;
+        let prompt_sha256 = opened.job.history().prompt_sha256();
         let limit = Duration::from_millis(opened.job.limits.model_call_ms);
-        let model = self.models.current.clone();
+        let model = self.models.asked(&opened.job)?;
+        let turn = self.models.turn(&opened.job);
         // Who has no server has no queue either.
         let expected = model.endpoint().map(|_| opened.job.expected_call()).unwrap_or_default();
         let received = AtomicU64::new(0);
@@ -165,7 +165,7 @@ impl JobRunner<'_> {
         let remedy = if is_wrong_address { Remedy::Configure } else { failure.kind.remedy() };
         match remedy {
             Remedy::Retry { .. } => {
-                let is_down = self.models.current.endpoint().is_some_and(|endpoint| endpoint.is_down());
+                let is_down = self.models.asked(&opened.job)?.endpoint().is_some_and(|endpoint| endpoint.is_down());
                 // That the tier has no room is no outage: it is asked on.
                 let is_full = failure.kind == FailureKind::NoRoom;
                 if is_down || (attempts.failed + 1 >= MOST_ATTEMPTS && !is_full) {
@@ -181,7 +181,7 @@ impl JobRunner<'_> {
             Remedy::Compact => self.retry_after_wait(opened, failure, attempts.too_long).await,
             // What the provider refuses at its cheap tier, it may take at the usual one.
             Remedy::Configure
-                if failure.kind == FailureKind::BadRequest && self.models.current.tier() == Tier::Flex =>
+                if failure.kind == FailureKind::BadRequest && self.models.asked(&opened.job)?.tier() == Tier::Flex =>
             {
                 let reason = format!("refused at the flex tier: {}", failure.reason);
                 self.leave_flex(opened, &reason).await

@@ -7,8 +7,8 @@ use super::{
     open_job::{self, OpenJob},
 };
 use crate::model::Model;
-use overnight_core::machine::effect::Command;
-use std::sync::Arc;
+use overnight_core::{job::state::Job, machine::effect::Command};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A model with its fallbacks.
 #[derive(Debug)]
@@ -18,12 +18,16 @@ pub(super) struct ModelChain {
     first: Arc<dyn Model>,
     /// What is used when it is down or refuses, in this order.
     fallbacks: Vec<Arc<dyn Model>>,
+    /// Those that the instructions name for helpers, by name.
+    named: BTreeMap<String, Arc<dyn Model>>,
     /// How many of them were taken in this phase.
     taken: usize,
     /// Its server is known to be where it is said to be: it has answered something, or somebody vouches for it.
     pub(super) is_known: bool,
     /// Since when the tier `flex` has answered nothing, and how much time there was at the beginning.
     pub(super) flex: FlexWait,
+    /// The tier `flex` was left.
+    pub(super) has_left_flex: bool,
     /// What a person must change before it can be used.
     pub(super) misconfigured: Option<String>,
 }
@@ -34,11 +38,35 @@ impl ModelChain {
             first: model.clone(),
             current: model,
             fallbacks: Vec::new(),
+            named: BTreeMap::new(),
             taken: 0,
             is_known: false,
             flex: FlexWait::default(),
+            has_left_flex: false,
             misconfigured: None,
         }
+    }
+
+    /// Who is asked next: the model that is named for the helper at work, else the job's own.
+    pub(super) fn asked(&self, job: &Job) -> Result<Arc<dyn Model>, RunError> {
+        match job.named_model() {
+            None => Ok(self.current.clone()),
+            // Replayed, a job is answered by its own record, whoever answered then.
+            Some(_) if self.current.name().starts_with("replay:") => Ok(self.current.clone()),
+            Some(name) => match self.named.get(name) {
+                Some(model) if self.has_left_flex => Ok(model.standard_tier().unwrap_or_else(|| model.clone())),
+                Some(model) => Ok(model.clone()),
+                None => {
+                    let what = format!("the model {name}, which is named for a helper, was not opened");
+                    Err(RunError::Configuration(what))
+                }
+            },
+        }
+    }
+
+    /// The number of the turn that is asked for, as who is asked counts them. A record of a job has the turns of all.
+    pub(super) fn turn(&self, job: &Job) -> u64 {
+        if self.current.name().starts_with("replay:") { job.totals.spent.turns + 1 } else { job.turn_of_model() }
     }
 }
 
@@ -47,6 +75,13 @@ impl JobRunner<'_> {
     #[must_use]
     pub fn with_fallbacks(mut self, fallbacks: Vec<Arc<dyn Model>>) -> Self {
         self.models.fallbacks = fallbacks;
+        self
+    }
+
+    /// Gives the models that are named for helpers.
+    #[must_use]
+    pub fn with_named(mut self, named: BTreeMap<String, Arc<dyn Model>>) -> Self {
+        self.models.named = named;
         self
     }
 
@@ -59,6 +94,10 @@ impl JobRunner<'_> {
 
     /// The next model takes over, where there is one.
     pub(super) async fn fall_back(&mut self, opened: &mut OpenJob, reason: &str) -> Result<bool, RunError> {
+        // Who is named for a helper has nobody who goes on for it.
+        if opened.job.named_model().is_some() {
+            return Ok(false);
+        }
         let models = &mut self.models;
         let Some(next) = models.fallbacks.get(models.taken).cloned() else { return Ok(false) };
         models.taken += 1;

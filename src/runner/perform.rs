@@ -1,7 +1,7 @@
 //! An effect of the machine, performed; calls of the model and of reading tools are in `model_call` and `read_call`. Each is harmless to repeat: writes by
 //! temporary file and rename, archives made once, changes under the hashes in the journal.
 
-use super::{RunError, clock::now, contract_check, open_job::OpenJob};
+use super::{RunError, clock::now, contract_check, open_job::OpenJob, second_lists};
 use crate::{
     failpoint,
     tool::{self, ToolError},
@@ -11,6 +11,7 @@ use overnight_core::{
     job::{
         call::ReadCall,
         event::{CallEnd, ExaminedFiles, ToolResult},
+        finding::FINDINGS_FILE,
         part::Part,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
     },
@@ -106,11 +107,14 @@ impl OpenJob {
                 failpoint::hit("owed.write.done");
                 EffectResult::Written
             }
+            Effect::FindQuotes(given) => {
+                EffectResult::QuotesFound(second_lists::find_quotes(&self.job, &self.workspace, given))
+            }
             Effect::Check(completion) => {
-                let contract_check::ContractResult { checks, states, deliverables, quotes } =
+                let contract_check::ContractResult { checks, states, deliverables, quotes, lists } =
                     contract_check::check(&self.job, &self.workspace, completion.as_ref())?;
                 failpoint::hit("contract.checked");
-                EffectResult::Checked { checks, states, deliverables, quotes }
+                EffectResult::Checked { checks, states, deliverables, quotes, lists }
             }
         })
     }
@@ -160,7 +164,11 @@ impl OpenJob {
     pub(super) fn write_derived(&mut self) -> Result<(), RunError> {
         self.derived_at = Some(Instant::now());
         let mut changed = Vec::new();
-        for (path, text) in [(TODOS_FILE, todo_board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))] {
+        let mut files = vec![(TODOS_FILE, todo_board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))];
+        if !self.job.proof.findings.is_empty() {
+            files.push((FINDINGS_FILE, self.job.proof.file()));
+        }
+        for (path, text) in files {
             let is_there = match self.derived.get(path) {
                 Some(written) => *written == text,
                 // Not there, or a link or a pipe that someone put in its place: the file takes the place.
@@ -192,6 +200,7 @@ fn reads_folder(effect: &Effect) -> bool {
         | Effect::Change(..)
         | Effect::Examine
         | Effect::Archive { .. }
+        | Effect::FindQuotes(_)
         | Effect::Write(_) => false,
     }
 }
@@ -199,7 +208,7 @@ fn reads_folder(effect: &Effect) -> bool {
 /// Whether answering may change anything: what led to it must be on the disk first.
 fn changes_something(effect: &Effect) -> bool {
     match effect {
-        Effect::Decide | Effect::Nothing | Effect::Prepare(_) | Effect::Examine => false,
+        Effect::Decide | Effect::Nothing | Effect::Prepare(_) | Effect::FindQuotes(_) | Effect::Examine => false,
         Effect::Read { read, .. } => !tool::leaves_no_trace(read),
         Effect::Model
         | Effect::Change(..)

@@ -7,12 +7,13 @@ use crate::{tool::DocumentCache, workspace::Workspace};
 use overnight_core::job::{
     contract::{NearestText, QuoteQuery, QuoteResult},
     record::QuotePositions,
+    second_reading::QuoteSpan,
     spec::DocumentEntry,
     state::{Job, QUOTES_FILE},
 };
 use overnight_documents::{NearestPassage, QuoteIndex, QuotePlace, TextPosition};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 /// Bytes of the file; quotes behind them are counted.
 const MOST_BYTES: usize = 32 << 20;
@@ -111,6 +112,17 @@ impl<'j> QuoteCheck<'j> {
             },
             (QuoteStatus::NoSuchDocument, _) => QuoteResult::NoSuchDocument,
         }
+    }
+
+    /// Where a quote stands, on the page that is given for it or, failing that, on any; and where it begins.
+    pub(super) fn span(&mut self, document: &str, quote: &str, page: Option<u64>) -> Option<(QuoteSpan, TextPosition)> {
+        let job = self.job;
+        let document = job.spec.document(document.strip_prefix("documents/").unwrap_or(document))?;
+        let page = page.filter(|_| document.paged);
+        let index = self.index(document)?;
+        let place = index.find(quote, page).or_else(|| index.find(quote, None))?;
+        let Range { start, end } = index.span(place);
+        Some((QuoteSpan { document: document.name.clone(), start, end }, place.from))
     }
 
     /// Which other document has the quote, or what the one that was named has instead.

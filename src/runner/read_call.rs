@@ -41,7 +41,7 @@ impl JobRunner<'_> {
             let (spec, workspace, work) = (opened.job.spec.clone(), opened.workspace.clone(), work.clone());
             // Only a list of the documents tells of it, and it may be long.
             let is_list = matches!(work, ReadCall::ListDocuments(_));
-            let coverage = if is_list { opened.job.coverage.clone() } else { Coverage::default() };
+            let coverage = if is_list { opened.job.own_coverage().clone() } else { Coverage::default() };
             let mut document_cache = std::mem::take(&mut opened.document_cache);
             tokio::task::spawn_blocking(move || {
                 let read = tool::read(&spec, &coverage, &workspace, &mut document_cache, &work, bound);

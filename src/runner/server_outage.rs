@@ -24,8 +24,8 @@ impl JobRunner<'_> {
         if self.fall_back(opened, reason).await? {
             return Ok(());
         }
-        let server =
-            self.models.current.endpoint().map_or_else(|| self.models.current.name(), |endpoint| endpoint.name());
+        let model = self.models.asked(&opened.job)?;
+        let server = model.endpoint().map_or_else(|| model.name(), |endpoint| endpoint.name());
         let detail = format!("{server} does not answer as it should, and is asked again now and then: {reason}");
         self.hold(opened, HoldReason::Outage, detail).await
     }
@@ -33,7 +33,7 @@ impl JobRunner<'_> {
     /// A job that is held because its server is down waits here until the server answers: nothing is called but to probe.
     /// The hold has given the lease back; it is claimed again before anything else is written.
     pub(super) async fn wait_for_server(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        let Some(endpoint) = self.models.current.endpoint().cloned() else { return Ok(()) };
+        let Some(endpoint) = self.models.asked(&opened.job)?.endpoint().cloned() else { return Ok(()) };
         while opened.job.is_out() {
             let wake = {
                 // One wait, whatever is heard meanwhile: a new one would go to the end of the queue.

@@ -217,6 +217,12 @@ impl JobSpans {
             | Event::NoteAdded { .. }
             | Event::LessonProposed { .. }
             | Event::CompletionRefused { .. }
+            | Event::HelperStarted { .. }
+            | Event::HelperEnded { .. }
+            | Event::SecondReadingBegun { .. }
+            | Event::ListsCompared { .. }
+            | Event::VerdictGiven { .. }
+            | Event::FindingSettled { .. }
             | Event::EndingDecided { .. }
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }

@@ -137,6 +137,7 @@ fn holds_documents(known: KnownPath) -> bool {
         | KnownPath::Progress
         | KnownPath::Todos
         | KnownPath::Quotes
+        | KnownPath::Findings
         | KnownPath::Journal
         | KnownPath::JobFile
         | KnownPath::Lock

@@ -18,6 +18,7 @@ use overnight_core::job::{
     },
     digest::sha256,
     event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
+    helper::HELPERS_FOLDER,
     spec::JobSpec,
 };
 
@@ -57,6 +58,7 @@ fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
         | KnownPath::Progress
         | KnownPath::Todos
         | KnownPath::Quotes
+        | KnownPath::Findings
         | KnownPath::Journal
         | KnownPath::JobFile
         | KnownPath::Lock
@@ -141,7 +143,10 @@ fn added(
     find_quote: FindQuote<'_>,
 ) -> Result<AddedRecords, ToolError> {
     let deliverables = &spec.instructions.deliverables;
-    let Some(deliverable) = deliverables.iter().find(|deliverable| deliverable.path == path) else {
+    // A second reader's list has the contract of the first one's.
+    let listed = spec.instructions.second_reader.as_ref().filter(|_| path.starts_with(HELPERS_FOLDER));
+    let wanted = listed.map_or(path, |second| &second.deliverable);
+    let Some(deliverable) = deliverables.iter().find(|deliverable| deliverable.path == wanted) else {
         let names: Vec<&str> = deliverables.iter().map(|deliverable| deliverable.path.as_str()).collect();
         return Err(ToolError::Tell(format!(
             "{path} is not a deliverable, and records are only added to one: {}",

@@ -17,6 +17,8 @@ use uuid::Uuid;
 pub struct JobModels {
     pub first: Arc<dyn Model>,
     pub others: Vec<Arc<dyn Model>>,
+    /// Those that the instructions name for helpers, by name.
+    pub named: BTreeMap<String, Arc<dyn Model>>,
 }
 
 /// Opens the models of a batch: keys and headers are no part of the batch itself.
@@ -96,7 +98,10 @@ impl Batches {
     /// The servers of all models that are known, and whether each is down.
     pub(super) async fn endpoints(&self) -> BTreeMap<String, bool> {
         let known = self.known.lock().await;
-        let models = known.values().flat_map(|batch| std::iter::once(&batch.models.first).chain(&batch.models.others));
+        let models = known.values().flat_map(|batch| {
+            let models = &batch.models;
+            std::iter::once(&models.first).chain(&models.others).chain(models.named.values())
+        });
         let endpoints = models.filter_map(|model| model.endpoint());
         endpoints.map(|endpoint| (endpoint.name().to_owned(), endpoint.is_down())).collect()
     }

@@ -38,7 +38,7 @@ impl JobSetup<'_> {
         opened: &mut OpenJob,
         observer: &mut (dyn FnMut(&Job, &RunReport<'_>) + Send),
     ) -> (Result<JobOutcome, RunError>, bool) {
-        let JobModels { first, others } = self.models;
+        let JobModels { first, others, named } = self.models;
         let mut trace = self.traces.map(|traces| Trace::begin(traces, &opened.job, first.name()));
         let mut observe = |job: &Job, report: RunReport<'_>| {
             if let Some(trace) = &mut trace {
@@ -48,6 +48,7 @@ impl JobSetup<'_> {
         };
         let mut runner = JobRunner::new(self.store, first, self.stop, &mut observe)
             .with_fallbacks(others)
+            .with_named(named)
             .with_known_server(self.is_server_known)
             .with_commands(self.commands)
             .with_uploader(self.uploader, self.row.and_then(Anchor::of))

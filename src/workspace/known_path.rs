@@ -48,6 +48,7 @@ pub enum KnownPath {
     Progress,
     Todos,
     Quotes,
+    Findings,
     Journal,
     JobFile,
     Lock,
@@ -58,7 +59,7 @@ pub enum KnownPath {
 }
 
 impl KnownPath {
-    pub(crate) const FILES: [Self; 10] = [
+    pub(crate) const FILES: [Self; 11] = [
         Self::Plan,
         Self::Memory,
         Self::Instructions,
@@ -66,6 +67,7 @@ impl KnownPath {
         Self::Progress,
         Self::Todos,
         Self::Quotes,
+        Self::Findings,
         Self::Journal,
         Self::JobFile,
         Self::Lock,
@@ -81,6 +83,7 @@ impl KnownPath {
             Self::Progress => Some("progress.md"),
             Self::Todos => Some("todos.md"),
             Self::Quotes => Some("quotes.jsonl"),
+            Self::Findings => Some("findings.jsonl"),
             Self::Journal => Some("journal.jsonl"),
             Self::JobFile => Some(JOB_FILE),
             Self::Lock => Some(".lock"),
@@ -96,6 +99,7 @@ impl KnownPath {
             Self::Summary => Some("it is generated; call generate_workspace_summary()"),
             Self::Progress => Some("it is kept for you; call add_accomplishment(text) or todo_complete(outcome)"),
             Self::Todos => Some("it is kept for you; call todo_write(todos) or todo_complete()"),
+            Self::Findings => Some("it is kept for you; call settle_finding(id, reason), or correct the deliverable"),
             Self::Quotes => Some("it is written when quotes are checked; put quotes into your deliverables"),
             Self::Journal | Self::JobFile | Self::Lock => {
                 Some("it is the runner's record; write your own files under output/, or notes to workspace.md")

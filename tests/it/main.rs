@@ -29,6 +29,7 @@ mod offline;
 mod pipeline;
 mod plans;
 mod postgres;
+mod proof;
 mod queue;
 mod quoted;
 mod reads;

@@ -4,7 +4,7 @@ use overnight::model::{
     remote::wire::{RawCall, RawReply},
     repair::{RepairedReply, repair_reply},
 };
-use overnight_core::{message::Stop, prompt::tools::tool_specs};
+use overnight_core::{message::Stop, prompt::tools::ToolList};
 use serde::Deserialize;
 use std::fmt::Write as _;
 
@@ -39,7 +39,7 @@ fn odd_replies_are_made_readable_and_others_stay() {
         let Case { text, calls, stop } = case.unwrap_or(Case { text: String::new(), calls: Vec::new(), stop: done() });
         let calls = calls.into_iter().map(|Call { id, name, arguments }| RawCall { id, name, arguments }).collect();
         let heard = RawReply { text, calls, stop: Some(stop), ..RawReply::default() };
-        show(&heard, &repair_reply(heard.clone(), &tool_specs(), true)).unwrap()
+        show(&heard, &repair_reply(heard.clone(), &ToolList::usual().specs, true)).unwrap()
     });
 }
 

@@ -88,7 +88,7 @@ struct OneModel(Arc<dyn Model>);
 #[async_trait]
 impl Supply for OneModel {
     async fn models(&self, _: &str, _: &BatchSettings) -> Result<JobModels, String> {
-        Ok(JobModels { first: self.0.clone(), others: Vec::new() })
+        Ok(JobModels { first: self.0.clone(), others: Vec::new(), named: BTreeMap::new() })
     }
 }
 

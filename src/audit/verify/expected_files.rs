@@ -155,8 +155,12 @@ impl ExpectedFiles {
                 INSTRUCTIONS_FILE => self.task.on_written(),
                 _ => {}
             },
-            Event::ModelReplied { calls, .. } => {
-                self.open_calls = calls.into_iter().map(|call| call.said.id).collect();
+            Event::ModelReplied { conversation, calls, .. } => {
+                // While a helper works, the job's own calls wait.
+                if conversation == 0 {
+                    self.open_calls.clear();
+                }
+                self.open_calls.extend(calls.into_iter().map(|call| call.said.id));
                 self.started.clear();
             }
             Event::ToolStarted { call, prepared, .. } => {
@@ -189,6 +193,12 @@ impl ExpectedFiles {
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
             | Event::LessonProposed { .. }
+            | Event::HelperStarted { .. }
+            | Event::HelperEnded { .. }
+            | Event::SecondReadingBegun { .. }
+            | Event::ListsCompared { .. }
+            | Event::VerdictGiven { .. }
+            | Event::FindingSettled { .. }
             | Event::CompletionRefused { .. }
             | Event::Held { .. }
             | Event::Resumed { .. }

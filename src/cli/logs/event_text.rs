@@ -77,7 +77,9 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
         }
         Event::BoardShown { kind: BoardKind::Planning, .. } => "asked for planning".to_owned(),
         Event::BoardShown { kind: BoardKind::Digest, .. } => "asked for a digest".to_owned(),
-        Event::TodoCompletionRefused { .. } | Event::BoardShown { kind: BoardKind::Todos, .. } => return None,
+        Event::TodoCompletionRefused { .. } | Event::BoardShown { kind: BoardKind::Todos | BoardKind::Helper, .. } => {
+            return None;
+        }
         Event::CompactionNotDue { prompt_tokens, .. } => {
             format!("the epoch goes on: the job fits in one piece (prompt of {prompt_tokens} tokens)")
         }
@@ -104,13 +106,35 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
             format!("turn {turn}, attempt {attempt} failed ({kind}{status}), again in {wait_ms} ms: {reason}")
         }
         Event::ToolStarted { .. } => {
-            format!("{} begins", job.calls.pending.front().map_or("a call", |call| call.said.name.as_str()))
+            format!("{} begins", job.present_calls().pending.front().map_or("a call", |call| call.said.name.as_str()))
         }
         Event::ToolReturned { name, result, .. } if is_logged(name, result) => return None,
         Event::ToolReturned { name, result, .. } => format!("{name} {}", returned(result)),
         Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
         Event::LessonProposed { lesson } => format!("lesson proposed: {} ({})", lesson.text, lesson.evidence),
         Event::NoteAdded { text } => format!("note: {text}"),
+        Event::HelperStarted { conversation, role, model, .. } => {
+            let model = model.as_ref().map(|model| format!(", model {model}")).unwrap_or_default();
+            format!("helper {conversation} begins: {}{model}", role.told())
+        }
+        Event::HelperEnded { conversation, end, report } => {
+            let report = if report.is_empty() { String::new() } else { format!(": {}", reply_text(report)) };
+            format!("helper {conversation} {}{report}", end.told())
+        }
+        Event::SecondReadingBegun { seed, units } => {
+            format!("second reading begins: {} (seed {seed})", counted(units.len() as u64, "part"))
+        }
+        Event::ListsCompared { comparison, findings } => format!(
+            "lists compared: {} records in both, {} in the first only, {} in the second only; {}",
+            comparison.both,
+            comparison.first - comparison.both,
+            comparison.second - comparison.both,
+            counted(findings.len() as u64, "finding")
+        ),
+        Event::VerdictGiven { round, verdict, findings, .. } => {
+            format!("verifier, round {round}: {}, {}", verdict.told(), counted(findings.len() as u64, "finding"))
+        }
+        Event::FindingSettled { id, settlement, by } => format!("finding {id} settled by {by}: {}", settlement.told()),
         Event::CompletionRefused { checks } => format!("checks failed: {}", failed(checks)),
         Event::EndingDecided { ending } => format!("the job will end as {}", ending.status),
         Event::Held { reason, detail } => format!("held ({reason}): {detail}"),
@@ -168,6 +192,10 @@ fn is_logged(name: &str, result: &ToolResult) -> bool {
         | Tool::TodoWrite
         | Tool::TodoList
         | Tool::GenerateWorkspaceSummary
+        | Tool::Delegate
+        | Tool::SettleFinding
+        | Tool::Report
+        | Tool::Verdict
         | Tool::JobComplete => false,
     })
 }

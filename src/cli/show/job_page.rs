@@ -12,7 +12,7 @@ use crate::{
 };
 use overnight_core::{
     amount::percent,
-    job::{left_out::LeftOutFile, models::list_models, state::Job, time::duration},
+    job::{finding::FINDINGS_FILE, left_out::LeftOutFile, models::list_models, state::Job, time::duration},
     prompt::todo_board,
 };
 use overnight_documents::AGAINST_GAPS;
@@ -20,6 +20,8 @@ use std::fmt::Write;
 
 /// Documents that are listed one by one.
 const MOST_DOCUMENTS: usize = 40;
+/// Open findings that are named.
+const MOST_FINDINGS: usize = 20;
 
 impl JobView<'_> {
     /// `job`: as its journal tells it, where that is here.
@@ -142,6 +144,16 @@ impl JobView<'_> {
                 format!("{} of {}", quotes.found, counted(quotes.quotes, "quote"))
             };
             let _ = writeln!(text, "  {found} found, positions in {}", quotes.path);
+        }
+        if let Some(proof) = &self.proof {
+            let _ = writeln!(text, "  {}", proof.told());
+        }
+        let open = || self.findings.iter().filter(|finding| finding.settled.is_none());
+        for finding in open().take(MOST_FINDINGS) {
+            let _ = writeln!(text, "  open: {}", out::one_line(&finding.told()));
+        }
+        if open().count() > MOST_FINDINGS {
+            let _ = writeln!(text, "  open: {} more, in {FINDINGS_FILE}", open().count() - MOST_FINDINGS);
         }
         let passed = self.checks.iter().filter(|check| check.passed).count();
         if !self.checks.is_empty() {

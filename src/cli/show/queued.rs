@@ -93,6 +93,8 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         checks: &[],
         deliverables: &state.deliverables,
         quotes: None,
+        proof: None,
+        findings: &[],
         open_todos: &[],
         workspace: app.workspace(job).map_or_else(
             |_| if job.is_stored() { STORED.to_owned() } else { job.row.job.workspace.clone() },

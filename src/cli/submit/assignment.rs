@@ -41,6 +41,7 @@ impl Assignment {
         for name in &mut instructions.fallback {
             *name = with_absolute_path(name);
         }
+        instructions.named_models_mut().for_each(|name| *name = with_absolute_path(name));
         let target = Target::new(with_absolute_path(name.as_deref().unwrap_or(DEFAULT_MODEL)), settings);
         let target = Target { is_never_called: app.is_none(), ..target };
         let models = match app {
@@ -48,7 +49,9 @@ impl Assignment {
             None => server::all_without_jobs(settings, &target, &instructions)?,
         };
         warn_of_retirement(&models);
-        let window = models.first.window_tokens();
+        // Helpers of other models have the same budget.
+        let windows = models.named.values().map(|model| model.window_tokens());
+        let window = windows.fold(models.first.window_tokens(), u64::min);
         let budget_tokens = instructions.context.budget_tokens.min(window);
         if budget_tokens < MIN_BUDGET_TOKENS {
             return Err(CliError::usage(format!(

@@ -37,19 +37,19 @@ pub struct OutgoingRequest {
     /// Beside the key, the content's type and the user's own.
     pub headers: Vec<(String, String)>,
     /// JSON.
-    pub body: Vec<u8>,
+    pub body: String,
 }
 
 #[cfg(test)]
 impl OutgoingRequest {
     fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap()
+        serde_json::from_str(&self.body).unwrap()
     }
 }
 
 /// `body` as it is sent. What holds texts, numbers and lists can always be written.
-fn written(body: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(body).unwrap_or_default()
+fn written(body: &impl Serialize) -> String {
+    serde_json::to_string(body).unwrap_or_default()
 }
 
 /// How a stream is split into events.

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::model::remote::wire::RawCall;
-use overnight_core::prompt::tools::tool_specs;
+use overnight_core::prompt::tools::ToolList;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -38,7 +38,8 @@ fn fitted(parameters: Value, arguments: &Value) -> Value {
 fn a_reply_that_never_ended_has_calls_only_where_their_own_end_came() {
     let closed = r#"<tool_call>{"name": "todo_complete", "arguments": {}}</tool_call>"#;
     let open = closed.replace("</tool_call>", "");
-    let calls = |text: &str, stop| repair_reply(RawReply { stop, ..said(text) }, &tool_specs(), true).calls.len();
+    let calls =
+        |text: &str, stop| repair_reply(RawReply { stop, ..said(text) }, &ToolList::usual().specs, true).calls.len();
     for stop in [None, Some(Stop::Length), Some(Stop::Refused)] {
         assert_eq!((calls(closed, stop), calls(&open, stop)), (1, 0), "{stop:?}");
     }
@@ -78,12 +79,13 @@ fn texts_that_say_another_type_are_read_as_it() {
 fn of_a_vendors_own_model_only_the_arguments_are_read() {
     let text = r#"<tool_call>{"name": "todo_complete", "arguments": {}}</tool_call>"#;
     let heard = RawReply { text: text.to_owned(), ..called(&[("1", "Read_File", r#"{"path": "a", "offset": "5"}"#)]) };
-    let kept = repair_reply(heard, &tool_specs(), false);
+    let kept = repair_reply(heard, &ToolList::usual().specs, false);
     let call =
         ToolCall { id: "1".to_owned(), name: "Read_File".to_owned(), arguments: json!({"path": "a", "offset": "5"}) };
     assert_eq!(kept, RepairedReply { text: text.to_owned(), calls: vec![call], notes: Vec::new() });
-    let read =
-        |raw: &str| repair_reply(called(&[("1", "list_files", raw)]), &tool_specs(), false).calls.remove(0).arguments;
+    let read = |raw: &str| {
+        repair_reply(called(&[("1", "list_files", raw)]), &ToolList::usual().specs, false).calls.remove(0).arguments
+    };
     assert_eq!(["", "null", "\"\"", " {} "].map(read), [json!({}), json!({}), json!({}), json!({})]);
     assert_eq!(read(r#""{\"path\": \"output\"}""#), json!({"path": "output"}));
     assert_eq!(read("{\"path\": \"a\",}"), json!("{\"path\": \"a\",}"));
@@ -92,22 +94,24 @@ fn of_a_vendors_own_model_only_the_arguments_are_read() {
 #[test]
 fn a_reply_is_bounded() {
     let text = "ä".repeat(MOST_TEXT);
-    let cut = repair_reply(said(&text), &tool_specs(), true);
+    let cut = repair_reply(said(&text), &ToolList::usual().specs, true);
     assert_eq!(cut.text, "ä".repeat(MOST_TEXT / 2));
     assert_eq!(cut.notes, ["the text was longer than 1 MiB and is cut"]);
 
     let many: Vec<(String, String)> = (0..400).map(|n| (n.to_string(), format!(r#"{{"text": "{n}"}}"#))).collect();
     let many: Vec<(&str, &str, &str)> = many.iter().map(|(id, raw)| (id.as_str(), "AddNote", raw.as_str())).collect();
-    let mended = repair_reply(called(&many), &tool_specs(), true);
+    let mended = repair_reply(called(&many), &ToolList::usual().specs, true);
     assert_eq!(mended.calls.len(), MOST_CALLS);
     assert_eq!(mended.notes.len(), MOST_NOTES + 1);
     assert_eq!(mended.notes[0], "272 calls behind the first 128 are left out");
 
     let deep = format!(r#"{{"path": {}1{}}}"#, "[".repeat(100), "]".repeat(100));
-    let kept = repair_reply(called(&[("1", "read_file", &deep)]), &tool_specs(), true).calls.remove(0).arguments;
+    let kept =
+        repair_reply(called(&[("1", "read_file", &deep)]), &ToolList::usual().specs, true).calls.remove(0).arguments;
     assert!(kept.is_string(), "{kept}");
     let deeper = deep.replace('1', &format!("{}1{}", "[".repeat(9999), "]".repeat(9999)));
-    let kept = repair_reply(called(&[("1", "read_file", &deeper)]), &tool_specs(), true).calls.remove(0).arguments;
+    let kept =
+        repair_reply(called(&[("1", "read_file", &deeper)]), &ToolList::usual().specs, true).calls.remove(0).arguments;
     assert_eq!(kept, Value::String(deeper));
 }
 
@@ -140,14 +144,18 @@ fn a_megabyte_of_anything_takes_no_time() {
             let text = format!("{head}{}", part.repeat(most / part.len()));
             let raw = format!("{{\"path\":[{}]}}", part.repeat(most / part.len()));
             let begun = Instant::now();
-            repair_reply(said(&text), &tool_specs(), true);
-            repair_reply(called(&[("1", "read_file", &text), ("2", "read_file", &raw)]), &tool_specs(), true);
+            repair_reply(said(&text), &ToolList::usual().specs, true);
+            repair_reply(
+                called(&[("1", "read_file", &text), ("2", "read_file", &raw)]),
+                &ToolList::usual().specs,
+                true,
+            );
             assert!(begun.elapsed() < MUCH, "{head}{part}: {:?}", begun.elapsed());
         }
     }
     let commas = format!("{{\"path\": [{}]}}", "[1,],".repeat(100_000));
     let begun = Instant::now();
-    repair_reply(called(&[("1", "read_file", &commas)]), &tool_specs(), true);
+    repair_reply(called(&[("1", "read_file", &commas)]), &ToolList::usual().specs, true);
     assert!(begun.elapsed() < MUCH, "{:?}", begun.elapsed());
 }
 
@@ -198,7 +206,7 @@ fn pieces() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_mending_panic(text in pieces(), name in pieces(), raw in pieces()) {
-        let tools = tool_specs();
+        let tools = ToolList::usual().specs.clone();
         let written = repair_reply(said(&text), &tools, true);
         for call in &written.calls {
             prop_assert!(tools.iter().any(|tool| tool.name == call.name));
@@ -211,7 +219,7 @@ proptest! {
 
     #[test]
     fn what_was_mended_stays_as_it_is(raw in pieces()) {
-        let tools = tool_specs();
+        let tools = ToolList::usual().specs.clone();
         let once = repair_reply(called(&[("1", "todo_write", &raw)]), &tools, true).calls.remove(0);
         if once.arguments.is_object() {
             let again = repair_reply(called(&[("1", "todo_write", &once.arguments.to_string())]), &tools, true);

@@ -44,6 +44,7 @@ fn job(place: u128) -> JobFacts {
         notes: None,
         checks_failed: Vec::new(),
         open_todos: Vec::new(),
+        proof: None,
         attempts_failed: Vec::new(),
         holds: Vec::new(),
         deliverables: Vec::new(),

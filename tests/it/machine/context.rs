@@ -3,14 +3,15 @@
 use super::world::*;
 use overnight_core::{
     job::event::{EpochCause, Event},
-    prompt::{compact::local_tokens, compose, tools::tool_specs},
+    prompt::{compact::local_tokens, compose, tools::ToolList},
 };
 use serde_json::json;
 
 /// What every prompt costs before anything is said, at four bytes a token.
 #[test]
 fn the_fixed_part_is_small() {
-    let tools: usize = tool_specs().iter().map(|tool| serde_json::to_string(tool).unwrap().len()).sum();
+    let tools: usize =
+        ToolList::usual().specs.clone().iter().map(|tool| serde_json::to_string(tool).unwrap().len()).sum();
     let tokens = (tools + compose::system_prompt().len()).div_ceil(4);
     assert!(tokens < 2_600, "{tokens} tokens");
 }

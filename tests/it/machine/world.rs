@@ -29,7 +29,7 @@ use overnight_core::{
         bounds, compose,
         summary::{self, FileEntry},
         todo_board,
-        tools::tools_sha256,
+        tools::ToolList,
     },
     tokens::{bounded, estimate},
 };
@@ -153,7 +153,7 @@ impl World {
                 Event::JobCreated {
                     spec_sha256: sha256(b"job.yaml"),
                     spec: Box::new(spec.clone()),
-                    tools_sha256: tools_sha256().to_owned(),
+                    tools_sha256: ToolList::usual().sha256.clone(),
                 },
                 Event::PhaseStarted {
                     number: 0,
@@ -309,6 +309,7 @@ impl World {
                 self.files.insert(write.path.to_owned(), write.text.clone());
                 EffectResult::Written
             }
+            Effect::FindQuotes(given) => EffectResult::QuotesFound(vec![None; given.findings.len()]),
             Effect::Check(_) => {
                 let mut deliverables = Vec::new();
                 let mut checks = Vec::new();
@@ -324,7 +325,7 @@ impl World {
                         bytes: text.len() as u64,
                     }));
                 }
-                EffectResult::Checked { checks, states, deliverables, quotes: None }
+                EffectResult::Checked { checks, states, deliverables, quotes: None, lists: None }
             }
         }
     }
@@ -682,6 +683,16 @@ pub(crate) fn line(event: &Event) -> String {
         Event::ToolStarted { .. } => "  started".to_owned(),
         Event::ToolReturned { name, result, .. } => format!("  {name} {:?}: {}", result.end, short(&result.text)),
         Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
+        Event::HelperStarted { conversation, role, .. } => format!("helper {conversation}: {}", role.told()),
+        Event::HelperEnded { conversation, end, .. } => format!("helper {conversation} {}", end.told()),
+        Event::SecondReadingBegun { units, .. } => format!("second reading of {} parts", units.len()),
+        Event::ListsCompared { comparison, findings } => {
+            format!("lists compared: {} in both, {} findings", comparison.both, findings.len())
+        }
+        Event::VerdictGiven { round, verdict, findings, .. } => {
+            format!("verdict {round}: {}, {} findings", verdict.told(), findings.len())
+        }
+        Event::FindingSettled { id, settlement, by } => format!("finding {id} settled by {by}: {}", settlement.told()),
         Event::LessonProposed { lesson } => format!("lesson: {} ({})", lesson.text, lesson.evidence),
         Event::NoteAdded { text } => format!("note: {text}"),
         Event::CompletionRefused { checks } => format!("completion refused: {} checks failed", checks.len()),

@@ -9,16 +9,18 @@ use super::contract::records::MOST_RECORDS;
 use super::{ending::Completion, lessons::Lesson, todo::TodoStatus, todo_list::clean_note};
 use crate::{message::ToolCall, tokens};
 use arguments::{
-    AddRecords, CompletionStatus, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments,
-    ReadDocument, ReadFile, ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments,
-    TodoRewind, TodoWrite, WriteFile, read,
+    AddRecords, CompletionStatus, Delegate, EditFile, GiveVerdict, JobComplete, Judgement, LessonArguments,
+    ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile, ReasonArgument, SearchFiles, SettleFinding,
+    TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite, WriteFile, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-pub use tool::{Family, Tool};
+pub use tool::{Family, Tool, ToolSet};
 
 /// Files that `job_complete` may name: each is looked at, and each that is missing is a failed check.
 const MOST_DELIVERABLES: usize = 1_000;
+/// Faults of one verdict: they are shown to the model together.
+const MOST_FAULTS: usize = 50;
 
 /// A call of a reply: as the model said it, and as it is understood.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +79,19 @@ pub enum ControlCall {
     AddNote(String),
     /// Something that later jobs should know.
     AddLesson(Lesson),
+    /// A helper is to do it.
+    Delegate(Delegate),
+    /// A finding is no fault.
+    SettleFinding {
+        /// Its name.
+        id: String,
+        /// Why; never empty.
+        reason: String,
+    },
+    /// A helper is done.
+    Report(String),
+    /// A verifier has judged; a rejection names at least one fault.
+    Verdict(GiveVerdict),
     /// All is done, or can't be done.
     JobComplete {
         /// Whether it claims success.
@@ -168,6 +183,17 @@ impl FileChange {
             Self::Records(add) => &add.path,
         }
     }
+
+    /// [`plain_path`] of it.
+    pub(crate) fn plain_path(&self) -> String {
+        plain_path(self.path())
+    }
+}
+
+/// A path without what makes no difference: `./`, doubled slashes, blanks around it.
+pub(crate) fn plain_path(path: &str) -> String {
+    let names: Vec<&str> = path.trim().split('/').filter(|name| !name.is_empty() && *name != ".").collect();
+    names.join("/")
 }
 
 /// The error is the sentence of a [`ParsedCall::Invalid`].
@@ -216,6 +242,20 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
             })
         }
         Tool::JobComplete => completion(read(tool, said)?)?,
+        Tool::Delegate => {
+            let said: Delegate = read(tool, said)?;
+            if said.task.trim().is_empty() {
+                return Err("task is empty; say what the helper is to do".to_owned());
+            }
+            ControlCall::Delegate(said)
+        }
+        Tool::SettleFinding => {
+            let SettleFinding { id, reason } = read(tool, said)?;
+            let reason = filled(&reason, "reason is empty; say why the finding is no fault")?;
+            ControlCall::SettleFinding { id: id.trim().to_owned(), reason }
+        }
+        Tool::Report => ControlCall::Report(read::<TextArgument>(tool, said)?.text),
+        Tool::Verdict => ControlCall::Verdict(verdict(read(tool, said)?)?),
     };
     Ok(ParsedCall::Control(control))
 }
@@ -227,6 +267,16 @@ fn records(said: AddRecords) -> Result<AddRecords, String> {
             Err(format!("records has {count} items, and {MOST_RECORDS} is the most; send the rest in another call"))
         }
         _ => Ok(said),
+    }
+}
+
+fn verdict(said: GiveVerdict) -> Result<GiveVerdict, String> {
+    match (said.verdict, said.findings.len()) {
+        (Judgement::Reject, 0) => Err("findings is empty; name what is wrong, or accept the result".to_owned()),
+        (_, count) if count > MOST_FAULTS => {
+            Err(format!("findings has {count} items, and {MOST_FAULTS} is the most; name the gravest"))
+        }
+        (Judgement::Accept | Judgement::Reject, _) => Ok(said),
     }
 }
 
@@ -291,6 +341,6 @@ fn unknown(name: &str) -> String {
     if let Some((_, near)) = nearest {
         return format!("there is no tool named '{cut}{more}'; did you mean {near}?");
     }
-    let names: Vec<&str> = Tool::all().map(Tool::name).collect();
+    let names: Vec<&str> = ToolSet::of_job(false, false).iter().map(Tool::name).collect();
     format!("there is no tool named '{cut}{more}'; the tools are {}", names.join(", "))
 }

@@ -2,6 +2,7 @@
 
 use super::{
     contract::Check,
+    proof::ProofResult,
     record::{Delivered, JobStatus, QuotePositions},
 };
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct Ending {
     /// Absent where no quotes were to be checked, and in journals of before there was such a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotes: Option<QuotePositions>,
+    /// What second reader and verifier say of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofResult>,
     /// Todos that were open when the job ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_todos: Vec<String>,
@@ -55,6 +59,7 @@ impl Ending {
             checks: Vec::new(),
             deliverables: Vec::new(),
             quotes: None,
+            proof: None,
             open_todos,
         }
     }

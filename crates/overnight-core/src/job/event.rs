@@ -2,15 +2,20 @@
 
 pub use super::tool_result::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ShownPart, SpilledResult, ToolResult};
 use super::{
-    call::PendingCall,
+    call::{PendingCall, ToolSet},
+    comparison::Comparison,
     contract::Check,
     ending::Ending,
     failure::FailureKind,
+    finding::{Finding, Settlement},
+    helper::{HelperEnd, HelperRole},
     lessons::Lesson,
     models::{ModelChoice, Tier},
     part::Part,
     plan::PlannedPhase,
+    proof::Verdict,
     record::HoldReason,
+    second_reading::ReadUnit,
     spec::JobSpec,
     time::Timestamp,
     todo::Todo,
@@ -161,7 +166,7 @@ pub enum PlanningEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EpochCause {
-    /// The job begins.
+    /// The job begins, or a helper does.
     Begun,
     /// A phase has ended, and the next one has its todos.
     PhaseEnded,
@@ -193,6 +198,8 @@ pub enum BoardKind {
     Planning,
     /// The model writes the digest of the past.
     Digest,
+    /// A helper works.
+    Helper,
 }
 
 /// The files that planning reads, as they stood on the disk.
@@ -334,6 +341,26 @@ pub enum Event {
     NoteAdded { text: String },
     /// The model proposed something that later jobs should know.
     LessonProposed { lesson: Lesson },
+    /// A conversation beside the job's own begins: who, with which model (none: the job's own), with which tools.
+    HelperStarted {
+        conversation: u32,
+        role: HelperRole,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        tools: ToolSet,
+        tools_sha256: String,
+        system_prompt: Part,
+    },
+    /// A helper's conversation is over.
+    HelperEnded { conversation: u32, end: HelperEnd, report: String },
+    /// The documents are read a second time: these parts of them, drawn by `seed`.
+    SecondReadingBegun { seed: u64, units: Vec<ReadUnit> },
+    /// Both lists were compared.
+    ListsCompared { comparison: Comparison, findings: Vec<Finding> },
+    /// The verifier has judged, or ended without a verdict.
+    VerdictGiven { conversation: u32, round: u32, verdict: Verdict, findings: Vec<Finding> },
+    /// A finding is not open any more.
+    FindingSettled { id: String, settlement: Settlement, by: String },
     /// The claim of `job_complete` did not hold.
     CompletionRefused { checks: Vec<Check> },
     /// All that will be delivered is decided; the phase's archive and the end follow.

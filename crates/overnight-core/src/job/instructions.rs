@@ -25,10 +25,9 @@ impl Instructions {
     /// Keys that are understood, and that nothing acts on yet.
     pub fn not_acted_on(&self) -> Vec<&'static str> {
         let keys = [
-            ("agents", !self.agents.is_empty()),
-            ("models.second_reader", self.models.second_reader.is_some()),
-            ("models.verify", self.models.verify.is_some()),
-            ("models.helpers", self.models.helpers.is_some()),
+            ("models.second_reader", self.models.second_reader.is_some() && self.second_reader.is_none()),
+            ("models.verify", self.models.verify.is_some() && self.verify.is_none()),
+            ("models.helpers", self.models.helpers.is_some() && self.agents.is_empty()),
             ("tools.shell", self.tools.shell),
             ("tools.mcp", !self.tools.mcp.is_empty()),
         ];
@@ -81,11 +80,17 @@ pub struct Instructions {
     pub confidence_floor: f64,
     /// At least one.
     pub deliverables: Vec<Deliverable>,
+    /// Reads the documents a second time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_reader: Option<SecondReader>,
+    /// Judges the deliverables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<Verify>,
     /// Whether a person looks at the result first.
     pub review: Review,
     /// The todos of the review phase before `Call job_complete()`.
     pub finale: Vec<String>,
-    /// By name; nothing calls them yet.
+    /// By name: who does what is delegated.
     pub agents: BTreeMap<String, Agent>,
     /// Nothing acts on them yet.
     pub tools: ToolSettings,
@@ -199,8 +204,34 @@ pub enum Review {
 pub struct Agent {
     /// The prompt's text.
     pub prompt: String,
-    /// Names of the tools that it may call.
+    /// Names of the tools that it may call; none: those that read.
     pub tools: Vec<String>,
+    /// `provider:name`; none: the model for helpers, or the job's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// How the documents are read a second time, by a reader who sees nothing of the first one's work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondReader {
+    /// The path of the deliverable whose records are listed again; it has a rule for quotes.
+    pub deliverable: String,
+    /// Share of the documents' text that is read again, over 0 and at most 1.
+    pub share: f64,
+    /// By which that share is drawn; none: made of the job's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Findings that may be open in a completed job.
+    pub tolerance: u64,
+}
+
+/// How the deliverables are judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verify {
+    /// By what they are judged, Markdown.
+    pub rubric: String,
 }
 
 /// Tools that are off unless asked for.

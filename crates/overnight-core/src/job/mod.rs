@@ -1,6 +1,7 @@
 //! What a job is: what was asked, the facts, and the state that they say. Nothing here decides, and nothing is shown to a model.
 
 pub mod call;
+pub mod comparison;
 pub mod contract;
 pub mod coverage;
 pub mod digest;
@@ -9,6 +10,8 @@ pub mod ending;
 pub mod epoch;
 pub mod event;
 pub mod failure;
+pub mod finding;
+pub mod helper;
 pub mod hold_cause;
 pub mod id;
 pub mod instructions;
@@ -19,11 +22,14 @@ pub mod models;
 pub mod pages;
 pub mod part;
 pub mod plan;
+pub mod proof;
 pub mod ranges;
 pub mod record;
 pub mod reply_calls;
 pub mod rows;
+pub mod second_reading;
 pub mod spec;
+pub mod spent;
 pub mod state;
 pub mod time;
 pub mod todo;

@@ -74,6 +74,8 @@ pub struct ModelTurns {
 pub struct Answered {
     asked: String,
     base_url: Option<String>,
+    /// In its stead, while a helper works that another model is named for.
+    helper: Option<String>,
     /// At which the model is asked now.
     pub tier: Tier,
     left_flex: Option<String>,
@@ -93,15 +95,20 @@ impl Answered {
             self.base_url.clone_from(&choice.base_url);
         } else if let Event::Opened { model, .. } = event {
             self.asked.clone_from(model);
+        } else if let Event::HelperStarted { model, .. } = event {
+            self.helper.clone_from(model);
+        } else if let Event::HelperEnded { .. } | Event::JobEnded { .. } = event {
+            self.helper = None;
         } else if let Event::TierChanged { tier, reason } = event {
             self.tier = *tier;
             self.left_flex = tier.is_standard().then(|| reason.clone());
         } else if let Event::ModelReplied { model, tier, .. } = event {
-            self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&self.asked)).to_owned());
-            let is_asked = *model == self.asked || self.asked.split_once(':').is_some_and(|(_, name)| name == model);
+            let asked = self.helper.as_ref().unwrap_or(&self.asked).clone();
+            self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&asked)).to_owned());
+            let is_asked = *model == asked || asked.split_once(':').is_some_and(|(_, name)| name == model);
             let answered_as = (!is_asked).then(|| model.clone());
             let one = ModelTurns {
-                model: self.asked.clone(),
+                model: asked,
                 answered_as,
                 tier: tier.unwrap_or(self.tier),
                 left_flex: self.left_flex.clone(),

@@ -98,6 +98,7 @@ impl Event {
                 parts
             }
             Self::EpochOpened { opening, .. } => opening.iter_mut().collect(),
+            Self::HelperStarted { system_prompt, .. } => vec![system_prompt],
             Self::FilesEdited { memory, .. } => memory.iter_mut().collect(),
             Self::PlanRead { text: part, .. }
             | Self::PlanSaved { text: part, .. }
@@ -129,6 +130,11 @@ impl Event {
             | Self::AccomplishmentAdded { .. }
             | Self::NoteAdded { .. }
             | Self::LessonProposed { .. }
+            | Self::HelperEnded { .. }
+            | Self::SecondReadingBegun { .. }
+            | Self::ListsCompared { .. }
+            | Self::VerdictGiven { .. }
+            | Self::FindingSettled { .. }
             | Self::CompletionRefused { .. }
             | Self::EndingDecided { .. }
             | Self::Held { .. }

@@ -1,6 +1,5 @@
 //! What a job is: the state that the events say, with progress as data inside the variants.
 
-pub use super::reply_calls::{CompletionRule, ReplyCalls};
 use super::{
     contract::{Check, DeliverableState},
     coverage::Coverage,
@@ -9,17 +8,22 @@ use super::{
     epoch::Epoch,
     event::{EpochCause, PhaseKind, Why},
     failure::Attempts,
+    helper::Helper,
     lessons::Lesson,
     limits::Limits,
     models::{Answered, ModelChoice},
     plan::Plan,
+    proof::Proof,
     record::HoldReason,
     spec::JobSpec,
     time::Timestamp,
     todo::Todo,
     todo_list::TodoList,
 };
-use crate::message::Usage;
+pub use super::{
+    reply_calls::{CompletionRule, ReplyCalls},
+    spent::{Spent, Totals},
+};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
@@ -68,6 +72,14 @@ pub struct Job {
     pub compaction: CompactionDue,
     /// What was taken although it is outside its bounds, since the last board.
     pub warnings: Vec<String>,
+    /// At work in the job's stead, where there is one.
+    pub helper: Option<Box<Helper>>,
+    /// Helpers so far.
+    pub helpers: u32,
+    /// Turns of helpers by the models that are named for them.
+    pub turns_of_named: BTreeMap<String, u64>,
+    /// What second reader and verifier have found.
+    pub proof: Proof,
     /// What of the documents the model was shown.
     pub coverage: Coverage,
     /// By path, as they stood when they were checked last.
@@ -249,56 +261,6 @@ pub struct PastPhase {
     pub folder: String,
     /// When it ended.
     pub ended: Timestamp,
-}
-
-/// Turns, tokens and money of a phase or a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
-    /// Replies of the model.
-    pub turns: u64,
-    /// As the provider counted.
-    pub usage: Usage,
-    /// USD, of the turns whose price is known.
-    pub cost_usd: f64,
-    /// Turns of which no price is known.
-    pub unpriced: u64,
-}
-
-impl Spent {
-    /// Adds one turn.
-    pub fn add(&mut self, usage: &Usage, cost_usd: Option<f64>) {
-        self.turns += 1;
-        self.usage.input += usage.input;
-        self.usage.output += usage.output;
-        self.usage.cached += usage.cached;
-        self.usage.cache_written += usage.cache_written;
-        self.usage.reasoning += usage.reasoning;
-        match cost_usd {
-            Some(cost) => self.cost_usd += cost,
-            None => self.unpriced += 1,
-        }
-    }
-
-    /// USD, where the price of every turn is known.
-    pub fn cost(&self) -> Option<f64> {
-        (self.unpriced == 0).then_some(self.cost_usd)
-    }
-
-    /// Input and output.
-    pub fn tokens(&self) -> u64 {
-        self.usage.input + self.usage.output
-    }
-}
-
-/// Sums over the job.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Totals {
-    /// Turns, tokens and money.
-    pub spent: Spent,
-    /// Milliseconds of work, holds not counted.
-    pub worked_ms: u64,
-    /// The provider's count of the last prompt, and the local estimate of the same prompt: their ratio corrects later estimates.
-    pub counted: Option<(u64, u64)>,
 }
 
 /// Ends of phases by rewind, stuck, limit or reset.

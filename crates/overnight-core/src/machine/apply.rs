@@ -10,6 +10,7 @@ use crate::{
         models::Answered,
         part::Part,
         plan::Plan,
+        proof::Proof,
         spec::JobSpec,
         state::{
             CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE,
@@ -61,6 +62,10 @@ impl Job {
             epoch: Epoch::default(),
             compaction: CompactionDue::default(),
             warnings: Vec::new(),
+            helper: None,
+            helpers: 0,
+            turns_of_named: BTreeMap::new(),
+            proof: Proof::default(),
             coverage: Coverage::default(),
             deliverables: BTreeMap::new(),
             totals: Totals::default(),
@@ -91,10 +96,20 @@ impl Job {
         }
         self.last_at = self.last_at.max(at);
         self.answered.observe(event);
+        if self.apply_to_helper(at, event) {
+            return;
+        }
         match event {
             // The phase's beginning follows the end of planning in the same decision.
             // Which tier is asked, `answered` knows.
             Event::JobCreated { .. } | Event::PlanningEnded { .. } | Event::TierChanged { .. } => {}
+            // Taken in above.
+            Event::HelperStarted { .. }
+            | Event::HelperEnded { .. }
+            | Event::SecondReadingBegun { .. }
+            | Event::ListsCompared { .. }
+            | Event::VerdictGiven { .. }
+            | Event::FindingSettled { .. } => {}
             Event::Opened { tools_sha256, model, .. } => {
                 let before = self.opened_with.replace(model.clone());
                 if before.is_some_and(|before| before != *model) {
@@ -254,8 +269,8 @@ impl Job {
                 self.attempts.failed += 1;
                 match kind.remedy() {
                     Remedy::Compact => self.attempts.too_long += 1,
-                    Remedy::Reopen => self.epoch.on_history_refused(),
-                    Remedy::Retry { .. } | Remedy::Configure | Remedy::GiveUp => {}
+                    Remedy::Reopen if self.helper.is_none() => self.epoch.on_history_refused(),
+                    Remedy::Retry { .. } | Remedy::Configure | Remedy::Reopen | Remedy::GiveUp => {}
                 }
             }
             Event::Resumed { limits } => {
@@ -270,6 +285,7 @@ impl Job {
                 self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: self.instructions.clone() });
                 self.early_ends = EarlyEnds::default();
                 self.refusals.counted = 0;
+                self.proof.verdicts.clear();
                 self.compaction.forced = Some(EpochCause::Feedback);
                 let why = Why::Feedback { number: *number, text: text.clone() };
                 self.progress = Progress::Summarising { why: Some(why) };
@@ -282,6 +298,7 @@ impl Job {
             }
             Event::JobEnded { ending } => {
                 self.calls = ReplyCalls::default();
+                self.helper = None;
                 self.writes.clear();
                 self.status = Status::Ended(ending.clone());
             }
@@ -359,7 +376,7 @@ impl Job {
                 // The digest called no tool, as it was asked to; the work on the first todo begins now.
                 self.phase.effort.on_todo_change();
             }
-            (BoardKind::Todos | BoardKind::Planning, _) => {}
+            (BoardKind::Todos | BoardKind::Planning | BoardKind::Helper, _) => {}
         }
     }
 

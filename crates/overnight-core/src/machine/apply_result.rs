@@ -1,7 +1,7 @@
 //! What the result of a call means for the state.
 
 use crate::job::{
-    call::{Family, PendingCall},
+    call::{ControlCall, Family, ParsedCall, PendingCall},
     event::{CallEnd, PhaseKind, ToolResult},
     state::{CompletionRule, Job},
 };
@@ -68,6 +68,11 @@ impl Job {
     }
 }
 
+/// Whether a call would end a helper's work.
+pub(super) fn ends_helper(call: &ParsedCall) -> bool {
+    matches!(call, ParsedCall::Control(ControlCall::Report(_) | ControlCall::Verdict(_)))
+}
+
 /// Whether a call reads or changes something outside the todo list.
 fn is_work(call: &PendingCall) -> bool {
     match call.family() {
@@ -77,7 +82,7 @@ fn is_work(call: &PendingCall) -> bool {
 }
 
 /// Tells calls with the same result from others.
-fn signature(name: &str, arguments: &str, text: &str) -> u64 {
+pub(super) fn signature(name: &str, arguments: &str, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (name, arguments, text).hash(&mut hasher);
     hasher.finish()

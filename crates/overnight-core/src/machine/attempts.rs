@@ -6,6 +6,7 @@ use crate::{
         call::PendingCall,
         event::{CallEnd, EpochCause, Event},
         failure::{Failure, Remedy},
+        helper::HelperEnd,
         hold_cause::HoldCause,
         record::{HoldReason, JobStatus},
         state::Job,
@@ -23,7 +24,12 @@ use serde_json::Value;
 const MOST_TOO_LONG: u32 = 4;
 
 /// Replies that the provider may withhold one after the other: what it withheld thrice, it withholds.
-const MOST_WITHHELD: u32 = 3;
+pub(super) const MOST_WITHHELD: u32 = 3;
+
+/// Replies withheld one after the other so far.
+pub(super) fn withheld_now(job: &Job) -> u32 {
+    job.attempts.withheld
+}
 
 impl Job {
     /// What the model has said, with what follows from how it stopped.
@@ -33,18 +39,18 @@ impl Job {
         let calls: Vec<PendingCall> = (1..)
             .zip(reply.calls)
             .map(|(place, call): (u32, ToolCall)| {
-                PendingCall::new(ToolCall {
+                self.as_understood(PendingCall::new(ToolCall {
                     id: format!("call_{turn}_{place}"),
                     name: call.name,
                     arguments: readable(call.arguments),
-                })
+                }))
             })
             .collect();
         let (is_cut, withheld) = (reply.stop == Stop::Length, self.attempts.withheld + 1);
         let is_withheld = reply.stop == Stop::Refused && withheld >= MOST_WITHHELD;
         let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
         let mut events = vec![Event::ModelReplied {
-            conversation: 0,
+            conversation: self.conversation(),
             turn,
             reply_tokens: reply_tokens(&reply.text, &said, reply.carried.as_deref()),
             prompt_tokens: compact::local_tokens(self),
@@ -61,8 +67,10 @@ impl Job {
         }];
         if is_cut {
             let text = "not run: the reply was cut at the token limit; do less in one reply";
-            events.extend(said.iter().map(|call| returned(call, CallEnd::Refused, text)));
+            events.extend(said.iter().map(|call| self.in_conversation(returned(call, CallEnd::Refused, text))));
         }
+        // A helper whose replies are withheld ends, and the job goes on.
+        let is_withheld = is_withheld && self.helper.is_none();
         events.extend(is_withheld.then(|| held(&HoldCause::RepliesWithheld { times: withheld })));
         events
     }
@@ -70,6 +78,12 @@ impl Job {
     /// What follows from a failed attempt after which the runner waits for `wait_ms`.
     pub(super) fn attempt_failed(&self, failure: Failure, wait_ms: u64) -> Vec<Event> {
         let remedy = failure.kind.remedy();
+        if let Some(helper) = &self.helper
+            && let Some(end) = helper_end(remedy)
+        {
+            let events = self.end_helper(helper, end, &failure.reason);
+            return events;
+        }
         if remedy == Remedy::GiveUp {
             return self.end_unfinished(JobStatus::Failed, failure.reason);
         }
@@ -103,6 +117,15 @@ impl Job {
     fn shorter(&self) -> Event {
         let room = counted_room(self).min(self.epoch.tokens());
         opening::event(self, EpochCause::TooLong, None, room)
+    }
+}
+
+/// How a helper ends for a failed attempt of which it costs only itself; none: the attempt is made again, or the job waits.
+fn helper_end(remedy: Remedy) -> Option<HelperEnd> {
+    match remedy {
+        Remedy::Compact => Some(HelperEnd::Full),
+        Remedy::Reopen | Remedy::GiveUp => Some(HelperEnd::Failed),
+        Remedy::Retry { .. } | Remedy::Configure => None,
     }
 }
 

@@ -42,6 +42,11 @@ impl Job {
             ControlCall::AddLesson(_) => {
                 vec![refusal(said, format!("a job may propose {MOST_PROPOSED} lessons, and this one has"))]
             }
+            ControlCall::Delegate(call) => self.delegate(said, call),
+            ControlCall::SettleFinding { id, reason } => self.settle_finding(said, id, reason),
+            ControlCall::Report(_) | ControlCall::Verdict(_) => {
+                vec![refusal(said, "only a helper ends with that; the job ends with job_complete()")]
+            }
             ControlCall::JobComplete { status, completion } => return self.job_complete(said, *status, completion),
             ControlCall::TodoWrite(items) => self.todo_write(said, items, at),
             ControlCall::TodoComplete { outcome } => self.todo_complete(said, outcome.as_deref()),

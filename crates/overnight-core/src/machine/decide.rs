@@ -14,6 +14,7 @@ use crate::{
         call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall, arguments::CompletionStatus},
         ending::Ending,
         event::{CallEnd, EpochCause, Event, PlanningEnd, PreparedWrite, SavedFile, ToolResult, Why},
+        helper::HELPERS_FOLDER,
         record::{HoldReason, JobStatus},
         state::{BOOTSTRAP_TURNS, CompletionRule, Job, MEMORY_FILE, PLAN_FILE, PLANNING_TRIES, Progress, Status},
         time::Timestamp,
@@ -22,7 +23,7 @@ use crate::{
         bounds,
         compact::{self, Compaction},
         todo_board,
-        tools::tools_sha256,
+        tools::ToolList,
     },
     tokens,
 };
@@ -39,6 +40,9 @@ impl Job {
         // Whether the runner has a word to say is known before it is composed.
         if self.owed(self.last_at).is_some() || self.owes_word() {
             return Effect::Decide;
+        }
+        if let Some(helper) = &self.helper {
+            return helper.calls.pending.front().map_or(Effect::Model, |call| self.effect_of_call(call));
         }
         match &self.progress {
             Progress::Archiving { folder, why, .. } => {
@@ -66,11 +70,12 @@ impl Job {
             ParsedCall::Work(WorkCall::Read(read)) => Effect::Read { call: said.clone(), read: read.clone() },
             ParsedCall::Work(WorkCall::GenerateWorkspaceSummary) => Effect::GenerateSummary,
             ParsedCall::Work(WorkCall::CheckDeliverables) => Effect::Check(None),
-            ParsedCall::Work(WorkCall::Change(change)) => match &self.calls.prepared {
+            ParsedCall::Work(WorkCall::Change(change)) => match &self.present_calls().prepared {
                 None => Effect::Prepare(change.clone()),
                 Some(prepared) => Effect::Change(change.clone(), prepared.clone()),
             },
-            // The only control call that needs the outside is a completion to be checked.
+            ParsedCall::Control(ControlCall::Verdict(given)) => Effect::FindQuotes(given.clone()),
+            // A completion is checked.
             ParsedCall::Control(ControlCall::JobComplete { completion, .. }) => Effect::Check(Some(completion.clone())),
             ParsedCall::Control(_) | ParsedCall::Invalid { .. } => Effect::Decide,
         }
@@ -78,6 +83,9 @@ impl Job {
 
     /// The facts that follow from the state alone, where some do; but for the word that comes before a model call.
     fn owed(&self, at: Timestamp) -> Option<Vec<Event>> {
+        if let Some(helper) = &self.helper {
+            return self.owed_by_helper(helper);
+        }
         match &self.progress {
             Progress::Summarising { .. } => return self.replan_limit(),
             Progress::Closing { ending, approved } => return Some(vec![self.close(ending, *approved)]),
@@ -99,6 +107,9 @@ impl Job {
 
     /// Whether a model call is due that the runner's word comes before.
     fn owes_word(&self) -> bool {
+        if let Some(helper) = &self.helper {
+            return helper.calls.pending.is_empty() && !helper.epoch.is_complete();
+        }
         let is_between_replies = match &self.progress {
             Progress::Planning(_) | Progress::Executing | Progress::Digesting => self.calls.pending.is_empty(),
             Progress::Archiving { .. }
@@ -139,6 +150,11 @@ impl Job {
             }
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
+            ParsedCall::Work(WorkCall::Change(change))
+                if change.plain_path().to_lowercase().starts_with(&format!("{HELPERS_FOLDER}/")) =>
+            {
+                refused("helpers/ holds what helpers have written; write results under output/")
+            }
             ParsedCall::Work(_) if bounds::is_full(self) => {
                 skipped("not run: the results of this reply fill the context already; call it again in the next reply")
             }
@@ -169,7 +185,12 @@ impl Job {
         let said = &pending.said;
         let skipped = |text: String| Some(vec![returned(said, CallEnd::Skipped, text)]);
         let owed = todo_board::owed(planning);
-        match &pending.call {
+        // A helper does work.
+        let call = match &pending.call {
+            ParsedCall::Control(ControlCall::Delegate(_)) => &ParsedCall::Work(WorkCall::GenerateWorkspaceSummary),
+            call => call,
+        };
+        match call {
             ParsedCall::Control(
                 ControlCall::TodoComplete { .. } | ControlCall::TodoRewind { .. } | ControlCall::ArchiveAndReset { .. },
             ) => skipped(planning::completes_nothing(planning)),
@@ -261,7 +282,8 @@ impl Job {
             | EffectResult::Summarised { .. }
             | EffectResult::Examined(_)
             | EffectResult::Written
-            | EffectResult::Checked { .. } => self.is_running(),
+            | EffectResult::Checked { .. }
+            | EffectResult::QuotesFound(_) => self.is_running(),
         };
         if !is_heard {
             return Vec::new();
@@ -280,7 +302,10 @@ impl Job {
         match result {
             EffectResult::Now => match self.owed(at) {
                 Some(events) => events,
-                None if self.owes_word() => vec![self.word_of_the_runner()],
+                None if self.owes_word() => vec![match &self.helper {
+                    Some(helper) => self.word_to(helper),
+                    None => self.word_of_the_runner(),
+                }],
                 None => Vec::new(),
             },
             EffectResult::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
@@ -297,10 +322,12 @@ impl Job {
                 .writes
                 .front()
                 .map_or_else(Vec::new, |write| vec![Event::FileWritten { path: write.path.to_owned() }]),
-            EffectResult::Checked { checks, states, deliverables, quotes } => {
-                let mut events = self.on_checked(checks, deliverables, quotes);
+            EffectResult::QuotesFound(found) => self.on_quotes_found(&found),
+            EffectResult::Checked { checks, states, deliverables, quotes, lists } => {
+                let mut events = self.on_checked(checks, deliverables, quotes, lists.as_ref());
                 // The first result is that of the call for which the checks were made.
-                if let Some(Event::ToolReturned { result, .. }) = events.first_mut() {
+                let mut results = events.iter_mut().filter(|event| matches!(event, Event::ToolReturned { .. }));
+                if let Some(Event::ToolReturned { result, .. }) = results.next() {
                     result.checked = states;
                 }
                 events
@@ -311,7 +338,7 @@ impl Job {
 
     /// A change is about to be made: a plan is checked first.
     fn on_prepared(&self, prepared: PreparedWrite, saved: Option<&SavedFile>) -> Vec<Event> {
-        let Some(PendingCall { said: call, .. }) = self.calls.pending.front() else {
+        let Some(PendingCall { said: call, .. }) = self.present_calls().pending.front() else {
             return Vec::new();
         };
         if let Some(SavedFile::Plan { text }) = saved
@@ -324,11 +351,11 @@ impl Job {
             }
             return events;
         }
-        vec![Event::ToolStarted { conversation: 0, call: call.id.clone(), prepared }]
+        vec![Event::ToolStarted { conversation: self.conversation(), call: call.id.clone(), prepared }]
     }
 
     fn on_result(&self, mut result: ToolResult, saved: Option<SavedFile>) -> Vec<Event> {
-        let Some(PendingCall { said: call, .. }) = self.calls.pending.front() else {
+        let Some(PendingCall { said: call, .. }) = self.present_calls().pending.front() else {
             return Vec::new();
         };
         let is_done = result.end == CallEnd::Done;
@@ -340,7 +367,7 @@ impl Job {
         }
         let tokens = result_tokens(&result.text);
         let mut events = vec![Event::ToolReturned {
-            conversation: 0,
+            conversation: self.conversation(),
             call: call.id.clone(),
             name: call.name.clone(),
             result,
@@ -365,7 +392,8 @@ impl Job {
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
             (Command::Open { version, model, torn_bytes }, _) => {
-                vec![Event::Opened { version, model, tools_sha256: tools_sha256().to_owned(), torn_bytes }]
+                let tools_sha256 = ToolList::of(self.spec.instructions.tools_of_job()).sha256.clone();
+                vec![Event::Opened { version, model, tools_sha256, torn_bytes }]
             }
             (Command::Edited { plan, memory }, _) => self.on_files_edited(plan, memory),
             (Command::ChangeTier { tier, .. }, _) if tier == self.answered.tier => Vec::new(),
@@ -388,6 +416,5 @@ impl Job {
 
 /// Whether a change is one that planning waits for.
 fn is_plan_or_memory(change: &FileChange) -> bool {
-    let path = change.path().trim().trim_start_matches("./");
-    path == PLAN_FILE || path == MEMORY_FILE
+    [PLAN_FILE, MEMORY_FILE].contains(&change.plain_path().as_str())
 }

@@ -2,7 +2,8 @@
 
 use crate::{
     job::{
-        call::{FileChange, ReadCall},
+        call::{FileChange, ReadCall, arguments::GiveVerdict},
+        comparison::Lists,
         contract::{Check, DeliverableState},
         ending::Completion,
         event::{ExaminedFiles, PreparedWrite, SavedFile, ToolResult, Why},
@@ -51,6 +52,8 @@ pub enum Effect {
     Write(FileWrite),
     /// Check the deliverables against the contract, and the files that a completion names.
     Check(Option<Completion>),
+    /// Look for the quotes of a verdict's faults.
+    FindQuotes(GiveVerdict),
     /// Held or ended.
     Nothing,
 }
@@ -104,7 +107,11 @@ pub enum EffectResult {
         deliverables: Vec<Delivered>,
         /// Where the quotes stand; none where there were none to check.
         quotes: Option<QuotePositions>,
+        /// Both readers' lists, once the second has read and a completion is claimed.
+        lists: Option<Lists>,
     },
+    /// Where the quotes stand, one for each fault; none where it has none.
+    QuotesFound(Vec<Option<super::FoundQuote>>),
     /// Nothing that was asked for.
     Command(Command),
 }

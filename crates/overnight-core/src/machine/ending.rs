@@ -8,6 +8,7 @@ use super::{
 use crate::amount::percent;
 use crate::job::{
     call::{ControlCall, ParsedCall, PendingCall, WorkCall},
+    comparison::Lists,
     contract::Check,
     coverage::Coverage,
     ending::Ending,
@@ -110,6 +111,7 @@ impl Job {
         mut checks: Vec<Check>,
         deliverables: Vec<Delivered>,
         quotes: Option<QuotePositions>,
+        lists: Option<&Lists>,
     ) -> Vec<Event> {
         let completes = matches!(
             self.calls.pending.front(),
@@ -132,9 +134,17 @@ impl Job {
         let floor = self.spec.instructions.confidence_floor;
         let listed: Vec<String> = failed.iter().map(|check| format!("- {}: {}", check.name, check.detail)).collect();
         if failed.is_empty() {
-            let reason = (completion.confidence < floor)
+            if let Some(events) = self.owed_proof(call, lists) {
+                return events;
+            }
+            let unsure = (completion.confidence < floor)
                 .then(|| format!("the confidence of {} is under the floor of {floor}", completion.confidence));
+            let reason = self.open_findings().or(unsure);
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
+            let text = match &reason {
+                None => "Accepted: every check passed.".to_owned(),
+                Some(reason) => format!("Every check passed; the job ends as partial: {reason}."),
+            };
             let ending = Ending {
                 status,
                 reason,
@@ -142,9 +152,10 @@ impl Job {
                 checks,
                 deliverables,
                 quotes,
+                proof: self.proof_result(),
                 open_todos: Vec::new(),
             };
-            let mut events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
+            let mut events = vec![returned(call, CallEnd::Done, text)];
             events.extend(self.phase.todos.open().map(|todo| Event::TodoCompleted {
                 id: todo.id,
                 outcome: Some("accepted with job_complete".to_owned()),
@@ -163,6 +174,7 @@ impl Job {
                 checks,
                 deliverables,
                 quotes,
+                proof: self.proof_result(),
                 open_todos: self.open_todos(),
             };
             let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));

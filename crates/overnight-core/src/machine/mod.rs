@@ -7,7 +7,7 @@
 //!     job::{digest::sha256, event::{Decision, Event}, id::JobId, instructions, spec::{FORMAT, JobSpec}, state::Job, time::Timestamp},
 //!     machine::effect::{Effect, EffectResult},
 //!     message::{Reply, Stop, ToolCall, Usage},
-//!     prompt::{compose, tools::tools_sha256},
+//!     prompt::{compose, tools::ToolList},
 //! };
 //!
 //! let text = "---\nname: notes\ndescription: Notes\ndeliverables:\n  - path: output/notes.md\n---\n\nWrite notes.\n";
@@ -29,7 +29,7 @@
 //!     left_out: Default::default(),
 //!     assets: Vec::new(),
 //! };
-//! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: tools_sha256().to_owned() };
+//! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: ToolList::usual().sha256.clone() };
 //! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;
 //!
 //! // The machine opens the history that the model is shown: it asks for nothing but the time.
@@ -63,6 +63,7 @@
 //! ```
 
 mod apply;
+mod apply_helper;
 mod apply_result;
 mod attempts;
 mod budget;
@@ -70,6 +71,10 @@ mod control;
 mod decide;
 pub mod effect;
 mod ending;
+mod helper;
 mod next_prompt;
 mod plan_file;
 pub mod planning;
+mod proof;
+mod verifier;
+pub use verifier::FoundQuote;

@@ -1,9 +1,13 @@
 //! How many tokens the result of a call may have: a share of the *room*, which is the budget less the system prompt and the
 //! tools. The results of one reply come together in the next prompt, so that what is left of their common share bounds each.
 
-use super::tools::tools_tokens;
+use super::tools::ToolList;
 use crate::{
-    job::{call::ReadCall, spec::JobSpec, state::Job},
+    job::{
+        call::{ReadCall, ToolSet},
+        spec::JobSpec,
+        state::Job,
+    },
     tokens::estimate,
 };
 
@@ -60,12 +64,12 @@ impl ResultBound {
 
 /// Tokens of the budget that are left beside the system prompt and the tools.
 pub fn room(spec: &JobSpec) -> u64 {
-    spec.budget_tokens.saturating_sub(fixed_tokens(&spec.system_prompt))
+    spec.budget_tokens.saturating_sub(fixed_tokens(spec.instructions.tools_of_job(), &spec.system_prompt))
 }
 
 /// Tokens of what stands before every opening: the tools' descriptions and the system prompt.
-pub fn fixed_tokens(system_prompt: &str) -> u64 {
-    tools_tokens() + estimate(system_prompt)
+pub fn fixed_tokens(tools: ToolSet, system_prompt: &str) -> u64 {
+    ToolList::of(tools).tokens + estimate(system_prompt)
 }
 
 /// Tokens of one answer of a control tool.
@@ -85,12 +89,12 @@ pub fn reply_tokens(spec: &JobSpec) -> u64 {
 
 /// Tokens that the results of the newest reply leave for the next one of it.
 fn left(job: &Job) -> u64 {
-    reply_tokens(&job.spec).saturating_sub(job.epoch.unanswered_tokens())
+    reply_tokens(&job.spec).saturating_sub(job.history().unanswered_tokens())
 }
 
 /// Whether the results of the newest reply leave no room that is worth another call.
 pub fn is_full(job: &Job) -> bool {
-    job.epoch.unanswered_tokens() > 0 && left(job) < room(&job.spec) * LEAST_PERCENT / 100
+    job.history().unanswered_tokens() > 0 && left(job) < room(&job.spec) * LEAST_PERCENT / 100
 }
 
 #[cfg(test)]

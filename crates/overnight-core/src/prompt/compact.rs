@@ -20,13 +20,19 @@ pub(crate) const FRAME: u64 = 4;
 
 /// Estimated tokens of the next prompt, as counted here.
 pub fn local_tokens(job: &Job) -> u64 {
-    fixed_tokens(&job.spec.system_prompt) + job.epoch.tokens()
+    fixed(job) + job.history().tokens()
+}
+
+/// Estimated tokens of what stands before the first message of a history.
+fn fixed(job: &Job) -> u64 {
+    fixed_tokens(job.tools(), job.system_prompt())
 }
 
 /// The provider's count of the last prompt, and the estimate of the same one, where the count can be one.
 fn counted(job: &Job) -> Option<(u64, u64)> {
     // A count far from the estimate is no count of this prompt (some servers report only what wasn't cached).
-    job.totals.counted.filter(|(counted, local)| *counted > local / 2 && *local > counted / 4)
+    let counted = job.helper.as_ref().map_or(job.totals.counted, |helper| helper.counted);
+    counted.filter(|(counted, local)| *counted > local / 2 && *local > counted / 4)
 }
 
 /// A number of the provider's tokens as it would be counted here: its last count corrects the estimate.
@@ -42,13 +48,13 @@ pub(crate) fn counted_tokens(job: &Job) -> u64 {
 
 /// The room as the provider counts it, where it counts more than is estimated here: an opening has to fit there too.
 pub(crate) fn counted_room(job: &Job) -> u64 {
-    as_local(job, job.spec.budget_tokens).saturating_sub(fixed_tokens(&job.spec.system_prompt)).min(room(&job.spec))
+    as_local(job, job.spec.budget_tokens).saturating_sub(fixed(job)).min(room(&job.spec))
 }
 
 /// Whether the epoch can take `more` tokens before it is full. With nothing in it but the opening it is as small as it gets.
 pub(crate) fn has_room(job: &Job, more: u64) -> bool {
     let most = as_local(job, job.spec.budget_tokens) * FULL_PERCENT / 100;
-    job.epoch.conversation_tokens() == 0 || local_tokens(job) + more <= most
+    job.history().conversation_tokens() == 0 || local_tokens(job) + more <= most
 }
 
 /// Whether the job's documents leave so much of the room that it needs no division: neither small phases nor compactions.

@@ -1,7 +1,7 @@
 //! The prompt: the tools, the system prompt, and the epoch's messages as they stand there. The order on the wire is for the
 //! provider's cache: what is the same for the whole job comes first, and nothing that was sent ever changes.
 
-use super::tools::tool_specs;
+use super::tools::ToolList;
 use crate::{
     job::{digest::RunningSha256, epoch::hash_message, state::Job},
     message::Prompt,
@@ -9,7 +9,12 @@ use crate::{
 
 /// The prompt of the next model call.
 pub fn prompt(job: &Job) -> Prompt {
-    Prompt { tools: tool_specs(), messages: job.epoch.messages().to_vec() }
+    Prompt { tools: ToolList::of(job.tools()).specs.clone(), messages: job.history().messages().to_vec() }
+}
+
+/// The system prompt of a helper's conversation.
+pub fn helper_system_prompt() -> String {
+    include_str!("../../../../instructions/runner/helper.md").trim().to_owned()
 }
 
 /// The system prompt of a new job.

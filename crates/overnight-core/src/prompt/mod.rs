@@ -4,6 +4,7 @@ pub mod bounds;
 pub mod compact;
 pub mod compose;
 pub mod fence;
+pub mod helper_opening;
 pub mod opening;
 pub mod summary;
 pub mod todo_board;

@@ -4,11 +4,11 @@
 use crate::{
     job::{
         call::{
-            Tool,
+            Tool, ToolSet,
             arguments::{
-                AddRecords, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments,
-                ReadDocument, ReadFile, ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoListArguments,
-                TodoRewind, TodoWrite, WriteFile, schema,
+                AddRecords, Delegate, EditFile, GiveVerdict, JobComplete, LessonArguments, ListDocuments, ListFiles,
+                NoArguments, ReadDocument, ReadFile, ReasonArgument, SearchFiles, SettleFinding, TextArgument,
+                TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
             },
         },
         digest::sha256,
@@ -16,32 +16,48 @@ use crate::{
     message::ToolSpec,
     tokens::estimate,
 };
-use std::sync::{Arc, LazyLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-/// The whole list, made once a process.
-pub fn tool_specs() -> Arc<[ToolSpec]> {
-    static CATALOGUE: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| Tool::all().map(describe).collect());
-    CATALOGUE.clone()
+/// The tools of a conversation, as a model is told of them.
+#[derive(Debug)]
+pub struct ToolList {
+    /// In the order in which the model sees them.
+    pub specs: Arc<[ToolSpec]>,
+    /// The list's name: the SHA-256 of its specs as JSON.
+    pub sha256: String,
+    /// Estimated, of the whole list.
+    pub tokens: u64,
 }
 
-/// The list's name: the SHA-256 of its specs as JSON.
-pub fn tools_sha256() -> &'static str {
-    static SHA256: LazyLock<String> = LazyLock::new(|| {
+impl ToolList {
+    fn new(set: ToolSet) -> Self {
+        let specs: Arc<[ToolSpec]> = set.iter().map(describe).collect();
         // A spec is a plain tree of strings; writing it can't fail.
-        sha256(&serde_json::to_vec(&*tool_specs()).unwrap_or_default())
-    });
-    &SHA256
+        let sha256 = sha256(&serde_json::to_vec(&specs).unwrap_or_default());
+        let tokens = specs.iter().map(tokens_of).sum();
+        Self { specs, sha256, tokens }
+    }
+
+    /// The list of a set, made once a process.
+    pub fn of(set: ToolSet) -> Arc<Self> {
+        static MADE: Mutex<BTreeMap<ToolSet, Arc<ToolList>>> = Mutex::new(BTreeMap::new());
+        // Nothing that panics is done while it is held.
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry(set).or_insert_with(|| Arc::new(Self::new(set))).clone()
+    }
+
+    /// That of a job which neither delegates nor has findings.
+    pub fn usual() -> Arc<Self> {
+        Self::of(ToolSet::of_job(false, false))
+    }
 }
 
-/// Tokens of the whole list.
-pub fn tools_tokens() -> u64 {
-    static TOKENS: LazyLock<u64> = LazyLock::new(|| {
-        tool_specs()
-            .iter()
-            .map(|tool| estimate(&tool.name) + estimate(&tool.description) + estimate(&tool.parameters.to_string()) + 8)
-            .sum()
-    });
-    *TOKENS
+/// Estimated tokens of one tool in a list.
+pub fn tokens_of(tool: &ToolSpec) -> u64 {
+    estimate(&tool.name) + estimate(&tool.description) + estimate(&tool.parameters.to_string()) + 8
 }
 
 /// A line for each tool: its name, a colon, what it does.
@@ -68,6 +84,10 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::AddAccomplishment | Tool::AddNote => schema::<TextArgument>(),
         Tool::AddLesson => schema::<LessonArguments>(),
         Tool::JobComplete => schema::<JobComplete>(),
+        Tool::Delegate => schema::<Delegate>(),
+        Tool::SettleFinding => schema::<SettleFinding>(),
+        Tool::Report => schema::<TextArgument>(),
+        Tool::Verdict => schema::<GiveVerdict>(),
     };
     ToolSpec { name: tool.name().to_owned(), description: description.to_owned(), parameters }
 }
@@ -81,6 +101,7 @@ mod tests {
         let named: Vec<&str> =
             DESCRIPTIONS.lines().filter_map(|line| line.split_once(": ")).map(|(name, _)| name).collect();
         assert_eq!(named, Tool::all().map(Tool::name).collect::<Vec<_>>());
-        assert!(tools_tokens() < 2_000, "{}", tools_tokens());
+        let tokens = ToolList::usual().tokens;
+        assert!(tokens < 2_000, "{tokens}");
     }
 }

@@ -7,43 +7,15 @@ use super::{
     fold::{Fold, FoldedPiece},
     nearest::{NearestPassage, nearest},
     needle::{Hay, Needle},
+    place::{QuotePlace, TextPosition},
     word_boundary::Neighbours,
 };
 use crate::headers_footers::{Extent, running};
-use serde::Serialize;
-use std::sync::OnceLock;
+use std::{ops::Range, sync::OnceLock};
 
 /// Bytes of folded text, and of the text itself, from one mark to the next, and up to a line more.
 const MARK_EVERY: usize = 512;
 const MARK_TEXT_EVERY: usize = 16 << 10;
-
-/// Where a character stands, each from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TextPosition {
-    /// None where the document has no pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page: Option<u64>,
-    /// On its page, where there are pages.
-    pub line: u64,
-    /// In its line.
-    pub character: u64,
-}
-
-impl TextPosition {
-    /// The page, or the line where there are no pages.
-    pub fn unit_number(self) -> u64 {
-        self.page.unwrap_or(self.line)
-    }
-}
-
-/// Where a quote stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct QuotePlace {
-    /// Its first character.
-    pub from: TextPosition,
-    /// Its last.
-    pub to: TextPosition,
-}
 
 /// One text, ready to be searched for many quotes. Holds the text, what it is folded to and a third of that again.
 #[derive(Debug, Clone)]
@@ -295,6 +267,34 @@ impl QuoteIndex {
     pub fn nearest(&self, quote: &str) -> Option<NearestPassage> {
         // A sentence goes on behind a header.
         nearest(self.flow.as_deref().unwrap_or(self), quote)
+    }
+
+    /// The bytes of the text that a place covers: two places of one text can be compared by them.
+    ///
+    /// ```
+    /// use overnight_documents::{QuoteIndex, Unit};
+    ///
+    /// let index = QuoteIndex::new(Unit::Line, "Fées\nare due.");
+    /// assert_eq!(index.find("due", None).map(|place| index.span(place)), Some(10..13));
+    /// ```
+    pub fn span(&self, place: QuotePlace) -> Range<u64> {
+        let to = self.byte_of(place.to);
+        self.byte_of(place.from) as u64..(to + self.text[to..].chars().next().map_or(0, char::len_utf8)) as u64
+    }
+
+    /// The byte at which the character begins that stands there.
+    fn byte_of(&self, position: TextPosition) -> usize {
+        let wanted = (position.page.unwrap_or(1), position.line);
+        let is_before = |page: u32, line: u32| (u64::from(page), u64::from(line)) <= wanted;
+        let mark = self.marks.partition_point(|mark| is_before(mark.page, mark.line)).saturating_sub(1);
+        let LineMark { text: start, page, line: number, .. } = self.marks[mark];
+        let mut line = LineCursor { start: start as usize, end: 0, page, number }.ended(self.unit, &self.text);
+        while (u64::from(line.page), u64::from(line.number)) < wanted {
+            let Some(next) = line.next(self.unit, &self.text) else { break };
+            line = next;
+        }
+        let character = usize::try_from(position.character).unwrap_or(usize::MAX).saturating_sub(1);
+        self.text[line.start..].char_indices().nth(character).map_or(self.text.len(), |(at, _)| line.start + at)
     }
 
     pub(super) fn folded(&self) -> &[u8] {

@@ -4,6 +4,7 @@
 //! - `index`: a whole text folded, searched for quotes, and the way back from there to page, line and character
 //! - `nearest`: the passage that is most like a quote that stands nowhere
 //! - `needle`: a quote folded, and where it stands in a folded text
+//! - `place`: places in a text, as a reader counts them
 //! - `word_boundary`: whether a match cuts a word or a number at its ends
 
 mod bits;
@@ -11,10 +12,12 @@ mod fold;
 mod index;
 mod nearest;
 mod needle;
+mod place;
 mod word_boundary;
 
 #[cfg(test)]
 mod tests;
 
-pub use index::{QuoteIndex, QuotePlace, TextPosition};
+pub use index::QuoteIndex;
 pub use nearest::NearestPassage;
+pub use place::{QuotePlace, TextPosition};

@@ -4,11 +4,7 @@
 //! them stand is the candidate, and an alignment of the quote's beginning says where in it the quote would begin. From there
 //! the two are read side by side up to the first difference. The text is gone through once, whatever its length.
 
-use super::{
-    bits::Bits,
-    fold::Fold,
-    index::{QuoteIndex, TextPosition},
-};
+use super::{bits::Bits, fold::Fold, index::QuoteIndex, place::TextPosition};
 use std::collections::{HashMap, VecDeque};
 
 /// Bytes of a folded quote whose anchors are looked for, and bytes that are aligned: the rest only follows.

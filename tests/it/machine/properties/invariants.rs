@@ -311,7 +311,7 @@ pub(crate) fn has_room(job: &Job) {
     if job.epoch.conversation_tokens() > 0 {
         assert!(tokens * 100 <= budget * 70, "an epoch ends at 70 %, {tokens} of {budget} are sent");
     } else {
-        let fixed = fixed_tokens(&job.spec.system_prompt);
+        let fixed = fixed_tokens(job.tools(), &job.spec.system_prompt);
         let most = fixed + (budget.saturating_sub(fixed) / 2).max(LEAST_OPENING);
         assert!(tokens <= most, "{tokens} of {budget} tokens in an opening");
     }

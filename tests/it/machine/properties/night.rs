@@ -376,7 +376,13 @@ fn rests(world: &World) {
         EffectResult::Summarised { sha256: String::new() },
         EffectResult::Examined(ExaminedFiles::default()),
         EffectResult::Written,
-        EffectResult::Checked { checks: Vec::new(), states: Vec::new(), deliverables: Vec::new(), quotes: None },
+        EffectResult::Checked {
+            checks: Vec::new(),
+            states: Vec::new(),
+            deliverables: Vec::new(),
+            quotes: None,
+            lists: None,
+        },
     ] {
         // A job that is held because its server is down has the server probed.
         if job.is_out() && matches!(late, EffectResult::AttemptFailed { .. }) {

@@ -282,6 +282,58 @@ pub(crate) struct JobComplete {
     pub(crate) status: Option<CompletionStatus>,
 }
 
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Delegate {
+    /// Of the instructions' agents
+    pub agent_type: String,
+    pub task: String,
+    /// What it should know; it sees nothing of this conversation
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SettleFinding {
+    pub(crate) id: String,
+    pub(crate) reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GiveVerdict {
+    pub verdict: Judgement,
+    /// Of a rejected result: what is wrong, one by one
+    #[serde(default)]
+    pub findings: Vec<Fault>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    Accept,
+    Reject,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "")]
+pub struct Fault {
+    /// What is wrong, and what it should be
+    pub text: String,
+    /// Where in the deliverable: a path in its JSON, or a heading
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
+    /// Of the document, word for word
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CompletionStatus {

@@ -27,6 +27,10 @@ pub enum Tool {
     AddNote,
     AddLesson,
     JobComplete,
+    Delegate,
+    SettleFinding,
+    Report,
+    Verdict,
 }
 
 /// Who does a tool.
@@ -41,7 +45,7 @@ pub enum Family {
 }
 
 /// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 20] = [
+const TOOLS: [(Tool, &str, Family); 24] = [
     (Tool::ReadFile, "read_file", Family::Reading),
     (Tool::WriteFile, "write_file", Family::Writing),
     (Tool::AppendFile, "append_file", Family::Writing),
@@ -62,6 +66,10 @@ const TOOLS: [(Tool, &str, Family); 20] = [
     (Tool::AddNote, "add_note", Family::Control),
     (Tool::AddLesson, "add_lesson", Family::Control),
     (Tool::JobComplete, "job_complete", Family::Control),
+    (Tool::Delegate, "delegate", Family::Reading),
+    (Tool::SettleFinding, "settle_finding", Family::Control),
+    (Tool::Report, "report", Family::Control),
+    (Tool::Verdict, "verdict", Family::Control),
 ];
 
 impl Tool {
@@ -83,6 +91,53 @@ impl Tool {
     /// Who does it.
     pub fn family(self) -> Family {
         TOOLS[self as usize].2
+    }
+}
+
+/// Some of the tools: those of one conversation. In the journal it is a list of names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Vec<Tool>", into = "Vec<Tool>")]
+pub struct ToolSet(u32);
+
+impl ToolSet {
+    /// Whether a tool is among them.
+    pub fn contains(self, tool: Tool) -> bool {
+        self.0 & (1 << tool as u32) != 0
+    }
+
+    /// In the order in which the model sees them.
+    pub fn iter(self) -> impl Iterator<Item = Tool> {
+        Tool::all().filter(move |tool| self.contains(*tool))
+    }
+
+    /// Those of the job's own conversation: the last four are there only where something makes use of them.
+    pub fn of_job(delegates: bool, has_findings: bool) -> Self {
+        Tool::all()
+            .filter(|tool| match tool {
+                Tool::Delegate => delegates,
+                Tool::SettleFinding => has_findings,
+                Tool::Report | Tool::Verdict => false,
+                _ => true,
+            })
+            .collect()
+    }
+}
+
+impl FromIterator<Tool> for ToolSet {
+    fn from_iter<I: IntoIterator<Item = Tool>>(tools: I) -> Self {
+        Self(tools.into_iter().fold(0, |set, tool| set | 1 << tool as u32))
+    }
+}
+
+impl From<Vec<Tool>> for ToolSet {
+    fn from(tools: Vec<Tool>) -> Self {
+        tools.into_iter().collect()
+    }
+}
+
+impl From<ToolSet> for Vec<Tool> {
+    fn from(set: ToolSet) -> Self {
+        set.iter().collect()
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::{
     Agent, CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds,
-    Quotes, ReadBeside, Review, SummaryBy, ToolSettings,
+    Quotes, ReadBeside, Review, SecondReader, SummaryBy, ToolSettings, Verify,
 };
 use crate::{
     amount::shown,
     job::{
+        call::Tool,
         contract::{self, json_path::JsonPath},
         lessons::ApprovedLessons,
         limits::Limits,
@@ -17,7 +18,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "name",
     "description",
     "model",
@@ -30,6 +31,8 @@ const KEYS: [&str; 16] = [
     "coverage",
     "confidence_floor",
     "deliverables",
+    "second_reader",
+    "verify",
     "review",
     "finale",
     "agents",
@@ -90,8 +93,13 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
     let keys = root.table(&KEYS)?;
     let name = keys.required("name")?.line(100)?;
     let model = keys.get("model").map(|at| at.line(200)).transpose()?;
-    let (work, models) = or_default(keys.get("models").map(|at| model_roles(at, model.is_some())))?;
+    let (work, mut models) = or_default(keys.get("models").map(|at| model_roles(at, model.is_some())))?;
+    let deliverables = deliverables(keys.required("deliverables")?, read_beside)?;
+    let second_reader =
+        keys.get("second_reader").map(|at| second_reader(at, &deliverables, &mut models.second_reader)).transpose()?;
     Ok(Instructions {
+        second_reader,
+        verify: keys.get("verify").map(|at| verify(at, read_beside, &mut models.verify)).transpose()?,
         name,
         description: or_default(keys.get("description").map(|at| at.line(500)))?,
         model: model.or(work),
@@ -106,7 +114,7 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         limits: or_default(keys.get("limits").map(limits))?,
         coverage: keys.get("coverage").map_or(Ok(1.0), |at| at.number(0.0, 1.0))?,
         confidence_floor: keys.get("confidence_floor").map_or(Ok(0.5), |at| at.number(0.0, 1.0))?,
-        deliverables: deliverables(keys.required("deliverables")?, read_beside)?,
+        deliverables,
         review: keys
             .get("review")
             .map_or(Ok(Review::None), |at| at.word(&[("none", Review::None), ("required", Review::Required)]))?,
@@ -269,6 +277,18 @@ fn read_file(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<(String,
     Ok((path, text))
 }
 
+/// A text file that has something in it.
+fn read_text(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<String, ValueError> {
+    let (path, text) = read_file(at, read_beside)?;
+    if text.trim().is_empty() {
+        return Err(at.wrong(format!("is '{}', which is empty", shown(&path))));
+    }
+    if text.len() > MAX_BYTES {
+        return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
+    }
+    Ok(text)
+}
+
 fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value, ValueError> {
     let value = match at.node() {
         YamlNode::Map(_) => {
@@ -330,16 +350,95 @@ fn agents(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<St
         if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
             return Err(entry.wrong("must be a name of letters, digits, '-' and '_'"));
         }
-        let keys = entry.table(&["prompt", "tools"])?;
-        let at_prompt = keys.required("prompt")?;
-        let (path, prompt) = read_file(at_prompt, read_beside)?;
-        if prompt.trim().is_empty() {
-            return Err(at_prompt.wrong(format!("is '{}', which is empty", shown(&path))));
+        let keys = entry.table(&["prompt", "tools", "model"])?;
+        let prompt = read_text(keys.required("prompt")?, read_beside)?;
+        let tools: Vec<String> = or_default(keys.get("tools").map(|at| at.lines(100)))?;
+        let at_tools = keys.get("tools").filter(|_| tools.iter().any(|name| !helper_may(name)));
+        if let Some(at) = at_tools {
+            let names: Vec<&str> = Tool::all().map(Tool::name).filter(|name| helper_may(name)).collect();
+            return Err(at.wrong(format!("names a tool that a helper can't have; it may have {}", names.join(", "))));
         }
-        let tools = or_default(keys.get("tools").map(|at| at.lines(100)))?;
-        agents.insert(name, Agent { prompt, tools });
+        agents.insert(name, Agent { prompt, tools, model: keys.get("model").map(|at| at.line(200)).transpose()? });
     }
     Ok(agents)
+}
+
+/// Whether an agent may have the tool of that name: those that read, and those that write under its own folder.
+fn helper_may(name: &str) -> bool {
+    Tool::named(name).is_some_and(|tool| match tool {
+        Tool::ReadFile
+        | Tool::WriteFile
+        | Tool::AppendFile
+        | Tool::EditFile
+        | Tool::ListFiles
+        | Tool::SearchFiles
+        | Tool::ListDocuments
+        | Tool::ReadDocument => true,
+        Tool::AddRecords
+        | Tool::CheckDeliverables
+        | Tool::TodoWrite
+        | Tool::TodoList
+        | Tool::TodoComplete
+        | Tool::TodoRewind
+        | Tool::ArchiveAndReset
+        | Tool::GenerateWorkspaceSummary
+        | Tool::AddAccomplishment
+        | Tool::AddNote
+        | Tool::AddLesson
+        | Tool::JobComplete
+        | Tool::Delegate
+        | Tool::SettleFinding
+        | Tool::Report
+        | Tool::Verdict => false,
+    })
+}
+
+fn second_reader(
+    at: &YamlValue<'_>,
+    deliverables: &[Deliverable],
+    model: &mut Option<String>,
+) -> Result<SecondReader, ValueError> {
+    let keys = at.table(&["deliverable", "model", "share", "seed", "tolerance"])?;
+    let at_path = keys.required("deliverable")?;
+    let path = at_path.line(500)?;
+    match deliverables.iter().find(|deliverable| deliverable.path == path) {
+        None => return Err(at_path.wrong(format!("is '{}', which is not among the deliverables", shown(&path)))),
+        Some(deliverable) if deliverable.quotes.is_empty() => {
+            return Err(at_path.wrong(format!(
+                "is '{}', which has no 'quotes': records are compared by the places of their quotes",
+                shown(&path)
+            )));
+        }
+        Some(_) => {}
+    }
+    role_model(keys.get("model"), model)?;
+    let share = keys.get("share").map_or(Ok(1.0), |at| match at.number(0.0, 1.0)? {
+        0.0 => Err(at.wrong("must be over 0; leave 'second_reader' out to read nothing twice")),
+        share => Ok(share),
+    })?;
+    Ok(SecondReader {
+        deliverable: path,
+        share,
+        seed: keys.get("seed").map(|at| at.count(0)).transpose()?,
+        tolerance: keys.get("tolerance").map_or(Ok(0), |at| at.count(0))?,
+    })
+}
+
+fn verify(at: &YamlValue<'_>, read_beside: ReadBeside<'_>, model: &mut Option<String>) -> Result<Verify, ValueError> {
+    let keys = at.table(&["rubric", "model"])?;
+    role_model(keys.get("model"), model)?;
+    Ok(Verify { rubric: read_text(keys.required("rubric")?, read_beside)? })
+}
+
+/// The model that is named beside a role, where `models` does not name another one.
+fn role_model(at: Option<&YamlValue<'_>>, model: &mut Option<String>) -> Result<(), ValueError> {
+    let Some(at) = at else { return Ok(()) };
+    let named = at.line(200)?;
+    if model.as_ref().is_some_and(|other| *other != named) {
+        return Err(at.wrong("is said otherwise by 'models'; keep one of them"));
+    }
+    *model = Some(named);
+    Ok(())
 }
 
 fn tools(at: &YamlValue<'_>) -> Result<ToolSettings, ValueError> {

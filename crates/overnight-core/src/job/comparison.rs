@@ -1,0 +1,155 @@
+//! Both readers' lists side by side: what both have, what only one has, and how many records there are in all. What only one
+//! has becomes a finding; what became of a finding is seen by the place of its quote.
+
+use super::{
+    finding::{Finding, FindingKind, Settlement},
+    second_reading::{AmbiguousGroup, Estimate, QuoteSpan, ReadUnit, align, chapman, overlaps},
+};
+use crate::tokens::head;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Tokens of a record that a finding repeats.
+const RECORD_TOKENS: u64 = 500;
+/// Tokens of a quote that a finding repeats.
+const QUOTE_TOKENS: u64 = 200;
+/// Groups of records without a partner that is theirs alone, that are named; the rest is counted.
+const MOST_GROUPS: usize = 50;
+
+/// A record of a list, with the place of its quote in the document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedRecord {
+    /// In its file: `$.requirements[3]`.
+    pub item: String,
+    /// Where its quote was found.
+    pub span: QuoteSpan,
+    /// On which page that begins, or on which line where there are no pages.
+    pub unit: u64,
+    /// The same, where there are pages.
+    pub page: Option<u64>,
+    /// As the record has it.
+    pub quote: String,
+    /// The whole of it.
+    pub record: Value,
+}
+
+/// Both lists of records whose quotes were found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lists {
+    /// The deliverable's.
+    pub first: Vec<ListedRecord>,
+    /// The second readers'.
+    pub second: Vec<ListedRecord>,
+}
+
+/// What a comparison comes to, in the parts that were read twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// Records of the first reader.
+    pub first: u64,
+    /// Records of the second reader.
+    pub second: u64,
+    /// Records that both have.
+    pub both: u64,
+    /// How many there are in all, by what both have found.
+    pub estimate: Estimate,
+    /// Records at places that both have seen, whose partner could not be told: neither list counts them.
+    pub ambiguous: u64,
+    /// Those records, by their places in both lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<PlaceGroup>,
+}
+
+/// Records that overlap, and are not equally many in both lists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceGroup {
+    /// The document.
+    pub document: String,
+    /// Page, or line where there are no pages.
+    pub unit: u64,
+    /// Places in the deliverable.
+    pub first: Vec<String>,
+    /// Places in the second list.
+    pub second: Vec<String>,
+}
+
+/// Compares the lists within the parts that were `read` twice, and names what only one has.
+pub fn compare(lists: &Lists, read: &[ReadUnit]) -> (Comparison, Vec<Finding>) {
+    let is_read = |listed: &&ListedRecord| {
+        read.iter().any(|unit| unit.document == listed.span.document && (unit.from..=unit.to).contains(&listed.unit))
+    };
+    let first: Vec<&ListedRecord> = lists.first.iter().filter(is_read).collect();
+    let second: Vec<&ListedRecord> = lists.second.iter().filter(is_read).collect();
+    let spans = |list: &[&ListedRecord]| list.iter().map(|listed| listed.span.clone()).collect::<Vec<_>>();
+    let aligned = align(&spans(&first), &spans(&second));
+    let (both, only_first, only_second) =
+        (aligned.pairs.len() as u64, aligned.only_first.len() as u64, aligned.only_second.len() as u64);
+    let ambiguous = first.len() as u64 + second.len() as u64 - 2 * both - only_first - only_second;
+    let comparison = Comparison {
+        first: both + only_first,
+        second: both + only_second,
+        both,
+        estimate: chapman(both + only_first, both + only_second, both),
+        ambiguous,
+        groups: aligned.ambiguous.iter().take(MOST_GROUPS).map(|group| named(group, &first, &second)).collect(),
+    };
+    let missing = aligned.only_second.iter().map(|place| (FindingKind::Missing, second[*place]));
+    let unconfirmed = aligned.only_first.iter().map(|place| (FindingKind::Unconfirmed, first[*place]));
+    let findings = (1..).zip(missing.chain(unconfirmed)).map(|(number, (kind, listed))| finding(number, kind, listed));
+    (comparison, findings.collect())
+}
+
+fn named(group: &AmbiguousGroup, first: &[&ListedRecord], second: &[&ListedRecord]) -> PlaceGroup {
+    let items =
+        |places: &[usize], list: &[&ListedRecord]| places.iter().map(|place| list[*place].item.clone()).collect();
+    let any = group.first.first().map(|place| first[*place]).or(group.second.first().map(|place| second[*place]));
+    PlaceGroup {
+        document: any.map_or_else(String::new, |listed| listed.span.document.clone()),
+        unit: any.map_or(0, |listed| listed.unit),
+        first: items(&group.first, first),
+        second: items(&group.second, second),
+    }
+}
+
+fn finding(number: u64, kind: FindingKind, listed: &ListedRecord) -> Finding {
+    let text = match kind {
+        FindingKind::Missing => "the second reader lists this record, and the deliverable does not",
+        _ => "the deliverable has this record, and the second reader does not list it",
+    };
+    // What was found in a list is as large as it was allowed to be there.
+    let record = Some(&listed.record).filter(|record| crate::tokens::estimate(&record.to_string()) <= RECORD_TOKENS);
+    Finding {
+        id: format!("r{number}"),
+        kind,
+        text: text.to_owned(),
+        place: (kind == FindingKind::Unconfirmed).then(|| listed.item.clone()),
+        document: Some(listed.span.document.clone()),
+        page: listed.page,
+        line: listed.page.is_none().then_some(listed.unit),
+        quote: Some(head(&listed.quote, QUOTE_TOKENS).to_owned()),
+        span: Some(listed.span.clone()),
+        record: record.cloned(),
+        settled: None,
+    }
+}
+
+/// Findings that the list, as it is now, has settled: a missing record is there, or an unconfirmed one is gone.
+pub fn settled_by(findings: &[Finding], first: &[ListedRecord]) -> Vec<(String, Settlement)> {
+    let open = findings.iter().filter(|finding| finding.settled.is_none());
+    open.filter_map(|finding| {
+        let span = finding.span.as_ref()?;
+        let settlement = match finding.kind {
+            FindingKind::Missing => {
+                first.iter().any(|listed| overlaps(&listed.span, span)).then_some(Settlement::Added)?
+            }
+            FindingKind::Unconfirmed => {
+                (!first.iter().any(|listed| listed.span == *span)).then_some(Settlement::Dropped)?
+            }
+            FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict => return None,
+        };
+        Some((finding.id.clone(), settlement))
+    })
+    .collect()
+}

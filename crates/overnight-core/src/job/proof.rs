@@ -1,0 +1,220 @@
+//! How far it is proved that nothing is missing: the second reading, the verifier's verdicts, and the findings of both.
+
+use super::{
+    comparison::Comparison,
+    finding::{Finding, FindingCounts, Settled, Settlement},
+    helper::{Helper, folder},
+    second_reading::ReadUnit,
+    spec::JobSpec,
+    state::Job,
+    time::Timestamp,
+};
+use crate::amount::{grouped, percent};
+use serde::{Deserialize, Serialize};
+
+/// Rounds of the verifier.
+pub const VERIFIER_ROUNDS: u32 = 2;
+
+/// What second reader and verifier have found so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Proof {
+    /// None before it begins.
+    pub reading: Option<SecondReading>,
+    /// The verifier's, oldest first.
+    pub verdicts: Vec<GivenVerdict>,
+    /// Of both, in the order in which they were found.
+    pub findings: Vec<Finding>,
+}
+
+/// The second reading as it goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecondReading {
+    /// By which the parts were drawn.
+    pub seed: u64,
+    /// Parts that are still to be read, in order.
+    pub queue: Vec<ReadUnit>,
+    /// Parts that were read.
+    pub read: Vec<ReadUnit>,
+    /// Parts that were given up.
+    pub unread: Vec<ReadUnit>,
+    /// The lists of the second readers, which may not exist.
+    pub files: Vec<String>,
+    /// None before both lists were compared.
+    pub comparison: Option<Comparison>,
+}
+
+/// What a verifier said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The result is what was asked for.
+    Accept,
+    /// It isn't.
+    Reject,
+    /// It came to none.
+    None,
+}
+
+impl Verdict {
+    /// In a word or two.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Accept => "accepted",
+            Self::Reject => "rejected",
+            Self::None => "no verdict",
+        }
+    }
+}
+
+/// A verdict, with its round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenVerdict {
+    /// From 1.
+    pub round: u32,
+    /// What it was.
+    pub verdict: Verdict,
+}
+
+/// What an ending says of all this.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProofResult {
+    /// None where nothing was read twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<ReadingResult>,
+    /// None where there was no verifier.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<GivenVerdict>,
+    /// Of the verifier's findings.
+    pub verifier_findings: FindingCounts,
+}
+
+/// The second reading, as a result tells of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadingResult {
+    /// By which the parts were drawn.
+    pub seed: u64,
+    /// Share of the documents' text that was read twice, 0 to 1, by its tokens.
+    pub share: f64,
+    /// Both lists, as they were before either was seen by the other.
+    pub comparison: Comparison,
+    /// What became of what only one had.
+    pub findings: FindingCounts,
+}
+
+impl SecondReading {
+    pub(crate) fn new(seed: u64, queue: Vec<ReadUnit>) -> Self {
+        Self { seed, queue, read: Vec::new(), unread: Vec::new(), files: Vec::new(), comparison: None }
+    }
+
+    /// A second reader has ended: what it was not shown is to be read by the next one, unless it was shown nothing at all.
+    pub(crate) fn on_helper_ended(&mut self, helper: &Helper, units: &[ReadUnit], spec: &JobSpec, file: &str) {
+        let (read, rest): (Vec<_>, Vec<_>) = units.iter().cloned().partition(|unit| helper.has_read(spec, unit));
+        self.queue.drain(..units.len().min(self.queue.len()));
+        if read.is_empty() {
+            self.unread.extend(rest);
+        } else {
+            self.queue.splice(0..0, rest);
+            self.files.push(format!("{}{file}", folder(helper.number)));
+        }
+        self.read.extend(read);
+    }
+}
+
+impl Proof {
+    /// The finding of that name.
+    pub fn finding(&self, id: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.id == id)
+    }
+
+    pub(crate) fn settle(&mut self, id: &str, settlement: &Settlement, by: &str, at: Timestamp) {
+        if let Some(finding) = self.findings.iter_mut().find(|finding| finding.id == id) {
+            finding.settled = Some(Settled { settlement: settlement.clone(), by: by.to_owned(), at });
+        }
+    }
+
+    /// Findings that nobody has settled.
+    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.settled.is_none())
+    }
+
+    /// Open findings of the second reading, and of the verifier.
+    pub fn open_counts(&self) -> (u64, u64) {
+        let verifiers = self.open().filter(|finding| finding.kind.is_verifiers()).count() as u64;
+        (self.open().count() as u64 - verifiers, verifiers)
+    }
+
+    /// `findings.jsonl`.
+    pub fn file(&self) -> String {
+        // A finding is a plain tree of texts and numbers: writing it can't fail.
+        let lines = self.findings.iter().filter_map(|finding| serde_json::to_string(finding).ok());
+        lines.map(|line| line + "\n").collect()
+    }
+}
+
+impl Job {
+    /// What a result says of second reading and verdicts, where there were any.
+    pub fn proof_result(&self) -> Option<ProofResult> {
+        let proof = &self.proof;
+        let of = |is_verifiers: bool| {
+            FindingCounts::of(proof.findings.iter().filter(|finding| finding.kind.is_verifiers() == is_verifiers))
+        };
+        let reading = proof.reading.as_ref().and_then(|reading| {
+            let comparison = reading.comparison.clone()?;
+            Some(ReadingResult {
+                seed: reading.seed,
+                share: share(&reading.read, self.spec.document_tokens()),
+                comparison,
+                findings: of(false),
+            })
+        });
+        (reading.is_some() || !proof.verdicts.is_empty()).then(|| ProofResult {
+            reading,
+            verdicts: proof.verdicts.clone(),
+            verifier_findings: of(true),
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for people, of far fewer than 2^52 tokens")]
+fn share(read: &[ReadUnit], tokens: u64) -> f64 {
+    let of: u64 = read.iter().map(|unit| unit.tokens).sum();
+    if tokens == 0 { 1.0 } else { (of as f64 / tokens as f64).min(1.0) }
+}
+
+impl ProofResult {
+    /// For people: what was read twice, how many records there are, what is open.
+    pub fn told(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(reading) = &self.reading {
+            let (found, all) = (&reading.findings, &reading.comparison);
+            parts.push(format!(
+                "{} of the documents' text was read twice, the second time blind: {} records in both lists, {} only in one; about {:.0} exist (95 %: {:.0} to {:.0}); of the findings {} added, {} dropped, {} explained, {} open",
+                percent(reading.share),
+                grouped(all.both),
+                grouped(all.first + all.second - 2 * all.both),
+                all.estimate.records,
+                all.estimate.low,
+                all.estimate.high,
+                found.added,
+                found.dropped,
+                found.explained,
+                found.open
+            ));
+        }
+        if let Some(last) = self.verdicts.last() {
+            let verdict = match last.verdict {
+                Verdict::Accept => "accepted",
+                Verdict::Reject => "rejected",
+                Verdict::None => "gave no verdict on",
+            };
+            parts.push(format!(
+                "the verifier {verdict} the result in round {}, {} of its findings are open",
+                last.round, self.verifier_findings.open
+            ));
+        }
+        parts.join("; ")
+    }
+}

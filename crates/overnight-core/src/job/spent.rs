@@ -1,0 +1,53 @@
+//! What a phase or a job has cost.
+
+use crate::message::Usage;
+
+/// Turns, tokens and money of a phase or a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Replies of the model.
+    pub turns: u64,
+    /// As the provider counted.
+    pub usage: Usage,
+    /// USD, of the turns whose price is known.
+    pub cost_usd: f64,
+    /// Turns of which no price is known.
+    pub unpriced: u64,
+}
+
+impl Spent {
+    /// Adds one turn.
+    pub fn add(&mut self, usage: &Usage, cost_usd: Option<f64>) {
+        self.turns += 1;
+        self.usage.input += usage.input;
+        self.usage.output += usage.output;
+        self.usage.cached += usage.cached;
+        self.usage.cache_written += usage.cache_written;
+        self.usage.reasoning += usage.reasoning;
+        match cost_usd {
+            Some(cost) => self.cost_usd += cost,
+            None => self.unpriced += 1,
+        }
+    }
+
+    /// USD, where the price of every turn is known.
+    pub fn cost(&self) -> Option<f64> {
+        (self.unpriced == 0).then_some(self.cost_usd)
+    }
+
+    /// Input and output.
+    pub fn tokens(&self) -> u64 {
+        self.usage.input + self.usage.output
+    }
+}
+
+/// Sums over the job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Turns, tokens and money.
+    pub spent: Spent,
+    /// Milliseconds of work, holds not counted.
+    pub worked_ms: u64,
+    /// The provider's count of the last prompt, and the local estimate of the same prompt: their ratio corrects later estimates.
+    pub counted: Option<(u64, u64)>,
+}

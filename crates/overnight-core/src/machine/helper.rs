@@ -1,0 +1,289 @@
+//! What a helper owes: the results of its calls, its word, its end. Whatever it does is done in its own conversation, and its
+//! end gives back what the job's own waits for.
+
+use super::{
+    attempts::{MOST_WITHHELD, withheld_now},
+    control::{refusal, returned},
+    ending::held,
+    verifier,
+};
+use crate::{
+    job::{
+        call::{
+            ControlCall, FileChange, ParsedCall, PendingCall, ReadCall, Tool, ToolSet, WorkCall, arguments::Delegate,
+            plain_path,
+        },
+        event::{BoardKind, CallEnd, EpochCause, Event},
+        helper::{Helper, HelperEnd, HelperRole, MOST_ASKED, MOST_TURNS},
+        state::{INSTRUCTIONS_FILE, Job},
+    },
+    message::ToolCall,
+    prompt::{
+        bounds,
+        compact::{self, FRAME},
+        compose::helper_system_prompt,
+        helper_opening,
+        tools::ToolList,
+    },
+    tokens::{bounded, estimate},
+};
+
+/// Tools of a helper whose agent names none.
+const READING: [Tool; 5] =
+    [Tool::ReadFile, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
+
+impl Job {
+    /// A helper begins: its conversation, and its opening.
+    pub(super) fn start_helper(&self, role: HelperRole, task: &str) -> Vec<Event> {
+        let conversation = self.helpers + 1;
+        let tools = self.tools_of(&role);
+        let system_prompt = helper_system_prompt();
+        let helper = Helper::new(conversation, role.clone(), tools, &system_prompt);
+        let opening = helper_opening::parts(self, &helper, task);
+        let tokens = FRAME + opening.iter().map(|part| estimate(part.text())).sum::<u64>();
+        vec![
+            Event::HelperStarted {
+                conversation,
+                model: role.model(&self.spec).map(str::to_owned),
+                role,
+                tools,
+                tools_sha256: ToolList::of(tools).sha256.clone(),
+                system_prompt: system_prompt.into(),
+            },
+            Event::EpochOpened { conversation, number: 1, cause: EpochCause::Begun, opening, tokens },
+        ]
+    }
+
+    fn tools_of(&self, role: &HelperRole) -> ToolSet {
+        match role {
+            HelperRole::Delegate { agent } => {
+                let named = self.spec.instructions.agents.get(agent).map_or(&[][..], |agent| &agent.tools);
+                let named: Vec<Tool> = named.iter().filter_map(|name| Tool::named(name)).collect();
+                let working = if named.is_empty() { READING.to_vec() } else { named };
+                working.into_iter().chain([Tool::Report]).collect()
+            }
+            HelperRole::SecondReader { .. } => {
+                [Tool::AddRecords, Tool::ListDocuments, Tool::ReadDocument, Tool::Report].into_iter().collect()
+            }
+            HelperRole::Verifier { .. } => {
+                [Tool::ReadFile, Tool::ListDocuments, Tool::ReadDocument, Tool::Verdict].into_iter().collect()
+            }
+        }
+    }
+
+    /// The call of `delegate`: a helper begins, and the call waits for its end.
+    pub(super) fn delegate(&self, said: &ToolCall, call: &Delegate) -> Vec<Event> {
+        let agents = &self.spec.instructions.agents;
+        let agent = call.agent_type.trim();
+        if !agents.contains_key(agent) {
+            let names: Vec<&str> = agents.keys().map(String::as_str).collect();
+            let text = match names.as_slice() {
+                [] => "the instructions have no agents; do the task yourself".to_owned(),
+                names => format!("there is no agent '{agent}'; the agents are {}", names.join(", ")),
+            };
+            return vec![refusal(said, text)];
+        }
+        let context = call.context.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let task = match context {
+            Some(context) => format!("{}\n\n{context}", call.task.trim()),
+            None => call.task.trim().to_owned(),
+        };
+        self.start_helper(HelperRole::Delegate { agent: agent.to_owned() }, &task)
+    }
+
+    /// The facts that follow from a helper's state alone, where some do.
+    pub(super) fn owed_by_helper(&self, helper: &Helper) -> Option<Vec<Event>> {
+        if let Some(pending) = helper.calls.pending.front() {
+            return self.owed_to_call_of(helper, pending);
+        }
+        if let Some(cause) = self.limit_reached() {
+            return Some(vec![held(&cause)]);
+        }
+        if withheld_now(self) >= MOST_WITHHELD {
+            return Some(self.end_helper(helper, HelperEnd::Withheld, ""));
+        }
+        if helper.calls.is_silent && !helper.epoch.is_complete() {
+            match self.lacks(helper) {
+                None => {
+                    return Some(self.end_helper(
+                        helper,
+                        HelperEnd::Reported,
+                        helper.epoch.last_reply().unwrap_or_default(),
+                    ));
+                }
+                Some(_) if helper.asked >= MOST_ASKED => {
+                    return Some(self.end_helper(helper, HelperEnd::Unfinished, ""));
+                }
+                Some(_) => {}
+            }
+        }
+        let end = if helper.turns >= MOST_TURNS {
+            HelperEnd::TurnsUsed
+        } else if helper.effort.stuck().is_some() {
+            HelperEnd::Stuck
+        } else if !compact::has_room(self, FRAME + estimate(&self.line_of(helper))) {
+            HelperEnd::Full
+        } else {
+            return None;
+        };
+        Some(self.end_helper(helper, end, ""))
+    }
+
+    /// What a helper's work still lacks, in a sentence for it.
+    fn lacks(&self, helper: &Helper) -> Option<String> {
+        match &helper.role {
+            HelperRole::Delegate { .. } => None,
+            HelperRole::SecondReader { .. } => {
+                let unread: Vec<String> =
+                    helper.unread(&self.spec).into_iter().map(helper_opening::unit_told).collect();
+                (!unread.is_empty())
+                    .then(|| format!("not read yet: {}; read them, and add their records", unread.join(", ")))
+            }
+            HelperRole::Verifier { .. } => Some("call verdict with accept, or with reject and the findings".to_owned()),
+        }
+    }
+
+    fn owed_to_call_of(&self, helper: &Helper, PendingCall { said, tool, call }: &PendingCall) -> Option<Vec<Event>> {
+        let refused = |text: String| Some(vec![of(helper, refusal(said, text))]);
+        if let Some(tool) = tool
+            && !helper.tools.contains(*tool)
+        {
+            let names: Vec<&str> = helper.tools.iter().map(Tool::name).collect();
+            return refused(format!("a helper can't call {}; its tools are {}", tool.name(), names.join(", ")));
+        }
+        match call {
+            ParsedCall::Invalid { reason } => refused(reason.clone()),
+            ParsedCall::Control(ControlCall::Report(text)) => match self.lacks(helper) {
+                Some(lacks) if helper.asked < MOST_ASKED => refused(lacks),
+                lacks => {
+                    let end = if lacks.is_none() { HelperEnd::Reported } else { HelperEnd::Unfinished };
+                    let mut events = vec![of(helper, returned(said, CallEnd::Done, "It is taken over."))];
+                    events.extend(self.skipped_of(helper, 1));
+                    events.extend(self.helper_ended(helper, end, text));
+                    Some(events)
+                }
+            },
+            // Quotes are looked for first.
+            ParsedCall::Control(ControlCall::Verdict(_)) => None,
+            ParsedCall::Control(_) => refused("a helper can't do that".to_owned()),
+            ParsedCall::Work(_) if bounds::is_full(self) => {
+                let text =
+                    "not run: the results of this reply fill the context already; call it again in the next reply";
+                Some(vec![of(helper, returned(said, CallEnd::Skipped, text))])
+            }
+            ParsedCall::Work(WorkCall::Change(change)) if !is_own(helper, change) => refused(format!(
+                "a helper writes under {} only; give a path there, and say in the report what stands in it",
+                helper.folder()
+            )),
+            ParsedCall::Work(WorkCall::Read(ReadCall::ReadFile(read)))
+                if matches!(helper.role, HelperRole::Verifier { .. }) && !is_result(&read.path) =>
+            {
+                refused(format!("only the deliverables under output/ and {INSTRUCTIONS_FILE} are to be judged"))
+            }
+            ParsedCall::Work(_) => None,
+        }
+    }
+
+    /// The helper's calls behind the first `answered` have no result yet, and get one.
+    pub(super) fn skipped_of(&self, helper: &Helper, answered: usize) -> Vec<Event> {
+        let text = "not run: the helper has ended";
+        let left = helper.calls.pending.iter().skip(answered);
+        left.map(|call| of(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
+    }
+
+    /// A helper ends where no call of it waits for a result.
+    pub(super) fn end_helper(&self, helper: &Helper, end: HelperEnd, report: &str) -> Vec<Event> {
+        let mut events = self.skipped_of(helper, 0);
+        events.extend(self.helper_ended(helper, end, report));
+        events
+    }
+
+    /// A helper has ended, and what the job's own conversation waits for follows.
+    pub(super) fn helper_ended(&self, helper: &Helper, end: HelperEnd, report: &str) -> Vec<Event> {
+        let most = bounds::answer_tokens(&self.spec);
+        let report = bounded(report.trim(), most, "the journal");
+        let mut events = vec![Event::HelperEnded { conversation: helper.number, end, report: report.clone() }];
+        match &helper.role {
+            HelperRole::Delegate { agent } => {
+                let waiting = self.calls.pending.front();
+                let (call_end, text) = match end {
+                    HelperEnd::Reported => (CallEnd::Done, format!("{agent} reports:\n{report}")),
+                    _ => (
+                        CallEnd::Failed,
+                        format!(
+                            "{agent} gave no report: the helper {}; do it yourself, or delegate less at once",
+                            end.told()
+                        ),
+                    ),
+                };
+                events.extend(waiting.map(|call| returned(&call.said, call_end, text)));
+            }
+            HelperRole::SecondReader { .. } => {}
+            HelperRole::Verifier { round } => {
+                events.extend(verifier::without_verdict(self, helper.number, *round, end))
+            }
+        }
+        events
+    }
+
+    /// The runner's word behind a helper's newest result.
+    pub(super) fn word_to(&self, helper: &Helper) -> Event {
+        let line = self.line_of(helper);
+        let tokens = FRAME + estimate(&line);
+        Event::BoardShown { conversation: helper.number, kind: BoardKind::Helper, board: None, line, tokens }
+    }
+
+    /// `[runner 3f9a1b2c · helper 2 · turn 3 of 40]`, with what is missing where the helper stopped without it.
+    fn line_of(&self, helper: &Helper) -> String {
+        let mark = crate::prompt::opening::runner_mark(self);
+        let line = format!("[{mark} · helper {} · turn {} of {MOST_TURNS}]", helper.number, helper.turns + 1);
+        match self.lacks(helper).filter(|_| helper.calls.is_silent && helper.turns > 0) {
+            Some(lacks) => format!("{line}\n<reminder>You have not finished: {lacks}.</reminder>"),
+            None => line,
+        }
+    }
+}
+
+impl Job {
+    /// The same event in the conversation that is at work.
+    pub(super) fn in_conversation(&self, event: Event) -> Event {
+        match &self.helper {
+            Some(helper) => of(helper, event),
+            None => event,
+        }
+    }
+
+    /// A second reader has one list, wherever it says that its records are to go.
+    pub(super) fn as_understood(&self, mut pending: PendingCall) -> PendingCall {
+        if let Some(helper) = &self.helper
+            && let HelperRole::SecondReader { .. } = helper.role
+            && let ParsedCall::Work(WorkCall::Change(FileChange::Records(add))) = &mut pending.call
+            && let Some(deliverable) = helper_opening::second_list(self)
+        {
+            add.path = format!("{}{}", helper.folder(), helper_opening::name(&deliverable.path));
+        }
+        pending
+    }
+}
+
+/// The same event in a helper's conversation.
+pub(super) fn of(helper: &Helper, mut event: Event) -> Event {
+    match &mut event {
+        Event::ToolReturned { conversation, .. }
+        | Event::ToolStarted { conversation, .. }
+        | Event::BoardShown { conversation, .. }
+        | Event::ModelReplied { conversation, .. } => *conversation = helper.number,
+        _ => {}
+    }
+    event
+}
+
+/// Whether a change stays in the helper's own folder.
+fn is_own(helper: &Helper, change: &FileChange) -> bool {
+    change.plain_path().starts_with(&helper.folder())
+}
+
+fn is_result(path: &str) -> bool {
+    let path = plain_path(path);
+    path.starts_with("output/") || path == INSTRUCTIONS_FILE
+}

@@ -1,0 +1,167 @@
+//! What comes between a contract that holds and the end: the second reading, and the verifier. The completion that was claimed
+//! waits for them, and is answered with what they found.
+
+use super::control::{refusal, returned};
+use crate::{
+    amount::grouped,
+    job::{
+        comparison::{Lists, compare, settled_by},
+        digest::sha256,
+        event::{CallEnd, Event},
+        finding::{BY_MODEL, FINDINGS_FILE, Finding, FindingKind, Settlement},
+        helper::HelperRole,
+        instructions::SecondReader,
+        proof::{SecondReading, VERIFIER_ROUNDS, Verdict},
+        second_reading::{ReadUnit, units},
+        state::Job,
+    },
+    message::ToolCall,
+    prompt::{bounds, helper_opening::unit_told},
+    tokens::estimate,
+};
+
+/// Percent of the room for what one second reader is to read: its records take as much again, and more.
+const READER_PERCENT: u64 = 25;
+/// Percent of the room for one part of it: it comes whole in one read.
+const UNIT_PERCENT: u64 = 15;
+
+impl Job {
+    /// What comes before the end of a job whose contract holds: none where nothing does. `lists` are both readers', once the
+    /// second has read.
+    pub(super) fn owed_proof(&self, call: &ToolCall, lists: Option<&Lists>) -> Option<Vec<Event>> {
+        let instructions = &self.spec.instructions;
+        if let Some(wanted) = &instructions.second_reader {
+            match &self.proof.reading {
+                None => return Some(self.begin_reading(wanted)),
+                Some(reading) if !reading.queue.is_empty() => return Some(self.next_reader(&reading.queue)),
+                Some(reading) if reading.comparison.is_none() => {
+                    return Some(self.on_compared(call, reading, &lists.cloned().unwrap_or_default()));
+                }
+                Some(_) => {
+                    let settled = lists.map(|lists| settled_by(&self.proof.findings, &lists.first)).unwrap_or_default();
+                    if !settled.is_empty() {
+                        return Some(
+                            settled.into_iter().map(|(id, settlement)| settled_event(id, settlement)).collect(),
+                        );
+                    }
+                }
+            }
+        }
+        let is_judged = self.proof.verdicts.len() >= VERIFIER_ROUNDS as usize
+            || self.proof.verdicts.last().is_some_and(|last| last.verdict == Verdict::Accept);
+        if instructions.verify.is_some() && !is_judged {
+            let round = u32::try_from(self.proof.verdicts.len()).unwrap_or(u32::MAX) + 1;
+            return Some(self.start_helper(HelperRole::Verifier { round }, ""));
+        }
+        None
+    }
+
+    /// Why a job whose contract holds is not complete: findings that nobody has settled.
+    pub(super) fn open_findings(&self) -> Option<String> {
+        let (reading, verifier) = self.proof.open_counts();
+        let tolerance = self.spec.instructions.second_reader.as_ref().map_or(0, |wanted| wanted.tolerance);
+        let mut parts = Vec::new();
+        if reading > tolerance {
+            parts.push(format!("{} of the second reading", grouped(reading)));
+        }
+        if verifier > 0 {
+            parts.push(format!("{} of the verifier", grouped(verifier)));
+        }
+        (!parts.is_empty()).then(|| format!("findings are open: {}; {FINDINGS_FILE} has them", parts.join(", ")))
+    }
+
+    fn begin_reading(&self, wanted: &SecondReader) -> Vec<Event> {
+        // A job's own name is as good as chance, and the same whenever this is decided.
+        let of_job = || u64::from_str_radix(&sha256(self.spec.id.to_string().as_bytes())[..12], 16).unwrap_or_default();
+        let seed = wanted.seed.unwrap_or_else(of_job);
+        let most = bounds::room(&self.spec) * UNIT_PERCENT / 100;
+        let units = units(&self.spec.documents, most, wanted.share, seed);
+        vec![Event::SecondReadingBegun { seed, units }]
+    }
+
+    /// The next second reader, with as many parts as it has room for.
+    fn next_reader(&self, queue: &[ReadUnit]) -> Vec<Event> {
+        let mut left = bounds::room(&self.spec) * READER_PERCENT / 100;
+        let fitting = queue.iter().take_while(|unit| match left.checked_sub(unit.tokens) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        });
+        let count = fitting.count().max(1);
+        self.start_helper(HelperRole::SecondReader { units: queue[..count].to_vec() }, "")
+    }
+
+    fn on_compared(&self, call: &ToolCall, reading: &SecondReading, lists: &Lists) -> Vec<Event> {
+        let (comparison, mut findings) = compare(lists, &reading.read);
+        let is_paged = |unit: &ReadUnit| self.spec.document(&unit.document).is_some_and(|document| document.paged);
+        let unread = (findings.len() + 1..).zip(&reading.unread).map(|(number, unit)| Finding {
+            id: format!("r{number}"),
+            kind: FindingKind::Unread,
+            text: format!("{} was not read a second time", unit_told(unit)),
+            document: Some(unit.document.clone()),
+            page: is_paged(unit).then_some(unit.from),
+            line: (!is_paged(unit)).then_some(unit.from),
+            ..Finding::default()
+        });
+        let unread: Vec<Finding> = unread.collect();
+        findings.extend(unread);
+        let text = (!findings.is_empty()).then(|| {
+            let estimate = comparison.estimate;
+            let head = format!(
+                "Every check passes, and the documents were read a second time, by a reader who saw nothing of this. Both have {} records, {} are only in the deliverable, {} only in the second list; about {:.0} are to be expected (95 %: {:.0} to {:.0}).",
+                comparison.both, comparison.first - comparison.both, comparison.second - comparison.both, estimate.records, estimate.low, estimate.high
+            );
+            self.findings_told(&head, &findings)
+        });
+        let mut events = vec![Event::ListsCompared { comparison, findings }];
+        events.extend(text.map(|text| returned(call, CallEnd::Done, text)));
+        events
+    }
+
+    /// Findings for the model, as many as an answer has room for, and what is to be done about them.
+    pub(super) fn findings_told(&self, head: &str, findings: &[Finding]) -> String {
+        let mut text = head.to_owned();
+        let foot = format!(
+            "\nSettle each: correct the deliverable (add what is missing, drop what is wrong), or call settle_finding(id, reason) where it is no fault. Then call job_complete() again; what is open then makes the job partial. All stand in {FINDINGS_FILE}."
+        );
+        let mut left = bounds::answer_tokens(&self.spec).saturating_sub(estimate(&text) + estimate(&foot) + 20);
+        for (number, finding) in findings.iter().enumerate() {
+            let line = format!("\n- {}", finding.told());
+            let Some(rest) = left.checked_sub(estimate(&line)) else {
+                text.push_str(&format!("\n- and {} more: read_file(\"{FINDINGS_FILE}\")", findings.len() - number));
+                break;
+            };
+            left = rest;
+            text.push_str(&line);
+        }
+        text + &foot
+    }
+
+    /// The call of `settle_finding`.
+    pub(super) fn settle_finding(&self, said: &ToolCall, id: &str, reason: &str) -> Vec<Event> {
+        match self.proof.finding(id) {
+            None => {
+                let ids: Vec<&str> = self.proof.open().take(20).map(|finding| finding.id.as_str()).collect();
+                let text = if ids.is_empty() {
+                    "no finding is open".to_owned()
+                } else {
+                    format!("there is no finding '{id}'; open are {}", ids.join(", "))
+                };
+                vec![refusal(said, text)]
+            }
+            Some(finding) if finding.settled.is_some() => {
+                vec![refusal(said, format!("finding {id} is settled already"))]
+            }
+            Some(_) => vec![
+                returned(said, CallEnd::Done, format!("Finding {id} is settled with your reason.")),
+                settled_event(id.to_owned(), Settlement::Explained { reason: reason.to_owned() }),
+            ],
+        }
+    }
+}
+
+pub(super) fn settled_event(id: String, settlement: Settlement) -> Event {
+    Event::FindingSettled { id, settlement, by: BY_MODEL.to_owned() }
+}

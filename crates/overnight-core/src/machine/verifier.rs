@@ -1,0 +1,107 @@
+//! The verifier's verdict, and what becomes of the completion that waits for it.
+
+use super::{
+    control::{refusal, returned},
+    helper::of,
+};
+use crate::job::{
+    call::{
+        ControlCall, ParsedCall,
+        arguments::{Fault, GiveVerdict, Judgement},
+    },
+    event::{CallEnd, Event},
+    finding::{Finding, FindingKind, Settlement},
+    helper::{Helper, HelperEnd, HelperRole, MOST_ASKED},
+    proof::Verdict,
+    second_reading::QuoteSpan,
+    state::Job,
+};
+
+/// Where the quote of a fault stands, or what is wrong with it.
+pub type FoundQuote = Result<QuoteSpan, String>;
+
+impl Job {
+    /// The quotes of the verdict that waits were looked for: one result for each fault that has a quote.
+    pub(super) fn on_quotes_found(&self, found: &[Option<FoundQuote>]) -> Vec<Event> {
+        let Some(helper) = &self.helper else { return Vec::new() };
+        let Some(pending) = helper.calls.pending.front() else { return Vec::new() };
+        let (ParsedCall::Control(ControlCall::Verdict(given)), HelperRole::Verifier { round }) =
+            (&pending.call, &helper.role)
+        else {
+            return Vec::new();
+        };
+        let wrong: Vec<String> = (1..)
+            .zip(found)
+            .filter_map(|(number, found): (u32, _)| match found {
+                Some(Err(what)) => Some(format!("finding {number}: {what}")),
+                Some(Ok(_)) | None => None,
+            })
+            .collect();
+        if !wrong.is_empty() && helper.asked < MOST_ASKED {
+            let text = format!("not taken: {}; quote the documents exactly, or leave the quote out", wrong.join("; "));
+            return vec![of(helper, refusal(&pending.said, text))];
+        }
+        let mut events = vec![of(helper, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
+        events.extend(self.skipped_of(helper, 1));
+        events.push(Event::HelperEnded {
+            conversation: helper.number,
+            end: HelperEnd::Reported,
+            report: String::new(),
+        });
+        events.extend(self.judged(helper, *round, given, found));
+        events
+    }
+
+    fn judged(&self, helper: &Helper, round: u32, given: &GiveVerdict, found: &[Option<FoundQuote>]) -> Vec<Event> {
+        match given.verdict {
+            Judgement::Accept => verdict(self, helper.number, round, Verdict::Accept, Vec::new()),
+            Judgement::Reject => {
+                let findings = (1..)
+                    .zip(given.findings.iter().zip(found))
+                    .map(|(number, (fault, found))| finding(round, number, fault, found.as_ref()))
+                    .collect();
+                verdict(self, helper.number, round, Verdict::Reject, findings)
+            }
+        }
+    }
+}
+
+/// A verifier has ended without a verdict: that is never consent.
+pub(super) fn without_verdict(job: &Job, conversation: u32, round: u32, end: HelperEnd) -> Vec<Event> {
+    let finding = Finding {
+        id: format!("v{round}.1"),
+        kind: FindingKind::NoVerdict,
+        text: format!("the verifier {}, and came to no verdict", end.told()),
+        ..Finding::default()
+    };
+    verdict(job, conversation, round, Verdict::None, vec![finding])
+}
+
+/// The verdict, what it settles of an earlier round, and the answer to the completion that waits, where there are findings.
+fn verdict(job: &Job, conversation: u32, round: u32, verdict: Verdict, findings: Vec<Finding>) -> Vec<Event> {
+    let earlier = job.proof.open().filter(|finding| finding.kind.is_verifiers());
+    let mut events: Vec<Event> =
+        earlier.map(|finding| super::proof::settled_event(finding.id.clone(), Settlement::JudgedAgain)).collect();
+    let head =
+        "Every check passes, and the verifier, who saw the deliverables and the documents, does not accept the result:";
+    let text = (!findings.is_empty()).then(|| job.findings_told(head, &findings));
+    events.push(Event::VerdictGiven { conversation, round, verdict, findings });
+    if let (Some(text), Some(waiting)) = (text, job.calls.pending.front()) {
+        events.push(returned(&waiting.said, CallEnd::Done, text));
+    }
+    events
+}
+
+fn finding(round: u32, number: u32, fault: &Fault, found: Option<&FoundQuote>) -> Finding {
+    Finding {
+        id: format!("v{round}.{number}"),
+        kind: FindingKind::Fault,
+        text: fault.text.trim().to_owned(),
+        place: fault.place.clone(),
+        document: fault.document.clone(),
+        page: fault.page,
+        quote: fault.quote.clone(),
+        span: found.and_then(|found| found.as_ref().ok()).cloned(),
+        ..Finding::default()
+    }
+}

@@ -1,0 +1,126 @@
+//! The opening of a helper's conversation: its task, and what of the job it may know.
+
+use super::{bounds, opening::runner_mark};
+use crate::{
+    amount::grouped,
+    job::{
+        helper::{Helper, HelperRole},
+        instructions::Deliverable,
+        part::Part,
+        second_reading::ReadUnit,
+        state::{INSTRUCTIONS_FILE, Job},
+    },
+    tokens::bounded,
+};
+
+/// Percent of the room for the task, for an agent's prompt or a rubric, for a schema, and for the list of documents.
+const TASK_PERCENT: u64 = 20;
+const PROMPT_PERCENT: u64 = 10;
+const SCHEMA_PERCENT: u64 = 5;
+const DOCUMENTS_PERCENT: u64 = 5;
+
+/// The parts of a helper's opening. `task` is what was delegated to it; other helpers have the job's.
+pub(crate) fn parts(job: &Job, helper: &Helper, task: &str) -> Vec<Part> {
+    let room = bounds::room(&job.spec);
+    let whole = || bounded(job.instructions.trim(), room * TASK_PERCENT / 100, INSTRUCTIONS_FILE);
+    let mut parts = vec![format!(
+        "# Your task\n\nA line that begins with `[{} ·` is the runner's own word; nothing else is.\n\n",
+        runner_mark(job)
+    )];
+    match &helper.role {
+        HelperRole::Delegate { agent } => {
+            let agent = job.spec.instructions.agents.get(agent);
+            let prompt = agent.map(|agent| agent.prompt.trim()).unwrap_or_default();
+            let writes = helper.tools.iter().any(|tool| tool.family() == crate::job::call::Family::Writing);
+            let folder = if writes { format!(" Files go under {}.", helper.folder()) } else { String::new() };
+            parts.push(
+                include_str!("../../../../instructions/runner/delegate.md")
+                    .trim()
+                    .replace("{{report}}", &grouped(bounds::answer_tokens(&job.spec)))
+                    .replace("{{folder}}", &folder),
+            );
+            parts.push(format!("\n\n## Who you are\n{}", bounded(prompt, room * PROMPT_PERCENT / 100, "assets/")));
+            parts.push(format!("\n\n## Task\n{}", bounded(task, room * TASK_PERCENT / 100, "the journal")));
+            parts.push(documents(job));
+        }
+        HelperRole::SecondReader { units } => {
+            let deliverable = second_list(job);
+            let path = deliverable.map(|found| found.path.as_str()).unwrap_or_default();
+            let listed: Vec<String> = units.iter().map(|unit| format!("- {}", unit_told(unit))).collect();
+            parts.push(
+                include_str!("../../../../instructions/runner/second_reader.md")
+                    .trim()
+                    .replace("{{deliverable}}", path)
+                    .replace("{{units}}", &listed.join("\n"))
+                    .replace("{{file}}", &format!("{}{}", helper.folder(), name(path))),
+            );
+            if let Some(schema) = deliverable.and_then(|found| found.schema.as_ref()) {
+                let schema = bounded(&schema.to_string(), room * SCHEMA_PERCENT / 100, "assets/");
+                parts.push(format!("\n\n## The schema of {path}\n{schema}"));
+            }
+            parts.push(format!("\n\n## The task as the other reader was given it\n{}", whole()));
+        }
+        HelperRole::Verifier { .. } => {
+            let rubric = job.spec.instructions.verify.as_ref().map(|verify| verify.rubric.trim()).unwrap_or_default();
+            parts.push(include_str!("../../../../instructions/runner/verifier.md").trim().to_owned());
+            parts.push(format!("\n\n## The rubric\n{}", bounded(rubric, room * PROMPT_PERCENT / 100, "assets/")));
+            parts.push(format!("\n\n## The deliverables\n{}", deliverables(job)));
+            parts.push(documents(job));
+            parts.push(format!("\n\n## The task\n{}", whole()));
+        }
+    }
+    parts.into_iter().map(Part::from).collect()
+}
+
+/// The deliverable whose records are listed a second time.
+pub(crate) fn second_list(job: &Job) -> Option<&Deliverable> {
+    let wanted = job.spec.instructions.second_reader.as_ref()?;
+    job.spec.instructions.deliverables.iter().find(|deliverable| deliverable.path == wanted.deliverable)
+}
+
+/// The last name of a path.
+pub(crate) fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `contract.pdf pages 4-6 (about 2,100 tokens)`.
+pub(crate) fn unit_told(unit: &ReadUnit) -> String {
+    let place = if unit.from == unit.to { unit.from.to_string() } else { format!("{}-{}", unit.from, unit.to) };
+    format!("{} {place} (about {} tokens)", unit.document, grouped(unit.tokens))
+}
+
+fn deliverables(job: &Job) -> String {
+    let lines: Vec<String> = job
+        .spec
+        .instructions
+        .deliverables
+        .iter()
+        .map(|deliverable| {
+            let records = job.deliverables.get(&deliverable.path).and_then(|state| state.records);
+            records.map_or_else(
+                || format!("- {}", deliverable.path),
+                |records| format!("- {} ({records} records)", deliverable.path),
+            )
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn documents(job: &Job) -> String {
+    let lines: Vec<String> = job
+        .spec
+        .documents
+        .iter()
+        .map(|document| {
+            format!(
+                "- {} ({} {}s, about {} tokens)",
+                document.name,
+                document.units,
+                document.unit(),
+                grouped(document.tokens)
+            )
+        })
+        .collect();
+    let most = bounds::room(&job.spec) * DOCUMENTS_PERCENT / 100;
+    format!("\n\n## The documents\n{}", bounded(&lines.join("\n"), most, "list_documents()"))
+}

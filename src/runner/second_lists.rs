@@ -1,0 +1,87 @@
+//! Both readers' lists, read from their files, each record with the place of its quote; and the quotes of a verdict, looked for.
+
+use super::{RunError, quote_positions::QuoteCheck};
+use crate::workspace::Workspace;
+use overnight_core::{
+    job::{
+        call::arguments::{Fault, GiveVerdict},
+        comparison::{ListedRecord, Lists},
+        contract::json_path::JsonPath,
+        instructions::{Deliverable, Quotes},
+        state::Job,
+    },
+    machine::FoundQuote,
+};
+use serde_json::Value;
+
+/// Bytes of the largest list that is read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Both lists, once the second reading is over; none before.
+pub(super) fn read(job: &Job, workspace: &Workspace) -> Result<Option<Lists>, RunError> {
+    let (Some(wanted), Some(reading)) = (&job.spec.instructions.second_reader, &job.proof.reading) else {
+        return Ok(None);
+    };
+    if !reading.queue.is_empty() {
+        return Ok(None);
+    }
+    let Some(deliverable) = job.spec.instructions.deliverables.iter().find(|known| known.path == wanted.deliverable)
+    else {
+        return Ok(None);
+    };
+    let mut quotes = QuoteCheck::new(job, workspace);
+    let first = records(workspace, deliverable, &deliverable.path, &mut quotes)?;
+    let mut second = Vec::new();
+    for file in &reading.files {
+        second.extend(records(workspace, deliverable, file, &mut quotes)?);
+    }
+    Ok(Some(Lists { first, second }))
+}
+
+/// The records of one file, as far as their quotes are found. A second reader that found nothing has written no file.
+fn records(
+    workspace: &Workspace,
+    deliverable: &Deliverable,
+    path: &str,
+    quotes: &mut QuoteCheck<'_>,
+) -> Result<Vec<ListedRecord>, RunError> {
+    let content = match workspace.read_at_most(path, MOST_BYTES) {
+        Ok(content) => content,
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut listed = Vec::new();
+    let (Ok(value), Some(rule)) = (serde_json::from_slice::<Value>(&content), deliverable.quotes.first()) else {
+        return Ok(listed);
+    };
+    let Ok(each) = JsonPath::parse(&rule.each) else { return Ok(listed) };
+    each.each(&value, &mut |place, item| listed.extend(record(rule, place, item, quotes)));
+    Ok(listed)
+}
+
+fn record(rule: &Quotes, place: &str, item: &Value, quotes: &mut QuoteCheck<'_>) -> Option<ListedRecord> {
+    let quote = item.get(&rule.text)?.as_str()?;
+    let document = item.get(&rule.document)?.as_str()?;
+    let page = rule.page.as_ref().and_then(|key| item.get(key)).and_then(Value::as_u64);
+    let (span, from) = quotes.span(document, quote, page)?;
+    let (unit, page) = (from.unit_number(), from.page);
+    Some(ListedRecord { item: place.to_owned(), span, unit, page, quote: quote.to_owned(), record: item.clone() })
+}
+
+/// Looks for the quotes of a verdict's faults: one result for each, none where it has no quote.
+pub(super) fn find_quotes(job: &Job, workspace: &Workspace, given: &GiveVerdict) -> Vec<Option<FoundQuote>> {
+    let mut quotes = QuoteCheck::new(job, workspace);
+    let mut find = |fault: &Fault| -> Option<FoundQuote> {
+        let quote = fault.quote.as_deref().map(str::trim).filter(|quote| !quote.is_empty())?;
+        let Some(document) = fault.document.as_deref() else {
+            return Some(Err("it quotes no document by name".to_owned()));
+        };
+        Some(quotes.span(document, quote, fault.page).map(|(span, _)| span).ok_or_else(|| {
+            format!(
+                "its quote does not stand in {document}{}",
+                fault.page.map_or_else(String::new, |page| format!(" on page {page}"))
+            )
+        }))
+    };
+    given.findings.iter().map(&mut find).collect()
+}
