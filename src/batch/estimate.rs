@@ -1,4 +1,5 @@
-//! Estimates what jobs will need before they begin. It is shown as an estimate, because nobody knows what a model will do.
+//! Estimates what jobs will need before they begin. It is shown as an estimate, with what it may be at least and at most,
+//! because nobody knows what a model will do.
 //!
 //! The reasons are the rules by which a job is worked. Each part of a document is shown once, in a tool result of bounded
 //! size, and stays in the prompt until its epoch ends. Each prompt besides carries what stands in every prompt: tools, system
@@ -29,20 +30,118 @@ const MARKS_PERCENT: u64 = 15;
 const REPLY_TOKENS: u64 = 150;
 const WRITTEN_PERCENT: u64 = 30;
 
+/// Percent of the room for all that one reply reads, and for what one second reader reads.
+const READ_PERCENT: u64 = 25;
+/// Tokens of a small opening: the task, the documents, the board.
+const LEAST_OPENING: u64 = 1_500;
+/// Percent of a text that an able model writes down at least.
+const LEAST_WRITTEN_PERCENT: u64 = 8;
+/// Percent of the least and of the likely work between which it lies.
+const LEAST_PERCENT: u64 = 70;
+const MOST_PERCENT: u64 = 200;
+/// Turns of one second reader and of one round of the verifier, at least and likely; the rounds at least and likely.
+const READER_TURNS: (u64, u64) = (2, 3);
+const VERIFIER_TURNS: (u64, u64) = (2, 4);
+const ROUNDS: (u64, u64) = (1, 2);
+/// Turns in which the findings are settled.
+const SETTLING_TURNS: u64 = 2;
+
 /// Turns and tokens of one or more jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     pub turns: u64,
+    /// Those from the cache too.
     pub input: u64,
+    /// Read from the provider's cache.
+    pub cached: u64,
     pub output: u64,
+}
+
+/// What some work may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forecast {
+    /// By a model that does all that it sees ahead in one reply, with the rest of each prompt from the cache.
+    pub least: Estimate,
+    /// Each part is read and recorded in turns of its own; nothing comes from the cache.
+    pub likely: Estimate,
+    pub most: Estimate,
+}
+
+impl Forecast {
+    fn between(least: Estimate, likely: Estimate) -> Self {
+        Self { least: least.percent(LEAST_PERCENT), likely, most: likely.percent(MOST_PERCENT) }
+    }
+
+    /// The work itself, over documents of so many `tokens` each; a prompt may have `budget` tokens.
+    pub fn of_job(tokens: impl IntoIterator<Item = u64> + Clone, budget: u64) -> Self {
+        let text = tokens.clone().into_iter().fold(0_u64, u64::saturating_add);
+        let (fixed, room) = fixed_and_room(budget);
+        let reads = text.div_ceil((room * READ_PERCENT / 100).max(1)).max(1);
+        let least =
+            Estimate::conversation(reads + 1, fixed + LEAST_OPENING, text.min(room), text, LEAST_WRITTEN_PERCENT);
+        Self::between(least, Estimate::of_job(tokens, budget))
+    }
+
+    /// Reading `share` of the documents a second time: what the readers take, and what settling takes of the job's model.
+    pub fn of_second_reading(tokens: u64, share: f64, budget: u64) -> (Self, Self) {
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of tokens, of far fewer than 2^52"
+        )]
+        let text = (tokens as f64 * share).ceil() as u64;
+        let (fixed, room) = fixed_and_room(budget);
+        let most = (room * READ_PERCENT / 100).max(1);
+        let readers = text.div_ceil(most).max(1);
+        let each = text.div_ceil(readers);
+        let reader =
+            |turns, written| Estimate::conversation(turns, fixed + LEAST_OPENING, each, each, written).times(readers);
+        let settling = Estimate::conversation(1, fixed + LEAST_OPENING, 0, 0, 0);
+        let settled = Estimate::conversation(SETTLING_TURNS, fixed + room * TALK_PERCENT / 100, 0, 0, 0);
+        let readers = Self::between(
+            reader(READER_TURNS.0, LEAST_WRITTEN_PERCENT),
+            reader(READER_TURNS.1, WRITTEN_PERCENT).uncached(),
+        );
+        (readers, Self::between(settling, settled.uncached()))
+    }
+
+    /// Judging the deliverables of a job over so many tokens of text.
+    pub fn of_verification(tokens: u64, budget: u64) -> Self {
+        let (fixed, room) = fixed_and_room(budget);
+        let round = |turns, percent: u64| {
+            let read = (tokens.saturating_mul(percent) / 100).min(room * TALK_PERCENT / 100);
+            Estimate::conversation(turns, fixed + LEAST_OPENING, read, read, 2)
+        };
+        let likely = round(VERIFIER_TURNS.1, 100).times(ROUNDS.1).uncached();
+        Self::between(round(VERIFIER_TURNS.0, LEAST_WRITTEN_PERCENT).times(ROUNDS.0), likely)
+    }
+
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            least: self.least.and(other.least),
+            likely: self.likely.and(other.likely),
+            most: self.most.and(other.most),
+        }
+    }
+
+    /// USD of each; `None` where the price isn't known.
+    pub fn cost(&self, model: &dyn Model) -> Option<[f64; 3]> {
+        Some([self.least.cost(model)?, self.likely.cost(model)?, self.most.cost(model)?])
+    }
+}
+
+/// Tokens of what stands in every prompt, and of what the budget has room for beside it.
+fn fixed_and_room(budget: u64) -> (u64, u64) {
+    let fixed = fixed_tokens(ToolSet::of_job(false, false), &system_prompt());
+    (fixed, budget.saturating_sub(fixed).max(1))
 }
 
 impl Estimate {
     /// One job over documents of so many `tokens` each; a prompt may have `budget` tokens.
     pub fn of_job(tokens: impl IntoIterator<Item = u64>, budget: u64) -> Self {
-        let system = system_prompt();
-        let fixed = fixed_tokens(ToolSet::of_job(false, false), &system);
-        let room = budget.saturating_sub(fixed).max(1);
+        let (fixed, room) = fixed_and_room(budget);
         let most = (room * PART_PERCENT / 100).max(1);
         let (mut text, mut parts) = (0_u64, 0_u64);
         for tokens in tokens {
@@ -57,25 +156,54 @@ impl Estimate {
         Self {
             turns,
             input: turns.saturating_mul(prompt).saturating_add(text),
+            cached: 0,
             output: turns.saturating_mul(REPLY_TOKENS).saturating_add(text / 100 * WRITTEN_PERCENT),
         }
+    }
+
+    /// One history of so many turns, which begins with `opening` tokens and grows evenly by `grows`; what was there before
+    /// comes from the cache. `written` percent of `text` are written down.
+    fn conversation(turns: u64, opening: u64, grows: u64, text: u64, written: u64) -> Self {
+        let last = opening.saturating_add(grows);
+        let input = turns.saturating_mul(opening.saturating_add(last)) / 2;
+        let output = turns.saturating_mul(REPLY_TOKENS).saturating_add(text / 100 * written);
+        Self { turns, input, cached: input.saturating_sub(last), output }
+    }
+
+    fn uncached(self) -> Self {
+        Self { cached: 0, ..self }
+    }
+
+    fn times(self, number: u64) -> Self {
+        self.scaled(|count| count.saturating_mul(number))
+    }
+
+    fn percent(self, percent: u64) -> Self {
+        self.scaled(|count| count.saturating_mul(percent) / 100)
+    }
+
+    fn scaled(self, scale: impl Fn(u64) -> u64) -> Self {
+        let Self { turns, input, cached, output } = self;
+        Self { turns: scale(turns), input: scale(input), cached: scale(cached), output: scale(output) }
     }
 
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
+            cached: self.cached.saturating_add(other.cached),
             turns: self.turns.saturating_add(other.turns),
             input: self.input.saturating_add(other.input),
             output: self.output.saturating_add(other.output),
         }
     }
 
-    /// USD, without what a provider's prompt cache would save; `None` where the price isn't known.
+    /// USD; `None` where the price isn't known.
     pub fn cost(&self, model: &dyn Model) -> Option<f64> {
         // Turn by turn: a price may be another one for a long prompt.
         let turns = self.turns.max(1);
-        let of = |input, output| model.cost(&Usage { input, output, ..Usage::default() });
-        let (turn, rest) = (of(self.input / turns, self.output / turns)?, of(self.input % turns, self.output % turns)?);
+        let of = |input, cached, output| model.cost(&Usage { input, cached, output, ..Usage::default() });
+        let turn = of(self.input / turns, self.cached / turns, self.output / turns)?;
+        let rest = of(self.input % turns, 0, self.output % turns)?;
         #[expect(clippy::cast_precision_loss, reason = "no job has so many turns that it matters")]
         Some(turn * turns as f64 + rest)
     }

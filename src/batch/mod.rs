@@ -27,7 +27,7 @@ mod zone;
 pub use closing::{ClosingOutcome, DeliverableSources, close, closing_ids, fetched_folders, result_manifest};
 pub use duplicates::{Duplicate, duplicates};
 pub use error::BatchError;
-pub use estimate::Estimate;
+pub use estimate::{Estimate, Forecast};
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
 pub use settings::{BatchSettings, ClosingSettings};

@@ -163,7 +163,7 @@ pub(super) fn retirement(model: &dyn Model, today: NaiveDate) -> Option<(bool, S
 
 /// Says so where a model of a job retires soon, or has.
 pub(super) fn warn_of_retirement(models: &JobModels) {
-    for model in std::iter::once(&models.first).chain(&models.others) {
+    for model in models.all() {
         if let Some((_, sentence)) = retirement(model.as_ref(), today()) {
             out::log(&out::LogMessage::new(out::LogLevel::Warn, "model_retires", &sentence));
         }

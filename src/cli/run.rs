@@ -7,6 +7,7 @@ use super::{
 use crate::{
     config::{Flags, Settings},
     runner::{NewJobRequest, OpenJob, RunError, create},
+    worker::JobModels,
     workspace::lock::LockError,
 };
 use overnight_core::job::{instructions::Instructions, models::Tier};
@@ -126,13 +127,14 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     let flags = Flags { budget_tokens: args.budget_tokens.clone(), ..args.server.add_to(args.bounds.add_to(flags)) };
     let settings = super::settings(&flags)?;
     let found = instructions::find(&settings.instructions.value, &args.instructions)?;
-    let instructions = with_limits(found.instructions, &settings);
+    let mut instructions = with_limits(found.instructions, &settings);
     let workspaces = workspaces(&settings)?;
     let app = AppContext::open(settings).await?;
     // Before the new job exists: only the newest workspaces are looked at.
     app.adopt().await;
     let target = server::Target::of_instructions(&instructions, &app.settings);
     let models = server::open_all(&app, &target, &instructions).await?;
+    fit_budget(&mut instructions, &models);
     let table = server::models_text(&app.settings)?;
     let extractor = super::documents::extractor(&app.settings)?;
     let request = NewJobRequest {
@@ -157,6 +159,12 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     let mut opened = open_new(&created.path).await?;
     let words = vec![opened.opening(models.first.name())];
     run_job::run_job(&app, &mut opened, &created.path, models, words, args.show).await
+}
+
+/// Helpers of other models have the same budget as the job.
+pub(super) fn fit_budget(instructions: &mut Instructions, models: &JobModels) {
+    let budget = &mut instructions.context.budget_tokens;
+    *budget = models.named.values().map(|model| model.window_tokens()).fold(*budget, u64::min);
 }
 
 /// The folder of workspaces, absolute.
@@ -210,5 +218,9 @@ pub(super) fn with_limits(mut instructions: Instructions, settings: &Settings) -
     }
     let context = &mut instructions.context;
     context.budget_tokens = settings.budget_tokens.value.unwrap_or(context.budget_tokens);
+    let model = settings.model.value.as_deref().or(instructions.model.as_deref()).unwrap_or(DEFAULT_MODEL);
+    if model == DEFAULT_MODEL {
+        instructions.without_own_proof();
+    }
     instructions
 }

@@ -174,9 +174,10 @@ impl Target {
         Self { tier: typed_value(&settings.tier).copied().unwrap_or(instructions.tier), ..self.clone() }
     }
 
-    /// The target, and those of its fallbacks.
-    pub(super) fn and_fallbacks(self, names: &[String]) -> Vec<Self> {
-        let others: Vec<Self> = names.iter().map(|name| self.fallback(name)).collect();
+    /// The target, and those of the other models that the instructions name: fallbacks, and helpers' own.
+    pub(super) fn and_others(self, instructions: &Instructions) -> Vec<Self> {
+        let names = instructions.fallback.iter().map(String::as_str).chain(instructions.named_models());
+        let others: Vec<Self> = names.map(|name| self.fallback(name)).collect();
         std::iter::once(self).chain(others).collect()
     }
 

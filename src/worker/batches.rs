@@ -33,6 +33,13 @@ pub trait Supply: Send + Sync + std::fmt::Debug {
     }
 }
 
+impl JobModels {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
+        std::iter::once(&self.first).chain(&self.others).chain(self.named.values())
+    }
+}
+
 /// A batch, as a worker needs it.
 #[derive(Debug)]
 pub(super) struct Batch {
@@ -98,10 +105,7 @@ impl Batches {
     /// The servers of all models that are known, and whether each is down.
     pub(super) async fn endpoints(&self) -> BTreeMap<String, bool> {
         let known = self.known.lock().await;
-        let models = known.values().flat_map(|batch| {
-            let models = &batch.models;
-            std::iter::once(&models.first).chain(&models.others).chain(models.named.values())
-        });
+        let models = known.values().flat_map(|batch| batch.models.all());
         let endpoints = models.filter_map(|model| model.endpoint());
         endpoints.map(|endpoint| (endpoint.name().to_owned(), endpoint.is_down())).collect()
     }

@@ -140,7 +140,9 @@ fn objects(value: &Value, place: &str, found: &mut Vec<String>) {
         Value::Array(items) => items.iter().enumerate().map(|(place, item)| (place.to_string(), item)).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
-    for (key, field) in fields.into_iter().filter(|(key, _)| key != "arguments" && key != "carried") {
+    for (key, field) in
+        fields.into_iter().filter(|(key, _)| !["arguments", "carried", "record"].contains(&key.as_str()))
+    {
         objects(field, &format!("{place}/{key}"), found);
     }
 }

@@ -309,7 +309,7 @@ fn wrong_types_and_ranges_are_refused() {
         ),
         ("verify: { rubric: agents/empty.md }", "'verify.rubric' is 'agents/empty.md', which is empty"),
         (
-            "models: { verify: a }\nverify: { rubric: rubrics/items.md, model: b }",
+            "verify: { rubric: rubrics/items.md, model: b }\nmodels: { verify: a }",
             "'verify.model' is said otherwise by 'models'; keep one of them",
         ),
         (

@@ -298,9 +298,10 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
              documents: 3 (112 bytes)\n\
              instructions: task, with offline\n\
              then: task, over what the jobs delivered\n\
-             cost: about 0.00 USD\n\
-             (An estimate, by how a job is worked: each part of a document is read once and stays in two prompts; a model may \
-             need twice as much, or half. The closing job is not counted.)\n\
+             cost: about 0.00 USD, between 0.00 and 0.00\n\
+             (An estimate, by how a job is worked: each part of a document is read once and stays in two prompts. At least: a \
+             model that does all in few replies, with the rest of each prompt from the cache; at most: twice the estimate. The \
+             closing job is not counted.)\n\
              left out: 2 files\n  \
              docs/empty.txt (no text in it)\n  \
              docs/scan.pdf (can't be read as PDF, because it is cut off before its table of objects: open \
@@ -316,6 +317,8 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     let tokens = |name: &str| shown[name].as_f64().unwrap();
     let cost = (tokens("tokens_in") * 2.0 + tokens("tokens_out") * 10.0) / 1e6;
     assert!(cost > 0.0 && (shown["cost_usd"].as_f64().unwrap() - cost).abs() < 1e-9);
+    let bounds = ["cost_usd_least", "cost_usd_most"].map(|name| shown[name].as_f64().unwrap());
+    assert!(0.0 < bounds[0] && bounds[0] < cost && (bounds[1] - 2.0 * cost).abs() < 1e-4, "{bounds:?}");
     let estimate = Estimate::of_job([10, 7, 9], 100_000);
     assert_eq!(
         (&shown["turns"], &shown["tokens_in"], &shown["tokens_out"]),
@@ -327,7 +330,8 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
             "duplicates": [], "dry_run": true, "instructions": "task", "model": "openai:gpt-6-sol", "jobs": 1, "held": 0, "documents": 3,
             "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
             "tokens_out": shown["tokens_out"], "cost_usd": shown["cost_usd"], "tier": "standard",
-            "cost_usd_standard": shown["cost_usd"], "cost_usd_flex": null, "budget_usd": null, "run_after": null,
+            "cost_usd_least": shown["cost_usd_least"], "cost_usd_most": shown["cost_usd_most"], "read_twice": null,
+            "is_verified": false, "cost_usd_standard": shown["cost_usd"], "cost_usd_flex": null, "budget_usd": null, "run_after": null,
             "time_window": null, "then": null, "left_out": [
                 {"path": "docs/empty.txt", "why": "no text in it"},
                 {"path": "docs/scan.pdf", "why": "can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out"},

@@ -37,6 +37,9 @@ struct PhaseListView<'t> {
     model: &'t str,
     /// Who answered, in how many turns.
     models: &'t [ModelTurns],
+    /// Of earlier jobs, approved by a person: what this one was shown.
+    lessons: &'t [String],
+    lessons_sha256: Option<&'t str>,
     journal_seq: u64,
     journal_head: &'t str,
     phases: &'t [PhaseRecord],
@@ -66,6 +69,8 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
             instructions: &job.spec.instructions.name,
             model: &job.spec.model,
             models: &job.answered.models,
+            lessons: &job.spec.instructions.lessons.lines,
+            lessons_sha256: Some(job.spec.instructions.lessons.sha256.as_str()).filter(|hash| !hash.is_empty()),
             journal_seq: timeline.seq,
             journal_head: &timeline.head,
             phases: &timeline.phases,
@@ -87,8 +92,13 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
 fn heading(job: &Job) -> String {
     let (status, hold, reason) = job.job_status();
     let reason = reason.map(|reason| format!(": {}", out::one_line(&reason))).unwrap_or_default();
+    let lessons = &job.spec.instructions.lessons;
+    let lessons = match lessons.lines.len() {
+        0 => String::new(),
+        number => format!("shown {} of earlier jobs (sha256 {})\n", counted(number as u64, "lesson"), lessons.sha256),
+    };
     format!(
-        "job {}: {}, model {}, {}{reason}\n\n",
+        "job {}: {}, model {}, {}{reason}\n{lessons}\n",
         job.spec.id,
         out::one_line(&job.spec.instructions.name),
         out::one_line(&list_models(&job.answered.models, &job.spec.model)),

@@ -6,7 +6,7 @@ use crate::{
         instructions::FoundInstructions,
         models::warn_of_retirement,
         out,
-        run::{DEFAULT_MODEL, with_limits},
+        run::{DEFAULT_MODEL, fit_budget, with_limits},
         server::{self, Target},
     },
     config::Settings,
@@ -49,9 +49,8 @@ impl Assignment {
             None => server::all_without_jobs(settings, &target, &instructions)?,
         };
         warn_of_retirement(&models);
-        // Helpers of other models have the same budget.
-        let windows = models.named.values().map(|model| model.window_tokens());
-        let window = windows.fold(models.first.window_tokens(), u64::min);
+        fit_budget(&mut instructions, &models);
+        let window = models.first.window_tokens();
         let budget_tokens = instructions.context.budget_tokens.min(window);
         if budget_tokens < MIN_BUDGET_TOKENS {
             return Err(CliError::usage(format!(

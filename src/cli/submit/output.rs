@@ -2,14 +2,16 @@
 
 use super::{Selection, SubmitArgs, assignment::Assignment};
 use crate::{
-    batch::{Document, Duplicate, Estimate, Submission, duplicates},
+    batch::{Document, Duplicate, Forecast, Submission, duplicates},
     cli::{
         CliError, local_time, out,
         progress::{amount, counted},
         server,
     },
+    model::Model,
     store::{NewBatch, QueueEntry, QueuedJob},
 };
+use overnight_core::amount::percent;
 use overnight_core::job::{
     id::JobId,
     models::Tier,
@@ -20,6 +22,7 @@ use serde::Serialize;
 use std::{
     collections::HashMap,
     fmt::{Display, Write},
+    sync::Arc,
 };
 use uuid::Uuid;
 
@@ -102,6 +105,12 @@ struct DryRunView<'s> {
     tokens_out: u64,
     /// Null where the model's price isn't known.
     cost_usd: Option<f64>,
+    /// Between which it lies; null where the model's price isn't known.
+    cost_usd_least: Option<f64>,
+    cost_usd_most: Option<f64>,
+    /// Share of the text that a second reader reads; null where there is none.
+    read_twice: Option<f64>,
+    is_verified: bool,
     /// At which the model is asked.
     tier: Tier,
     /// What the jobs would cost at each tier; null where the provider has no such tier.
@@ -203,6 +212,60 @@ fn row<'s>(job: &'s QueuedJob, entry: &QueueEntry, document: &'s Document) -> Ma
     }
 }
 
+/// What jobs may take, by who works on them.
+#[derive(Default)]
+struct Forecasts {
+    /// The job's own model.
+    work: Forecast,
+    /// The second readers.
+    reading: Forecast,
+    /// The verifier.
+    verification: Forecast,
+}
+
+impl Forecasts {
+    fn and(self, other: Self) -> Self {
+        Self {
+            work: self.work.and(other.work),
+            reading: self.reading.and(other.reading),
+            verification: self.verification.and(other.verification),
+        }
+    }
+
+    /// USD at least, likely and at most, where the price of all that work is known.
+    fn cost(&self, assignment: &Assignment, at_tier: &dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>) -> Option<[f64; 3]> {
+        let models = &assignment.models;
+        let roles = &assignment.instructions.models;
+        let named =
+            |name: &Option<String>| name.as_ref().and_then(|name| models.named.get(name)).unwrap_or(&models.first);
+        let parts = [
+            (&self.work, &models.first),
+            (&self.reading, named(&roles.second_reader)),
+            (&self.verification, named(&roles.verify)),
+        ];
+        let worked = parts.into_iter().filter(|(forecast, _)| **forecast != Forecast::default());
+        worked.map(|(forecast, model)| forecast.cost(&*at_tier(model))).try_fold([0.0; 3], |sum, cost| {
+            let cost = cost?;
+            Some([sum[0] + cost[0], sum[1] + cost[1], sum[2] + cost[2]])
+        })
+    }
+}
+
+/// What one job over documents of so many tokens may take.
+fn forecasts(assignment: &Assignment, tokens: &[u64]) -> Forecasts {
+    let (budget, instructions) = (assignment.budget_tokens, &assignment.instructions);
+    let text = tokens.iter().copied().fold(0, u64::saturating_add);
+    let mut forecasts = Forecasts { work: Forecast::of_job(tokens.iter().copied(), budget), ..Forecasts::default() };
+    if let Some(wanted) = &instructions.second_reader {
+        let (readers, settling) = Forecast::of_second_reading(text, wanted.share, budget);
+        (forecasts.reading, forecasts.work) = (readers, forecasts.work.and(settling));
+    }
+    if instructions.verify.is_some() {
+        forecasts.verification = Forecast::of_verification(text, budget);
+    }
+    forecasts
+}
+
 /// Prints what would be in the queue, and an estimate of what it would take.
 pub(super) fn dry_run(
     submission: &Submission,
@@ -211,15 +274,18 @@ pub(super) fn dry_run(
     args: &SubmitArgs,
 ) -> Result<(), CliError> {
     let tokens = || selection.documents.iter().map(|document| document.tokens);
-    let estimate = if submission.each {
-        let jobs = tokens().map(|tokens| Estimate::of_job([tokens], assignment.budget_tokens));
-        jobs.fold(Estimate::default(), Estimate::and)
+    let forecasts = if submission.each {
+        let jobs = tokens().map(|tokens| forecasts(assignment, &[tokens]));
+        jobs.fold(Forecasts::default(), Forecasts::and)
     } else {
-        Estimate::of_job(tokens(), assignment.budget_tokens)
+        forecasts(assignment, &tokens().collect::<Vec<_>>())
     };
+    let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).likely;
     let jobs = if submission.each { selection.documents.len() } else { 1 };
     let model = &*assignment.models.first;
-    let standard = estimate.cost(model.standard_tier().as_deref().unwrap_or(model));
+    let cost = forecasts.cost(assignment, &|model| model.clone());
+    let standard = forecasts.cost(assignment, &|model| model.standard_tier().unwrap_or_else(|| model.clone()));
+    let standard = standard.map(|[_, likely, _]| likely);
     let shown = DryRunView {
         is_one: true,
         instructions: &assignment.instructions.name,
@@ -232,7 +298,11 @@ pub(super) fn dry_run(
         turns: estimate.turns,
         tokens_in: estimate.input,
         tokens_out: estimate.output,
-        cost_usd: estimate.cost(model),
+        cost_usd: cost.map(|[_, likely, _]| likely),
+        cost_usd_least: cost.map(|[least, ..]| least),
+        cost_usd_most: cost.map(|[.., most]| most),
+        read_twice: assignment.instructions.second_reader.as_ref().map(|wanted| wanted.share),
+        is_verified: assignment.instructions.verify.is_some(),
         tier: model.tier(),
         cost_usd_standard: standard,
         cost_usd_flex: standard.zip(model.flex_share()).map(|(cost, share)| cost * share),
@@ -281,11 +351,20 @@ impl DryRunView<'_> {
                 };
                 let other =
                     other.map(|(tier, cost)| format!(" ({cost:.2} USD at the {tier} tier)")).unwrap_or_default();
-                writeln!(text, "cost: about {cost:.2} USD{other}{over}")
+                let range = self.cost_usd_least.zip(self.cost_usd_most);
+                let range =
+                    range.map(|(least, most)| format!(", between {least:.2} and {most:.2}")).unwrap_or_default();
+                writeln!(text, "cost: about {cost:.2} USD{range}{other}{over}")
             }
             None => writeln!(text, "cost: not known; give the model's price with --models"),
         };
-        text.push_str("(An estimate, by how a job is worked: each part of a document is read once and stays in two prompts; a model may need twice as much, or half.");
+        text.push_str("(An estimate, by how a job is worked: each part of a document is read once and stays in two prompts. At least: a model that does all in few replies, with the rest of each prompt from the cache; at most: twice the estimate.");
+        if let Some(share) = self.read_twice {
+            let _ = write!(text, " {} of the text is read a second time.", percent(share));
+        }
+        if self.is_verified {
+            text.push_str(" A verifier judges once or twice.");
+        }
         text.push_str(if self.then.is_some() { " The closing job is not counted.)\n" } else { ")\n" });
         if !self.left_out.is_empty() {
             let _ = writeln!(text, "left out: {}", counted(self.left_out.len() as u64, "file"));

@@ -4,7 +4,7 @@
 //!
 //! It is handed the same prompt as any model and nothing else, and answers with tool calls. The rules: `blocks`, `sentences`,
 //! `statements` that bind, `summary`, `compare`. The worker: `prompt_view` (all that knows the prompt's form), `worker` (what
-//! to do at each board), `plan`, `reading`, `report`, and `state`, its memory. The model itself: `offline`.
+//! to do at each board), `plan`, `reading`, `report`, `second_reader`, and `state`, its memory. The model itself: `offline`.
 
 mod blocks;
 mod compare;
@@ -13,6 +13,7 @@ mod plan;
 mod prompt_view;
 mod reading;
 mod report;
+mod second_reader;
 mod sentences;
 mod state;
 mod statements;

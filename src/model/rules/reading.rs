@@ -66,7 +66,7 @@ pub(super) fn work(view: &PromptView<'_>, work: Work, segments: &[Segment]) -> R
     Ok(calls)
 }
 
-fn read(name: &str, (unit, line): DocumentPlace, to: u64) -> ToolCall {
+pub(super) fn read(name: &str, (unit, line): DocumentPlace, to: u64) -> ToolCall {
     call("read_document", json!({"name": name, "from": unit, "to": to, "line": line}))
 }
 
@@ -124,7 +124,7 @@ fn piece(
 }
 
 /// What is to be recorded of a passage, and where to go on: what its end may have cut is left out, unless it is all there is.
-fn entries(
+pub(super) fn entries(
     name: &str,
     passage: &Passage<'_>,
     work: Work,

@@ -334,7 +334,8 @@ fn unknown(name: &str) -> String {
     // However long a name is, its beginning tells.
     let cut = tokens::head(name, 20);
     let more = if cut.len() < name.len() { "…" } else { "" };
-    let nearest = Tool::all()
+    let nearest = ToolSet::of_job(true, true)
+        .iter()
         .map(|tool| (strsim::jaro_winkler(cut, tool.name()), tool.name()))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0));

@@ -3,7 +3,7 @@
 
 use super::{
     finding::{Finding, FindingKind, Settlement},
-    second_reading::{AmbiguousGroup, Estimate, QuoteSpan, ReadUnit, align, chapman, overlaps},
+    second_reading::{AmbiguousGroup, QuoteSpan, ReadUnit, RecordEstimate, align, chapman, overlaps},
 };
 use crate::tokens::head;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct Comparison {
     /// Records that both have.
     pub both: u64,
     /// How many there are in all, by what both have found.
-    pub estimate: Estimate,
+    pub estimate: RecordEstimate,
     /// Records at places that both have seen, whose partner could not be told: neither list counts them.
     pub ambiguous: u64,
     /// Those records, by their places in both lists.

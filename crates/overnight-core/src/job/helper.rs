@@ -172,6 +172,14 @@ impl Instructions {
         used.into_iter().flatten().chain(agents).collect()
     }
 
+    /// Takes second reader and verifier out that would be the job's own model, where that is rules: they agree with themselves,
+    /// and prove nothing by it. Where `models` names them, they are asked all the same.
+    pub fn without_own_proof(&mut self) {
+        let ModelRoles { second_reader, verify, .. } = &self.models;
+        self.second_reader.take_if(|_| second_reader.is_none());
+        self.verify.take_if(|_| verify.is_none());
+    }
+
     /// The same, to be changed.
     pub fn named_models_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let ModelRoles { second_reader, verify, helpers } = &mut self.models;

@@ -66,7 +66,7 @@ pub struct AmbiguousGroup {
 /// How many records there are in all, with the 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Estimate {
+pub struct RecordEstimate {
     /// The estimate.
     pub records: f64,
     /// Its lower bound; never under what was seen.
@@ -82,13 +82,13 @@ const NORMAL_95: f64 = 1.96;
 /// normal interval from Seber's variance. Sources: D. G. Chapman, Some properties of the hypergeometric distribution with
 /// applications to zoological sample censuses (1951); G. A. F. Seber, The Estimation of Animal Abundance (1982), 3.1.1.
 #[expect(clippy::cast_precision_loss, reason = "counts of records, far under 2^52")]
-pub fn chapman(first: u64, second: u64, both: u64) -> Estimate {
+pub fn chapman(first: u64, second: u64, both: u64) -> RecordEstimate {
     let (n, k, m) = (first as f64, second as f64, both as f64);
     let seen = n + k - m;
     let records = ((n + 1.0) * (k + 1.0) / (m + 1.0) - 1.0).max(seen);
     let variance = (n + 1.0) * (k + 1.0) * (n - m) * (k - m) / ((m + 1.0).powi(2) * (m + 2.0));
     let reach = NORMAL_95 * variance.max(0.0).sqrt();
-    Estimate { records, low: (records - reach).max(seen), high: records + reach }
+    RecordEstimate { records, low: (records - reach).max(seen), high: records + reach }
 }
 
 /// Whether two quotes overlap by at least half of the shorter one.
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn estimates() {
-        let rounded = |estimate: Estimate| {
+        let rounded = |estimate: RecordEstimate| {
             [estimate.records, estimate.low, estimate.high].map(|number| (number * 100.0).round() / 100.0)
         };
         assert_eq!(rounded(chapman(50, 52, 42)), [61.86, 60.0, 65.06]);

@@ -160,7 +160,13 @@ fn active_board(job: &Job) -> String {
         Some(_) if job.is_bootstrap() => {
             "Save main_plan.md: that completes both tasks. Reads may come in the same reply".to_owned()
         }
-        Some(todo) => format!("Complete task {}, then call todo_complete()", list.number_of(todo.id)),
+        Some(todo) => match agent_of(job, todo) {
+            Some(agent) => format!(
+                "Have task {} done with delegate(agent_type: \"{agent}\", task: …), look at its report, then call todo_complete()",
+                list.number_of(todo.id)
+            ),
+            None => format!("Complete task {}, then call todo_complete()", list.number_of(todo.id)),
+        },
     };
     let mut body = format!("Phase: {}\n\n{}", place(job), tasks(list, Bounds::of(job.spec.budget_tokens)));
     if !job.phase.is_oriented
@@ -173,6 +179,11 @@ fn active_board(job: &Job) -> String {
         let _ = write!(body, "\n\n{}", checks_told(checks, share_of(job.spec.budget_tokens, CHECKS_TOKENS)));
     }
     frame("ACTIVE TODO LIST", &body, &instruction)
+}
+
+/// The agent of the instructions that a todo is for.
+fn agent_of<'t>(job: &Job, todo: &'t Todo) -> Option<&'t str> {
+    todo.agent_type.as_deref().filter(|agent| job.spec.instructions.agents.contains_key(*agent))
 }
 
 /// How the checks of the contract stand: those that fail, each with its reason.
@@ -271,6 +282,7 @@ fn tasks(list: &TodoList, bounds: Bounds) -> String {
                     let _ = write!(text, ": {}", cut(&todo.active_form, bounds.line.max(bounds.detail / 2)));
                 }
                 detail(&mut text, "Context", todo.context.as_deref(), bounds);
+                detail(&mut text, "Agent", todo.agent_type.as_deref(), bounds);
                 detail(&mut text, "Done when", todo.completion_criteria.as_deref(), bounds);
             }
         }

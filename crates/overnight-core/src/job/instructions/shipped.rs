@@ -9,10 +9,11 @@ macro_rules! file {
     };
 }
 
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     file!("extract-requirements.md"),
     file!("summarize-documents.md"),
     file!("audit-policy.md"),
+    file!("rubrics/requirements.md"),
     file!("schemas/requirements.schema.json"),
     file!("schemas/key-points.schema.json"),
     file!("schemas/findings.schema.json"),
