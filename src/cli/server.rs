@@ -173,14 +173,14 @@ impl Target {
         Self { tier: typed_value(&settings.tier).copied().unwrap_or(instructions.tier), ..self.clone() }
     }
 
-    /// The target, and those of its fallbacks.
-    pub(super) fn and_fallbacks(self, names: &[String]) -> Vec<Self> {
-        let others: Vec<Self> = names.iter().map(|name| self.fallback(name)).collect();
+    /// The target, and those of the other models that the instructions name.
+    pub(super) fn and_others(self, instructions: &Instructions) -> Vec<Self> {
+        let others: Vec<Self> = instructions.other_models().map(|name| self.other(name)).collect();
         std::iter::once(self).chain(others).collect()
     }
 
-    /// The target of a fallback: at the same server if one was named, else at its provider's own.
-    fn fallback(&self, name: &str) -> Self {
+    /// The target of another model of the same job: at the same server if one was named, else at its provider's own.
+    fn other(&self, name: &str) -> Self {
         let choice = ModelChoice { model: name.to_owned(), ..self.choice.clone() };
         if choice.server() == self.choice.server() {
             return Self { choice, ..self.clone() };
@@ -222,7 +222,7 @@ pub(super) async fn open_all(
     note_missing_tier(target, &*first);
     let mut others = Vec::new();
     for name in &instructions.fallback {
-        let model = open(app, &target.fallback(name)).await;
+        let model = open(app, &target.other(name)).await;
         others.push(model.map_err(|error| fallback_error(name, &error))?);
     }
     Ok(JobModels { first, others })
@@ -238,7 +238,7 @@ pub(super) fn all_without_jobs(
     let first = without_jobs(settings, target)?;
     note_missing_tier(target, &*first);
     let open =
-        |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| fallback_error(name, &error));
+        |name: &String| without_jobs(settings, &target.other(name)).map_err(|error| fallback_error(name, &error));
     Ok(JobModels { first, others: instructions.fallback.iter().map(open).collect::<Result<_, _>>()? })
 }
 

@@ -13,6 +13,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write};
 
+mod completeness;
+
 const SCHEMA: &str = r#"{"type": "object", "required": ["items"]}"#;
 
 fn beside(path: &str) -> Result<String, UnreadFile> {
@@ -22,6 +24,8 @@ fn beside(path: &str) -> Result<String, UnreadFile> {
         "schemas/wrong.json" => Ok("{\"type\": \"objekt\"}".to_owned()),
         "agents/validator.md" => Ok("You check.\n".to_owned()),
         "agents/empty.md" => Ok(" \n".to_owned()),
+        "agents/long.md" => Ok("x".repeat(MAX_BYTES + 1)),
+        "rubrics/items.md" => Ok("Nothing is missing.\n".to_owned()),
         _ => Err(UnreadFile("no such file".to_owned())),
     }
 }
@@ -63,6 +67,8 @@ fn minimal() -> Instructions {
         review: Review::None,
         finale: vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()],
         agents: BTreeMap::new(),
+        second_reader: None,
+        verify: None,
         tools: ToolSettings { shell: false, mcp: Vec::new() },
         body: "Do it.".to_owned(),
     }
@@ -72,7 +78,7 @@ const EVERYTHING: &str = r#"---
 name: everything
 description: Uses every key
 model: offline
-models: { second_reader: "anthropic:large", verify: "openai:small", helpers: offline }
+models: { helpers: offline }
 tier: flex
 fallback: ["openai:small", anthropic:large]
 phase: { min_todos: 3, max_todos: 7 }
@@ -101,7 +107,9 @@ deliverables:
     forbid: ["TODO", "to be decided"]
 review: required
 finale: ["Check it all"]
-agents: { validator: { prompt: agents/validator.md, tools: [read_document, search_files] } }
+agents: { validator: { prompt: agents/validator.md, tools: [read_document, search_files], model: "openai:tiny" } }
+second_reader: { deliverable: output/items.json, share: 0.25, seed: 7, tolerance: 2, model: "anthropic:large" }
+verify: { rubric: rubrics/items.md, model: "openai:small" }
 tools: { shell: true, mcp: [files] }
 ---
 
@@ -170,8 +178,16 @@ fn everything() -> Instructions {
             Agent {
                 prompt: "You check.\n".to_owned(),
                 tools: vec!["read_document".to_owned(), "search_files".to_owned()],
+                model: Some("openai:tiny".to_owned()),
             },
         )]),
+        second_reader: Some(SecondReader {
+            deliverable: "output/items.json".to_owned(),
+            share: 0.25,
+            seed: Some(7),
+            tolerance: 2,
+        }),
+        verify: Some(Verify { rubric: "Nothing is missing.\n".to_owned() }),
         tools: ToolSettings { shell: true, mcp: vec!["files".to_owned()] },
         body: "# Task\n\nDo it.".to_owned(),
     }
@@ -247,7 +263,7 @@ fn unknown_keys_are_refused_at_every_level() {
     );
     refused_with(
         "<<: { model: x }",
-        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, coverage, confidence_floor, deliverables, review, finale, agents, tools",
+        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, verify, tools",
     );
 }
 
@@ -494,9 +510,15 @@ fn a_large_schema_is_named_by_its_place() {
 }
 
 #[test]
-fn assets_are_schemas_and_prompts() {
+fn assets_are_schemas_prompts_and_the_rubric() {
     let paths: Vec<String> = everything().assets().into_iter().map(|(path, _)| path).collect();
-    assert_eq!(paths, ["assets/schemas/items.json", "assets/schemas/more/inline.json", "assets/agents/validator.md"]);
+    let expected = [
+        "assets/schemas/items.json",
+        "assets/schemas/more/inline.json",
+        "assets/agents/validator.md",
+        "assets/rubric.md",
+    ];
+    assert_eq!(paths, expected);
 }
 
 #[test]

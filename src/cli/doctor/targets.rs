@@ -52,7 +52,7 @@ pub(super) async fn all(flags: &Flags, settings: &Settings, app: Option<&AppCont
     // What can't be read of these is told elsewhere.
     for found in instructions::files(folder).iter().filter_map(|path| instructions::from_file(path).ok()) {
         let found = found.instructions;
-        if found.model.is_some() || !found.fallback.is_empty() {
+        if found.model.is_some() || found.other_models().next().is_some() {
             named.add(&format!("instructions {}", found.name), settings, of_instructions(&found, settings));
         }
     }
@@ -134,18 +134,18 @@ impl NamedTargets {
 
 /// The models of a job that would be made with these instructions now.
 fn of_instructions(found: &Instructions, settings: &Settings) -> Vec<Target> {
-    Target::of_instructions(found, settings).and_fallbacks(&found.fallback)
+    Target::of_instructions(found, settings).and_others(found)
 }
 
 fn of_batch(row: BatchRow) -> Result<Vec<Target>, serde_json::Error> {
     let BatchSettings { instructions, base_url, api_key_env, models, closing, .. } =
         serde_json::from_value(row.batch.settings)?;
     let choice = ModelChoice { model: row.batch.model, base_url, api_key_env };
-    let mut targets = Target::for_choice(choice, models.clone()).and_fallbacks(&instructions.fallback);
+    let mut targets = Target::for_choice(choice, models.clone()).and_others(&instructions);
     if let Some(closing) = closing {
         let (base_url, api_key_env) = (closing.base_url, closing.api_key_env);
         let choice = ModelChoice { model: closing.model, base_url, api_key_env };
-        targets.extend(Target::for_choice(choice, models).and_fallbacks(&closing.instructions.fallback));
+        targets.extend(Target::for_choice(choice, models).and_others(&closing.instructions));
     }
     Ok(targets)
 }
@@ -155,5 +155,5 @@ async fn of_job(app: &AppContext, row: &JobRow) -> Result<Vec<Target>, CliError>
     let path = app.workspace(&app.database_job(row.clone()).await?)?;
     let job = run_blocking(|| load(&path))?.job;
     let models = std::fs::read_to_string(path.join(MODELS_ASSET)).ok();
-    Ok(Target::for_choice(job.choice, models).and_fallbacks(&job.spec.instructions.fallback))
+    Ok(Target::for_choice(job.choice, models).and_others(&job.spec.instructions))
 }

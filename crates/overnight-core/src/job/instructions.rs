@@ -1,7 +1,7 @@
 //! Instructions: what a job is asked to do, with which bounds, and what must be there at its end.
 //!
 //! A file is YAML front matter and a task in Markdown. It is read once, when a job is submitted; what the job then carries
-//! is [`Instructions`], with schemas and agent prompts resolved, so that a job never depends on a file outside its
+//! is [`Instructions`], with schemas, agent prompts and the rubric resolved, so that a job never depends on a file outside its
 //! workspace. Whatever is wrong in the file is said in one sentence with the line.
 //!
 //! ```
@@ -17,21 +17,33 @@
 //! # Ok::<(), overnight_core::job::instructions::InstructionsError>(())
 //! ```
 
+mod completeness;
 mod read;
 pub mod shipped;
 mod task;
 
+pub use completeness::{Agent, SecondReader, Verify};
+
 impl Instructions {
+    /// Models beside the first one, in no order and not each once: those that go on for it, and those for other work.
+    pub fn other_models(&self) -> impl Iterator<Item = &String> {
+        let ModelRoles { second_reader, verify, helpers } = &self.models;
+        let roles = [second_reader, verify, helpers].into_iter().flatten();
+        let agents = self.agents.values().filter_map(|agent| agent.model.as_ref());
+        self.fallback.iter().chain(roles).chain(agents)
+    }
+
+    /// As [`Instructions::other_models`], to be changed.
+    pub fn other_models_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let ModelRoles { second_reader, verify, helpers } = &mut self.models;
+        let roles = [second_reader, verify, helpers].into_iter().flatten();
+        let agents = self.agents.values_mut().filter_map(|agent| agent.model.as_mut());
+        self.fallback.iter_mut().chain(roles).chain(agents)
+    }
+
     /// Keys that are understood, and that nothing acts on yet.
     pub fn not_acted_on(&self) -> Vec<&'static str> {
-        let keys = [
-            ("agents", !self.agents.is_empty()),
-            ("models.second_reader", self.models.second_reader.is_some()),
-            ("models.verify", self.models.verify.is_some()),
-            ("models.helpers", self.models.helpers.is_some()),
-            ("tools.shell", self.tools.shell),
-            ("tools.mcp", !self.tools.mcp.is_empty()),
-        ];
+        let keys = [("tools.shell", self.tools.shell), ("tools.mcp", !self.tools.mcp.is_empty())];
         keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
     }
 }
@@ -85,8 +97,14 @@ pub struct Instructions {
     pub review: Review,
     /// The todos of the review phase before `Call job_complete()`.
     pub finale: Vec<String>,
-    /// By name; nothing calls them yet.
+    /// Helpers that the model can delegate to, by name.
     pub agents: BTreeMap<String, Agent>,
+    /// None: the documents are read once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_reader: Option<SecondReader>,
+    /// None: nobody judges the deliverables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<Verify>,
     /// Nothing acts on them yet.
     pub tools: ToolSettings,
     /// The task, Markdown.
@@ -191,16 +209,6 @@ pub enum Review {
     None,
     /// The job is held until a person approves.
     Required,
-}
-
-/// A helper that the model can delegate to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Agent {
-    /// The prompt's text.
-    pub prompt: String,
-    /// Names of the tools that it may call.
-    pub tools: Vec<String>,
 }
 
 /// Tools that are off unless asked for.

@@ -1,8 +1,8 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    Agent, CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds,
-    Quotes, ReadBeside, Review, SummaryBy, ToolSettings,
+    CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes,
+    ReadBeside, Review, SummaryBy, ToolSettings, completeness,
 };
 use crate::{
     amount::shown,
@@ -13,11 +13,10 @@ use crate::{
         models::{ModelRoles, Tier},
     },
     message::{MOST_LEVELS, is_within},
-    yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue},
+    yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
 };
-use std::collections::BTreeMap;
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "name",
     "description",
     "model",
@@ -33,6 +32,8 @@ const KEYS: [&str; 16] = [
     "review",
     "finale",
     "agents",
+    "second_reader",
+    "verify",
     "tools",
 ];
 
@@ -89,12 +90,17 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
     }
     let keys = root.table(&KEYS)?;
     let name = keys.required("name")?.line(100)?;
-    let model = keys.get("model").map(|at| at.line(200)).transpose()?;
-    let (work, models) = or_default(keys.get("models").map(|at| model_roles(at, model.is_some())))?;
+    let (model, mut models) = models(&keys)?;
+    let deliverables = deliverables(keys.required("deliverables")?, read_beside)?;
+    let second_reader = keys
+        .get("second_reader")
+        .map(|at| completeness::second_reader(at, &deliverables, &mut models.second_reader))
+        .transpose()?;
+    let verify = keys.get("verify").map(|at| completeness::verify(at, read_beside, &mut models.verify)).transpose()?;
     Ok(Instructions {
         name,
         description: or_default(keys.get("description").map(|at| at.line(500)))?,
-        model: model.or(work),
+        model,
         models,
         tier: keys
             .get("tier")
@@ -106,7 +112,7 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         limits: or_default(keys.get("limits").map(limits))?,
         coverage: keys.get("coverage").map_or(Ok(1.0), |at| at.number(0.0, 1.0))?,
         confidence_floor: keys.get("confidence_floor").map_or(Ok(0.5), |at| at.number(0.0, 1.0))?,
-        deliverables: deliverables(keys.required("deliverables")?, read_beside)?,
+        deliverables,
         review: keys
             .get("review")
             .map_or(Ok(Review::None), |at| at.word(&[("none", Review::None), ("required", Review::Required)]))?,
@@ -114,26 +120,44 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
             || Ok(vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()]),
             |at| at.lines(500),
         )?,
-        agents: or_default(keys.get("agents").map(|at| agents(at, read_beside)))?,
+        agents: or_default(keys.get("agents").map(|at| completeness::agents(at, read_beside)))?,
+        second_reader,
+        verify,
         tools: or_default(keys.get("tools").map(tools))?,
         body: String::new(),
     })
 }
 
-fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Result<T, ValueError> {
+pub(super) fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Result<T, ValueError> {
     value.unwrap_or_else(|| Ok(T::default()))
 }
 
-/// The model for the work, which `model` names too, and those for other work.
-fn model_roles(at: &YamlValue<'_>, has_model: bool) -> Result<(Option<String>, ModelRoles), ValueError> {
+/// The model for the work, which `models.work` names too, and those for other work.
+fn models(keys: &YamlMapping<'_>) -> Result<(Option<String>, ModelRoles), ValueError> {
+    let mut model = keys.get("model").map(|at| at.line(200)).transpose()?;
+    let Some(at) = keys.get("models") else { return Ok((model, ModelRoles::default())) };
     let keys = at.table(&["work", "second_reader", "verify", "helpers"])?;
+    name_model(&mut model, "model", keys.get("work"))?;
     let line = |key: &str| keys.get(key).map(|at| at.line(200)).transpose();
-    if let Some(at) = keys.get("work").filter(|_| has_model) {
-        return Err(at.wrong("is said by 'model' already; keep one of them"));
-    }
     let roles =
         ModelRoles { second_reader: line("second_reader")?, verify: line("verify")?, helpers: line("helpers")? };
-    Ok((line("work")?, roles))
+    Ok((model, roles))
+}
+
+/// Takes in the name of a model that may stand at `elsewhere` too, and must then be the same.
+pub(super) fn name_model(
+    model: &mut Option<String>,
+    elsewhere: &str,
+    at: Option<&YamlValue<'_>>,
+) -> Result<(), ValueError> {
+    let Some(at) = at else { return Ok(()) };
+    let name = at.line(200)?;
+    if let Some(other) = model.as_ref().filter(|other| **other != name) {
+        let (name, other) = (shown(&name), shown(other));
+        return Err(at.wrong(format!("is '{name}', but '{elsewhere}' is '{other}'; keep one of them")));
+    }
+    *model = Some(name);
+    Ok(())
 }
 
 fn phase(at: &YamlValue<'_>) -> Result<PhaseBounds, ValueError> {
@@ -260,13 +284,26 @@ fn beside(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Path and text of the file that `at` names.
 fn read_file(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), ValueError> {
     let path = at.line(500)?;
     beside(&path).map_err(|why| at.wrong(format!("is '{}', {why}", shown(&path))))?;
     let text = read_beside(&path).map_err(|why| {
         at.wrong(format!("is '{}', a file that can't be read: {}", shown(&path), shown(&why.to_string())))
     })?;
+    if text.len() > MAX_BYTES {
+        return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
+    }
     Ok((path, text))
+}
+
+/// The text of the file that `at` names, which is not blank.
+pub(super) fn text_beside(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<String, ValueError> {
+    let (path, text) = read_file(at, read_beside)?;
+    if text.trim().is_empty() {
+        return Err(at.wrong(format!("is '{}', which is empty", shown(&path))));
+    }
+    Ok(text)
 }
 
 fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value, ValueError> {
@@ -276,9 +313,6 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
         }
         YamlNode::Text(_) => {
             let (path, text) = read_file(at, read_beside)?;
-            if text.len() > MAX_BYTES {
-                return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
-            }
             serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
                 .map_err(|error| at.wrong(format!("is '{}', which is not JSON: {error}", shown(&path))))?
         }
@@ -320,26 +354,6 @@ fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
         | YamlNode::Text(_)
         | YamlNode::Map(_) => Ok(vec![rule(at)?]),
     }
-}
-
-fn agents(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<String, Agent>, ValueError> {
-    let mut agents = BTreeMap::new();
-    for entry in at.entries()? {
-        let name = entry.key().to_owned();
-        let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
-            return Err(entry.wrong("must be a name of letters, digits, '-' and '_'"));
-        }
-        let keys = entry.table(&["prompt", "tools"])?;
-        let at_prompt = keys.required("prompt")?;
-        let (path, prompt) = read_file(at_prompt, read_beside)?;
-        if prompt.trim().is_empty() {
-            return Err(at_prompt.wrong(format!("is '{}', which is empty", shown(&path))));
-        }
-        let tools = or_default(keys.get("tools").map(|at| at.lines(100)))?;
-        agents.insert(name, Agent { prompt, tools });
-    }
-    Ok(agents)
 }
 
 fn tools(at: &YamlValue<'_>) -> Result<ToolSettings, ValueError> {
