@@ -101,7 +101,7 @@ fn label(documents: &[Document]) -> String {
 }
 
 /// What tells instructions from others: the hash of their text; where files beside it belong to them (schemas, agents'
-/// prompts), of the list of all, a line each as `sha256sum` prints them. So a document that was worked against
+/// prompts, the rubric), of the list of all, a line each as `sha256sum` prints them. So a document that was worked against
 /// another schema counts as not yet worked.
 pub fn instructions_hash(text: &str, instructions: &Instructions) -> String {
     let mut files = instructions.assets();

@@ -177,12 +177,12 @@ impl Target {
     /// The target, and those of the other models that the instructions name: fallbacks, and helpers' own.
     pub(super) fn and_others(self, instructions: &Instructions) -> Vec<Self> {
         let names = instructions.fallback.iter().map(String::as_str).chain(instructions.named_models());
-        let others: Vec<Self> = names.map(|name| self.fallback(name)).collect();
+        let others: Vec<Self> = names.map(|name| self.other(name)).collect();
         std::iter::once(self).chain(others).collect()
     }
 
-    /// The target of a fallback: at the same server if one was named, else at its provider's own.
-    fn fallback(&self, name: &str) -> Self {
+    /// The target of another model of the same job: at the same server if one was named, else at its provider's own.
+    fn other(&self, name: &str) -> Self {
         let choice = ModelChoice { model: name.to_owned(), ..self.choice.clone() };
         if choice.server() == self.choice.server() {
             return Self { choice, ..self.clone() };
@@ -224,14 +224,14 @@ pub(super) async fn open_all(
     note_missing_tier(target, &*first);
     let mut others = Vec::new();
     for name in &instructions.fallback {
-        let model = open(app, &target.fallback(name)).await;
+        let model = open(app, &target.other(name)).await;
         others.push(model.map_err(|error| of_name("fallback", name, &error))?);
     }
     let mut named = BTreeMap::new();
     // A record of a job answers for all that worked on it.
     let names = instructions.named_models().into_iter().filter(|_| !first.name().starts_with("replay:"));
     for name in names {
-        let model = open(app, &target.fallback(name)).await.map_err(|error| of_name("model", name, &error))?;
+        let model = open(app, &target.other(name)).await.map_err(|error| of_name("model", name, &error))?;
         named.insert(name.to_owned(), model);
     }
     Ok(JobModels { first, others, named })
@@ -247,7 +247,7 @@ pub(super) fn all_without_jobs(
     let first = without_jobs(settings, target)?;
     note_missing_tier(target, &*first);
     let open = |what: &'static str, name: &str| {
-        without_jobs(settings, &target.fallback(name)).map_err(|error| of_name(what, name, &error))
+        without_jobs(settings, &target.other(name)).map_err(|error| of_name(what, name, &error))
     };
     let others = instructions.fallback.iter().map(|name| open("fallback", name)).collect::<Result<_, _>>()?;
     let names = instructions.named_models().into_iter();

@@ -13,6 +13,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write};
 
+mod completeness;
+
 const SCHEMA: &str = r#"{"type": "object", "required": ["items"]}"#;
 
 fn beside(path: &str) -> Result<String, UnreadFile> {
@@ -20,9 +22,10 @@ fn beside(path: &str) -> Result<String, UnreadFile> {
         "schemas/items.schema.json" => Ok(SCHEMA.to_owned()),
         "schemas/broken.json" => Ok("{\"type\": }".to_owned()),
         "schemas/wrong.json" => Ok("{\"type\": \"objekt\"}".to_owned()),
-        "rubrics/items.md" => Ok("Is it true?\n".to_owned()),
         "agents/validator.md" => Ok("You check.\n".to_owned()),
         "agents/empty.md" => Ok(" \n".to_owned()),
+        "agents/long.md" => Ok("x".repeat(MAX_BYTES + 1)),
+        "rubrics/items.md" => Ok("Nothing is missing.\n".to_owned()),
         _ => Err(UnreadFile("no such file".to_owned())),
     }
 }
@@ -61,11 +64,11 @@ fn minimal() -> Instructions {
             min_words: None,
             forbid: Vec::new(),
         }],
-        second_reader: None,
-        verify: None,
         review: Review::None,
         finale: vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()],
         agents: BTreeMap::new(),
+        second_reader: None,
+        verify: None,
         tools: ToolSettings { shell: false, mcp: Vec::new() },
         body: "Do it.".to_owned(),
     }
@@ -75,7 +78,7 @@ const EVERYTHING: &str = r#"---
 name: everything
 description: Uses every key
 model: offline
-models: { second_reader: "anthropic:large", helpers: offline }
+models: { helpers: offline }
 tier: flex
 fallback: ["openai:small", anthropic:large]
 phase: { min_todos: 3, max_todos: 7 }
@@ -102,11 +105,11 @@ deliverables:
       - { each: "$.x[*].y[*]", text: c, document: d, page: e }
     min_words: 150
     forbid: ["TODO", "to be decided"]
-second_reader: { deliverable: output/items.json, share: 0.5, seed: 7, tolerance: 2, model: "anthropic:large" }
-verify: { rubric: rubrics/items.md, model: "openai:small" }
 review: required
 finale: ["Check it all"]
 agents: { validator: { prompt: agents/validator.md, tools: [read_document, search_files], model: "openai:tiny" } }
+second_reader: { deliverable: output/items.json, share: 0.25, seed: 7, tolerance: 2, model: "anthropic:large" }
+verify: { rubric: rubrics/items.md, model: "openai:small" }
 tools: { shell: true, mcp: [files] }
 ---
 
@@ -168,13 +171,6 @@ fn everything() -> Instructions {
                 forbid: vec!["TODO".to_owned(), "to be decided".to_owned()],
             },
         ],
-        second_reader: Some(SecondReader {
-            deliverable: "output/items.json".to_owned(),
-            share: 0.5,
-            seed: Some(7),
-            tolerance: 2,
-        }),
-        verify: Some(Verify { rubric: "Is it true?\n".to_owned() }),
         review: Review::Required,
         finale: vec!["Check it all".to_owned()],
         agents: BTreeMap::from([(
@@ -185,6 +181,13 @@ fn everything() -> Instructions {
                 model: Some("openai:tiny".to_owned()),
             },
         )]),
+        second_reader: Some(SecondReader {
+            deliverable: "output/items.json".to_owned(),
+            share: 0.25,
+            seed: Some(7),
+            tolerance: 2,
+        }),
+        verify: Some(Verify { rubric: "Nothing is missing.\n".to_owned() }),
         tools: ToolSettings { shell: true, mcp: vec!["files".to_owned()] },
         body: "# Task\n\nDo it.".to_owned(),
     }
@@ -260,7 +263,7 @@ fn unknown_keys_are_refused_at_every_level() {
     );
     refused_with(
         "<<: { model: x }",
-        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, coverage, confidence_floor, deliverables, second_reader, verify, review, finale, agents, tools",
+        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, verify, tools",
     );
 }
 
@@ -299,23 +302,6 @@ fn wrong_types_and_ranges_are_refused() {
             "'limits.wall_clock' must be a duration with its unit, such as 30m, 8h or 1h30m, not '8x'",
         ),
         ("limits: { wall_clock: 0s }", "'limits.wall_clock' must be longer than 0"),
-        (
-            "second_reader: { deliverable: output/b.json }",
-            "'second_reader.deliverable' is 'output/b.json', which is not among the deliverables",
-        ),
-        (
-            "second_reader: { deliverable: output/a.md }",
-            "'second_reader.deliverable' is 'output/a.md', which has no 'quotes': records are compared by the places of their quotes",
-        ),
-        ("verify: { rubric: agents/empty.md }", "'verify.rubric' is 'agents/empty.md', which is empty"),
-        (
-            "verify: { rubric: rubrics/items.md, model: b }\nmodels: { verify: a }",
-            "'verify.model' is said otherwise by 'models'; keep one of them",
-        ),
-        (
-            "agents: { a: { prompt: agents/validator.md, tools: [job_complete] } }",
-            "'agents.a.tools' names a tool that a helper can't have; it may have read_file, write_file, append_file, edit_file, list_files, search_files, list_documents, read_document",
-        ),
         ("review: maybe", "'review' must be none or required, not 'maybe'"),
         ("finale: ['a\n\n    b']", "'finale[0]' must be one line without control characters"),
         ("agents: { 'a/b': {} }", "'agents.a/b' must be a name of letters, digits, '-' and '_'"),
@@ -524,9 +510,15 @@ fn a_large_schema_is_named_by_its_place() {
 }
 
 #[test]
-fn assets_are_schemas_and_prompts() {
+fn assets_are_schemas_prompts_and_the_rubric() {
     let paths: Vec<String> = everything().assets().into_iter().map(|(path, _)| path).collect();
-    assert_eq!(paths, ["assets/schemas/items.json", "assets/schemas/more/inline.json", "assets/agents/validator.md"]);
+    let expected = [
+        "assets/schemas/items.json",
+        "assets/schemas/more/inline.json",
+        "assets/agents/validator.md",
+        "assets/rubric.md",
+    ];
+    assert_eq!(paths, expected);
 }
 
 #[test]

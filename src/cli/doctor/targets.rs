@@ -52,7 +52,7 @@ pub(super) async fn all(flags: &Flags, settings: &Settings, app: Option<&AppCont
     // What can't be read of these is told elsewhere.
     for found in instructions::files(folder).iter().filter_map(|path| instructions::from_file(path).ok()) {
         let found = found.instructions;
-        if found.model.is_some() || !found.fallback.is_empty() {
+        if found.model.is_some() || !found.fallback.is_empty() || !found.named_models().is_empty() {
             named.add(&format!("instructions {}", found.name), settings, of_instructions(&found, settings));
         }
     }

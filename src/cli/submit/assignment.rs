@@ -38,10 +38,9 @@ impl Assignment {
             out::note(&format!("`{key}` in the instructions has no effect in this version"));
         }
         let name = settings.model.value.clone().or_else(|| instructions.model.clone());
-        for name in &mut instructions.fallback {
+        for name in instructions.other_models_mut() {
             *name = with_absolute_path(name);
         }
-        instructions.named_models_mut().for_each(|name| *name = with_absolute_path(name));
         let target = Target::new(with_absolute_path(name.as_deref().unwrap_or(DEFAULT_MODEL)), settings);
         let target = Target { is_never_called: app.is_none(), ..target };
         let models = match app {

@@ -180,13 +180,6 @@ impl Instructions {
         self.verify.take_if(|_| verify.is_none());
     }
 
-    /// The same, to be changed.
-    pub fn named_models_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let ModelRoles { second_reader, verify, helpers } = &mut self.models;
-        let agents = self.agents.values_mut().filter_map(|agent| agent.model.as_mut());
-        [second_reader, verify, helpers].into_iter().flatten().chain(agents)
-    }
-
     /// The tools of a job's own conversation: the same for the whole job.
     pub fn tools_of_job(&self) -> ToolSet {
         ToolSet::of_job(!self.agents.is_empty(), self.second_reader.is_some() || self.verify.is_some())

@@ -1,7 +1,7 @@
 //! Instructions: what a job is asked to do, with which bounds, and what must be there at its end.
 //!
 //! A file is YAML front matter and a task in Markdown. It is read once, when a job is submitted; what the job then carries
-//! is [`Instructions`], with schemas and agent prompts resolved, so that a job never depends on a file outside its
+//! is [`Instructions`], with schemas, agent prompts and the rubric resolved, so that a job never depends on a file outside its
 //! workspace. Whatever is wrong in the file is said in one sentence with the line.
 //!
 //! ```
@@ -17,11 +17,22 @@
 //! # Ok::<(), overnight_core::job::instructions::InstructionsError>(())
 //! ```
 
+mod completeness;
 mod read;
 pub mod shipped;
 mod task;
 
+pub use completeness::{Agent, SecondReader, Verify};
+
 impl Instructions {
+    /// Models beside the first one, those that go on for it and those for other work, to be changed.
+    pub fn other_models_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let ModelRoles { second_reader, verify, helpers } = &mut self.models;
+        let roles = [second_reader, verify, helpers].into_iter().flatten();
+        let agents = self.agents.values_mut().filter_map(|agent| agent.model.as_mut());
+        self.fallback.iter_mut().chain(roles).chain(agents)
+    }
+
     /// Keys that are understood, and that nothing acts on yet.
     pub fn not_acted_on(&self) -> Vec<&'static str> {
         let keys = [
@@ -80,18 +91,18 @@ pub struct Instructions {
     pub confidence_floor: f64,
     /// At least one.
     pub deliverables: Vec<Deliverable>,
-    /// Reads the documents a second time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub second_reader: Option<SecondReader>,
-    /// Judges the deliverables.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verify: Option<Verify>,
     /// Whether a person looks at the result first.
     pub review: Review,
     /// The todos of the review phase before `Call job_complete()`.
     pub finale: Vec<String>,
-    /// By name: who does what is delegated.
+    /// Helpers that the model can delegate to, by name.
     pub agents: BTreeMap<String, Agent>,
+    /// None: the documents are read once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_reader: Option<SecondReader>,
+    /// None: nobody judges the deliverables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<Verify>,
     /// Nothing acts on them yet.
     pub tools: ToolSettings,
     /// The task, Markdown.
@@ -196,42 +207,6 @@ pub enum Review {
     None,
     /// The job is held until a person approves.
     Required,
-}
-
-/// A helper that the model can delegate to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Agent {
-    /// The prompt's text.
-    pub prompt: String,
-    /// Names of the tools that it may call; none: those that read.
-    pub tools: Vec<String>,
-    /// `provider:name`; none: the model for helpers, or the job's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-}
-
-/// How the documents are read a second time, by a reader who sees nothing of the first one's work.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SecondReader {
-    /// The path of the deliverable whose records are listed again; it has a rule for quotes.
-    pub deliverable: String,
-    /// Share of the documents' text that is read again, over 0 and at most 1.
-    pub share: f64,
-    /// By which that share is drawn; none: made of the job's id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-    /// Findings that may be open in a completed job.
-    pub tolerance: u64,
-}
-
-/// How the deliverables are judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Verify {
-    /// By what they are judged, Markdown.
-    pub rubric: String,
 }
 
 /// Tools that are off unless asked for.

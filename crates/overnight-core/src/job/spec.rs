@@ -105,7 +105,7 @@ pub struct JobSpec {
     /// What the folders, archives and mails that were given hold besides.
     #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
     pub left_out: LeftOut,
-    /// Schemas and agent prompts.
+    /// Schemas, agent prompts, the rubric.
     pub assets: Vec<Asset>,
 }
 

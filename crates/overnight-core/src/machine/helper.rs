@@ -15,6 +15,7 @@ use crate::{
         },
         event::{BoardKind, CallEnd, EpochCause, Event},
         helper::{Helper, HelperEnd, HelperRole, MOST_ASKED, MOST_TURNS},
+        instructions::Agent,
         state::{INSTRUCTIONS_FILE, Job},
     },
     message::ToolCall,
@@ -27,10 +28,6 @@ use crate::{
     },
     tokens::{bounded, estimate},
 };
-
-/// Tools of a helper whose agent names none.
-const READING: [Tool; 5] =
-    [Tool::ReadFile, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
 
 impl Job {
     /// A helper begins: its conversation, and its opening.
@@ -57,10 +54,8 @@ impl Job {
     fn tools_of(&self, role: &HelperRole) -> ToolSet {
         match role {
             HelperRole::Delegate { agent } => {
-                let named = self.spec.instructions.agents.get(agent).map_or(&[][..], |agent| &agent.tools);
-                let named: Vec<Tool> = named.iter().filter_map(|name| Tool::named(name)).collect();
-                let working = if named.is_empty() { READING.to_vec() } else { named };
-                working.into_iter().chain([Tool::Report]).collect()
+                let agent = self.spec.instructions.agents.get(agent);
+                agent.map(Agent::may_call).unwrap_or_default().into_iter().chain([Tool::Report]).collect()
             }
             HelperRole::SecondReader { .. } => {
                 [Tool::AddRecords, Tool::ListDocuments, Tool::ReadDocument, Tool::Report].into_iter().collect()

@@ -1,22 +1,20 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    Agent, CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds,
-    Quotes, ReadBeside, Review, SecondReader, SummaryBy, ToolSettings, Verify,
+    CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes,
+    ReadBeside, Review, SummaryBy, ToolSettings, completeness,
 };
 use crate::{
     amount::shown,
     job::{
-        call::Tool,
         contract::{self, json_path::JsonPath},
         lessons::ApprovedLessons,
         limits::Limits,
         models::{ModelRoles, Tier},
     },
     message::{MOST_LEVELS, is_within},
-    yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue},
+    yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
 };
-use std::collections::BTreeMap;
 
 const KEYS: [&str; 18] = [
     "name",
@@ -31,11 +29,11 @@ const KEYS: [&str; 18] = [
     "coverage",
     "confidence_floor",
     "deliverables",
-    "second_reader",
-    "verify",
     "review",
     "finale",
     "agents",
+    "second_reader",
+    "verify",
     "tools",
 ];
 
@@ -92,17 +90,17 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
     }
     let keys = root.table(&KEYS)?;
     let name = keys.required("name")?.line(100)?;
-    let model = keys.get("model").map(|at| at.line(200)).transpose()?;
-    let (work, mut models) = or_default(keys.get("models").map(|at| model_roles(at, model.is_some())))?;
+    let (model, mut models) = models(&keys)?;
     let deliverables = deliverables(keys.required("deliverables")?, read_beside)?;
-    let second_reader =
-        keys.get("second_reader").map(|at| second_reader(at, &deliverables, &mut models.second_reader)).transpose()?;
+    let second_reader = keys
+        .get("second_reader")
+        .map(|at| completeness::second_reader(at, &deliverables, &mut models.second_reader))
+        .transpose()?;
+    let verify = keys.get("verify").map(|at| completeness::verify(at, read_beside, &mut models.verify)).transpose()?;
     Ok(Instructions {
-        second_reader,
-        verify: keys.get("verify").map(|at| verify(at, read_beside, &mut models.verify)).transpose()?,
         name,
         description: or_default(keys.get("description").map(|at| at.line(500)))?,
-        model: model.or(work),
+        model,
         models,
         tier: keys
             .get("tier")
@@ -122,26 +120,44 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
             || Ok(vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()]),
             |at| at.lines(500),
         )?,
-        agents: or_default(keys.get("agents").map(|at| agents(at, read_beside)))?,
+        agents: or_default(keys.get("agents").map(|at| completeness::agents(at, read_beside)))?,
+        second_reader,
+        verify,
         tools: or_default(keys.get("tools").map(tools))?,
         body: String::new(),
     })
 }
 
-fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Result<T, ValueError> {
+pub(super) fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Result<T, ValueError> {
     value.unwrap_or_else(|| Ok(T::default()))
 }
 
-/// The model for the work, which `model` names too, and those for other work.
-fn model_roles(at: &YamlValue<'_>, has_model: bool) -> Result<(Option<String>, ModelRoles), ValueError> {
+/// The model for the work, which `models.work` names too, and those for other work.
+fn models(keys: &YamlMapping<'_>) -> Result<(Option<String>, ModelRoles), ValueError> {
+    let mut model = keys.get("model").map(|at| at.line(200)).transpose()?;
+    let Some(at) = keys.get("models") else { return Ok((model, ModelRoles::default())) };
     let keys = at.table(&["work", "second_reader", "verify", "helpers"])?;
+    name_model(&mut model, "model", keys.get("work"))?;
     let line = |key: &str| keys.get(key).map(|at| at.line(200)).transpose();
-    if let Some(at) = keys.get("work").filter(|_| has_model) {
-        return Err(at.wrong("is said by 'model' already; keep one of them"));
-    }
     let roles =
         ModelRoles { second_reader: line("second_reader")?, verify: line("verify")?, helpers: line("helpers")? };
-    Ok((line("work")?, roles))
+    Ok((model, roles))
+}
+
+/// Takes in the name of a model that may stand at `elsewhere` too, and must then be the same.
+pub(super) fn name_model(
+    model: &mut Option<String>,
+    elsewhere: &str,
+    at: Option<&YamlValue<'_>>,
+) -> Result<(), ValueError> {
+    let Some(at) = at else { return Ok(()) };
+    let name = at.line(200)?;
+    if let Some(other) = model.as_ref().filter(|other| **other != name) {
+        let (name, other) = (shown(&name), shown(other));
+        return Err(at.wrong(format!("is '{name}', but '{elsewhere}' is '{other}'; keep one of them")));
+    }
+    *model = Some(name);
+    Ok(())
 }
 
 fn phase(at: &YamlValue<'_>) -> Result<PhaseBounds, ValueError> {
@@ -268,23 +284,24 @@ fn beside(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Path and text of the file that `at` names.
 fn read_file(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), ValueError> {
     let path = at.line(500)?;
     beside(&path).map_err(|why| at.wrong(format!("is '{}', {why}", shown(&path))))?;
     let text = read_beside(&path).map_err(|why| {
         at.wrong(format!("is '{}', a file that can't be read: {}", shown(&path), shown(&why.to_string())))
     })?;
+    if text.len() > MAX_BYTES {
+        return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
+    }
     Ok((path, text))
 }
 
-/// A text file that has something in it.
-fn read_text(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<String, ValueError> {
+/// The text of the file that `at` names, which is not blank.
+pub(super) fn text_beside(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<String, ValueError> {
     let (path, text) = read_file(at, read_beside)?;
     if text.trim().is_empty() {
         return Err(at.wrong(format!("is '{}', which is empty", shown(&path))));
-    }
-    if text.len() > MAX_BYTES {
-        return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
     }
     Ok(text)
 }
@@ -296,9 +313,6 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
         }
         YamlNode::Text(_) => {
             let (path, text) = read_file(at, read_beside)?;
-            if text.len() > MAX_BYTES {
-                return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
-            }
             serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
                 .map_err(|error| at.wrong(format!("is '{}', which is not JSON: {error}", shown(&path))))?
         }
@@ -340,105 +354,6 @@ fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
         | YamlNode::Text(_)
         | YamlNode::Map(_) => Ok(vec![rule(at)?]),
     }
-}
-
-fn agents(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<String, Agent>, ValueError> {
-    let mut agents = BTreeMap::new();
-    for entry in at.entries()? {
-        let name = entry.key().to_owned();
-        let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
-            return Err(entry.wrong("must be a name of letters, digits, '-' and '_'"));
-        }
-        let keys = entry.table(&["prompt", "tools", "model"])?;
-        let prompt = read_text(keys.required("prompt")?, read_beside)?;
-        let tools: Vec<String> = or_default(keys.get("tools").map(|at| at.lines(100)))?;
-        let at_tools = keys.get("tools").filter(|_| tools.iter().any(|name| !helper_may(name)));
-        if let Some(at) = at_tools {
-            let names: Vec<&str> = Tool::all().map(Tool::name).filter(|name| helper_may(name)).collect();
-            return Err(at.wrong(format!("names a tool that a helper can't have; it may have {}", names.join(", "))));
-        }
-        agents.insert(name, Agent { prompt, tools, model: keys.get("model").map(|at| at.line(200)).transpose()? });
-    }
-    Ok(agents)
-}
-
-/// Whether an agent may have the tool of that name: those that read, and those that write under its own folder.
-fn helper_may(name: &str) -> bool {
-    Tool::named(name).is_some_and(|tool| match tool {
-        Tool::ReadFile
-        | Tool::WriteFile
-        | Tool::AppendFile
-        | Tool::EditFile
-        | Tool::ListFiles
-        | Tool::SearchFiles
-        | Tool::ListDocuments
-        | Tool::ReadDocument => true,
-        Tool::AddRecords
-        | Tool::CheckDeliverables
-        | Tool::TodoWrite
-        | Tool::TodoList
-        | Tool::TodoComplete
-        | Tool::TodoRewind
-        | Tool::ArchiveAndReset
-        | Tool::GenerateWorkspaceSummary
-        | Tool::AddAccomplishment
-        | Tool::AddNote
-        | Tool::AddLesson
-        | Tool::JobComplete
-        | Tool::Delegate
-        | Tool::SettleFinding
-        | Tool::Report
-        | Tool::Verdict => false,
-    })
-}
-
-fn second_reader(
-    at: &YamlValue<'_>,
-    deliverables: &[Deliverable],
-    model: &mut Option<String>,
-) -> Result<SecondReader, ValueError> {
-    let keys = at.table(&["deliverable", "model", "share", "seed", "tolerance"])?;
-    let at_path = keys.required("deliverable")?;
-    let path = at_path.line(500)?;
-    match deliverables.iter().find(|deliverable| deliverable.path == path) {
-        None => return Err(at_path.wrong(format!("is '{}', which is not among the deliverables", shown(&path)))),
-        Some(deliverable) if deliverable.quotes.is_empty() => {
-            return Err(at_path.wrong(format!(
-                "is '{}', which has no 'quotes': records are compared by the places of their quotes",
-                shown(&path)
-            )));
-        }
-        Some(_) => {}
-    }
-    role_model(keys.get("model"), model)?;
-    let share = keys.get("share").map_or(Ok(1.0), |at| match at.number(0.0, 1.0)? {
-        0.0 => Err(at.wrong("must be over 0; leave 'second_reader' out to read nothing twice")),
-        share => Ok(share),
-    })?;
-    Ok(SecondReader {
-        deliverable: path,
-        share,
-        seed: keys.get("seed").map(|at| at.count(0)).transpose()?,
-        tolerance: keys.get("tolerance").map_or(Ok(0), |at| at.count(0))?,
-    })
-}
-
-fn verify(at: &YamlValue<'_>, read_beside: ReadBeside<'_>, model: &mut Option<String>) -> Result<Verify, ValueError> {
-    let keys = at.table(&["rubric", "model"])?;
-    role_model(keys.get("model"), model)?;
-    Ok(Verify { rubric: read_text(keys.required("rubric")?, read_beside)? })
-}
-
-/// The model that is named beside a role, where `models` does not name another one.
-fn role_model(at: Option<&YamlValue<'_>>, model: &mut Option<String>) -> Result<(), ValueError> {
-    let Some(at) = at else { return Ok(()) };
-    let named = at.line(200)?;
-    if model.as_ref().is_some_and(|other| *other != named) {
-        return Err(at.wrong("is said otherwise by 'models'; keep one of them"));
-    }
-    *model = Some(named);
-    Ok(())
 }
 
 fn tools(at: &YamlValue<'_>) -> Result<ToolSettings, ValueError> {

@@ -34,15 +34,16 @@ impl Instructions {
         text
     }
 
-    /// The files that a job needs of its instructions, as (path relative to the workspace, content): schemas and agent
-    /// prompts, all under `assets/`.
+    /// The files that a job needs of its instructions, as (path relative to the workspace, content): schemas, agent
+    /// prompts and the rubric, all under `assets/`.
     pub fn assets(&self) -> Vec<(String, String)> {
         let schemas = self.deliverables.iter().filter_map(|deliverable| {
             Some((deliverable.schema_asset()?, format!("{:#}\n", deliverable.schema.as_ref()?)))
         });
         let prompts =
             self.agents.iter().map(|(name, agent)| (format!("assets/agents/{name}.md"), agent.prompt.clone()));
-        schemas.chain(prompts).collect()
+        let rubric = self.verify.iter().map(|verify| ("assets/rubric.md".to_owned(), verify.rubric.clone()));
+        schemas.chain(prompts).chain(rubric).collect()
     }
 }
 

@@ -1,0 +1,156 @@
+//! The keys for what the checks of a contract can't prove, that nothing is missing and that it says what was asked: helpers, a
+//! second reader, a verifier. Each is a conversation of its own, with a model of its own where one is named.
+
+use super::{
+    Deliverable, ReadBeside,
+    read::{name_model, or_default, text_beside},
+};
+use crate::{
+    amount::shown,
+    job::call::Tool,
+    yaml::{ValueError, YamlValue},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Tools that an agent has where its instructions name none: they read.
+const READING_TOOLS: [Tool; 5] =
+    [Tool::ReadFile, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
+
+/// Tools that an agent has only where its instructions name them: they write, into a folder of the helper's own.
+const WRITING_TOOLS: [Tool; 4] = [Tool::WriteFile, Tool::AppendFile, Tool::EditFile, Tool::AddRecords];
+
+/// A kind of helper that the model can delegate to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// The prompt's text.
+    pub prompt: String,
+    /// Names of the tools that it may call; [`Agent::may_call`] says what none means.
+    pub tools: Vec<String>,
+    /// `provider:name`; none: that of [`ModelRoles::helpers`](crate::job::models::ModelRoles::helpers), else the job's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl Agent {
+    /// The tools that it may call: those that it names, each once, else the ones that read.
+    pub fn may_call(&self) -> Vec<Tool> {
+        if self.tools.is_empty() {
+            return READING_TOOLS.to_vec();
+        }
+        helper_tools().filter(|tool| self.tools.iter().any(|name| name == tool.name())).collect()
+    }
+}
+
+/// Reads the documents a second time, blind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondReader {
+    /// Path of the deliverable whose records are listed again; it has a rule for quotes.
+    pub deliverable: String,
+    /// Share of the documents that is read again, over 0, at most 1.
+    pub share: f64,
+    /// From which the share is drawn; none: from the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Open findings that a completed job may have.
+    pub tolerance: u64,
+}
+
+/// Judges the deliverables by a rubric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verify {
+    /// The rubric's text.
+    pub rubric: String,
+}
+
+/// All tools that an agent may name.
+fn helper_tools() -> impl Iterator<Item = Tool> {
+    READING_TOOLS.into_iter().chain(WRITING_TOOLS)
+}
+
+/// The value of `agents`.
+pub(super) fn agents(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<String, Agent>, ValueError> {
+    let mut agents = BTreeMap::new();
+    for entry in at.entries()? {
+        let name = entry.key().to_owned();
+        let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+            return Err(entry.wrong("must be a name of letters, digits, '-' and '_'"));
+        }
+        let keys = entry.table(&["prompt", "tools", "model"])?;
+        let agent = Agent {
+            prompt: text_beside(keys.required("prompt")?, read_beside)?,
+            tools: or_default(keys.get("tools").map(agent_tools))?,
+            model: keys.get("model").map(|at| at.line(200)).transpose()?,
+        };
+        agents.insert(name, agent);
+    }
+    Ok(agents)
+}
+
+fn agent_tools(at: &YamlValue<'_>) -> Result<Vec<String>, ValueError> {
+    let tool = |at: &YamlValue<'_>| {
+        let name = at.line(100)?;
+        if helper_tools().any(|tool| tool.name() == name) {
+            return Ok(name);
+        }
+        let allowed: Vec<&str> = helper_tools().map(Tool::name).collect();
+        Err(at.wrong(format!("is '{}', which no helper may call; it may call {}", shown(&name), allowed.join(", "))))
+    };
+    at.list()?.iter().map(tool).collect()
+}
+
+/// The value of `second_reader`. `model` is that of `models.second_reader`, and takes in the one that is named here.
+pub(super) fn second_reader(
+    at: &YamlValue<'_>,
+    deliverables: &[Deliverable],
+    model: &mut Option<String>,
+) -> Result<SecondReader, ValueError> {
+    let keys = at.table(&["deliverable", "share", "seed", "tolerance", "model"])?;
+    let at_deliverable = keys.required("deliverable")?;
+    let deliverable = at_deliverable.line(500)?;
+    match deliverables.iter().find(|one| one.path == deliverable) {
+        Some(one) if !one.quotes.is_empty() => {}
+        Some(_) => {
+            return Err(at_deliverable.wrong(format!(
+                "is '{}', but second_reader needs a deliverable with `quotes`, by which both readings are compared: add `quotes` to it, or name another",
+                shown(&deliverable)
+            )));
+        }
+        None => {
+            return Err(at_deliverable.wrong(format!(
+                "is '{}', which is not among the deliverables; second_reader needs one that has `quotes`",
+                shown(&deliverable)
+            )));
+        }
+    }
+    name_model(model, "models.second_reader", keys.get("model"))?;
+    let share = |at: &YamlValue<'_>| {
+        let share = at.number(0.0, 1.0)?;
+        if share > 0.0 {
+            Ok(share)
+        } else {
+            Err(at.wrong("must be more than 0; without `second_reader` nothing is read again"))
+        }
+    };
+    Ok(SecondReader {
+        deliverable,
+        share: keys.get("share").map_or(Ok(1.0), share)?,
+        seed: keys.get("seed").map(|at| at.count(0)).transpose()?,
+        tolerance: or_default(keys.get("tolerance").map(|at| at.count(0)))?,
+    })
+}
+
+/// The value of `verify`. `model` is that of `models.verify`, and takes in the one that is named here.
+pub(super) fn verify(
+    at: &YamlValue<'_>,
+    read_beside: ReadBeside<'_>,
+    model: &mut Option<String>,
+) -> Result<Verify, ValueError> {
+    let keys = at.table(&["rubric", "model"])?;
+    name_model(model, "models.verify", keys.get("model"))?;
+    Ok(Verify { rubric: text_beside(keys.required("rubric")?, read_beside)? })
+}
