@@ -218,9 +218,5 @@ pub(super) fn with_limits(mut instructions: Instructions, settings: &Settings) -
     }
     let context = &mut instructions.context;
     context.budget_tokens = settings.budget_tokens.value.unwrap_or(context.budget_tokens);
-    let model = settings.model.value.as_deref().or(instructions.model.as_deref()).unwrap_or(DEFAULT_MODEL);
-    if model == DEFAULT_MODEL {
-        instructions.without_own_proof();
-    }
     instructions
 }

@@ -79,6 +79,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// USD of one call; `None` where the price isn't known.
     fn cost(&self, usage: &Usage) -> Option<f64>;
 
+    /// Whether rules answer in place of a model: they agree with themselves, and prove nothing by it.
+    fn is_rules(&self) -> bool {
+        self.name() == rules::NAME
+    }
+
     /// The day from which it answers no more; `None` where none is known.
     fn retires(&self) -> Option<NaiveDate> {
         None

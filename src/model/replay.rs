@@ -1,6 +1,6 @@
 //! The replies recorded in a journal, for free: what the model said then, turn by turn.
 
-use super::{Failure, Model, ModelError, Request};
+use super::{Failure, Model, ModelError, Request, rules};
 use async_trait::async_trait;
 use overnight_core::message::{Reply, Usage};
 
@@ -35,6 +35,10 @@ impl Model for Replay {
             let replies = self.replies.len() as u64;
             ModelError::ReplayEnded { job: self.job.clone(), replies, turn: request.turn }.into()
         })
+    }
+
+    fn is_rules(&self) -> bool {
+        self.replies.iter().all(|reply| reply.model == rules::NAME)
     }
 
     fn cost(&self, _usage: &Usage) -> Option<f64> {

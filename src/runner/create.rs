@@ -148,7 +148,11 @@ fn fill(
     duplicates::note(&mut documents);
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
     let system_prompt = system_prompt();
-    let mut files = request.instructions.assets();
+    let mut instructions = request.instructions.clone();
+    if request.model.is_rules() {
+        instructions.without_own_proof();
+    }
+    let mut files = instructions.assets();
     files.push(("assets/instructions.md".to_owned(), request.instructions_text.to_owned()));
     files.push(("assets/prompts/system.md".to_owned(), system_prompt.clone()));
     files.extend(request.models.map(|text| (MODELS_ASSET.to_owned(), text.to_owned())));
@@ -168,7 +172,7 @@ fn fill(
         api_key_env: request.api_key_env.map(str::to_owned),
         budget_tokens,
         instructions_sha256,
-        instructions: request.instructions.clone(),
+        instructions,
         system_prompt,
         documents,
         left_out: LeftOut::of(left_out),

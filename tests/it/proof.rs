@@ -1,8 +1,13 @@
 //! Proof of completeness: helpers, the second reader, the verifier, with scripts for each of their models.
 
-use crate::cli_run::{Ran, TestDir, done, reply, write};
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use crate::{
+    cli_run::{Ran, TestDir, done, reply, write},
+    support::copy,
+};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 const RECORDS: usize = 60;
 
@@ -254,4 +259,57 @@ fn what_a_helper_does_costs_only_itself() {
         assert!(list["rules"].as_array().unwrap().len() == RECORDS && helpers.iter().all(|name| name == "1"));
         assert_eq!(dir.run_with(&[], &["audit", "verify", "last"]).code, 0);
     }
+}
+
+/// The texts at these places in a value.
+fn texts<const N: usize>(value: &Value, places: [&str; N]) -> [String; N] {
+    places.map(|place| value.pointer(place).unwrap().as_str().unwrap().to_owned())
+}
+
+#[test]
+fn planted_gaps_are_found_and_closed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let dir = TestDir::new();
+    for folder in ["examples/gaps", "samples/standards"] {
+        copy(&root.join(folder), &dir.path().join(folder));
+    }
+    let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let readme = text("examples/gaps/README.md");
+    let command = readme.lines().find_map(|line| line.trim().strip_prefix("cargo run --release -- ")).unwrap();
+    let ran = dir.run_with(&[], &command.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, 0, "{ran:?}");
+
+    let planted: Value = serde_yaml::from_str(&text("examples/gaps/truth.yaml")).unwrap();
+    let records = |key: &str| planted[key].as_array().unwrap().iter().map(|it| texts(it, ["/document", "/quote"]));
+    let added = records("first_leaves_out").map(|it| (it, ["missing", "added"].map(str::to_owned)));
+    let explained = records("second_leaves_out").map(|it| (it, ["unconfirmed", "explained"].map(str::to_owned)));
+    let expected: Vec<_> = added.chain(explained).collect();
+    let found = std::fs::read_to_string(dir.workspace().join("findings.jsonl")).unwrap();
+    let found = found.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let found: Vec<_> =
+        found.map(|it| (texts(&it, ["/document", "/quote"]), texts(&it, ["/kind", "/settled/how"]))).collect();
+    assert_eq!(found, expected);
+
+    let samples: Value = serde_yaml::from_str(&text("samples/truth.yaml")).unwrap();
+    let mut known = Vec::new();
+    for document in samples["documents"].as_array().unwrap() {
+        let name = document["name"].as_str().unwrap();
+        if let Some(count) = planted["documents"].get(name) {
+            let statements = document["statements"].as_array().unwrap();
+            assert_eq!(json!(statements.len()), *count, "{name}");
+            let name = name.strip_prefix("standards/").unwrap();
+            known.extend(statements.iter().map(|it| (name.to_owned(), texts(it, ["/strength", "/quote"]))));
+        }
+    }
+    let list = std::fs::read(dir.workspace().join("output/requirements.json")).unwrap();
+    let list: Value = serde_json::from_slice(&list).unwrap();
+    let list = list["requirements"].as_array().unwrap().iter();
+    let mut listed: Vec<_> =
+        list.map(|it| (it["document"].as_str().unwrap().to_owned(), texts(it, ["/strength", "/quote"]))).collect();
+    known.sort();
+    listed.sort();
+    assert_eq!(listed, known);
+    let estimate = &show(&dir)["proof"]["reading"]["comparison"]["estimate"];
+    let rounded = ["records", "low", "high"].map(|name| estimate[name].as_f64().unwrap().round());
+    assert_eq!(rounded, [226.0, 225.0, 227.0]);
 }

@@ -318,7 +318,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     let cost = (tokens("tokens_in") * 2.0 + tokens("tokens_out") * 10.0) / 1e6;
     assert!(cost > 0.0 && (shown["cost_usd"].as_f64().unwrap() - cost).abs() < 1e-9);
     let bounds = ["cost_usd_least", "cost_usd_most"].map(|name| shown[name].as_f64().unwrap());
-    assert!(0.0 < bounds[0] && bounds[0] < cost && (bounds[1] - 2.0 * cost).abs() < 1e-4, "{bounds:?}");
+    assert!(0.0 < bounds[0] && bounds[0] < cost && (bounds[1] - 2.0 * cost).abs() < 1e-3, "{bounds:?}");
     let estimate = Estimate::of_job([10, 7, 9], 100_000);
     assert_eq!(
         (&shown["turns"], &shown["tokens_in"], &shown["tokens_out"]),
@@ -339,7 +339,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
         })
     );
     let over = dir.submit(&[&priced[..], &["--budget-usd", "0.01"]].concat());
-    assert!(over.stdout.contains(" USD, more than the budget: jobs would be held\n"), "{}", over.stdout);
+    assert!(over.stdout.contains(", more than the budget: jobs would be held\n"), "{}", over.stdout);
     let unknown = words("./task.md --documents docs --dry-run --model openai:mine --base-url http://127.0.0.1:9");
     let ran = dir.submit(&[&unknown[..], &["--budget-usd", "1"]].concat());
     assert!(ran.stdout.contains("\ncost: not known; give the model's price with --models\n"), "{}", ran.stdout);

@@ -49,6 +49,9 @@ impl Assignment {
         };
         warn_of_retirement(&models);
         fit_budget(&mut instructions, &models);
+        if models.first.is_rules() {
+            instructions.without_own_proof();
+        }
         let window = models.first.window_tokens();
         let budget_tokens = instructions.context.budget_tokens.min(window);
         if budget_tokens < MIN_BUDGET_TOKENS {

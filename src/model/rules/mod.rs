@@ -21,3 +21,6 @@ mod summary;
 mod worker;
 
 pub use offline::Offline;
+
+/// The name by which they are asked.
+pub const NAME: &str = "offline";

@@ -14,7 +14,7 @@ pub struct Offline(pub Option<Price>);
 #[async_trait]
 impl Model for Offline {
     fn name(&self) -> &'static str {
-        "offline"
+        super::NAME
     }
 
     fn window_tokens(&self) -> u64 {

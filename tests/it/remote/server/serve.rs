@@ -3,7 +3,7 @@
 use super::{answer, cache::Cache, chaos::Chaos, format::Format, history::Histories, http::Wire, thoughts::Thoughts};
 use async_trait::async_trait;
 use overnight::model::{Failure, Model, Request, rules::Offline};
-use overnight_core::message::{Reply, Usage};
+use overnight_core::message::{Reply, ToolCall, Usage};
 use std::{
     collections::BTreeMap,
     net::SocketAddr,
@@ -48,7 +48,7 @@ impl Default for Setup {
     /// An able agent that never misbehaves.
     fn default() -> Self {
         Self {
-            model: Arc::new(Offline(None)),
+            model: Arc::new(RulesAndJudge),
             chaos: Chaos::none(),
             delay: Duration::ZERO,
             packets: 7,
@@ -307,6 +307,34 @@ impl Model for Fixed {
 
     async fn reply(&self, _request: Request<'_>) -> Result<Reply, Failure> {
         Ok(self.0.clone())
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<f64> {
+        None
+    }
+}
+
+/// The rules, which can't judge; here they accept what they are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RulesAndJudge;
+
+#[async_trait]
+impl Model for RulesAndJudge {
+    fn name(&self) -> &'static str {
+        Offline(None).name()
+    }
+
+    fn window_tokens(&self) -> u64 {
+        1_000_000
+    }
+
+    async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
+        let mut reply = Offline(None).reply(request).await?;
+        if request.prompt.tools.iter().any(|tool| tool.name == "verdict") {
+            let arguments = serde_json::json!({"verdict": "accept"});
+            reply.calls = vec![ToolCall { id: String::new(), name: "verdict".to_owned(), arguments }];
+        }
+        Ok(reply)
     }
 
     fn cost(&self, _usage: &Usage) -> Option<f64> {
