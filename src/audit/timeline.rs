@@ -225,7 +225,7 @@ impl TimelineBuilder {
                 );
             }
             Event::FindingSettled { id, settlement, by } => {
-                part.notes.push(format!("finding {id} settled by {by}: {}", settlement.told()))
+                part.notes.push(format!("finding {id} settled by {by}: {}", settlement.told()));
             }
             Event::NoteAdded { text } | Event::AccomplishmentAdded { text } => part.notes.push(text.clone()),
             Event::PlanningEnded { memory_waived: true, .. } => {

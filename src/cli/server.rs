@@ -229,8 +229,8 @@ pub(super) async fn open_all(
     }
     let mut named = BTreeMap::new();
     // A record of a job answers for all that worked on it.
-    let names = instructions.named_models().into_iter().filter(|_| !first.name().starts_with("replay:"));
-    for name in names {
+    let helpers = instructions.named_models().into_iter().filter(|_| !first.name().starts_with("replay:"));
+    for name in helpers {
         let model = open(app, &target.other(name)).await.map_err(|error| of_name("model", name, &error))?;
         named.insert(name.to_owned(), model);
     }
@@ -250,8 +250,8 @@ pub(super) fn all_without_jobs(
         without_jobs(settings, &target.other(name)).map_err(|error| of_name(what, name, &error))
     };
     let others = instructions.fallback.iter().map(|name| open("fallback", name)).collect::<Result<_, _>>()?;
-    let names = instructions.named_models().into_iter();
-    let named = names.map(|name| Ok((name.to_owned(), open("model", name)?))).collect::<Result<_, CliError>>()?;
+    let helpers = instructions.named_models().into_iter();
+    let named = helpers.map(|name| Ok((name.to_owned(), open("model", name)?))).collect::<Result<_, CliError>>()?;
     Ok(JobModels { first, others, named })
 }
 

@@ -212,8 +212,11 @@ fn row<'s>(job: &'s QueuedJob, entry: &QueueEntry, document: &'s Document) -> Ma
     }
 }
 
+/// A model as it is asked at some tier.
+type AtTier<'t> = &'t dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>;
+
 /// What jobs may take, by who works on them.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Forecasts {
     /// The job's own model.
     work: Forecast,
@@ -233,7 +236,7 @@ impl Forecasts {
     }
 
     /// USD at least, likely and at most, where the price of all that work is known.
-    fn cost(&self, assignment: &Assignment, at_tier: &dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>) -> Option<[f64; 3]> {
+    fn cost(&self, assignment: &Assignment, at_tier: AtTier<'_>) -> Option<[f64; 3]> {
         let models = &assignment.models;
         let roles = &assignment.instructions.models;
         let named =

@@ -111,6 +111,8 @@ pub struct Helper {
     pub epoch: Epoch,
     /// Of its present reply.
     pub calls: ReplyCalls,
+    /// Whether that had no call.
+    pub is_silent: bool,
     /// Its replies so far.
     pub turns: u64,
     /// The signs of being stuck.
@@ -132,6 +134,7 @@ impl Helper {
             system_prompt: system_prompt.to_owned(),
             epoch: Epoch::default(),
             calls: ReplyCalls::default(),
+            is_silent: false,
             turns: 0,
             effort: Effort::default(),
             asked: 0,

@@ -13,7 +13,7 @@ use crate::amount::{grouped, percent};
 use serde::{Deserialize, Serialize};
 
 /// Rounds of the verifier.
-pub const VERIFIER_ROUNDS: u32 = 2;
+pub const VERIFIER_ROUNDS: usize = 2;
 
 /// What second reader and verifier have found so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +22,8 @@ pub struct Proof {
     pub reading: Option<SecondReading>,
     /// The verifier's, oldest first.
     pub verdicts: Vec<GivenVerdict>,
+    /// Verdicts on results that a person has sent back since.
+    pub sent_back: usize,
     /// Of both, in the order in which they were found.
     pub findings: Vec<Finding>,
 }
@@ -148,6 +150,12 @@ impl Proof {
         if let Some(finding) = self.findings.iter_mut().find(|finding| finding.id == id) {
             finding.settled = Some(Settled { settlement: settlement.clone(), by: by.to_owned(), at });
         }
+    }
+
+    /// Whether the present result was accepted, or rejected as often as it may be.
+    pub fn is_judged(&self) -> bool {
+        let present = self.verdicts.get(self.sent_back..).unwrap_or_default();
+        present.len() >= VERIFIER_ROUNDS || present.last().is_some_and(|last| last.verdict == Verdict::Accept)
     }
 
     /// Findings that nobody has settled.

@@ -35,8 +35,6 @@ pub struct ReplyCalls {
     pub is_completion_refused: bool,
     /// What `todo_complete` does.
     pub completions: CompletionRule,
-    /// It had no call.
-    pub is_silent: bool,
     /// Something of a document was shown that had not been shown before.
     pub has_shown_more: bool,
 }

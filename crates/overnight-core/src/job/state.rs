@@ -230,8 +230,10 @@ pub struct Phase {
     pub todos: TodoList,
     /// By the first `PhaseStarted` with its number and attempt.
     pub started: Timestamp,
-    /// With the planning before it.
+    /// With the planning before it, and with helpers.
     pub spent: Spent,
+    /// Of these turns, those of helpers.
+    pub helper_turns: u64,
     /// Of the current todo.
     pub effort: Effort,
     /// Files that were written in this phase.

@@ -100,11 +100,12 @@ impl Job {
             return;
         }
         match event {
-            // The phase's beginning follows the end of planning in the same decision.
-            // Which tier is asked, `answered` knows.
-            Event::JobCreated { .. } | Event::PlanningEnded { .. } | Event::TierChanged { .. } => {}
-            // Taken in above.
-            Event::HelperStarted { .. }
+            // The phase's beginning follows the end of planning in the same decision. Which tier is asked, `answered` knows.
+            // Those of helpers are taken in above.
+            Event::JobCreated { .. }
+            | Event::PlanningEnded { .. }
+            | Event::TierChanged { .. }
+            | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
@@ -285,7 +286,7 @@ impl Job {
                 self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: self.instructions.clone() });
                 self.early_ends = EarlyEnds::default();
                 self.refusals.counted = 0;
-                self.proof.verdicts.clear();
+                self.proof.sent_back = self.proof.verdicts.len();
                 self.compaction.forced = Some(EpochCause::Feedback);
                 let why = Why::Feedback { number: *number, text: text.clone() };
                 self.progress = Progress::Summarising { why: Some(why) };
@@ -396,6 +397,11 @@ impl Job {
 }
 
 impl Phase {
+    /// Turns of the job's own conversation.
+    pub(super) fn own_turns(&self) -> u64 {
+        self.spent.turns - self.helper_turns
+    }
+
     pub(super) fn new(
         number: u32,
         attempt: u32,
@@ -414,6 +420,7 @@ impl Phase {
             todos,
             started,
             spent: Spent::default(),
+            helper_turns: 0,
             effort: Effort::default(),
             files: BTreeSet::new(),
             notes: Vec::new(),

@@ -33,7 +33,7 @@ impl Job {
             }
             Event::BoardShown { conversation, line, tokens, .. } if *conversation > 0 => {
                 if let Some(helper) = &mut self.helper {
-                    if helper.calls.is_silent {
+                    if helper.is_silent {
                         helper.asked += 1;
                     }
                     helper.epoch.push_board(line, None, *tokens);
@@ -78,13 +78,14 @@ impl Job {
         self.attempts = Attempts { withheld, ..Attempts::default() };
         self.totals.spent.add(usage, *cost_usd);
         self.phase.spent.add(usage, *cost_usd);
+        self.phase.helper_turns += 1;
         if let Some(model) = self.named_model().map(str::to_owned) {
             *self.turns_of_named.entry(model).or_default() += 1;
         }
         let Some(helper) = &mut self.helper else { return };
         helper.turns += 1;
         helper.counted = Some((usage.input, *prompt_tokens));
-        helper.calls = ReplyCalls { is_silent: calls.is_empty(), ..ReplyCalls::of(calls) };
+        (helper.calls, helper.is_silent) = (ReplyCalls::of(calls), calls.is_empty());
         let shown = helper.epoch.on_answered();
         for part in &shown {
             if helper.coverage.add(part) {

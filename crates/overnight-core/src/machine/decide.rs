@@ -243,7 +243,7 @@ impl Job {
             }
             Progress::Executing if self.is_bootstrap() => {
                 let is_full = compact::owed(self) == Compaction::Due(EpochCause::Full);
-                let is_over = self.phase.tries >= PLANNING_TRIES || self.phase.spent.turns >= BOOTSTRAP_TURNS;
+                let is_over = self.phase.tries >= PLANNING_TRIES || self.phase.own_turns() >= BOOTSTRAP_TURNS;
                 (is_full || is_over || self.phase.effort.stuck().is_some()).then(|| planning::plan_by_system(self))
             }
             Progress::Executing => {
@@ -252,8 +252,8 @@ impl Job {
                     Why::Reset { reason: "the plan has a new phase".to_owned() }
                 } else if effort.turns >= limits.turns_per_todo {
                     Why::LimitReached { detail: format!("{} turns on one todo", effort.turns) }
-                } else if self.phase.spent.turns >= limits.turns_per_phase {
-                    Why::LimitReached { detail: format!("{} turns in one phase", self.phase.spent.turns) }
+                } else if self.phase.own_turns() >= limits.turns_per_phase {
+                    Why::LimitReached { detail: format!("{} turns in one phase", self.phase.own_turns()) }
                 } else {
                     Why::Stuck { detail: effort.stuck()? }
                 };

@@ -98,7 +98,7 @@ impl Job {
         if withheld_now(self) >= MOST_WITHHELD {
             return Some(self.end_helper(helper, HelperEnd::Withheld, ""));
         }
-        if helper.calls.is_silent && !helper.epoch.is_complete() {
+        if helper.is_silent && !helper.epoch.is_complete() {
             if let HelperRole::Delegate { .. } = helper.role {
                 let said = helper.epoch.last_reply().unwrap_or_default();
                 return Some(self.end_helper(helper, HelperEnd::Reported, said));
@@ -155,7 +155,7 @@ impl Job {
                 lacks => {
                     let end = if lacks.is_none() { HelperEnd::Reported } else { HelperEnd::Unfinished };
                     let mut events = vec![of(helper, returned(said, CallEnd::Done, "It is taken over."))];
-                    events.extend(self.skipped_of(helper, 1));
+                    events.extend(skipped(helper, 1));
                     events.extend(self.helper_ended(helper, end, text));
                     Some(events)
                 }
@@ -181,16 +181,9 @@ impl Job {
         }
     }
 
-    /// The helper's calls behind the first `answered` have no result yet, and get one.
-    pub(super) fn skipped_of(&self, helper: &Helper, answered: usize) -> Vec<Event> {
-        let text = "not run: the helper has ended";
-        let left = helper.calls.pending.iter().skip(answered);
-        left.map(|call| of(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
-    }
-
     /// A helper ends where no call of it waits for a result.
     pub(super) fn end_helper(&self, helper: &Helper, end: HelperEnd, report: &str) -> Vec<Event> {
-        let mut events = self.skipped_of(helper, 0);
+        let mut events = skipped(helper, 0);
         events.extend(self.helper_ended(helper, end, report));
         events
     }
@@ -217,7 +210,7 @@ impl Job {
             }
             HelperRole::SecondReader { .. } => {}
             HelperRole::Verifier { round } => {
-                events.extend(verifier::without_verdict(self, helper.number, *round, end))
+                events.extend(verifier::without_verdict(self, helper.number, *round, end));
             }
         }
         events
@@ -234,7 +227,7 @@ impl Job {
     fn line_of(&self, helper: &Helper) -> String {
         let mark = crate::prompt::opening::runner_mark(self);
         let line = format!("[{mark} · helper {} · turn {} of {MOST_TURNS}]", helper.number, helper.turns + 1);
-        if !helper.calls.is_silent || helper.turns == 0 {
+        if !helper.is_silent || helper.turns == 0 {
             return line;
         }
         let lacks = self.lacks(helper);
@@ -263,6 +256,13 @@ impl Job {
         }
         pending
     }
+}
+
+/// The helper's calls behind the first `answered` have no result yet, and get one.
+pub(super) fn skipped(helper: &Helper, answered: usize) -> Vec<Event> {
+    let text = "not run: the helper has ended";
+    let left = helper.calls.pending.iter().skip(answered);
+    left.map(|call| of(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
 }
 
 /// The same event in a helper's conversation.

@@ -11,7 +11,7 @@ use crate::{
         finding::{BY_MODEL, FINDINGS_FILE, Finding, FindingKind, Settlement},
         helper::HelperRole,
         instructions::SecondReader,
-        proof::{SecondReading, VERIFIER_ROUNDS, Verdict},
+        proof::SecondReading,
         second_reading::{ReadUnit, units},
         state::Job,
     },
@@ -19,6 +19,7 @@ use crate::{
     prompt::{bounds, helper_opening::unit_told},
     tokens::estimate,
 };
+use std::fmt::Write;
 
 /// Percent of the room for what one second reader is to read: its records take as much again, and more.
 const READER_PERCENT: u64 = 25;
@@ -49,9 +50,7 @@ impl Job {
                 }
             }
         }
-        let is_judged = self.proof.verdicts.len() >= VERIFIER_ROUNDS as usize
-            || self.proof.verdicts.last().is_some_and(|last| last.verdict == Verdict::Accept);
-        if instructions.verify.is_some() && !is_judged {
+        if instructions.verify.is_some() && !self.proof.is_judged() {
             let round = u32::try_from(self.proof.verdicts.len()).unwrap_or(u32::MAX) + 1;
             return Some(self.start_helper(HelperRole::Verifier { round }, ""));
         }
@@ -134,7 +133,7 @@ impl Job {
         for (number, finding) in findings.iter().enumerate() {
             let line = format!("\n- {}", finding.told());
             let Some(rest) = left.checked_sub(estimate(&line)) else {
-                text.push_str(&format!("\n- and {} more: read_file(\"{FINDINGS_FILE}\")", findings.len() - number));
+                let _ = write!(text, "\n- and {} more: read_file(\"{FINDINGS_FILE}\")", findings.len() - number);
                 break;
             };
             left = rest;
@@ -157,6 +156,10 @@ impl Job {
             }
             Some(finding) if finding.settled.is_some() => {
                 vec![refusal(said, format!("finding {id} is settled already"))]
+            }
+            // That nobody has judged is no fault that could be explained.
+            Some(finding) if finding.kind == FindingKind::NoVerdict => {
+                vec![refusal(said, "only a verdict settles that; call job_complete() again".to_owned())]
             }
             Some(_) => vec![
                 returned(said, CallEnd::Done, format!("Finding {id} is settled with your reason.")),

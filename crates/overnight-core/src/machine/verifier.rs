@@ -2,7 +2,7 @@
 
 use super::{
     control::{refusal, returned},
-    helper::of,
+    helper::{of, skipped},
 };
 use crate::job::{
     call::{
@@ -42,7 +42,7 @@ impl Job {
             return vec![of(helper, refusal(&pending.said, text))];
         }
         let mut events = vec![of(helper, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
-        events.extend(self.skipped_of(helper, 1));
+        events.extend(skipped(helper, 1));
         events.push(Event::HelperEnded {
             conversation: helper.number,
             end: HelperEnd::Reported,

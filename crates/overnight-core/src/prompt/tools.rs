@@ -81,12 +81,11 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::TodoComplete => schema::<TodoComplete>(),
         Tool::TodoRewind => schema::<TodoRewind>(),
         Tool::ArchiveAndReset => schema::<ReasonArgument>(),
-        Tool::AddAccomplishment | Tool::AddNote => schema::<TextArgument>(),
+        Tool::AddAccomplishment | Tool::AddNote | Tool::Report => schema::<TextArgument>(),
         Tool::AddLesson => schema::<LessonArguments>(),
         Tool::JobComplete => schema::<JobComplete>(),
         Tool::Delegate => schema::<Delegate>(),
         Tool::SettleFinding => schema::<SettleFinding>(),
-        Tool::Report => schema::<TextArgument>(),
         Tool::Verdict => schema::<GiveVerdict>(),
     };
     ToolSpec { name: tool.name().to_owned(), description: description.to_owned(), parameters }
