@@ -114,15 +114,15 @@ impl<'j> QuoteCheck<'j> {
         }
     }
 
-    /// Where a quote stands, on the page that is given for it or, failing that, on any; and where it begins.
-    pub(super) fn span(&mut self, document: &str, quote: &str, page: Option<u64>) -> Option<(QuoteSpan, TextPosition)> {
+    /// Where a quote stands, on the page that is given for it or, failing that, on any.
+    pub(super) fn span(&mut self, document: &str, quote: &str, page: Option<u64>) -> Option<(QuoteSpan, QuotePlace)> {
         let job = self.job;
         let document = job.spec.document(document.strip_prefix("documents/").unwrap_or(document))?;
         let page = page.filter(|_| document.paged);
         let index = self.index(document)?;
         let place = index.find(quote, page).or_else(|| index.find(quote, None))?;
         let Range { start, end } = index.span(place);
-        Some((QuoteSpan { document: document.name.clone(), start, end }, place.from))
+        Some((QuoteSpan { document: document.name.clone(), start, end }, place))
     }
 
     /// Which other document has the quote, or what the one that was named has instead.

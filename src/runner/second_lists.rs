@@ -63,9 +63,17 @@ fn record(rule: &Quotes, place: &str, item: &Value, quotes: &mut QuoteCheck<'_>)
     let quote = item.get(&rule.text)?.as_str()?;
     let document = item.get(&rule.document)?.as_str()?;
     let page = rule.page.as_ref().and_then(|key| item.get(key)).and_then(Value::as_u64);
-    let (span, from) = quotes.span(document, quote, page)?;
-    let (unit, page) = (from.unit_number(), from.page);
-    Some(ListedRecord { item: place.to_owned(), span, unit, page, quote: quote.to_owned(), record: item.clone() })
+    let (span, at) = quotes.span(document, quote, page)?;
+    let (unit, last_unit, page) = (at.from.unit_number(), at.to.unit_number(), at.from.page);
+    Some(ListedRecord {
+        item: place.to_owned(),
+        span,
+        unit,
+        last_unit,
+        page,
+        quote: quote.to_owned(),
+        record: item.clone(),
+    })
 }
 
 /// Looks for the quotes of a verdict's faults: one result for each, none where it has no quote.

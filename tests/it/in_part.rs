@@ -90,6 +90,10 @@ impl Model for InPart {
         Ok(reply)
     }
 
+    fn is_rules(&self) -> bool {
+        true
+    }
+
     fn cost(&self, _usage: &Usage) -> Option<f64> {
         None
     }

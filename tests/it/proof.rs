@@ -223,10 +223,15 @@ fn what_a_helper_does_costs_only_itself() {
         json!({"delegate": {"agent_type": "checker", "task": "x"}}),
         json!({"todo_complete": {}}),
         write("./helpers/1/notes.md", "Seen."),
-        report("Two of three hold."),
+        report("All is done."),
     ]);
+    let honest = reply(&[report("Two of three hold.")]);
     let cases: [(&[Value], &str, &str); 4] = [
-        (&[hostile], "checker reports:\nTwo of three hold.", "helper 1, agent checker: it has reported after 1 turn"),
+        (
+            &[hostile, honest],
+            "checker reports:\nTwo of three hold.",
+            "helper 1, agent checker: it has reported after 2 turns",
+        ),
         (&[looping], "gave no report: the helper got stuck", "got stuck after 5 turns"),
         (&[flood], "gave no report: the helper got stuck", "got stuck after 1 turn"),
         (&[json!({"text": "It holds."})], "checker reports:\nIt holds.", "has reported after 1 turn"),

@@ -47,6 +47,10 @@ impl Model for Quoting {
         Ok(reply)
     }
 
+    fn is_rules(&self) -> bool {
+        true
+    }
+
     fn cost(&self, _usage: &Usage) -> Option<f64> {
         None
     }

@@ -7,7 +7,8 @@
 //! - [`amount`], [`tokens`], [`yaml`]: amounts and YAML as people write them, an estimate of tokens
 //! - [`message`]: what a model and the runner exchange
 //! - [`job`]: what a job is: what was asked, the facts ([`job::event`]), the state that they say ([`job::state`]), the calls as
-//!   they are understood ([`job::call`]), the plan, the todos, the contract
+//!   they are understood ([`job::call`]), the plan, the todos, the contract, what two readers of the documents have in common
+//!   ([`job::second_reading`])
 //! - [`prompt`]: what the model is shown of a job
 //! - [`machine`]: what moves it: `Job::next`, `Job::decide`, `Job::apply`
 

@@ -9,6 +9,7 @@ use crate::{
     machine::world::snapshot,
     support::{cases, events},
 };
+use overnight_core::job::instructions::shipped::{shipped, shipped_beside};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
@@ -182,4 +183,51 @@ fn jobs_of_every_wire_outlive_kills() {
             assert_eq!(verified.code, 0, "{}", verified.stdout);
         }
     }
+}
+
+/// A batch whose documents are read a second time in part: what it costs lies in the range of the dry run, and a budget that
+/// is too small for it is not overrun by a cent.
+#[test]
+fn a_second_reading_costs_what_the_dry_run_says_and_keeps_to_the_budget() {
+    let jobs = cases(12);
+    let (server, dir) = (Server::start(Setup::default()), TestDir::new());
+    for job in 0..jobs {
+        let mut text = format!("# Contract {job}\n");
+        for part in 1..=120 {
+            let _ = write!(text, "\n## Part {part}\n\nParty {job} MUST pay part {part}.\n");
+        }
+        dir.put(&format!("many/{job}.md"), text);
+    }
+    let (whole, in_part) = ("output/requirements.json }", "output/requirements.json, share: 0.2 }");
+    let text =
+        shipped(TASK).unwrap().replace(whole, in_part).replace("verify: { rubric: rubrics/requirements.md }\n", "");
+    dir.put("instructions/twice.md", text);
+    let schema = "schemas/requirements.schema.json";
+    dir.put(&format!("instructions/{schema}"), shipped_beside(schema).unwrap());
+    let url = server.base_url(Format::Responses);
+    let words =
+        ["submit", "twice", "-d", "many", "--each", "-m", "openai:gpt-6-sol", "--base-url", &url, "-q", "--json"];
+    let read = |more: &[&str]| -> Value {
+        serde_json::from_str(&dir.run_with(&[], &[&words[..], more].concat()).stdout).unwrap()
+    };
+    let dry = read(&["--dry-run"]);
+    assert_eq!(dry["read_twice"], 0.2);
+    let range = ["cost_usd_least", "cost_usd_most"].map(|name| dry[name].as_f64().unwrap());
+    let submitted = read(&[]);
+    let spent = |batch: &Value| {
+        let report = dir.run_with(&[], &["report", batch.as_str().unwrap(), "--json"]).stdout;
+        let report: Value = serde_json::from_str(&report).unwrap();
+        (report["spent"]["cost_usd"].as_f64().unwrap(), report["counts"].clone(), report["jobs"].clone())
+    };
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "--concurrency", "4", "-q"]).code, 0);
+    let (cost, counts, done) = spent(&submitted["batch"]);
+    assert_eq!(counts["completed"], jobs);
+    assert!(range[0] <= cost && cost <= range[1], "{cost} is not within {range:?}");
+    let mut shares = done.as_array().unwrap().iter().map(|job| job["proof"]["reading"]["share"].as_f64().unwrap());
+    assert!(shares.all(|share| (0.2..0.45).contains(&share)), "{done}");
+    let budget = cost / 2.0;
+    let small = read(&["--budget-usd", &format!("{budget:.4}")]);
+    assert_ne!(dir.run_with(&[], &["work", "--until-empty", "--concurrency", "4", "-q"]).code, 0);
+    let (cost, counts, _) = spent(&small["batch"]);
+    assert!(cost <= budget && counts["held"].as_u64().unwrap() > 0, "{cost} of {budget}, {counts}");
 }

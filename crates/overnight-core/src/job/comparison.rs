@@ -25,7 +25,9 @@ pub struct ListedRecord {
     pub span: QuoteSpan,
     /// On which page that begins, or on which line where there are no pages.
     pub unit: u64,
-    /// The same, where there are pages.
+    /// On which it ends.
+    pub last_unit: u64,
+    /// The first one again, where there are pages.
     pub page: Option<u64>,
     /// As the record has it.
     pub quote: String,
@@ -75,10 +77,12 @@ pub struct PlaceGroup {
     pub second: Vec<String>,
 }
 
-/// Compares the lists within the parts that were `read` twice, and names what only one has.
+/// Compares the lists within the parts that were `read` twice, and names what only one has. What runs over the edge of a part
+/// is not whole in it, and is left out of both.
 pub fn compare(lists: &Lists, read: &[ReadUnit]) -> (Comparison, Vec<Finding>) {
     let is_read = |listed: &&ListedRecord| {
-        read.iter().any(|unit| unit.document == listed.span.document && (unit.from..=unit.to).contains(&listed.unit))
+        let is_whole = |unit: &ReadUnit| unit.from <= listed.unit && listed.last_unit <= unit.to;
+        read.iter().any(|unit| unit.document == listed.span.document && is_whole(unit))
     };
     let first: Vec<&ListedRecord> = lists.first.iter().filter(is_read).collect();
     let second: Vec<&ListedRecord> = lists.second.iter().filter(is_read).collect();

@@ -35,6 +35,8 @@ pub struct SecondReading {
     pub queue: Vec<ReadUnit>,
     /// Parts that were read.
     pub read: Vec<ReadUnit>,
+    /// Parts that one reader is given at most.
+    pub most_units: usize,
     /// Parts that were given up.
     pub unread: Vec<ReadUnit>,
     /// The lists of the second readers, which may not exist.
@@ -106,14 +108,27 @@ pub struct ReadingResult {
 
 impl SecondReading {
     pub(crate) fn new(seed: u64, queue: Vec<ReadUnit>) -> Self {
-        Self { seed, queue, read: Vec::new(), unread: Vec::new(), files: Vec::new(), comparison: None }
+        Self {
+            seed,
+            queue,
+            most_units: usize::MAX,
+            read: Vec::new(),
+            unread: Vec::new(),
+            files: Vec::new(),
+            comparison: None,
+        }
     }
 
-    /// A second reader has ended: what it was not shown is to be read by the next one, unless it was shown nothing at all.
+    /// A second reader has ended: what it was not shown is to be read by the next one. Who was shown nothing is followed by one
+    /// with half of it, and a part that is not shown alone is given up.
     pub(crate) fn on_helper_ended(&mut self, helper: &Helper, units: &[ReadUnit], spec: &JobSpec, file: &str) {
         let (read, rest): (Vec<_>, Vec<_>) = units.iter().cloned().partition(|unit| helper.has_read(spec, unit));
         self.queue.drain(..units.len().min(self.queue.len()));
-        if read.is_empty() {
+        if read.is_empty() && units.len() > 1 {
+            // Perhaps it was too much at once.
+            self.most_units = units.len() / 2;
+            self.queue.splice(0..0, rest);
+        } else if read.is_empty() {
             self.unread.extend(rest);
         } else {
             self.queue.splice(0..0, rest);

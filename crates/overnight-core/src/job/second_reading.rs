@@ -1,343 +1,357 @@
-//! The mathematics of reading twice: which parts are read, which records of two lists are the same, and how many there are in
-//! all.
-//!
-//! ```
-//! use overnight_core::job::second_reading::{QuoteSpan, align, chapman};
-//!
-//! let at = |start, end| QuoteSpan { document: "a.md".to_owned(), start, end };
-//! let aligned = align(&[at(0, 10), at(50, 60)], &[at(2, 12), at(90, 99)]);
-//! assert_eq!((aligned.pairs, aligned.only_first, aligned.only_second), (vec![(0, 0)], vec![1], vec![1]));
-//!
-//! // The one found 50 records, the other 52, and 42 of them are the same.
-//! assert_eq!(chapman(50, 52, 42).records.round(), 62.0);
-//! ```
+//! What two readers of the same documents have in common: which records are the same by the places of their quotes, how many
+//! records there are in all by what both found, and which parts of the documents are read twice.
 
 use super::spec::DocumentEntry;
 use serde::{Deserialize, Serialize};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
-/// Where the quote of a record stands: bytes of its document's text, half open.
+/// Where the quote of one record stands: bytes of its document's text, half open. A quote has at least one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuoteSpan {
-    /// The document's name in the job.
+    /// The document's name.
     pub document: String,
-    /// Of the first character.
+    /// Of its first character.
     pub start: u64,
-    /// Behind the last one.
+    /// Behind its last character.
     pub end: u64,
 }
 
-/// A part of a document that is read a second time, in pages or lines, both ends included.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadUnit {
-    /// The document's name in the job.
-    pub document: String,
-    /// From 1.
-    pub from: u64,
-    /// The last one.
-    pub to: u64,
-    /// Estimated: its share of the document's.
-    pub tokens: u64,
+/// Whether two quotes share at least half of the shorter one.
+pub fn overlaps(one: &QuoteSpan, other: &QuoteSpan) -> bool {
+    fn place(span: &QuoteSpan) -> SharedSpan<'_> {
+        SharedSpan { document: &span.document, start: span.start, end: span.end, records: Default::default() }
+    }
+    place(one).is_like(&place(other))
 }
 
-/// Which records of two lists are the same; numbers are places in the lists.
+/// Which records of two lists are the same, by the places of their quotes. Numbers are places in the lists, from 0.
+///
+/// Every record is in one pair, or in one of the `only` lists, or left over in an ambiguous group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alignment {
-    /// The same record in both.
+    /// A record of the first list and the same of the second, sorted.
     pub pairs: Vec<(usize, usize)>,
-    /// Records of the first list at places where the second has nothing.
+    /// Records of the first list where the second has nothing like them, sorted.
     pub only_first: Vec<usize>,
-    /// Records of the second list at places where the first has nothing.
+    /// Records of the second list where the first has nothing like them, sorted.
     pub only_second: Vec<usize>,
-    /// Places at which both have records, but not equally many.
+    /// Parts of documents of which both lists have records, but no partner for each; by document and place.
     pub ambiguous: Vec<AmbiguousGroup>,
 }
 
-/// Records at one place of which some have no partner of their own.
+/// All records of one part of a document, sorted. Those that are in no pair are left over: both readers have seen that part,
+/// so they are neither missed nor surely found by both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AmbiguousGroup {
-    /// All of the first list there.
+    /// Of the first list, those in pairs too.
     pub first: Vec<usize>,
-    /// All of the second list there.
+    /// Of the second list, those in pairs too.
     pub second: Vec<usize>,
 }
 
-/// How many records there are in all, with the 95 % interval.
+/// Which records of `first` and `second` are the same.
+///
+/// Two are candidates when their quotes share at least half of the shorter one. Records that candidates join, directly or over
+/// others, are one group. In it those are paired first that share most of the text that either quotes, and of equals
+/// those that stand first. Where a group has as many records of either list, and the pairs by their order are all candidates
+/// and share no less text in all, these are taken instead. What then has no partner is left over.
+///
+/// Exchanging the lists exchanges the sides of what comes out, and nothing else.
+///
+/// ```
+/// use overnight_core::job::second_reading::{QuoteSpan, align};
+///
+/// let span = |start, end| QuoteSpan { document: "contract.md".to_owned(), start, end };
+/// let found = align(&[span(0, 40), span(90, 120)], &[span(5, 40), span(200, 230)]);
+/// assert_eq!((found.pairs, found.only_first, found.only_second), (vec![(0, 0)], vec![1], vec![1]));
+/// ```
+pub fn align(first: &[QuoteSpan], second: &[QuoteSpan]) -> Alignment {
+    let places = places(first, second);
+    let mut left: Vec<_> = places.iter().map(|place| place.records.each_ref().map(Vec::as_slice)).collect();
+    let mut alignment = Alignment::default();
+    for group in groups(&places) {
+        let [of_first, of_second] = [0, 1].map(|reader| group.records(&places, reader));
+        let numbers = |records: &[(usize, usize)]| {
+            let mut numbers: Vec<usize> = records.iter().map(|&(number, _)| number).collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        if of_first.is_empty() || of_second.is_empty() {
+            alignment.only_first.extend(numbers(&of_first));
+            alignment.only_second.extend(numbers(&of_second));
+            continue;
+        }
+        let nearest = nearest(&group.candidates, &mut left);
+        let pairs = match in_order(&places, &of_first, &of_second) {
+            Some(in_order) if nearest.len() < in_order.len() || shared(&nearest) <= shared(&in_order) => in_order,
+            Some(_) | None => nearest,
+        };
+        if pairs.len() < of_first.len().max(of_second.len()) {
+            alignment.ambiguous.push(AmbiguousGroup { first: numbers(&of_first), second: numbers(&of_second) });
+        }
+        alignment.pairs.extend(pairs.iter().map(|pair| (pair.first, pair.second)));
+    }
+    alignment.pairs.sort_unstable();
+    alignment.only_first.sort_unstable();
+    alignment.only_second.sort_unstable();
+    alignment
+}
+
+/// A span, and the records of both lists whose quotes are exactly there.
+#[derive(Debug)]
+struct SharedSpan<'s> {
+    document: &'s str,
+    start: u64,
+    end: u64,
+    records: [Vec<usize>; 2],
+}
+
+impl SharedSpan<'_> {
+    /// Bytes that both have.
+    fn shared(&self, other: &Self) -> u64 {
+        if self.document != other.document {
+            return 0;
+        }
+        self.end.min(other.end).saturating_sub(self.start.max(other.start))
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let shorter = (self.end - self.start).min(other.end - other.start);
+        self.shared(other) >= shorter.div_ceil(2).max(1)
+    }
+
+    /// Whether one list has records here, and the other has some there.
+    fn has_other_reader(&self, other: &Self) -> bool {
+        let has = |place: &Self, reader: usize| !place.records[reader].is_empty();
+        (has(self, 0) && has(other, 1)) || (has(self, 1) && has(other, 0))
+    }
+}
+
+/// By document, start and end.
+fn places<'s>(first: &'s [QuoteSpan], second: &'s [QuoteSpan]) -> Vec<SharedSpan<'s>> {
+    let mut places: BTreeMap<(&str, u64, u64), [Vec<usize>; 2]> = BTreeMap::new();
+    for (reader, spans) in [first, second].into_iter().enumerate() {
+        for (number, span) in spans.iter().enumerate() {
+            places.entry((&span.document, span.start, span.end)).or_default()[reader].push(number);
+        }
+    }
+    let whole = |((document, start, end), records)| SharedSpan { document, start, end, records };
+    places.into_iter().map(whole).collect()
+}
+
+/// Two places, by number, whose records may be the same; or one that both lists have.
+#[derive(Clone, Copy, Debug)]
+struct CandidatePlaces {
+    earlier: usize,
+    later: usize,
+    /// Bytes that both have.
+    shared: u64,
+    /// Bytes that at least one has.
+    either: u64,
+}
+
+impl CandidatePlaces {
+    /// What shares most first.
+    fn order(&self, other: &Self) -> Ordering {
+        let share = |this: &Self, that: &Self| u128::from(this.shared) * u128::from(that.either);
+        share(other, self).cmp(&share(self, other)).then((self.earlier, self.later).cmp(&(other.earlier, other.later)))
+    }
+}
+
+fn candidates(places: &[SharedSpan<'_>]) -> Vec<CandidatePlaces> {
+    let mut found = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for (later, place) in places.iter().enumerate() {
+        open.retain(|&before| places[before].document == place.document && places[before].end > place.start);
+        open.push(later);
+        for &earlier in &open {
+            let other = &places[earlier];
+            if place.is_like(other) && place.has_other_reader(other) {
+                let shared = place.shared(other);
+                let either = (place.end - place.start) + (other.end - other.start) - shared;
+                found.push(CandidatePlaces { earlier, later, shared, either });
+            }
+        }
+    }
+    found
+}
+
+/// Places that candidates join, and these.
+#[derive(Debug, Default)]
+struct JoinedPlaces {
+    places: Vec<usize>,
+    /// What shares most first.
+    candidates: Vec<CandidatePlaces>,
+}
+
+impl JoinedPlaces {
+    /// The records of one reader, each with the number of its place, by place and then by number.
+    fn records(&self, places: &[SharedSpan<'_>], reader: usize) -> Vec<(usize, usize)> {
+        let of_place = |&place: &usize| places[place].records[reader].iter().map(move |&record| (record, place));
+        self.places.iter().flat_map(of_place).collect()
+    }
+}
+
+/// Every place is in one of them.
+fn groups(places: &[SharedSpan<'_>]) -> Vec<JoinedPlaces> {
+    let mut candidates = candidates(places);
+    candidates.sort_unstable_by(CandidatePlaces::order);
+    let mut parents: Vec<usize> = (0..places.len()).collect();
+    for candidate in &candidates {
+        let roots = [candidate.earlier, candidate.later].map(|place| root(&mut parents, place));
+        parents[roots[0].max(roots[1])] = roots[0].min(roots[1]);
+    }
+    let mut groups: BTreeMap<usize, JoinedPlaces> = BTreeMap::new();
+    for place in 0..places.len() {
+        groups.entry(root(&mut parents, place)).or_default().places.push(place);
+    }
+    for candidate in candidates {
+        groups.entry(root(&mut parents, candidate.earlier)).or_default().candidates.push(candidate);
+    }
+    groups.into_values().collect()
+}
+
+/// The first of the places that are joined with `place` so far.
+fn root(parents: &mut [usize], mut place: usize) -> usize {
+    while parents[place] != place {
+        parents[place] = parents[parents[place]];
+        place = parents[place];
+    }
+    place
+}
+
+/// A record of each list, by number, and the bytes that both quote.
+#[derive(Clone, Copy, Debug)]
+struct RecordPair {
+    first: usize,
+    second: usize,
+    shared: u64,
+}
+
+fn shared(pairs: &[RecordPair]) -> u64 {
+    pairs.iter().map(|pair| pair.shared).sum()
+}
+
+/// Pairs of what shares most, one candidate after the other, of the records that are `left` at each place.
+fn nearest(candidates: &[CandidatePlaces], left: &mut [[&[usize]; 2]]) -> Vec<RecordPair> {
+    let mut pairs = Vec::new();
+    for &CandidatePlaces { earlier, later, shared, .. } in candidates {
+        for (of_first, of_second) in [(earlier, later), (later, earlier)] {
+            let (first, second) = (left[of_first][0], left[of_second][1]);
+            let taken = first.len().min(second.len());
+            pairs.extend(first.iter().zip(second).map(|(&first, &second)| RecordPair { first, second, shared }));
+            left[of_first][0] = &first[taken..];
+            left[of_second][1] = &second[taken..];
+        }
+    }
+    pairs
+}
+
+/// Pairs by order, of records with their places; none unless all have a partner that is a candidate.
+fn in_order(places: &[SharedSpan<'_>], first: &[(usize, usize)], second: &[(usize, usize)]) -> Option<Vec<RecordPair>> {
+    let pair = |(&(first, here), &(second, there)): (&(usize, usize), &(usize, usize))| {
+        let (here, there) = (&places[here], &places[there]);
+        here.is_like(there).then(|| RecordPair { first, second, shared: here.shared(there) })
+    };
+    if first.len() == second.len() { first.iter().zip(second).map(pair).collect() } else { None }
+}
+
+/// How many records there are in all, with the interval in which that number is with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordEstimate {
-    /// The estimate.
+    /// The most likely number.
     pub records: f64,
-    /// Its lower bound; never under what was seen.
+    /// At least so many; never fewer than were seen.
     pub low: f64,
-    /// Its upper bound.
+    /// At most so many.
     pub high: f64,
 }
 
-/// The standard deviations on each side of the mean that hold 95 % of a normal distribution.
-const NORMAL_95: f64 = 1.96;
-
-/// Chapman's estimate from two independent samples of `first` and `second` records, of which `both` are the same, with the
-/// normal interval from Seber's variance. Sources: D. G. Chapman, Some properties of the hypergeometric distribution with
-/// applications to zoological sample censuses (1951); G. A. F. Seber, The Estimation of Animal Abundance (1982), 3.1.1.
-#[expect(clippy::cast_precision_loss, reason = "counts of records, far under 2^52")]
+/// Chapman's estimate of all records, of which one reader found `first`, another `second`, and `both` the same: of
+/// `n1`, `n2` and `m` it is (n1 + 1)(n2 + 1)/(m + 1) − 1, which unlike n1 n2/m is defined, and hardly biased, for few in common
+/// (D. G. Chapman, "Some properties of the hypergeometric distribution with applications to zoological sample censuses", 1951).
+///
+/// Its variance is (n1 + 1)(n2 + 1)(n1 − m)(n2 − m)/((m + 1)²(m + 2)) (G. A. F. Seber, "The effects of trap response on tag
+/// recapture estimates", 1970; "The Estimation of Animal Abundance", 2nd edition, 1982, section 3.1), and the interval 1.96
+/// standard deviations to either side. It takes the readers to be independent, and all records to be as easy to find: what both
+/// miss for one reason it can't count. Where one reader found nothing that the other did not, the interval has no width.
+///
+/// ```
+/// use overnight_core::job::second_reading::chapman;
+///
+/// let all = chapman(50, 52, 42);
+/// assert_eq!(format!("{:.2}, {:.0} to {:.2}", all.records, all.low, all.high), "61.86, 60 to 65.06");
+/// ```
+#[expect(clippy::cast_precision_loss, reason = "an estimate, of far fewer than 2^52 records")]
 pub fn chapman(first: u64, second: u64, both: u64) -> RecordEstimate {
-    let (n, k, m) = (first as f64, second as f64, both as f64);
-    let seen = n + k - m;
-    let records = ((n + 1.0) * (k + 1.0) / (m + 1.0) - 1.0).max(seen);
-    let variance = (n + 1.0) * (k + 1.0) * (n - m) * (k - m) / ((m + 1.0).powi(2) * (m + 2.0));
-    let reach = NORMAL_95 * variance.max(0.0).sqrt();
-    RecordEstimate { records, low: (records - reach).max(seen), high: records + reach }
+    let both = both.min(first).min(second) as f64;
+    let (first, second) = (first as f64, second as f64);
+    let seen = first + second - both;
+    let product = (first + 1.0) * (second + 1.0);
+    let records = (product / (both + 1.0) - 1.0).max(seen);
+    let variance = product * (first - both) * (second - both) / ((both + 1.0).powi(2) * (both + 2.0));
+    let margin = 1.96 * variance.sqrt();
+    RecordEstimate { records, low: (records - margin).max(seen), high: records + margin }
 }
 
-/// Whether two quotes overlap by at least half of the shorter one.
-pub fn overlaps(one: &QuoteSpan, other: &QuoteSpan) -> bool {
-    one.document == other.document && overlap(one, other) * 2 >= length(one).min(length(other)).max(1)
+/// A part of a document that is read twice: pages, or lines where there are no pages, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadUnit {
+    /// Its name.
+    pub document: String,
+    /// The first page or line, from 1.
+    pub from: u64,
+    /// The last.
+    pub to: u64,
+    /// Its even share of the document's estimated tokens.
+    pub tokens: u64,
 }
 
-fn overlap(one: &QuoteSpan, other: &QuoteSpan) -> u64 {
-    one.end.min(other.end).saturating_sub(one.start.max(other.start))
-}
-
-fn length(span: &QuoteSpan) -> u64 {
-    span.end.saturating_sub(span.start)
-}
-
-/// Which records are the same, by the places of their quotes. Those that overlap by at least half of the shorter quote may
-/// be; of several, those are that overlap most, and the earlier ones of equals. Where the lists have not equally many
-/// records at a place, nothing is guessed of those that are left over.
-pub fn align(first: &[QuoteSpan], second: &[QuoteSpan]) -> Alignment {
-    let mut edges = edges(first, second);
-    let mut groups = Groups::new(first.len() + second.len());
-    let mut is_alone = vec![true; first.len() + second.len()];
-    for edge in &edges {
-        let (one, other) = (edge.first, first.len() + edge.second);
-        (is_alone[one], is_alone[other]) = (false, false);
-        groups.join(one, other);
-    }
-    // The greatest overlap first; among equals the order in the documents, then in the lists.
-    edges.sort_by_key(|edge| (std::cmp::Reverse(edge.overlap), edge.distance, edge.first, edge.second));
-    let (mut of_first, mut of_second) = (vec![None; first.len()], vec![None; second.len()]);
-    for edge in &edges {
-        if of_first[edge.first].is_none() && of_second[edge.second].is_none() {
-            of_first[edge.first] = Some(edge.second);
-            of_second[edge.second] = Some(edge.first);
-        }
-    }
-    let mut aligned = Alignment::default();
-    let mut unpaired = Vec::new();
-    for (place, partner) in of_first.iter().enumerate() {
-        match partner {
-            Some(partner) => aligned.pairs.push((place, *partner)),
-            None if is_alone[place] => aligned.only_first.push(place),
-            None => unpaired.push(place),
-        }
-    }
-    for (place, partner) in of_second.iter().enumerate() {
-        let node = first.len() + place;
-        if partner.is_none() {
-            if is_alone[node] { aligned.only_second.push(place) } else { unpaired.push(node) }
-        }
-    }
-    let mut roots: Vec<usize> = unpaired.iter().map(|node| groups.root(*node)).collect();
-    roots.sort_unstable();
-    roots.dedup();
-    let members = groups.members();
-    aligned.ambiguous = roots
-        .iter()
-        .map(|root| {
-            let (ours, theirs): (Vec<usize>, Vec<usize>) = members[*root].iter().partition(|node| **node < first.len());
-            AmbiguousGroup { first: ours, second: theirs.iter().map(|node| node - first.len()).collect() }
-        })
-        .collect();
-    aligned
-}
-
-/// Two records that may be the same.
-struct Edge {
-    first: usize,
-    second: usize,
-    overlap: u64,
-    /// Between their beginnings.
-    distance: u64,
-}
-
-/// All pairs that overlap enough, found by going through both lists in the order of the documents.
-fn edges(first: &[QuoteSpan], second: &[QuoteSpan]) -> Vec<Edge> {
-    let by_place = |list: &[QuoteSpan]| {
-        let mut order: Vec<usize> = (0..list.len()).collect();
-        order.sort_by(|a, b| (&list[*a].document, list[*a].start, a).cmp(&(&list[*b].document, list[*b].start, b)));
-        order
-    };
-    let (firsts, seconds) = (by_place(first), by_place(second));
-    let longest = second.iter().map(length).max().unwrap_or_default();
-    let mut edges = Vec::new();
-    let mut from = 0;
-    for one in firsts {
-        let span = &first[one];
-        let is_before =
-            |other: &QuoteSpan| (&other.document, other.start.saturating_add(longest)) < (&span.document, span.start);
-        while from < seconds.len() && is_before(&second[seconds[from]]) {
-            from += 1;
-        }
-        let reached = seconds[from..].iter().take_while(|place| {
-            (&second[**place].document, second[**place].start) < (&span.document, span.end.max(span.start + 1))
-        });
-        edges.extend(reached.filter(|place| overlaps(span, &second[**place])).map(|place| Edge {
-            first: one,
-            second: *place,
-            overlap: overlap(span, &second[*place]),
-            distance: span.start.abs_diff(second[*place].start),
-        }));
-    }
-    edges
-}
-
-/// Which records hang together by overlaps: disjoint sets.
-struct Groups {
-    parents: Vec<usize>,
-}
-
-impl Groups {
-    fn new(size: usize) -> Self {
-        Self { parents: (0..size).collect() }
-    }
-
-    fn root(&mut self, mut node: usize) -> usize {
-        while self.parents[node] != node {
-            self.parents[node] = self.parents[self.parents[node]];
-            node = self.parents[node];
-        }
-        node
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.root(one), self.root(other));
-        self.parents[one.max(other)] = one.min(other);
-    }
-
-    /// By root.
-    fn members(&mut self) -> Vec<Vec<usize>> {
-        let mut members = vec![Vec::new(); self.parents.len()];
-        for node in 0..self.parents.len() {
-            let root = self.root(node);
-            members[root].push(node);
-        }
-        members
-    }
-}
-
-/// The documents in parts of at most `most_tokens`, and of those a random draw of about `share` of all tokens, by `seed`; in
-/// the order of the documents.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of tokens, of far fewer than 2^52"
-)]
+/// What of `documents` is read twice, in their order: all of it for a `share` of 1 or more, else units drawn at random by
+/// `seed` until they have that share of all tokens, and at least one.
+///
+/// A document of more than `most_tokens` is divided into units of almost equally many whole pages or lines, each of at most
+/// `most_tokens` unless a single page or line has more.
+///
+/// The same documents, numbers and seed give the same units; but another version of the random generator may draw others, so
+/// what was drawn is a fact to be kept.
+#[expect(clippy::cast_precision_loss, reason = "a share of far fewer than 2^52 tokens")]
 pub fn units(documents: &[DocumentEntry], most_tokens: u64, share: f64, seed: u64) -> Vec<ReadUnit> {
-    let all: Vec<ReadUnit> = documents.iter().flat_map(|document| parts(document, most_tokens.max(1))).collect();
+    let with_text = documents.iter().filter(|document| document.units > 0 && document.tokens > 0);
+    let all: Vec<ReadUnit> = with_text.flat_map(|document| units_of(document, most_tokens)).collect();
     if share >= 1.0 {
         return all;
     }
-    let wanted = (all.iter().map(|unit| unit.tokens).sum::<u64>() as f64 * share).ceil() as u64;
+    let wanted = share * all.iter().map(|unit| unit.tokens).sum::<u64>() as f64;
     let mut order: Vec<usize> = (0..all.len()).collect();
     fastrand::Rng::with_seed(seed).shuffle(&mut order);
-    let mut drawn = Vec::new();
-    let mut tokens = 0;
-    for place in order {
-        if tokens >= wanted && !drawn.is_empty() {
+    let (mut drawn, mut tokens) = (BTreeSet::new(), 0);
+    for number in order {
+        if !drawn.is_empty() && tokens as f64 >= wanted {
             break;
         }
-        tokens += all[place].tokens;
-        drawn.push(place);
+        drawn.insert(number);
+        tokens += all[number].tokens;
     }
-    drawn.sort_unstable();
-    drawn.into_iter().map(|place| all[place].clone()).collect()
+    let is_drawn = |(number, unit)| drawn.contains(&number).then_some(unit);
+    all.into_iter().enumerate().filter_map(is_drawn).collect()
 }
 
-/// One document in even parts.
-fn parts(document: &DocumentEntry, most_tokens: u64) -> Vec<ReadUnit> {
-    let units = document.units;
-    let count = document.tokens.div_ceil(most_tokens).clamp(1, units.max(1));
-    let at = |part: u64| units * part / count;
-    (0..count)
-        .filter(|part| at(*part) < at(part + 1))
-        .map(|part| ReadUnit {
-            document: document.name.clone(),
-            from: at(part) + 1,
-            to: at(part + 1),
-            tokens: document.tokens * (at(part + 1) - at(part)) / units.max(1),
-        })
-        .collect()
+fn units_of(document: &DocumentEntry, most_tokens: u64) -> impl Iterator<Item = ReadUnit> {
+    let DocumentEntry { name, units, tokens, .. } = document;
+    let parts = if *tokens > most_tokens { units.div_ceil((most_tokens * units / tokens).max(1)) } else { 1 };
+    (0..parts).map(move |part| {
+        let [before, to] = [part, part + 1].map(|part| part * units / parts);
+        let tokens = to * tokens / units - before * tokens / units;
+        ReadUnit { document: name.clone(), from: before + 1, to, tokens }
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(start: u64, end: u64) -> QuoteSpan {
-        QuoteSpan { document: "a".to_owned(), start, end }
-    }
-
-    #[test]
-    fn equal_and_near_quotes_are_pairs_and_the_rest_is_named() {
-        // Twice the same sentence, one that is longer in one list, one that only touches, and one in three parts.
-        let first = [at(0, 10), at(0, 10), at(20, 40), at(50, 60), at(100, 130), at(200, 210)];
-        let second = [at(0, 10), at(0, 10), at(25, 40), at(58, 80), at(100, 110), at(110, 120)];
-        let aligned = align(&first, &second);
-        let expected = Alignment {
-            pairs: vec![(0, 0), (1, 1), (2, 2), (4, 4)],
-            only_first: vec![3, 5],
-            only_second: vec![3],
-            ambiguous: vec![AmbiguousGroup { first: vec![4], second: vec![4, 5] }],
-        };
-        assert_eq!(aligned, expected);
-        let mirrored = align(&second, &first);
-        assert_eq!((mirrored.only_first, mirrored.only_second), (aligned.only_second, aligned.only_first));
-    }
-
-    #[test]
-    fn every_record_is_somewhere_and_lists_of_a_book_are_quick() {
-        let mut random = fastrand::Rng::with_seed(7);
-        for size in [0, 1, 5, 40, 20_000] {
-            let mut list = || -> Vec<QuoteSpan> {
-                (0..size)
-                    .map(|_| {
-                        let start = random.u64(0..size as u64 * 60 + 1);
-                        at(start, start + random.u64(1..120))
-                    })
-                    .collect()
-            };
-            let (first, second) = (list(), list());
-            let aligned = align(&first, &second);
-            let paired = aligned.pairs.len();
-            let of_groups = |of: fn(&AmbiguousGroup) -> &Vec<usize>| -> Vec<usize> {
-                aligned.ambiguous.iter().flat_map(|group| of(group).clone()).collect()
-            };
-            let left = |pairs: Vec<usize>, only: &[usize], groups: Vec<usize>| {
-                let known: std::collections::BTreeSet<usize> =
-                    pairs.into_iter().chain(only.iter().copied()).chain(groups).collect();
-                size - known.len()
-            };
-            let firsts = aligned.pairs.iter().map(|pair| pair.0).collect();
-            let seconds = aligned.pairs.iter().map(|pair| pair.1).collect();
-            assert_eq!(left(firsts, &aligned.only_first, of_groups(|group| &group.first)), 0);
-            assert_eq!(left(seconds, &aligned.only_second, of_groups(|group| &group.second)), 0);
-            assert_eq!(align(&first, &first).pairs.len(), size);
-            assert!(paired <= size);
-        }
-    }
-
-    #[test]
-    fn estimates() {
-        let rounded = |estimate: RecordEstimate| {
-            [estimate.records, estimate.low, estimate.high].map(|number| (number * 100.0).round() / 100.0)
-        };
-        assert_eq!(rounded(chapman(50, 52, 42)), [61.86, 60.0, 65.06]);
-        assert_eq!(rounded(chapman(0, 0, 0)), [0.0, 0.0, 0.0]);
-        assert_eq!(rounded(chapman(20, 20, 20)), [20.0, 20.0, 20.0]);
-        assert_eq!(rounded(chapman(3, 4, 0)), [19.0, 7.0, 40.47]);
-    }
-}
+mod tests;

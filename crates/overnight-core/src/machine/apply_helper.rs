@@ -110,8 +110,15 @@ impl Job {
         match result.end {
             CallEnd::Done => helper.effort.on_readable(),
             CallEnd::Refused if super::apply_result::ends_helper(&call) => helper.asked += 1,
-            CallEnd::Refused if !said.arguments.is_object() => helper.effort.on_malformed(),
-            CallEnd::Refused | CallEnd::Failed | CallEnd::Skipped | CallEnd::Interrupted => {}
+            CallEnd::Refused => {
+                if !said.arguments.is_object() {
+                    helper.effort.on_malformed();
+                }
+                helper.calls.unreadable.get_or_insert_with(|| said.name.clone());
+            }
+            CallEnd::Failed => drop(helper.calls.failed.get_or_insert_with(|| said.name.clone())),
+            CallEnd::Skipped => drop(helper.calls.skipped.get_or_insert_with(|| said.name.clone())),
+            CallEnd::Interrupted => {}
         }
         if result.end != CallEnd::Skipped {
             let signature = super::apply_result::signature(&said.name, &said.arguments.to_string(), &result.text);

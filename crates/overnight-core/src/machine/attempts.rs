@@ -78,13 +78,7 @@ impl Job {
     /// What follows from a failed attempt after which the runner waits for `wait_ms`.
     pub(super) fn attempt_failed(&self, failure: Failure, wait_ms: u64) -> Vec<Event> {
         let remedy = failure.kind.remedy();
-        if let Some(helper) = &self.helper
-            && let Some(end) = helper_end(remedy)
-        {
-            let events = self.end_helper(helper, end, &failure.reason);
-            return events;
-        }
-        if remedy == Remedy::GiveUp {
+        if remedy == Remedy::GiveUp && self.helper.is_none() {
             return self.end_unfinished(JobStatus::Failed, failure.reason);
         }
         let Failure { kind, status, reason, .. } = failure;
@@ -96,6 +90,17 @@ impl Job {
             wait_ms,
             reason: reason.clone(),
         }];
+        if let Some(helper) = &self.helper {
+            match remedy {
+                Remedy::Compact if self.attempts.too_long >= MOST_TOO_LONG => {
+                    events.extend(self.end_helper(helper, HelperEnd::Full, &reason));
+                }
+                Remedy::Reopen | Remedy::GiveUp => events.extend(self.end_helper(helper, HelperEnd::Failed, &reason)),
+                Remedy::Configure => events.push(Event::Held { reason: HoldReason::Paused, detail: reason }),
+                Remedy::Compact | Remedy::Retry { .. } => {}
+            }
+            return events;
+        }
         match remedy {
             Remedy::Retry { .. } | Remedy::GiveUp => {}
             Remedy::Compact if self.attempts.too_long == 0 => events.push(self.shorter()),
@@ -117,15 +122,6 @@ impl Job {
     fn shorter(&self) -> Event {
         let room = counted_room(self).min(self.epoch.tokens());
         opening::event(self, EpochCause::TooLong, None, room)
-    }
-}
-
-/// How a helper ends for a failed attempt of which it costs only itself; none: the attempt is made again, or the job waits.
-fn helper_end(remedy: Remedy) -> Option<HelperEnd> {
-    match remedy {
-        Remedy::Compact => Some(HelperEnd::Full),
-        Remedy::Reopen | Remedy::GiveUp => Some(HelperEnd::Failed),
-        Remedy::Retry { .. } | Remedy::Configure => None,
     }
 }
 

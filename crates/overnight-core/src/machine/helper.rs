@@ -16,6 +16,7 @@ use crate::{
         event::{BoardKind, CallEnd, EpochCause, Event},
         helper::{Helper, HelperEnd, HelperRole, MOST_ASKED, MOST_TURNS},
         instructions::Agent,
+        reply_calls::ReplyCalls,
         state::{INSTRUCTIONS_FILE, Job},
     },
     message::ToolCall,
@@ -26,7 +27,7 @@ use crate::{
         helper_opening,
         tools::ToolList,
     },
-    tokens::{bounded, estimate},
+    tokens::{bounded, estimate, head},
 };
 
 impl Job {
@@ -98,18 +99,12 @@ impl Job {
             return Some(self.end_helper(helper, HelperEnd::Withheld, ""));
         }
         if helper.calls.is_silent && !helper.epoch.is_complete() {
-            match self.lacks(helper) {
-                None => {
-                    return Some(self.end_helper(
-                        helper,
-                        HelperEnd::Reported,
-                        helper.epoch.last_reply().unwrap_or_default(),
-                    ));
-                }
-                Some(_) if helper.asked >= MOST_ASKED => {
-                    return Some(self.end_helper(helper, HelperEnd::Unfinished, ""));
-                }
-                Some(_) => {}
+            if let HelperRole::Delegate { .. } = helper.role {
+                let said = helper.epoch.last_reply().unwrap_or_default();
+                return Some(self.end_helper(helper, HelperEnd::Reported, said));
+            }
+            if helper.asked >= MOST_ASKED {
+                return Some(self.end_helper(helper, HelperEnd::Unfinished, ""));
             }
         }
         let end = if helper.turns >= MOST_TURNS {
@@ -148,6 +143,13 @@ impl Job {
         }
         match call {
             ParsedCall::Invalid { reason } => refused(reason.clone()),
+            // What was said to be done was not.
+            ParsedCall::Control(ControlCall::Report(_) | ControlCall::Verdict(_))
+                if let Some(name) = undone(&helper.calls) =>
+            {
+                let text = format!("not run: {name} before it in this reply was not done; look at its result first");
+                Some(vec![of(helper, returned(said, CallEnd::Skipped, text))])
+            }
             ParsedCall::Control(ControlCall::Report(text)) => match self.lacks(helper) {
                 Some(lacks) if helper.asked < MOST_ASKED => refused(lacks),
                 lacks => {
@@ -232,10 +234,12 @@ impl Job {
     fn line_of(&self, helper: &Helper) -> String {
         let mark = crate::prompt::opening::runner_mark(self);
         let line = format!("[{mark} · helper {} · turn {} of {MOST_TURNS}]", helper.number, helper.turns + 1);
-        match self.lacks(helper).filter(|_| helper.calls.is_silent && helper.turns > 0) {
-            Some(lacks) => format!("{line}\n<reminder>You have not finished: {lacks}.</reminder>"),
-            None => line,
+        if !helper.calls.is_silent || helper.turns == 0 {
+            return line;
         }
+        let lacks = self.lacks(helper);
+        let lacks = lacks.as_deref().unwrap_or("add the records that you have found, then call report(text)");
+        format!("{line}\n<reminder>Your last reply called no tool: {lacks}.</reminder>")
     }
 }
 
@@ -271,6 +275,11 @@ pub(super) fn of(helper: &Helper, mut event: Event) -> Event {
         _ => {}
     }
     event
+}
+
+/// The name of a call of this reply that was not done.
+fn undone(calls: &ReplyCalls) -> Option<&str> {
+    calls.failed.as_ref().or(calls.unreadable.as_ref()).or(calls.skipped.as_ref()).map(|name| head(name, 20))
 }
 
 /// Whether a change stays in the helper's own folder.

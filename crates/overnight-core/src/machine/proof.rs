@@ -24,6 +24,8 @@ use crate::{
 const READER_PERCENT: u64 = 25;
 /// Percent of the room for one part of it: it comes whole in one read.
 const UNIT_PERCENT: u64 = 15;
+/// Tokens of the least part that is drawn.
+const LEAST_UNIT: u64 = 400;
 
 impl Job {
     /// What comes before the end of a job whose contract holds: none where nothing does. `lists` are both readers', once the
@@ -33,7 +35,7 @@ impl Job {
         if let Some(wanted) = &instructions.second_reader {
             match &self.proof.reading {
                 None => return Some(self.begin_reading(wanted)),
-                Some(reading) if !reading.queue.is_empty() => return Some(self.next_reader(&reading.queue)),
+                Some(reading) if !reading.queue.is_empty() => return Some(self.next_reader(reading)),
                 Some(reading) if reading.comparison.is_none() => {
                     return Some(self.on_compared(call, reading, &lists.cloned().unwrap_or_default()));
                 }
@@ -74,13 +76,15 @@ impl Job {
         // A job's own name is as good as chance, and the same whenever this is decided.
         let of_job = || u64::from_str_radix(&sha256(self.spec.id.to_string().as_bytes())[..12], 16).unwrap_or_default();
         let seed = wanted.seed.unwrap_or_else(of_job);
-        let most = bounds::room(&self.spec) * UNIT_PERCENT / 100;
+        let whole = bounds::room(&self.spec) * UNIT_PERCENT / 100;
+        let most =
+            if wanted.share < 1.0 { whole.min(fine_unit(self.spec.document_tokens(), wanted.share)) } else { whole };
         let units = units(&self.spec.documents, most, wanted.share, seed);
         vec![Event::SecondReadingBegun { seed, units }]
     }
 
     /// The next second reader, with as many parts as it has room for.
-    fn next_reader(&self, queue: &[ReadUnit]) -> Vec<Event> {
+    fn next_reader(&self, SecondReading { queue, most_units, .. }: &SecondReading) -> Vec<Event> {
         let mut left = bounds::room(&self.spec) * READER_PERCENT / 100;
         let fitting = queue.iter().take_while(|unit| match left.checked_sub(unit.tokens) {
             Some(rest) => {
@@ -89,7 +93,7 @@ impl Job {
             }
             None => false,
         });
-        let count = fitting.count().max(1);
+        let count = fitting.take(*most_units).count().max(1);
         self.start_helper(HelperRole::SecondReader { units: queue[..count].to_vec() }, "")
     }
 
@@ -160,6 +164,17 @@ impl Job {
             ],
         }
     }
+}
+
+/// Tokens of a part where only a share is drawn: so few that several are drawn also of a short document.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of tokens, of far fewer than 2^52"
+)]
+fn fine_unit(tokens: u64, share: f64) -> u64 {
+    ((tokens as f64 * share) as u64 / 2).max(LEAST_UNIT)
 }
 
 pub(super) fn settled_event(id: String, settlement: Settlement) -> Event {
