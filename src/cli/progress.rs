@@ -304,8 +304,10 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
             }
             Event::ListsCompared { comparison, findings } => {
                 let text = format!(
-                    "  read twice: {} in both lists, {}",
+                    "  read twice: {} in both lists, {} only in the first, {} only in the second; {}",
                     counted(comparison.both, "record"),
+                    comparison.first - comparison.both,
+                    comparison.second - comparison.both,
                     counted(findings.len() as u64, "finding")
                 );
                 lines.push(LogLine::step("lists_compared", text));

@@ -259,7 +259,7 @@ impl World {
     fn answer_model(&mut self, mut reply: Reply) -> EffectResult {
         let prompt = compose::prompt(&self.job);
         check_calls_and_results(&prompt);
-        let prompt_sha256 = self.job.epoch.prompt_sha256();
+        let prompt_sha256 = self.job.history().prompt_sha256();
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
         let local = overnight_core::prompt::compact::local_tokens(&self.job);
@@ -283,7 +283,7 @@ impl World {
                 Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text), None),
             },
             Effect::Change(..) | Effect::Read { .. } | Effect::GenerateSummary => {
-                let PendingCall { said, call, .. } = self.job.calls.pending[0].clone();
+                let PendingCall { said, call, .. } = self.job.present_calls().pending[0].clone();
                 let ParsedCall::Work(work) = call else { panic!("{call:?} is no work") };
                 let (result, saved) = match self.fates.pop_front().unwrap_or(Fate::Well) {
                     Fate::Well | Fate::Unprepared => self.work(&said, &work),

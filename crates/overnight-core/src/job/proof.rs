@@ -214,7 +214,7 @@ impl ProofResult {
         if let Some(reading) = &self.reading {
             let (found, all) = (&reading.findings, &reading.comparison);
             parts.push(format!(
-                "{} of the documents' text was read twice, the second time blind: {} records in both lists, {} only in one; about {:.0} exist (95 %: {:.0} to {:.0}); of the findings {} added, {} dropped, {} explained, {} open",
+                "{} of the documents' text was read twice, the second time blind: {} records in both lists, {} only in one; about {:.0} exist (95 %, if both read independently: {:.0} to {:.0}); of the findings {} added, {} dropped, {} explained, {} open",
                 percent(reading.share),
                 grouped(all.both),
                 grouped(all.first + all.second - 2 * all.both),

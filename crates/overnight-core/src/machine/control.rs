@@ -1,7 +1,7 @@
 //! The control tools: what the machine itself decides when the model calls one. Each gives the facts, the call's result
 //! among them.
 
-use super::planning;
+use super::{helper, planning};
 use crate::{
     job::{
         call::{
@@ -20,6 +20,9 @@ use crate::{
     prompt::{bounds, compact::FRAME, todo_board},
     tokens::{estimate, head, tail},
 };
+
+/// What is said of a call of which it may not be known whether it was done.
+const CUT: &str = "interrupted: the job ended while it was being done";
 
 impl Job {
     /// What a control call means. `None`: it needs an answer from outside first (the contract's checks).
@@ -190,16 +193,16 @@ impl Job {
 
     /// The end comes while calls wait: each has its result. Of the first it may not be known whether it was done.
     pub(super) fn unanswered(&self) -> Vec<Event> {
-        let text = "not run: the job has ended";
-        match self.calls.pending.front() {
-            Some(call) if self.calls.prepared.is_some() => {
-                let cut = "interrupted: the job ended while it was being done";
-                let mut events = vec![returned(&call.said, CallEnd::Interrupted, cut)];
-                events.extend(self.skipped(1, text));
-                events
-            }
-            Some(_) | None => self.skipped(0, text),
+        let mut events = Vec::new();
+        if let Some(helper) = &self.helper {
+            let cut = helper.calls.pending.front().filter(|_| helper.calls.prepared.is_some());
+            events.extend(cut.map(|call| helper::of(helper, returned(&call.said, CallEnd::Interrupted, CUT))));
+            events.extend(helper::skipped(helper, events.len()));
         }
+        let cut = self.calls.pending.front().filter(|_| self.calls.prepared.is_some());
+        events.extend(cut.map(|call| returned(&call.said, CallEnd::Interrupted, CUT)));
+        events.extend(self.skipped(usize::from(cut.is_some()), "not run: the job has ended"));
+        events
     }
 
     pub(super) fn open_todos(&self) -> Vec<String> {

@@ -32,8 +32,8 @@ const LEAST_OPENING: u64 = 1_800;
 /// What the accountant remembers from decision to decision.
 #[derive(Default)]
 pub(crate) struct Ledger {
-    /// Calls without a result, in order: id and name.
-    open_calls: VecDeque<(String, String)>,
+    /// Calls without a result by conversation, in order: id and name.
+    open_calls: BTreeMap<u32, VecDeque<(String, String)>>,
     /// Texts of results that the model has not answered to.
     unanswered: Vec<String>,
     folders: BTreeSet<String>,
@@ -71,9 +71,14 @@ impl Ledger {
             self.ends(before, event);
             self.epochs(before, event);
         }
-        let pending: Vec<&String> = after.calls.pending.iter().map(|call| &call.said.id).collect();
-        let open: Vec<&String> = self.open_calls.iter().map(|(id, _)| id).collect();
-        assert_eq!(pending, open, "every tool call gets exactly one result");
+        let helpers = after.helper.as_ref().map(|helper| (helper.number, &helper.calls));
+        for (conversation, open) in &self.open_calls {
+            let calls = helpers.filter(|(number, _)| number == conversation).map(|(_, calls)| calls);
+            let calls = if *conversation == 0 { Some(&after.calls) } else { calls };
+            let pending = calls.map(|calls| calls.pending.iter().map(|call| &call.said.id).collect::<Vec<_>>());
+            let open: Vec<&String> = open.iter().map(|(id, _)| id).collect();
+            assert_eq!(pending.unwrap_or_default(), open, "every tool call of {conversation} gets exactly one result");
+        }
         todo_list(after);
         self.kept(before, after);
         self.goes_on(before, decision, after);
@@ -83,31 +88,45 @@ impl Ledger {
     /// "Every tool call gets exactly one result, always", in the calls' order; no turn comes twice.
     fn calls(&mut self, before: &Job, event: &Event) {
         match event {
-            Event::ModelReplied { calls, turn, .. } => {
-                assert!(self.open_calls.is_empty(), "the model is asked while calls wait: {:?}", self.open_calls);
+            Event::ModelReplied { conversation, calls, turn, .. } => {
+                let open = self.open_calls.entry(*conversation).or_default();
+                assert!(open.is_empty(), "the model is asked while calls wait: {open:?}");
                 self.turns += 1;
                 assert_eq!(*turn, self.turns);
-                self.open_calls = calls.iter().map(|call| (call.said.id.clone(), call.said.name.clone())).collect();
+                *open = calls.iter().map(|call| (call.said.id.clone(), call.said.name.clone())).collect();
                 let ids: HashSet<&str> = calls.iter().map(|call| call.said.id.as_str()).collect();
                 assert_eq!(ids.len(), calls.len(), "two calls of one name");
                 // The digest is of what was done before, and answers to no result.
-                if before.progress != Progress::Digesting {
+                if *conversation == 0 && before.progress != Progress::Digesting {
                     self.unanswered.clear();
                 }
             }
-            Event::ToolReturned { call, name, result, .. } => {
-                let asked = self.open_calls.pop_front();
+            Event::ToolReturned { conversation, call, name, result, .. } => {
+                let asked = self.open_calls.entry(*conversation).or_default().pop_front();
                 assert_eq!(asked.as_ref(), Some(&(call.clone(), name.clone())), "a result without its call");
                 let share = room(&before.spec) * if result.shown.is_some() { 20 } else { 10 } / 100;
                 let tokens = estimate(&result.text);
                 assert!(tokens <= share + SLACK, "{name} gave {tokens} tokens, {share} are allowed");
-                self.unanswered.push(result.text.clone());
+                if *conversation == 0 {
+                    self.unanswered.push(result.text.clone());
+                }
             }
-            Event::ToolStarted { call, .. } => {
-                assert_eq!(self.open_calls.front().map(|(id, _)| id), Some(call), "another call was begun");
+            Event::ToolStarted { conversation, call, .. } => {
+                assert_eq!(
+                    self.open_calls[conversation].front().map(|(id, _)| id),
+                    Some(call),
+                    "another call was begun"
+                );
             }
-            Event::JobEnded { .. } | Event::EpochOpened { .. } | Event::BoardShown { .. } => {
-                assert!(self.open_calls.is_empty(), "no result for {:?} at {event:?}", self.open_calls);
+            Event::EpochOpened { conversation, .. }
+            | Event::BoardShown { conversation, .. }
+            | Event::HelperEnded { conversation, .. } => {
+                let open = self.open_calls.entry(*conversation).or_default();
+                assert!(open.is_empty(), "no result for {open:?} at {event:?}");
+            }
+            Event::JobEnded { .. } => {
+                let open: Vec<_> = self.open_calls.values().flatten().collect();
+                assert!(open.is_empty(), "no result for {open:?} at the end");
             }
             _ => {}
         }
@@ -230,7 +249,7 @@ impl Ledger {
     /// a board is shown in full only where it has changed.
     fn epochs(&mut self, before: &Job, event: &Event) {
         match event {
-            Event::EpochOpened { number, cause, opening, tokens, .. } => {
+            Event::EpochOpened { conversation: 0, number, cause, opening, tokens } => {
                 self.epochs += 1;
                 assert_eq!(*number, self.epochs, "epochs are counted without a gap");
                 assert_eq!(*cause == EpochCause::Begun, self.epochs == 1);
@@ -248,7 +267,7 @@ impl Ledger {
                     texts.iter().any(|part| part.contains(&format!("and {left_out} more results, for which")));
                 assert_eq!(counted, left_out > 0, "{whole} of {} results:\n{}", self.unanswered.len(), texts.concat());
             }
-            Event::BoardShown { board, kind, .. } => {
+            Event::BoardShown { conversation: 0, board, kind, .. } => {
                 let stands = before.epoch.board();
                 assert_ne!(board.as_deref(), stands, "the board stands in the epoch already, or there is none");
                 let is_digest = *kind == BoardKind::Digest;
@@ -273,7 +292,9 @@ impl Ledger {
                 }
             }
             [Event::ModelReplied { calls, .. }, ..] => {
-                self.since = (calls.len(), 0);
+                // What a helper was asked in the middle of goes on behind its end.
+                let waiting = before.helper.as_ref().map_or(0, |_| before.calls.pending.len());
+                self.since = (calls.len() + waiting, 0);
                 self.planned += u32::from(before.planning().is_some());
             }
             [
@@ -301,17 +322,19 @@ impl Ledger {
 /// The budget as it would be counted here, by the ratio that the last reply showed.
 pub(crate) fn local_budget(job: &Job) -> u64 {
     let budget = job.spec.budget_tokens;
-    job.totals.counted.map_or(budget, |(counted, local)| budget * local / counted)
+    let counted = job.helper.as_ref().map_or(job.totals.counted, |helper| helper.counted);
+    counted.map_or(budget, |(counted, local)| budget * local / counted)
 }
 
 /// A prompt that is about to be sent has room: an opening with nothing behind it in half of what there is, any other
 /// prompt in 70 % of the budget, as the provider counts. Nothing of it is left uncounted.
 pub(crate) fn has_room(job: &Job) {
     let (tokens, budget) = (local_tokens(job), local_budget(job));
-    if job.epoch.conversation_tokens() > 0 {
+    let history = job.history();
+    if history.conversation_tokens() > 0 {
         assert!(tokens * 100 <= budget * 70, "an epoch ends at 70 %, {tokens} of {budget} are sent");
     } else {
-        let fixed = fixed_tokens(job.tools(), &job.spec.system_prompt);
+        let fixed = fixed_tokens(job.tools(), job.system_prompt());
         let most = fixed + (budget.saturating_sub(fixed) / 2).max(LEAST_OPENING);
         assert!(tokens <= most, "{tokens} of {budget} tokens in an opening");
     }
@@ -319,8 +342,8 @@ pub(crate) fn has_room(job: &Job) {
         Message::System { .. } => 0,
         Message::User { text } | Message::Tool { text, .. } | Message::Assistant { text, .. } => estimate(text),
     };
-    let said: u64 = job.epoch.messages().iter().map(|message| said(message)).sum();
-    assert!(said <= job.epoch.tokens(), "{said} tokens are said, {} counted", job.epoch.tokens());
+    let said: u64 = history.messages().iter().map(|message| said(message)).sum();
+    assert!(said <= history.tokens(), "{said} tokens are said, {} counted", history.tokens());
 }
 
 /// One `in_progress` at most, and exactly one while there is work; no empty and no duplicate content.
@@ -365,10 +388,14 @@ fn limits(before: &Job, decision: &Decision) {
     assert!(limits.tokens.is_none_or(|most| spent.tokens() < most));
     assert!(limits.cost_usd.is_none_or(|most| spent.cost_usd < most));
     assert!(limits.wall_clock_ms.is_none_or(|most| before.totals.worked_ms < most));
+    if before.helper.is_some() {
+        return;
+    }
+    let turns = before.phase.spent.turns - before.phase.helper_turns;
     if before.is_bootstrap() {
-        assert!(before.phase.spent.turns < BOOTSTRAP_TURNS, "{} turns in the bootstrap", before.phase.spent.turns);
+        assert!(turns < BOOTSTRAP_TURNS, "{turns} turns in the bootstrap");
     } else if before.progress == Progress::Executing {
-        assert!(before.phase.spent.turns < limits.turns_per_phase, "{} turns in the phase", before.phase.spent.turns);
+        assert!(turns < limits.turns_per_phase, "{turns} turns in the phase");
         assert!(before.phase.effort.turns < limits.turns_per_todo, "{} turns on a todo", before.phase.effort.turns);
     }
 }

@@ -9,7 +9,7 @@ use overnight_core::{
     job::{
         event::{CallEnd, ExaminedFiles, PreparedWrite, ToolResult},
         failure::{Failure, FailureKind},
-        instructions::{CompactionPolicy, Review, SummaryBy},
+        instructions::{Agent, CompactionPolicy, Review, SummaryBy, Verify},
         limits::Limits,
         models::ModelChoice,
         plan::Plan,
@@ -60,6 +60,8 @@ pub(crate) struct Settings {
     limits: Limits,
     bounds: (u32, u32),
     task_letters: usize,
+    /// There are helpers and a verifier.
+    is_helped: bool,
 }
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -128,7 +130,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
     let cost = proptest::option::of(prop_oneof![Just(0.0), 0.0..0.2]);
     (
         window,
-        any::<(bool, bool, bool)>(),
+        any::<(bool, bool, bool, bool)>(),
         1_u64..100,
         cost,
         limits(),
@@ -138,7 +140,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
         .prop_map(
             |(
                 (budget, counted_percent),
-                (always, by_model, reviewed),
+                (always, by_model, reviewed, is_helped),
                 page_percent,
                 cost_usd,
                 limits,
@@ -156,6 +158,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
                     limits,
                     bounds,
                     task_letters: letters,
+                    is_helped,
                 }
             },
         )
@@ -171,6 +174,12 @@ impl Settings {
         spec.instructions.limits = self.limits;
         (spec.instructions.phase.min_todos, spec.instructions.phase.max_todos) = self.bounds;
         spec.instructions.body.push_str(&"Look at every pump twice. ".repeat(self.task_letters / 26));
+        if self.is_helped {
+            let checker = Agent { prompt: "You check.".to_owned(), tools: Vec::new(), model: None };
+            let writer = Agent { tools: vec!["write_file".to_owned(), "read_document".to_owned()], ..checker.clone() };
+            spec.instructions.agents = [("checker".to_owned(), checker), ("writer".to_owned(), writer)].into();
+            spec.instructions.verify = Some(Verify { rubric: "Is it true?".to_owned() });
+        }
         let read = bounds::room(&spec) * 20 / 100;
         let mut world = World::of(spec);
         world.counted_percent = self.counted_percent;
@@ -318,7 +327,7 @@ impl What {
 
 /// A person edits a file, at a moment when no tool is at it.
 fn edit(world: &mut World, path: &str, text: Option<String>) {
-    if world.job.calls.prepared.is_some() || !world.job.writes.is_empty() {
+    if world.job.present_calls().prepared.is_some() || !world.job.writes.is_empty() {
         return;
     }
     match text {
@@ -330,7 +339,7 @@ fn edit(world: &mut World, path: &str, text: Option<String>) {
 /// What a person has edited is told when the job is taken up; a plan that can't be read is put back first.
 fn tell_edits(world: &mut World) {
     let job = &world.job;
-    if job.ended().is_some() || job.calls.prepared.is_some() || !job.writes.is_empty() {
+    if job.ended().is_some() || job.present_calls().prepared.is_some() || !job.writes.is_empty() {
         return;
     }
     let memory = world.files.get(MEMORY_FILE).cloned();

@@ -2,6 +2,7 @@
 
 use crate::machine::world::*;
 use overnight_core::{
+    job::helper::HelperRole,
     job::state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
     message::{Reply, Stop, ToolCall},
 };
@@ -38,6 +39,8 @@ pub(crate) enum Call {
     Memory(usize),
     Complete(f64),
     Blocked,
+    Delegate(bool),
+    Settle,
     Note(usize),
     Raw(String, Value),
 }
@@ -73,6 +76,11 @@ impl Call {
         vec![match self {
             Self::Able(count, letters) => return able(job, *count, *letters),
             Self::Done => done("checked"),
+            Self::Delegate(writes) => {
+                let agent = if *writes { "writer" } else { "checker" };
+                call("delegate", json!({"agent_type": agent, "task": "Look at the pumps."}))
+            }
+            Self::Settle => call("settle_finding", json!({"id": "v1.1", "reason": "It is said."})),
             Self::Work(file, letters) => write_file(&format!("notes/{file}.md"), &text(*letters)),
             Self::Append(file, letters) => {
                 call("append_file", json!({"path": format!("notes/{file}.md"), "content": text(*letters)}))
@@ -124,6 +132,22 @@ impl Call {
 /// What a model that understands its step does there: all that is owed, and work behind it.
 fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
     let turn = job.totals.spent.turns;
+    match job.helper.as_ref().map(|helper| &helper.role) {
+        Some(HelperRole::Verifier { .. }) if letters.is_multiple_of(3) => {
+            let fault = json!({"text": "A pump is missing.", "document": "north.md", "quote": "All pumps"});
+            return vec![call("verdict", json!({"verdict": "reject", "findings": [fault]}))];
+        }
+        Some(HelperRole::Verifier { .. }) => return vec![call("verdict", json!({"verdict": "accept"}))],
+        Some(_) => {
+            let page = read_document("north.md", turn % 40 + 1, turn % 40 + 3);
+            let note = write_file(&format!("helpers/{}/notes.md", job.conversation()), &text(letters));
+            return vec![
+                if turn.is_multiple_of(3) { page } else { note },
+                call("report", json!({"text": text(letters)})),
+            ];
+        }
+        None => {}
+    }
     let memory = || write_file(MEMORY_FILE, &format!("# Memory of turn {turn}\n\n{}", text(letters)));
     let work = if turn.is_multiple_of(2) {
         read_document("north.md", turn % 40 + 1, turn % 40 + 3)
@@ -225,6 +249,8 @@ fn any_call() -> impl Strategy<Value = Call> {
         Just("list_documents".to_owned()),
         Just("list_files".to_owned()),
         Just("add_note".to_owned()),
+        Just("report".to_owned()),
+        Just("verdict".to_owned()),
         Just("generate_workspace_summary".to_owned()),
         "[a-z_]{0,14}",
     ];
@@ -250,6 +276,8 @@ fn any_call() -> impl Strategy<Value = Call> {
         10 => (0_usize..12_000).prop_map(Call::Memory),
         8 => (0.0..1.1).prop_map(Call::Complete),
         1 => Just(Call::Blocked),
+        6 => any::<bool>().prop_map(Call::Delegate),
+        3 => Just(Call::Settle),
         5 => (0_usize..4_000).prop_map(Call::Note),
         15 => (names, arguments()).prop_map(|(name, arguments)| Call::Raw(name, arguments)),
     ]

@@ -12,12 +12,13 @@ use overnight_core::{
     message::{Message, Prompt},
     prompt::compose,
 };
+use std::collections::BTreeMap;
 
 /// Every fact goes through its stored form, and the state that follows is the same: the same prompts, byte for byte, the
 /// same questions, the same state at the end.
 pub(crate) fn check(world: &World) {
     let mut job: Option<Job> = None;
-    let mut last = None;
+    let mut last = BTreeMap::new();
     for decision in &world.decisions {
         let decision = Decision { at: decision.at, events: decision.events.iter().map(stored).collect() };
         let Some(job) = &mut job else {
@@ -30,7 +31,9 @@ pub(crate) fn check(world: &World) {
         }
         job.apply_all(&decision);
         if job.next() == Effect::Model {
-            last = Some(asked(job, last));
+            let number = job.conversation();
+            let before = last.remove(&number);
+            last.insert(number, asked(job, before));
         }
         for event in &decision.events {
             // What was too large for the conversation is still there, whole.
@@ -64,19 +67,20 @@ fn stored(event: &Event) -> Event {
 fn asked(job: &Job, last: Option<(u32, Prompt)>) -> (u32, Prompt) {
     has_room(job);
     let prompt = compose::prompt(job);
-    assert_eq!(*prompt.messages[0], Message::System { text: job.spec.system_prompt.clone() });
-    let board = job.epoch.board().unwrap();
-    assert!(show(&prompt).contains(board), "the newest board is not in the epoch:\n{board}");
+    assert_eq!(*prompt.messages[0], Message::System { text: job.system_prompt().to_owned() });
+    if let Some(board) = job.history().board().filter(|_| job.helper.is_none()) {
+        assert!(show(&prompt).contains(board), "the newest board is not in the epoch:\n{board}");
+    }
     if let Some((epoch, last)) = last {
         assert!(last.tools == prompt.tools, "the tools never change during a job");
         assert_eq!(last.messages[0], prompt.messages[0], "the system prompt never changes");
-        if epoch == job.epoch.number {
+        if epoch == job.history().number {
             let before = prompt.messages.get(..last.messages.len());
             assert_eq!(before, Some(&last.messages[..]), "an epoch only grows");
         } else {
-            assert_eq!(job.epoch.number, epoch + 1, "an epoch was opened and nothing sent in it");
+            assert_eq!(job.history().number, epoch + 1, "an epoch was opened and nothing sent in it");
             assert_eq!(prompt.messages.len(), 2, "an epoch begins with its opening");
         }
     }
-    (job.epoch.number, prompt)
+    (job.history().number, prompt)
 }
