@@ -8,7 +8,7 @@ use super::{
     model_call::CallOutcome,
     open_job::OpenJob,
 };
-use crate::model::{Failure, Remedy, endpoint::WakeReason};
+use crate::model::{Failure, FailureKind, Remedy, endpoint::WakeReason};
 use overnight_core::{
     job::record::HoldReason,
     machine::effect::{Command, EffectResult},
@@ -23,6 +23,10 @@ impl JobRunner<'_> {
     pub(super) async fn hold_for_outage(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
         if self.fall_back(opened, reason).await? {
             return Ok(());
+        }
+        if opened.job.can_spare_helper() {
+            let failure = Failure::new(FailureKind::Exhausted, format!("its model does not answer: {reason}"));
+            return self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await.map(drop);
         }
         let model = self.models.asked(&opened.job)?;
         let server = model.endpoint().map_or_else(|| model.name(), |endpoint| endpoint.name());

@@ -266,6 +266,21 @@ fn what_a_helper_does_costs_only_itself() {
     }
 }
 
+#[test]
+fn a_delegate_whose_model_is_not_there_costs_only_itself() {
+    let dir = place("agents: { checker: { prompt: prompts/checker.md, model: \"openai:gone\" } }");
+    let mut replies = first_reader(1..=RECORDS);
+    let ask = json!({"delegate": {"agent_type": "checker", "task": "Check rule 7."}});
+    replies[0]["calls"].as_array_mut().unwrap().push(ask);
+    dir.script("first.json", &replies);
+    let words = ["run", "./rules.yaml.md", "-d", "rules", "-m", "scripted:first.json", "-q"];
+    // Nobody listens there.
+    let ran = dir.run_with(&[], &[&words[..], &["--base-url", "http://127.0.0.1:9/v1"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let audit = dir.run_with(&[], &["audit", "last", "--phase", "1"]).stdout;
+    assert!(audit.contains("helper 1, agent checker: it could not be asked after 0 turns"), "{audit}");
+}
+
 /// The texts at these places in a value.
 fn texts<const N: usize>(value: &Value, places: [&str; N]) -> [String; N] {
     places.map(|place| value.pointer(place).unwrap().as_str().unwrap().to_owned())

@@ -54,13 +54,34 @@ pub struct Comparison {
     pub second: u64,
     /// Records that both have.
     pub both: u64,
-    /// How many there are in all, by what both have found.
-    pub estimate: RecordEstimate,
+    /// How many there are in all, by what both have found; none where they have nothing in common.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<RecordEstimate>,
     /// Records at places that both have seen, whose partner could not be told: neither list counts them.
     pub ambiguous: u64,
     /// Those records, by their places in both lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<PlaceGroup>,
+}
+
+impl Comparison {
+    /// How many records are at places where the lists can't be told apart, where there are any: a sentence's part.
+    pub fn unmatched(&self) -> String {
+        match self.ambiguous {
+            0 => String::new(),
+            number => format!(", {number} at places where both have records and not equally many"),
+        }
+    }
+
+    /// The estimate, for people.
+    pub fn estimated(&self) -> String {
+        match self.estimate {
+            Some(RecordEstimate { records, low, high }) => {
+                format!("about {records:.0} exist (95 %, if both read independently: {low:.0} to {high:.0})")
+            }
+            None => "how many exist can't be estimated, because the lists have nothing in common".to_owned(),
+        }
+    }
 }
 
 /// Records that overlap, and are not equally many in both lists.
@@ -95,7 +116,8 @@ pub fn compare(lists: &Lists, read: &[ReadUnit]) -> (Comparison, Vec<Finding>) {
         first: both + only_first,
         second: both + only_second,
         both,
-        estimate: chapman(both + only_first, both + only_second, both),
+        // Lists that have nothing in common say nothing of the rest.
+        estimate: (both > 0).then(|| chapman(both + only_first, both + only_second, both)),
         ambiguous,
         groups: aligned.ambiguous.iter().take(MOST_GROUPS).map(|group| named(group, &first, &second)).collect(),
     };

@@ -40,7 +40,7 @@ pub enum FailureKind {
     QuotaUsed,
     /// 400, 413, 422 and all other 4xx: the provider doesn't take what it was sent.
     BadRequest,
-    /// A scripted or replayed model has nothing more to say.
+    /// A scripted or replayed model has nothing more to say, or one that only a helper needs is not there.
     Exhausted,
 }
 

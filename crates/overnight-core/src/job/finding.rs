@@ -106,7 +106,7 @@ impl FindingKind {
             Self::Missing => "only the second reader has it",
             Self::Unconfirmed => "only the first reader has it",
             Self::Unread => "not read a second time",
-            Self::Fault => "the verifier rejects it",
+            Self::Fault => "fault",
             Self::NoVerdict => "the verifier came to no verdict",
         }
     }

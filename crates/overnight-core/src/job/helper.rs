@@ -226,6 +226,13 @@ impl Job {
         self.helper.as_ref().and_then(|helper| helper.role.model(&self.spec))
     }
 
+    /// Whether the job can go on without the helper at work when its model is not there: what was delegated to another model
+    /// than the job's own.
+    pub fn can_spare_helper(&self) -> bool {
+        let is_delegate = matches!(self.helper.as_deref(), Some(Helper { role: HelperRole::Delegate { .. }, .. }));
+        is_delegate && self.named_model().is_some()
+    }
+
     /// The number of the turn that is to be asked for, as the model counts that is asked: what other models have answered
     /// is not among its turns.
     pub fn turn_of_model(&self) -> u64 {

@@ -214,13 +214,12 @@ impl ProofResult {
         if let Some(reading) = &self.reading {
             let (found, all) = (&reading.findings, &reading.comparison);
             parts.push(format!(
-                "{} of the documents' text was read twice, the second time blind: {} records in both lists, {} only in one; about {:.0} exist (95 %, if both read independently: {:.0} to {:.0}); of the findings {} added, {} dropped, {} explained, {} open",
+                "{} of the documents' text was read twice, the second time blind: {} records in both lists, {} only in one{}; {}; of the findings {} added, {} dropped, {} explained, {} open",
                 percent(reading.share),
                 grouped(all.both),
                 grouped(all.first + all.second - 2 * all.both),
-                all.estimate.records,
-                all.estimate.low,
-                all.estimate.high,
+                all.unmatched(),
+                all.estimated(),
                 found.added,
                 found.dropped,
                 found.explained,

@@ -111,10 +111,13 @@ impl Job {
         let unread: Vec<Finding> = unread.collect();
         findings.extend(unread);
         let text = (!findings.is_empty()).then(|| {
-            let estimate = comparison.estimate;
             let head = format!(
-                "Every check passes, and the documents were read a second time, by a reader who saw nothing of this. Both have {} records, {} are only in the deliverable, {} only in the second list; about {:.0} are to be expected (95 %: {:.0} to {:.0}).",
-                comparison.both, comparison.first - comparison.both, comparison.second - comparison.both, estimate.records, estimate.low, estimate.high
+                "Every check passes, and the documents were read a second time, by a reader who saw nothing of this. Both have {} records, {} are only in the deliverable, {} only in the second list{}; {}.",
+                comparison.both,
+                comparison.first - comparison.both,
+                comparison.second - comparison.both,
+                comparison.unmatched(),
+                comparison.estimated()
             );
             self.findings_told(&head, &findings)
         });
@@ -127,7 +130,7 @@ impl Job {
     pub(super) fn findings_told(&self, head: &str, findings: &[Finding]) -> String {
         let mut text = head.to_owned();
         let foot = format!(
-            "\nSettle each: correct the deliverable (add what is missing, drop what is wrong), or call settle_finding(id, reason) where it is no fault. Then call job_complete() again; what is open then makes the job partial. All stand in {FINDINGS_FILE}."
+            "\nLook at each: correct the deliverable, or call settle_finding(id, reason) where it is no fault. What only one reader has may be right: add it, or keep it and say why; drop it only if it is wrong. Then call job_complete() again; what is open then makes the job partial. All stand in {FINDINGS_FILE}."
         );
         let mut left = bounds::answer_tokens(&self.spec).saturating_sub(estimate(&text) + estimate(&foot) + 20);
         for (number, finding) in findings.iter().enumerate() {

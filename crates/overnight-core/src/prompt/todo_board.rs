@@ -154,6 +154,9 @@ fn active_board(job: &Job) -> String {
     let list = &job.phase.todos;
     let instruction = match list.current() {
         None => "No task is open.".to_owned(),
+        Some(_) if job.is_review() && job.proof.open().next().is_some() => {
+            "Settle the open findings, then call job_complete(summary, deliverables, confidence)".to_owned()
+        }
         Some(todo) if job.is_review() && todo.content == crate::job::state::LAST_REVIEW_TODO => {
             "Call job_complete(summary, deliverables, confidence)".to_owned()
         }
