@@ -10,7 +10,7 @@
 //!
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
-//! - [`report`], [`audit`], [`telemetry`]: read what was left behind
+//! - [`report`], [`export`], [`audit`], [`telemetry`]: read what was left behind
 //! - [`runner`]: makes, opens and drives a job
 //! - [`batch`]: what is submitted together
 //! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`workspace_store`]: workspaces kept
@@ -23,6 +23,7 @@ pub mod batch;
 pub mod blocking;
 pub mod cli;
 pub mod config;
+pub mod export;
 pub mod extraction;
 pub mod failpoint;
 pub mod model;

@@ -9,6 +9,7 @@
 //! - `server`: the model and its server; `models`: what is known of models
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
+//! - `export`: the records of many jobs as one table
 //! - `lessons`: what jobs have proposed for later ones
 //! - `doctor`, `migrate`, `reindex`, `completions`
 
@@ -23,6 +24,7 @@ mod completions;
 mod doctor;
 mod documents;
 mod error;
+mod export;
 mod fetch;
 mod gc;
 mod instructions;
@@ -151,6 +153,8 @@ enum CliCommand {
     Show(show::ShowArgs),
     /// Watch running jobs: what each is doing, and how far it is
     Watch(watch::WatchArgs),
+    /// Write the records that jobs found into one table: csv, jsonl, xlsx, parquet or sqlite
+    Export(export::ExportArgs),
     /// Report on the jobs of a night: what is done, what is not and why, what it cost, and what needs a person
     Report(report::ReportArgs),
     /// Tell what happened in a job, line by line
@@ -248,6 +252,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Jobs(args) => jobs::run(settings(&flags)?, &args).await,
         CliCommand::Watch(args) => watch::run(settings(&flags)?, &args).await,
+        CliCommand::Export(args) => export::run(settings(&flags)?, &args).await,
         CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
         CliCommand::Show(args) => show::run(settings(&flags)?, &args).await,
         CliCommand::Logs(args) => logs::run(settings(&flags)?, &args).await,

@@ -25,6 +25,7 @@ const TWICE: &[(&str, &str)] = &[
     ("hashbrown 0.16 0.17", "sqlx, by way of hashlink"),
     ("hayro-ccitt 0.3 0.4", "unpdf, and hayro-jbig2, which it uses too"),
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
+    ("num-bigint 0.4 0.5", "jsonschema, by way of fraction"),
     ("phf 0.12 0.13", "chrono-tz"),
     ("phf_shared 0.12 0.13", "chrono-tz, by way of phf"),
     ("quick-xml 0.41 0.42", "object_store; calamine has ours"),

@@ -9,6 +9,7 @@ mod databases;
 mod dependencies;
 mod docs;
 mod examples;
+mod export;
 mod extraction;
 mod faults;
 mod formats;

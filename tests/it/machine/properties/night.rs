@@ -51,7 +51,7 @@ pub(crate) enum What {
 pub(crate) struct Settings {
     budget: u64,
     counted_percent: u64,
-    always: bool,
+    compact: CompactionPolicy,
     by_model: bool,
     reviewed: bool,
     /// Size of a page in percent of what a read may have.
@@ -150,7 +150,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
                 Settings {
                     budget,
                     counted_percent,
-                    always,
+                    compact: if always { CompactionPolicy::Always } else { CompactionPolicy::Auto },
                     by_model,
                     reviewed,
                     page_percent,
@@ -168,7 +168,7 @@ impl Settings {
     pub(crate) fn world(&self) -> World {
         let mut spec = spec("", &[("north.md", 40), ("south.md", 60)]);
         spec.budget_tokens = self.budget;
-        spec.instructions.context.compact = if self.always { CompactionPolicy::Always } else { CompactionPolicy::Auto };
+        spec.instructions.context.compact = self.compact;
         spec.instructions.context.summary = if self.by_model { SummaryBy::Model } else { SummaryBy::Digest };
         spec.instructions.review = if self.reviewed { Review::Required } else { Review::None };
         spec.instructions.limits = self.limits;

@@ -1,0 +1,31 @@
+//! CSV (RFC 4180), for spreadsheets: no cell of it is a formula.
+
+use super::{
+    TableColumns,
+    table::{ExportError, TableWriter, defused, shown},
+};
+use csv::{Terminator, Writer, WriterBuilder};
+use serde_json::Value;
+use std::io::Write;
+
+pub(super) struct CsvTable<W: Write>(Writer<W>);
+
+impl<W: Write> CsvTable<W> {
+    pub(super) fn new(out: W, columns: &TableColumns) -> Result<Self, ExportError> {
+        let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+        writer.write_record(columns.all().into_iter().map(|column| defused(column.name)))?;
+        Ok(Self(writer))
+    }
+}
+
+impl<W: Write> TableWriter for CsvTable<W> {
+    fn row(&mut self, cells: &[Value]) -> Result<(), ExportError> {
+        // A number is none.
+        let text = |cell: &Value| if cell.is_number() { cell.to_string() } else { defused(shown(cell)) };
+        Ok(self.0.write_record(cells.iter().map(text))?)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
+        Ok(self.0.flush()?)
+    }
+}
