@@ -5,7 +5,7 @@
 use super::page::{Column, Page, ReportTable, Section};
 use std::fmt::Write;
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(include_str!("../theme.css"), include_str!("page.css"));
 
 /// The page as an HTML document.
 pub fn html(page: &Page) -> String {
