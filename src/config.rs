@@ -244,6 +244,12 @@ pub fn plain_environment() -> Vec<(&'static str, OsString)> {
     PLAIN.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
 }
 
+/// The user that runs this process, as the session names it; for the record of who reviewed.
+pub fn user_name() -> Option<String> {
+    let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    named.filter(|name| !name.trim().is_empty())
+}
+
 impl Settings {
     /// Reads the process's environment and the configuration file. The only place that does.
     pub fn from_surroundings(flags: &Flags) -> Result<Self, ConfigError> {

@@ -274,7 +274,10 @@ impl TimelineBuilder {
             | Event::FeedbackGiven { .. }
             | Event::ModelChosen { .. }
             | Event::TierChanged { .. }
-            | Event::Approved
+            | Event::Approved { .. }
+            | Event::RecordApproved { .. }
+            | Event::FieldCorrected { .. }
+            | Event::DocumentsAdded { .. }
             | Event::JobEnded { .. } => {}
         }
     }

@@ -119,10 +119,16 @@ enum CliCommand {
     Schedule(schedule::ScheduleArgs),
     /// Go on with a job that is held or was interrupted, or with what is held of a batch
     Resume(resume::ResumeArgs),
-    /// Accept the result of a job that waits for review
+    /// Accept the result of a job, or one record of it
     Approve(review::ApproveArgs),
-    /// Send a job that waits for review back with feedback, and go on with it
+    /// Send the result of a job back with feedback, and go on with it
     Feedback(review::FeedbackArgs),
+    /// Correct a field of a result, in a file beside the model's
+    Correct(review::CorrectArgs),
+    /// Say why a finding is no fault
+    Settle(review::SettleArgs),
+    /// Add documents to a job that has a result, and go on with it
+    AddDocuments(review::AddDocumentsArgs),
     /// End a job, or all of a batch, for good; what was made stays
     Cancel(cancel::CancelArgs),
     /// Hold a job, or all of a batch, at its next turn, until it is resumed
@@ -238,6 +244,11 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Resume(args) => resume::run(flags, &args).await,
         CliCommand::Approve(args) => review::approve(&app_context(&flags).await?, &args).await,
         CliCommand::Feedback(args) => review::feedback(&app_context(&args.server.add_to(flags)).await?, &args).await,
+        CliCommand::Correct(args) => review::correct(&app_context(&flags).await?, &args).await,
+        CliCommand::Settle(args) => review::settle(&app_context(&flags).await?, &args).await,
+        CliCommand::AddDocuments(args) => {
+            review::add_documents(&app_context(&args.server.add_to(flags)).await?, &args).await
+        }
         CliCommand::Cancel(args) => cancel::cancel(&app_context(&flags).await?, &args).await,
         CliCommand::Pause(args) => cancel::pause(&app_context(&flags).await?, &args).await,
         CliCommand::Retry(args) => retry::run(&app_context(&flags).await?, &args).await,

@@ -349,7 +349,10 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }
             | Event::ModelChosen { .. }
-            | Event::Approved
+            | Event::Approved { .. }
+            | Event::RecordApproved { .. }
+            | Event::FieldCorrected { .. }
+            | Event::DocumentsAdded { .. }
             | Event::JobEnded { .. } => {}
         }
     }

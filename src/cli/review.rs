@@ -1,37 +1,70 @@
-//! `overnight approve` and `overnight feedback`: a person's review of a job that is held for it.
+//! What people say of a job's result: `overnight approve`, `feedback`, `correct`, `settle` and `add-documents`.
 
 use super::{
-    AppContext, CliError,
-    resume::is_in_review,
-    run_job,
+    AppContext, CliError, documents,
+    job_or_batch::short_label,
+    out, result, run_job,
     server::{self, ServerArgs, Target},
+    workspace_store,
 };
-use crate::runner::OpenJob;
-use overnight_core::{
-    job::state::{INSTRUCTIONS_FILE, Job},
-    machine::effect::Command,
+use crate::{
+    config::user_name,
+    runner::{JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, record_review},
+    store::JobRow,
 };
+use overnight_core::job::state::Status;
 use std::{
     io::Read,
-    path::{Path, PathBuf},
+    path::PathBuf,
+    sync::Arc,
 };
-
-/// Bytes of one feedback: it stands in every later prompt.
-const MOST_FEEDBACK: u64 = 16 * 1024;
-/// Approving needs no model, but a drive has one; the embedded one can always be had.
-const ANY_MODEL: &str = "offline";
 
 const FEEDBACK_EXAMPLES: &str = "\
 Examples:
   overnight feedback last \"Section 4 is missing; name the owner of each item.\"
   overnight feedback 0193 - < comments.txt
 
-The text is added to the job's instructions, the plan is made anew, and the job goes on here and now.";
+The text is added to the job's instructions, the result is archived, the plan is made anew, and the job goes on here and now. So
+it is with a job that is held for review, and with one that is completed, partial or blocked.";
+
+const CORRECT_EXAMPLES: &str = "\
+Examples:
+  overnight correct last '$.requirements[3].level' MUST
+  overnight correct 0193 '$.clauses[0].cap_usd' 250000 --comment \"Annex B says so\"
+
+The model's file stays as it is: output/NAME.corrected.json has all corrections, and findings.jsonl says who made them.";
+
+/// Who reviews, and what else is said.
+#[derive(Debug, clap::Args)]
+pub(super) struct ReviewerArgs {
+    /// Name of who reviews [default: the user's]
+    #[arg(long = "as", value_name = "NAME")]
+    reviewer: Option<String>,
+}
+
+impl ReviewerArgs {
+    /// The name that goes into the record.
+    pub(super) fn name(&self) -> Result<String, CliError> {
+        let named = self.reviewer.clone().or_else(user_name);
+        named.ok_or_else(|| CliError::usage("nobody knows who you are: say it with --as NAME"))
+    }
+}
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ApproveArgs {
     /// Id of a job, the beginning of one, or 'last'
     job: String,
+    /// Only this record, such as '$.requirements[3]'
+    #[arg(long, value_name = "PLACE")]
+    record: Option<String>,
+    /// The deliverable that the record is in [default: the first one with quotes]
+    #[arg(long, value_name = "PATH", requires = "record")]
+    file: Option<String>,
+    /// What is to be said with it
+    #[arg(long, value_name = "TEXT")]
+    comment: Option<String>,
+    #[command(flatten)]
+    reviewer: ReviewerArgs,
     #[command(flatten)]
     show: run_job::OutputArgs,
 }
@@ -45,72 +78,190 @@ pub(super) struct FeedbackArgs {
     #[arg(allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
+    reviewer: ReviewerArgs,
+    #[command(flatten)]
     pub(super) server: ServerArgs,
     #[command(flatten)]
     show: run_job::OutputArgs,
 }
 
-/// The result is accepted: the job ends.
+#[derive(Debug, clap::Args)]
+#[command(after_help = CORRECT_EXAMPLES)]
+pub(super) struct CorrectArgs {
+    /// Id of a job, the beginning of one, or 'last'
+    job: String,
+    /// The field, such as '$.requirements[3].text'
+    place: String,
+    /// The value that it is to have; JSON where the field is no text
+    #[arg(allow_hyphen_values = true)]
+    value: String,
+    /// The deliverable [default: the first one with quotes]
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    comment: Option<String>,
+    #[command(flatten)]
+    reviewer: ReviewerArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SettleArgs {
+    /// Id of a job, the beginning of one, or 'last'
+    job: String,
+    /// Id of the finding, such as r3
+    finding: String,
+    /// Why it is no fault
+    reason: String,
+    #[command(flatten)]
+    reviewer: ReviewerArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct AddDocumentsArgs {
+    /// Id of a job that has a result, the beginning of one, or 'last'
+    job: String,
+    /// Files and folders
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    reviewer: ReviewerArgs,
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+    #[command(flatten)]
+    show: run_job::OutputArgs,
+}
+
+/// The result, or one record of it, is accepted: a job that is held for review ends.
 pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, CliError> {
-    let (mut opened, path) = reviewed(app, &args.job).await?;
-    let models = server::only(server::open(app, &Target::new(ANY_MODEL, &app.settings)).await?);
-    let words = vec![opened.opening(&opened.job.choice.model), Command::Approve];
-    run_job::run_job(app, &mut opened, &path, models, words, args.show).await
+    let (mut opened, path, row) = open(app, &args.job).await?;
+    let comment = args.comment.clone();
+    let action = match &args.record {
+        None => ReviewAction::Approve { comment },
+        Some(record) => {
+            let file = file(&opened, args.file.as_ref())?;
+            ReviewAction::ApproveRecord { file, record: record.clone(), comment }
+        }
+    };
+    record(app, &mut opened, &row, &args.reviewer, action).await?;
+    let outcome = match &opened.job.status {
+        _ if args.record.is_some() => {
+            let record = args.record.as_deref().unwrap_or_default();
+            return said(&format!("record {} of job {} is approved", short_label(record), row.job.id));
+        }
+        Status::Ended(ending) => JobOutcome::Ended(ending.status),
+        Status::Held { reason, .. } => JobOutcome::Held(*reason),
+        Status::Running => JobOutcome::Interrupted,
+    };
+    result::show(&opened.job, &path, outcome, args.show.json)?;
+    Ok(run_job::exit_code(outcome))
 }
 
 /// The result is sent back: the job goes on with the feedback among its instructions.
 pub(super) async fn feedback(app: &AppContext, args: &FeedbackArgs) -> Result<u8, CliError> {
-    let text = text(&args.text)?;
-    let (mut opened, path) = reviewed(app, &args.job).await?;
-    let instructions = with_feedback(&path, &opened.job, &text)?;
-    let target = Target::of(&opened, &app.settings)?;
-    let models = server::open_all(app, &target, &opened.job.spec.instructions).await?;
-    let mut words = target.commands(&models, &opened);
-    words.push(Command::Feedback { text, instructions });
-    run_job::run_job(app, &mut opened, &path, models, words, args.show).await
+    let action = ReviewAction::SendBack { text: text(&args.text)? };
+    go_on(app, &args.job, &args.reviewer, action, args.show).await
 }
 
-/// Opens a job that is held for review.
-async fn reviewed(app: &AppContext, job: &str) -> Result<(OpenJob, PathBuf), CliError> {
+/// More documents: the job goes on with them.
+pub(super) async fn add_documents(app: &AppContext, args: &AddDocumentsArgs) -> Result<u8, CliError> {
+    let new = NewDocuments {
+        paths: args.paths.clone(),
+        own: documents::own(&app.settings)?,
+        extractor: Arc::new(documents::extractor(&app.settings)?),
+    };
+    go_on(app, &args.job, &args.reviewer, ReviewAction::AddDocuments(Box::new(new)), args.show).await
+}
+
+/// A field has another value.
+pub(super) async fn correct(app: &AppContext, args: &CorrectArgs) -> Result<u8, CliError> {
+    let (mut opened, path, row) = open(app, &args.job).await?;
+    let file = file(&opened, args.file.as_ref())?;
+    let (place, value, comment) = (args.place.clone(), args.value.clone(), args.comment.clone());
+    let action = ReviewAction::Correct { file: file.clone(), place, value, comment };
+    record(app, &mut opened, &row, &args.reviewer, action).await?;
+    let written = path.join(overnight_core::job::reviewed::corrected_path(&file));
+    said(&format!("{} is corrected: {}", short_label(&args.place), out::one_line(&written.display().to_string())))
+}
+
+/// A finding is no fault.
+pub(super) async fn settle(app: &AppContext, args: &SettleArgs) -> Result<u8, CliError> {
+    let (mut opened, _, row) = open(app, &args.job).await?;
+    let action = ReviewAction::Settle { finding: args.finding.clone(), reason: args.reason.clone() };
+    record(app, &mut opened, &row, &args.reviewer, action).await?;
+    said(&format!("finding {} of job {} is settled", short_label(&args.finding), row.job.id))
+}
+
+fn said(text: &str) -> Result<u8, CliError> {
+    out::result(&format!("{text}\n"))?;
+    Ok(super::exit::COMPLETED)
+}
+
+/// Records what makes the job go on, and works on it here and now.
+async fn go_on(
+    app: &AppContext,
+    job: &str,
+    reviewer: &ReviewerArgs,
+    action: ReviewAction,
+    show: run_job::OutputArgs,
+) -> Result<u8, CliError> {
+    let (mut opened, path, row) = open(app, job).await?;
+    // Before anything is recorded: a key may be missing.
+    let target = Target::of(&opened, &app.settings)?;
+    let models = server::open_all(app, &target, &opened.job.spec.instructions).await?;
+    record(app, &mut opened, &row, reviewer, action).await?;
+    let words = target.commands(&models, &opened);
+    run_job::run_job(app, &mut opened, &path, models, words, show).await
+}
+
+async fn record(
+    app: &AppContext,
+    opened: &mut OpenJob,
+    row: &JobRow,
+    reviewer: &ReviewerArgs,
+    action: ReviewAction,
+) -> Result<(), CliError> {
+    let by = reviewer.name()?;
+    let uploader = workspace_store::uploader(app, row).await?;
+    Ok(record_review(app.store.as_ref(), opened, &by, action, uploader).await?)
+}
+
+/// Opens the workspace of the job that a person named.
+async fn open(app: &AppContext, job: &str) -> Result<(OpenJob, PathBuf, JobRow), CliError> {
     let known = app.job(job).await?;
     let path = app.own_workspace(&known)?;
-    let row = &known.row;
-    let mut opened = run_job::open(app, row, &path).await?;
-    if is_in_review(&opened.job) {
-        return Ok((opened, path));
-    }
+    let mut opened = run_job::open(app, &known.row, &path).await?;
     if opened.job.ended().is_some() {
-        run_job::settle_row(app, &mut opened, row).await?;
+        run_job::settle_row(app, &mut opened, &known.row).await?;
     }
-    let (status, reason, _) = opened.job.job_status();
-    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-    Err(CliError::usage(format!("job {} is not held for review: it is {status}{reason}", row.job.id)))
+    Ok((opened, path, known.row))
+}
+
+/// The deliverable that was named, else the first one with quotes.
+fn file(opened: &OpenJob, named: Option<&String>) -> Result<String, CliError> {
+    let deliverables = &opened.job.spec.instructions.deliverables;
+    let first = deliverables.iter().find(|deliverable| !deliverable.quotes.is_empty());
+    named.cloned().or_else(|| first.map(|first| first.path.clone())).ok_or_else(|| {
+        CliError::usage("no deliverable of this job has quotes: name the one that is meant with --file PATH")
+    })
 }
 
 /// The feedback as it was typed, or from stdin.
 fn text(typed: &str) -> Result<String, CliError> {
-    let mut text = typed.to_owned();
-    if typed == "-" {
-        text.clear();
-        let read = std::io::stdin().lock().take(MOST_FEEDBACK + 1).read_to_string(&mut text);
-        read.map_err(|error| CliError::usage(format!("the feedback can't be read from stdin ({error})")))?;
+    if typed != "-" {
+        return Ok(typed.to_owned());
     }
-    if text.len() as u64 > MOST_FEEDBACK {
-        return Err(CliError::usage(format!(
-            "the feedback is longer than {MOST_FEEDBACK} bytes: say it in fewer words"
-        )));
-    }
-    match text.trim() {
-        "" => Err(CliError::usage("the feedback is empty: say what is to be changed")),
-        text => Ok(text.to_owned()),
-    }
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(MOST_WORDS as u64 + 1).read_to_string(&mut text);
+    read.map_err(|error| CliError::usage(format!("the feedback can't be read from stdin ({error})")))?;
+    Ok(text)
 }
 
-/// `instructions.md` as it stands, and the feedback under its heading.
-fn with_feedback(path: &Path, job: &Job, text: &str) -> Result<String, CliError> {
-    let file = path.join(INSTRUCTIONS_FILE);
-    let present = std::fs::read(&file)
-        .map_err(|error| CliError::failed(format!("{} can't be read ({error})", file.display())))?;
-    let present = String::from_utf8_lossy(&present);
-    Ok(format!("{}\n\n## Feedback {}\n\n{text}\n", present.trim_end(), job.feedback.len() + 1))
+impl From<ReviewError> for CliError {
+    fn from(error: ReviewError) -> Self {
+        match error {
+            ReviewError::Run(error) => error.into(),
+            ReviewError::NoResult { .. } | ReviewError::Refused(_) => Self::usage(error.to_string()),
+        }
+    }
 }

@@ -136,7 +136,10 @@ impl JobRecords {
         Some(match finding.map(|finding| finding.kind) {
             Some(FindingKind::Missing) => "second",
             Some(FindingKind::Unconfirmed) => "first",
-            Some(FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict) | None => "both",
+            Some(
+                FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction,
+            )
+            | None => "both",
         })
     }
 }

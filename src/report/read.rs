@@ -173,6 +173,11 @@ impl JournalFacts {
                 self.recognised = spec.documents.iter().flat_map(Recognised::of).collect();
                 self.document_names = spec.documents.into_iter().map(|document| document.name).collect();
             }
+            Event::DocumentsAdded { documents, .. } => {
+                self.not_read.extend(documents.iter().flat_map(NotRead::of));
+                self.recognised.extend(documents.iter().flat_map(Recognised::of));
+                self.document_names.extend(documents.into_iter().map(|document| document.name));
+            }
             Event::ModelReplied { cost_usd, .. } => match cost_usd {
                 Some(cost) => self.priced_usd += cost,
                 None => self.unpriced_turns += 1,
@@ -219,7 +224,9 @@ impl JournalFacts {
             | Event::Resumed { .. }
             | Event::ModelChosen { .. }
             | Event::TierChanged { .. }
-            | Event::Approved => {}
+            | Event::Approved { .. }
+            | Event::RecordApproved { .. }
+            | Event::FieldCorrected { .. } => {}
         }
     }
 

@@ -134,14 +134,7 @@ fn fill(
 ) -> Result<JobSpec, RunError> {
     // Before the documents are read: a job that was made at once has one moment.
     let begun = now().max(created);
-    let mut copied = Vec::with_capacity(found.len());
-    request.extractor.contents(found, &mut |found, content| {
-        // After the first that can't be had, nothing more is worth its time.
-        if copied.last().is_none_or(Result::is_ok) {
-            copied.push(copy(workspace, found, content, budget_tokens, request.extractor));
-        }
-    });
-    let mut documents = copied.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut documents = copy_all(workspace, found, budget_tokens, request.extractor)?;
     if documents.iter().all(|document| document.tokens == 0) {
         return Err(RunError::Request(nothing_to_read(&documents, left_out)));
     }
@@ -251,6 +244,23 @@ fn read(
         extracted.gaps.push(Gap { pages: None, why });
     }
     Ok((bytes, extracted))
+}
+
+/// Copies documents in, each with its text beside it.
+pub(super) fn copy_all(
+    workspace: &Workspace,
+    found: &[FoundDocument],
+    budget_tokens: u64,
+    extractor: &Extractor,
+) -> Result<Vec<DocumentEntry>, RunError> {
+    let mut copied = Vec::with_capacity(found.len());
+    extractor.contents(found, &mut |found, content| {
+        // After the first that can't be had, nothing more is worth its time.
+        if copied.last().is_none_or(Result::is_ok) {
+            copied.push(copy(workspace, found, content, budget_tokens, extractor));
+        }
+    });
+    copied.into_iter().collect()
 }
 
 /// Copies one document in, with its text beside it.

@@ -279,7 +279,7 @@ fn is_checkpoint(event: &Event) -> bool {
             | Event::Opened { .. }
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }
-            | Event::Approved
+            | Event::Approved { .. }
     )
 }
 

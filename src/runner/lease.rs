@@ -149,10 +149,23 @@ impl LeaseHandle {
     /// Takes the lease, whoever had it.
     pub(super) async fn claim(&mut self, store: &dyn JobStore) -> Result<(), StoreError> {
         let sent = Instant::now();
-        self.number = store.claim(self.id, self.worker, self.times.lease_ms()).await?;
-        self.claimed = sent;
-        self.held.store(self.number, Ordering::SeqCst);
+        let number = store.claim(self.id, self.worker, self.times.lease_ms()).await?;
+        self.on_claimed(number, sent);
         Ok(())
+    }
+
+    /// The same of a job that has ended, and stays so.
+    pub(super) async fn claim_ended(&mut self, store: &dyn JobStore) -> Result<(), StoreError> {
+        let sent = Instant::now();
+        let number = store.claim_ended(self.id, self.worker, self.times.lease_ms()).await?;
+        self.on_claimed(number, sent);
+        Ok(())
+    }
+
+    fn on_claimed(&mut self, number: u64, sent: Instant) {
+        self.number = number;
+        self.claimed = sent;
+        self.held.store(number, Ordering::SeqCst);
     }
 
     /// Keeps the lease from now on, where no worker does.

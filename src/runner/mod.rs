@@ -15,6 +15,7 @@
 //! - `error`: what can go wrong, and what each error means for the job
 //! - `probe`: tries a model with a short conversation
 //! - `clock`: the only clock
+//! - `review_job`: what people say of a result; `new_documents`: documents that come later
 //! - `reindex`: rebuilds the database from the workspaces
 //! - `other_version`: recognises a journal that another version of the program wrote
 
@@ -35,6 +36,7 @@ mod lease;
 mod model_call;
 mod model_chain;
 mod models;
+mod new_documents;
 mod open_job;
 mod other_version;
 mod perform;
@@ -42,6 +44,7 @@ mod probe;
 mod quote_positions;
 mod read_call;
 mod reindex;
+mod review_job;
 mod second_lists;
 mod server_outage;
 
@@ -53,9 +56,11 @@ pub use heartbeat::{Heartbeat, Leases};
 pub use job_runner::{JobOutcome, JobRunner, RunReport};
 pub use lease::{LeaseHandle, LeaseStatus, StopRequest, WorkerTimes};
 pub use models::{ModelOptions, open_model};
+pub use new_documents::NewDocuments;
 pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
 pub use probe::{ProbeResult, probe};
 pub use reindex::{
     IndexOutcome, Indexed, MisnamedWorkspace, Reindexed, adopt, catch_up, is_workspace, orphans, reindex,
     state_by_journal, workspaces_in,
 };
+pub use review_job::{MOST_WORDS, ReviewAction, ReviewError, record_review, review_job};

@@ -10,7 +10,7 @@ use crate::{
 use overnight_core::{
     job::{
         call::ReadCall,
-        event::{CallEnd, ExaminedFiles, ToolResult},
+        event::{CallEnd, ExaminedFiles, ToolResult, Why},
         finding::FINDINGS_FILE,
         part::Part,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
@@ -80,7 +80,19 @@ impl OpenJob {
             }
             Effect::Archive { folder, why } => {
                 let phase = &self.job.phase;
-                let meta = ArchiveMeta {
+                let meta = match why {
+                    // The phase is archived already; this is its result, before it is planned anew.
+                    Why::Feedback { number, .. } => ArchiveMeta {
+                        folder: folder.clone(),
+                        phase: phase.number,
+                        kind: archive::RESULT_KIND.to_owned(),
+                        title: format!("Result {number}"),
+                        attempt: phase.attempt,
+                        outcome: why.outcome().to_owned(),
+                        issue: why.issue().map(str::to_owned),
+                        ended: now(),
+                    },
+                    _ => ArchiveMeta {
                     folder: folder.clone(),
                     phase: phase.number,
                     kind: phase.kind.name().to_owned(),
@@ -89,6 +101,7 @@ impl OpenJob {
                     outcome: why.outcome().to_owned(),
                     issue: why.issue().map(str::to_owned),
                     ended: self.job.past.last().map_or_else(now, |past| past.ended),
+                    },
                 };
                 let todos = todo_board::file(&self.job);
                 let stored = archive::build(&self.workspace, &mut self.journal, meta, &todos)?;

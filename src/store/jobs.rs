@@ -74,6 +74,13 @@ pub trait JobStore: Send + Sync + std::fmt::Debug {
     /// `NotFound`; `Ended` when the job's end is in the database.
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
 
+    /// Takes a job that has ended with a result, for a process that holds the workspace's `.lock` and records what a person says of
+    /// that: it stays ended, with the next lease number, which is returned. `NotFound`, `Ended` otherwise.
+    async fn claim_ended(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
+
+    /// The job goes on after its end: its batch has something to do again.
+    async fn reopen_batch(&self, id: JobId) -> Result<(), StoreError>;
+
     /// Moves the deadline to `for_ms` milliseconds from now. `LeaseLost` when another has claimed the job, or the lease
     /// was freed by a checkpoint.
     async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError>;

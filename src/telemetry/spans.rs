@@ -228,7 +228,10 @@ impl JobSpans {
             | Event::FeedbackGiven { .. }
             | Event::ModelChosen { .. }
             | Event::TierChanged { .. }
-            | Event::Approved => {}
+            | Event::Approved { .. }
+            | Event::RecordApproved { .. }
+            | Event::FieldCorrected { .. }
+            | Event::DocumentsAdded { .. } => {}
         }
     }
 

@@ -8,17 +8,21 @@ use super::{
     archive_manifest::{ArchiveManifest, ArchiveMeta, FORMAT, JournalSpan, MANIFEST, hash_folder},
     chain::{self, ARCHIVE, LIVE},
     error::WorkspaceError,
-    files::{self, Workspace},
+    files::{self, EntryKind, Workspace},
     hash::FileHash,
     journal::{Journal, JournalError},
 };
 use crate::failpoint;
-use overnight_core::job::digest::sha256;
+use overnight_core::job::{digest::sha256, finding::FINDINGS_FILE, state::QUOTES_FILE};
 use std::{collections::BTreeMap, io};
 
 /// Files of the workspace that are copied into an archive, where they exist: as the phase used them.
 const COPIED: [&str; 2] = ["main_plan.md", "workspace_summary.md"];
 const TODOS: &str = "todos.md";
+/// What `meta.kind` is of the archive of a result that a person sent back.
+pub const RESULT_KIND: &str = "result";
+/// What such an archive holds besides, with the deliverables.
+const OF_RESULT: [&str; 2] = [QUOTES_FILE, FINDINGS_FILE];
 
 /// Why a phase can't be archived.
 #[derive(Debug, thiserror::Error)]
@@ -104,7 +108,10 @@ fn write(
     let put = |name: &str, content: &mut dyn io::Read| files::write_new(&folder, name, content).map_err(failed);
     let mut files: BTreeMap<String, FileHash> = BTreeMap::new();
     files.insert(TODOS.into(), put(TODOS, &mut todos.as_bytes())?);
-    for name in COPIED {
+    if meta.kind == RESULT_KIND {
+        copy_result(workspace, at, &mut files)?;
+    }
+    for name in COPIED.iter().chain(OF_RESULT.iter().filter(|_| meta.kind == RESULT_KIND)).copied() {
         match workspace.stream(name) {
             Ok((mut file, _)) => {
                 files.insert(name.into(), put(name, &mut file)?);
@@ -131,6 +138,26 @@ fn write(
     put(MANIFEST, &mut text.as_slice())?;
     files::sync(&folder).map_err(failed)?;
     Ok(StoredArchive { manifest_sha256: sha256(&text) })
+}
+
+/// Copies the deliverables into the archive at `at`.
+fn copy_result(workspace: &Workspace, at: &str, files: &mut BTreeMap<String, FileHash>) -> Result<(), ArchiveError> {
+    let mut found = Vec::new();
+    workspace.walk("output", &mut |path, kind, _| {
+        if let EntryKind::File = kind {
+            found.push(path);
+        }
+    })?;
+    for path in found {
+        let copy = format!("{at}/{path}");
+        let (parent, name) = copy.rsplit_once('/').unwrap_or((at, &path));
+        let failed = |error| WorkspaceError::from_io("archive", &copy, error);
+        let folder = workspace.make_folder(parent).map_err(failed)?;
+        let hash = files::write_new(&folder, name, &mut workspace.stream(&path)?.0).map_err(failed)?;
+        files::sync(&folder).map_err(failed)?;
+        files.insert(path, hash);
+    }
+    Ok(())
 }
 
 /// The archive is there already: a crash came between the rename and what follows. Takes it if it is of this phase

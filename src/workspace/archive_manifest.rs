@@ -18,7 +18,7 @@ pub struct ArchiveMeta {
     /// Name in `archive/`, such as `phase-02-extraction.rewound-1`.
     pub folder: String,
     pub phase: u32,
-    /// `bootstrap`, `planned` or `review`.
+    /// `bootstrap`, `planned` or `review`; `result` of a result that a person sent back.
     pub kind: String,
     pub title: String,
     /// From 1.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The events that concern files, and those that hold texts which others may name. Others are skipped, so an event that this
 /// version doesn't know is no obstacle.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 18] = [
     "job_created",
     "archive_stored",
     "files_examined",
@@ -28,9 +28,14 @@ const KINDS: [&str; 16] = [
     "tool_started",
     "tool_returned",
     "feedback_given",
+    "field_corrected",
+    "documents_added",
     "ending_decided",
     "job_ended",
 ];
+
+/// Stands for a call that wrote a file with corrections: no call of a model has this name.
+const CORRECTION: &str = "(correction)";
 
 /// Whether an event of this type must be given to [`ExpectedFiles::on`].
 pub(super) fn concerns_files(kind: &str) -> bool {
@@ -147,14 +152,29 @@ impl ExpectedFiles {
             Event::PlanSet { text, .. } => self.plan.expect_write(text.sha256()),
             Event::FeedbackGiven { instructions, .. } => {
                 self.task.expect_write(instructions.sha256());
+                self.has_ended = false;
                 // It is written anew at the next check, and told again at the next ending.
                 self.own.remove(QUOTES_FILE);
             }
             Event::FileWritten { path } => match path.as_str() {
                 PLAN_FILE => self.plan.on_written(),
                 INSTRUCTIONS_FILE => self.task.on_written(),
-                _ => {}
+                _ => {
+                    if let Some(prepared) = self.started.remove(CORRECTION) {
+                        self.wrote(path, prepared.after);
+                    }
+                }
             },
+            // Until it is said to be written, it may be or not.
+            Event::FieldCorrected { path, sha256, .. } => {
+                let before = self.known.get(&path).cloned();
+                self.started.insert(CORRECTION.to_owned(), PreparedWrite { before, after: sha256, records: None });
+            }
+            Event::DocumentsAdded { documents, .. } => {
+                if let Some((_, spec)) = &mut self.spec {
+                    spec.documents.extend(documents);
+                }
+            }
             Event::ModelReplied { conversation, calls, .. } => {
                 // While a helper works, the job's own calls wait.
                 if conversation == 0 {
@@ -204,7 +224,8 @@ impl ExpectedFiles {
             | Event::Resumed { .. }
             | Event::ModelChosen { .. }
             | Event::TierChanged { .. }
-            | Event::Approved => {}
+            | Event::Approved { .. }
+            | Event::RecordApproved { .. } => {}
         }
         None
     }

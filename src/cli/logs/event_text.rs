@@ -139,19 +139,42 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
         Event::EndingDecided { ending } => format!("the job will end as {}", ending.status),
         Event::Held { reason, detail } => format!("held ({reason}): {detail}"),
         Event::Resumed { .. } => "resumed".to_owned(),
-        Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
+        Event::FeedbackGiven { number, text, by, .. } => format!("feedback {number}{}: {text}", by_whom(by.as_ref())),
         Event::TierChanged { tier, reason } => format!("the {} tier from here on: {reason}", tier.name()),
         Event::ModelChosen { choice } => format!(
             "a person chose the model {} at {}",
             choice.model,
             choice.base_url.as_deref().unwrap_or("its provider's own server")
         ),
-        Event::Approved => "approved by a person".to_owned(),
+        Event::Approved { by, comment } => {
+            format!("approved by {}{}", by.as_deref().unwrap_or("a person"), commented(comment.as_ref()))
+        }
+        Event::RecordApproved { file, record, by, comment } => {
+            format!("record {record} of {file} approved by {by}{}", commented(comment.as_ref()))
+        }
+        Event::FieldCorrected { finding, path, .. } => {
+            let settled = finding.settled.as_ref();
+            let what = settled.map(|it| format!("{} by {}", it.settlement.told(), it.by)).unwrap_or_default();
+            let place = finding.place.as_deref().unwrap_or_default();
+            format!("{} {place}: {what}; with all corrections in {path}", finding.id)
+        }
+        Event::DocumentsAdded { documents, by } => {
+            let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();
+            format!("documents added{}: {}", by_whom(by.as_ref()), names.join(", "))
+        }
         Event::JobEnded { ending } => {
             let reason = ending.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             format!("job {}{reason}", ending.status)
         }
     })
+}
+
+fn by_whom(by: Option<&String>) -> String {
+    by.map(|by| format!(" by {by}")).unwrap_or_default()
+}
+
+fn commented(comment: Option<&String>) -> String {
+    comment.map(|comment| format!(": {comment}")).unwrap_or_default()
 }
 
 fn cause_text(cause: EpochCause) -> &'static str {

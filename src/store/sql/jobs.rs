@@ -31,6 +31,11 @@ const CLAIM: &str = "update jobs set
      where id = $1 and status in ('queued', 'running', 'held')
      returning lease";
 
+const CLAIM_ENDED: &str = "update jobs set
+        lease = lease + 1, worker = $2, lease_until = {from_now $3}, updated = {now}
+     where id = $1 and status in ('completed', 'partial', 'blocked')
+     returning lease";
+
 const RENEW: &str = "update jobs set lease_until = {from_now $3}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
@@ -63,6 +68,22 @@ const SET_WORKSPACE: &str = "update jobs set workspace = $3, host = $4, updated 
 const SET_MANIFEST: &str = "update jobs set manifest = $3, host = null, updated = {now}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
+
+/// Takes a job with `statement`.
+async fn claim<E: Engine>(
+    engine: &E,
+    statement: &'static str,
+    id: JobId,
+    worker: Uuid,
+    for_ms: u64,
+) -> Result<u64, StoreError> {
+    let claim = SqlStatement::new(statement, values![id, worker, lease_ms(for_ms)]);
+    let leases: Vec<(i64,)> = engine.write(vec![claim], Durability::Now).await?;
+    match leases.first() {
+        Some((lease,)) => RowReader { database: engine.database(), row: format!("job {id}") }.number("lease", *lease),
+        None => Err(why_not(engine, id).await),
+    }
+}
 
 /// Why a write found no row that it may change.
 async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
@@ -119,12 +140,15 @@ impl<E: Engine> JobStore for E {
     }
 
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
-        let claim = SqlStatement::new(CLAIM, values![id, worker, lease_ms(for_ms)]);
-        let leases: Vec<(i64,)> = self.write(vec![claim], Durability::Now).await?;
-        match leases.first() {
-            Some((lease,)) => RowReader { database: self.database(), row: format!("job {id}") }.number("lease", *lease),
-            None => Err(why_not(self, id).await),
-        }
+        claim(self, CLAIM, id, worker, for_ms).await
+    }
+
+    async fn claim_ended(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
+        claim(self, CLAIM_ENDED, id, worker, for_ms).await
+    }
+
+    async fn reopen_batch(&self, id: JobId) -> Result<(), StoreError> {
+        self.count(vec![SqlStatement::new(REOPEN_BATCHES, values![id, None::<Uuid>])]).await.map(drop)
     }
 
     async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {

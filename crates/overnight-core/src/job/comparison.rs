@@ -150,6 +150,7 @@ fn finding(number: u64, kind: FindingKind, listed: &ListedRecord) -> Finding {
         id: format!("r{number}"),
         kind,
         text: text.to_owned(),
+        file: None,
         place: (kind == FindingKind::Unconfirmed).then(|| listed.item.clone()),
         document: Some(listed.span.document.clone()),
         page: listed.page,
@@ -173,7 +174,7 @@ pub fn settled_by(findings: &[Finding], first: &[ListedRecord]) -> Vec<(String, 
             FindingKind::Unconfirmed => {
                 (!first.iter().any(|listed| listed.span == *span)).then_some(Settlement::Dropped)?
             }
-            FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict => return None,
+            FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction => return None,
         };
         Some((finding.id.clone(), settlement))
     })

@@ -16,7 +16,7 @@ use super::{
     proof::Verdict,
     record::HoldReason,
     second_reading::ReadUnit,
-    spec::JobSpec,
+    spec::{DocumentEntry, JobSpec},
     time::Timestamp,
     todo::Todo,
 };
@@ -369,11 +369,37 @@ pub enum Event {
     Held { reason: HoldReason, detail: String },
     /// A person lets a held job go on.
     Resumed { limits: super::limits::Limits },
-    /// A person sent a reviewed result back.
-    FeedbackGiven { number: u32, text: String, instructions: Part },
-    /// A person accepted a reviewed result.
-    #[serde(deserialize_with = "no_fields")]
-    Approved,
-    /// Nothing comes after it.
+    /// A person sent a result back: it is archived, and planned anew.
+    FeedbackGiven {
+        number: u32,
+        text: String,
+        instructions: Part,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A person accepted a result.
+    Approved {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+    },
+    /// A person accepted one record of a deliverable.
+    RecordApproved {
+        file: String,
+        record: String,
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+    },
+    /// A person corrected a field. The model's file stays; `path` is the file with all corrections, and its hash.
+    FieldCorrected { finding: Box<Finding>, path: String, sha256: String },
+    /// A person added documents to a job that has a result; feedback that says so follows.
+    DocumentsAdded {
+        documents: Vec<DocumentEntry>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// Only what people say of the result comes after it.
     JobEnded { ending: Box<Ending> },
 }

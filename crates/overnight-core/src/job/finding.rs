@@ -1,4 +1,4 @@
-//! Findings: what a second reader or a verifier holds against a result, and what became of each. All that there are stand in
+//! Findings: what a second reader, a verifier or a person holds against a result, and what became of each. All that there are stand in
 //! `findings.jsonl` in the workspace, a JSON object each.
 
 use super::{second_reading::QuoteSpan, time::Timestamp};
@@ -13,12 +13,15 @@ pub const FINDINGS_FILE: &str = "findings.jsonl";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
-    /// `r3` of the second reading, `v1.2` of a verifier's first round.
+    /// `r3` of the second reading, `v1.2` of a verifier's first round, `c1` of a person.
     pub id: String,
     /// What it says.
     pub kind: FindingKind,
     /// One or two sentences.
     pub text: String,
+    /// The deliverable that a correction is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// In the deliverable: `$.requirements[3]`, or a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
@@ -86,6 +89,8 @@ pub enum FindingKind {
     Fault,
     /// The verifier came to no verdict.
     NoVerdict,
+    /// A person has corrected a field.
+    Correction,
 }
 
 impl FindingKind {
@@ -97,6 +102,7 @@ impl FindingKind {
             Self::Unread => "unread",
             Self::Fault => "fault",
             Self::NoVerdict => "no_verdict",
+            Self::Correction => "correction",
         }
     }
 
@@ -108,13 +114,14 @@ impl FindingKind {
             Self::Unread => "not read a second time",
             Self::Fault => "fault",
             Self::NoVerdict => "the verifier came to no verdict",
+            Self::Correction => "corrected",
         }
     }
 
     /// Whether the verifier says it.
     pub fn is_verifiers(self) -> bool {
         match self {
-            Self::Missing | Self::Unconfirmed | Self::Unread => false,
+            Self::Missing | Self::Unconfirmed | Self::Unread | Self::Correction => false,
             Self::Fault | Self::NoVerdict => true,
         }
     }
@@ -135,6 +142,13 @@ pub enum Settlement {
     },
     /// A later round of the verifier has judged anew.
     JudgedAgain,
+    /// A person has put another value there, in the file beside the model's.
+    Corrected {
+        /// As the model wrote it; null where it was not there.
+        before: Value,
+        /// As it is to be.
+        after: Value,
+    },
 }
 
 impl Settlement {
@@ -145,6 +159,7 @@ impl Settlement {
             Self::Dropped => "the record was dropped".to_owned(),
             Self::Explained { reason } => format!("no fault: {reason}"),
             Self::JudgedAgain => "judged again in the next round".to_owned(),
+            Self::Corrected { before, after } => format!("{before} was corrected to {after}"),
         }
     }
 }
@@ -164,7 +179,8 @@ pub struct Settled {
 /// Who settles what nobody else is named for.
 pub const BY_MODEL: &str = "model";
 
-/// How many findings there are, by what became of them.
+/// How many findings there are, by what became of them. A person's corrections are not among them: they hold nothing against the
+/// reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FindingCounts {
@@ -190,6 +206,7 @@ impl FindingCounts {
                 Some(Settlement::Dropped) => &mut counts.dropped,
                 Some(Settlement::Explained { .. }) => &mut counts.explained,
                 Some(Settlement::JudgedAgain) => &mut counts.judged_again,
+                Some(Settlement::Corrected { .. }) => continue,
                 None => &mut counts.open,
             };
             *count += 1;

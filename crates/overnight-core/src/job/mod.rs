@@ -26,6 +26,7 @@ pub mod proof;
 pub mod ranges;
 pub mod record;
 pub mod reply_calls;
+pub mod reviewed;
 pub mod rows;
 pub mod second_reading;
 pub mod spec;

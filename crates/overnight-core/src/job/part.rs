@@ -139,7 +139,10 @@ impl Event {
             | Self::EndingDecided { .. }
             | Self::Held { .. }
             | Self::Resumed { .. }
-            | Self::Approved
+            | Self::Approved { .. }
+            | Self::RecordApproved { .. }
+            | Self::FieldCorrected { .. }
+            | Self::DocumentsAdded { .. }
             | Self::JobEnded { .. } => Vec::new(),
         }
     }

@@ -66,7 +66,7 @@ impl Job {
             confidence: completion.map(|completion| completion.confidence),
             notes: completion.and_then(|completion| completion.notes.clone()),
             deliverables: ending.map(|ending| ending.deliverables.clone()).unwrap_or_default(),
-            completed_at: self.ended().map(|_| self.last_at),
+            completed_at: self.ended_at,
             journal_seq: seq,
             journal_head: head.to_owned(),
         }

@@ -15,6 +15,7 @@ use super::{
     plan::Plan,
     proof::Proof,
     record::HoldReason,
+    reviewed::Reviewed,
     spec::JobSpec,
     time::Timestamp,
     todo::Todo,
@@ -78,8 +79,12 @@ pub struct Job {
     pub helpers: u32,
     /// Turns of helpers by the models that are named for them.
     pub turns_of_named: BTreeMap<String, u64>,
-    /// What second reader and verifier have found.
+    /// What second reader and verifier have found, and people.
     pub proof: Proof,
+    /// What people said of the result.
+    pub reviewed: Reviewed,
+    /// When it ended, where it has.
+    pub ended_at: Option<Timestamp>,
     /// What of the documents the model was shown.
     pub coverage: Coverage,
     /// By path, as they stood when they were checked last.

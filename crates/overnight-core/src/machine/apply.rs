@@ -11,9 +11,10 @@ use crate::{
         part::Part,
         plan::Plan,
         proof::Proof,
+        reviewed::Reviewed,
         spec::JobSpec,
         state::{
-            CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE,
+            CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, Job, PLAN_FILE,
             PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
         },
         time::Timestamp,
@@ -66,6 +67,8 @@ impl Job {
             helpers: 0,
             turns_of_named: BTreeMap::new(),
             proof: Proof::default(),
+            reviewed: Reviewed::default(),
+            ended_at: None,
             coverage: Coverage::default(),
             deliverables: BTreeMap::new(),
             totals: Totals::default(),
@@ -96,12 +99,12 @@ impl Job {
         }
         self.last_at = self.last_at.max(at);
         self.answered.observe(event);
-        if self.apply_to_helper(at, event) {
+        if self.apply_to_helper(at, event) || self.apply_review(at, event) {
             return;
         }
         match event {
             // The phase's beginning follows the end of planning in the same decision. Which tier is asked, `answered` knows.
-            // Those of helpers are taken in above.
+            // Those of helpers and reviews are taken in above.
             Event::JobCreated { .. }
             | Event::PlanningEnded { .. }
             | Event::TierChanged { .. }
@@ -110,7 +113,12 @@ impl Job {
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
             | Event::VerdictGiven { .. }
-            | Event::FindingSettled { .. } => {}
+            | Event::FindingSettled { .. }
+            | Event::FeedbackGiven { .. }
+            | Event::Approved { .. }
+            | Event::RecordApproved { .. }
+            | Event::FieldCorrected { .. }
+            | Event::DocumentsAdded { .. } => {}
             Event::Opened { tools_sha256, model, .. } => {
                 let before = self.opened_with.replace(model.clone());
                 if before.is_some_and(|before| before != *model) {
@@ -279,29 +287,12 @@ impl Job {
                 self.limits = *limits;
                 self.status = Status::Running;
             }
-            Event::FeedbackGiven { number, text, instructions } => {
-                self.status = Status::Running;
-                self.feedback.push(text.clone());
-                instructions.text().clone_into(&mut self.instructions);
-                self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: self.instructions.clone() });
-                self.early_ends = EarlyEnds::default();
-                self.refusals.counted = 0;
-                self.proof.sent_back = self.proof.verdicts.len();
-                self.compaction.forced = Some(EpochCause::Feedback);
-                let why = Why::Feedback { number: *number, text: text.clone() };
-                self.progress = Progress::Summarising { why: Some(why) };
-            }
-            Event::Approved => {
-                self.status = Status::Running;
-                if let Progress::Closing { approved, .. } = &mut self.progress {
-                    *approved = true;
-                }
-            }
             Event::JobEnded { ending } => {
                 self.calls = ReplyCalls::default();
                 self.helper = None;
                 self.writes.clear();
                 self.status = Status::Ended(ending.clone());
+                self.ended_at = Some(at);
             }
         }
     }

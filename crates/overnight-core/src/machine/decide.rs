@@ -332,7 +332,7 @@ impl Job {
                 }
                 events
             }
-            EffectResult::Command(command) => self.on_command(command),
+            EffectResult::Command(command) => self.on_command(at, command),
         }
     }
 
@@ -385,8 +385,18 @@ impl Job {
         events
     }
 
-    fn on_command(&self, command: Command) -> Vec<Event> {
+    fn on_command(&self, at: Timestamp, command: Command) -> Vec<Event> {
         match (command, &self.status) {
+            (
+                command @ (Command::Approve { .. }
+                | Command::ApproveRecord { .. }
+                | Command::Correct(_)
+                | Command::CorrectionWritten { .. }
+                | Command::Settle { .. }
+                | Command::Feedback { .. }
+                | Command::AddDocuments { .. }),
+                _,
+            ) => self.on_review(at, command),
             // A review is left by approval or feedback only, and an end is an end.
             (_, Status::Ended(_))
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
@@ -402,12 +412,6 @@ impl Job {
             (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
             (Command::Hold { reason, detail }, _) => vec![Event::Held { reason, detail }],
             (Command::Resume { limits }, _) => vec![Event::Resumed { limits }],
-            (Command::Approve, Status::Held { reason: HoldReason::Review, .. }) => vec![Event::Approved],
-            (Command::Feedback { text, instructions }, Status::Held { reason: HoldReason::Review, .. }) => {
-                let number = u32::try_from(self.feedback.len()).unwrap_or(u32::MAX) + 1;
-                vec![Event::FeedbackGiven { number, text, instructions: instructions.into() }]
-            }
-            (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
             (Command::Cancel, _) => self.end_unfinished(JobStatus::Cancelled, "cancelled by a person".to_owned()),
             (Command::Fail { reason }, _) => self.end_unfinished(JobStatus::Failed, reason),
         }

@@ -12,10 +12,12 @@ use crate::{
         models::{ModelChoice, Tier},
         plan::Plan,
         record::{Delivered, HoldReason, QuotePositions},
+        spec::DocumentEntry,
         state::FileWrite,
     },
     message::{Reply, ToolCall},
 };
+use serde_json::Value;
 
 /// What is due now: one effect for the outside world to perform.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +118,27 @@ pub enum EffectResult {
     Command(Command),
 }
 
+/// A field of a deliverable as a person wants it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldCorrection {
+    /// The deliverable.
+    pub file: String,
+    /// `$.requirements[3].text`.
+    pub place: String,
+    /// As the model wrote it; null where it is not there.
+    pub before: Value,
+    /// As it is to be.
+    pub after: Value,
+    /// The file with this and all earlier corrections.
+    pub path: String,
+    /// Of that file.
+    pub sha256: String,
+    /// A name.
+    pub by: String,
+    /// In that person's words.
+    pub comment: Option<String>,
+}
+
 /// A command to a job, from a person or from the runner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -159,14 +182,59 @@ pub enum Command {
         /// The bounds from here on.
         limits: Limits,
     },
-    /// A reviewed result is accepted.
-    Approve,
-    /// A reviewed result is sent back.
+    /// A result is accepted.
+    Approve {
+        /// A name.
+        by: String,
+        /// In that person's words.
+        comment: Option<String>,
+    },
+    /// One record of it is accepted.
+    ApproveRecord {
+        /// The deliverable.
+        file: String,
+        /// `$.requirements[3]`.
+        record: String,
+        /// A name.
+        by: String,
+        /// In that person's words.
+        comment: Option<String>,
+    },
+    /// One field of it is to have another value.
+    Correct(Box<FieldCorrection>),
+    /// The file with the corrections is on the disk.
+    CorrectionWritten {
+        /// Relative to the workspace.
+        path: String,
+    },
+    /// A finding is no fault.
+    Settle {
+        /// Of the finding.
+        id: String,
+        /// Why.
+        reason: String,
+        /// A name.
+        by: String,
+    },
+    /// A result is sent back.
     Feedback {
         /// What is to be done about it.
         text: String,
         /// `instructions.md` with it.
         instructions: String,
+        /// A name.
+        by: String,
+    },
+    /// Documents came later: the result is to be brought up to date with them.
+    AddDocuments {
+        /// They are in the workspace already.
+        documents: Vec<DocumentEntry>,
+        /// The feedback that says so.
+        text: String,
+        /// `instructions.md` with it.
+        instructions: String,
+        /// A name.
+        by: String,
     },
     /// The job ends, without a result.
     Cancel,

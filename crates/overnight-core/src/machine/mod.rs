@@ -76,5 +76,6 @@ mod next_prompt;
 mod plan_file;
 pub mod planning;
 mod proof;
+mod review;
 mod verifier;
 pub use verifier::FoundQuote;

@@ -78,6 +78,39 @@ impl JsonPath {
     }
 }
 
+/// The value at a place as [`JsonPath::each`] names it (`$.requirements[3].text`). A field that is not there is made, where its
+/// object is.
+pub fn at_mut<'v>(root: &'v mut Value, place: &str) -> Option<&'v mut Value> {
+    let mut rest = place.strip_prefix('$')?;
+    let mut value = root;
+    while !rest.is_empty() {
+        (value, rest) = match value {
+            Value::Object(map) => {
+                let text = rest.strip_prefix('.')?;
+                let is_whole = |key: &&String| text.strip_prefix(key.as_str()).is_some_and(ends_step);
+                // A key may hold what separates steps: the longest that is there is meant.
+                let known = map.keys().filter(is_whole).max_by_key(|key| key.len()).map(|key| key.len());
+                let end = match known {
+                    Some(length) => length,
+                    None if text.contains(['.', '[']) || text.is_empty() => return None,
+                    None => text.len(),
+                };
+                (map.entry(&text[..end]).or_insert(Value::Null), &text[end..])
+            }
+            Value::Array(items) => {
+                let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
+                (items.get_mut(index.parse::<usize>().ok()?)?, after)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
+        };
+    }
+    Some(value)
+}
+
+fn ends_step(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(['.', '['])
+}
+
 fn walk<'v>(steps: &[PathSegment], value: &'v Value, place: &mut String, visit: &mut dyn FnMut(&str, &'v Value)) {
     let Some((step, rest)) = steps.split_first() else {
         return visit(place, value);
@@ -160,6 +193,24 @@ mod tests {
         assert_eq!(places("$.a.*", &value), ["$.a.b"]);
         assert_eq!(places("$", &value), ["$"]);
         assert_eq!(places("$.missing[*]", &value), [""; 0]);
+    }
+
+    #[test]
+    fn a_place_leads_back_to_its_value() {
+        let mut value = json!({"a": {"b": [{"c": [1, 2]}, {"d": 0}]}, "odd key": [7], "a.b": {"x[0]": 3}});
+        for (path, after) in [("$.a.b[*].c[*]", 2), ("$['odd key'][*]", 1), ("$['a.b'].*", 1)] {
+            let places = places(path, &value);
+            assert_eq!(places.len(), after, "{path}");
+            for place in places {
+                let found = at_mut(&mut value, &place).unwrap();
+                assert!(found.is_number(), "{place}");
+            }
+        }
+        *at_mut(&mut value, "$.a.b[1].e").unwrap() = json!("new");
+        assert_eq!(value["a"]["b"][1], json!({"d": 0, "e": "new"}));
+        for place in ["a", "$.a.b[9]", "$.a.b[1].f.g", "$.a.b.c", "$[0]", "$.a.b[x]"] {
+            assert_eq!(at_mut(&mut value, place), None, "{place}");
+        }
     }
 
     #[test]

@@ -1,0 +1,118 @@
+//! What people say of a result, once the job is held for that or has ended: approvals, corrections, settled findings, feedback,
+//! documents that come later. Each is a fact with a name; only feedback makes the job go on.
+
+use super::effect::{Command, FieldCorrection};
+use crate::job::{
+    event::{EpochCause, Event, Why},
+    finding::{Finding, FindingKind, Settled, Settlement},
+    reviewed::{Approval, RecordApproval},
+    state::{EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, Progress, Status},
+    time::Timestamp,
+};
+use std::sync::Arc;
+
+impl Job {
+    /// The facts of a command that is about the result; none where there is no result, or nothing to be said.
+    pub(super) fn on_review(&self, at: Timestamp, command: Command) -> Vec<Event> {
+        if !self.has_result() {
+            return Vec::new();
+        }
+        match command {
+            Command::Approve { by, comment } => vec![Event::Approved { by: Some(by), comment }],
+            Command::ApproveRecord { file, record, by, comment } => {
+                vec![Event::RecordApproved { file, record, by, comment }]
+            }
+            Command::Correct(correction) => vec![self.corrected(at, *correction)],
+            Command::CorrectionWritten { path } => vec![Event::FileWritten { path }],
+            Command::Settle { id, reason, by } => {
+                let is_open = self.proof.finding(&id).is_some_and(|finding| finding.settled.is_none());
+                let settlement = Settlement::Explained { reason };
+                is_open.then_some(Event::FindingSettled { id, settlement, by }).into_iter().collect()
+            }
+            Command::Feedback { text, instructions, by } => vec![self.feedback_given(text, instructions, by)],
+            Command::AddDocuments { documents, text, instructions, by } => vec![
+                Event::DocumentsAdded { documents, by: Some(by.clone()) },
+                self.feedback_given(text, instructions, by),
+            ],
+            Command::Open { .. }
+            | Command::Choose { .. }
+            | Command::ChangeTier { .. }
+            | Command::Edited { .. }
+            | Command::Hold { .. }
+            | Command::Resume { .. }
+            | Command::Cancel
+            | Command::Fail { .. } => Vec::new(),
+        }
+    }
+
+    fn feedback_given(&self, text: String, instructions: String, by: String) -> Event {
+        let number = u32::try_from(self.feedback.len()).unwrap_or(u32::MAX).saturating_add(1);
+        Event::FeedbackGiven { number, text, instructions: instructions.into(), by: Some(by) }
+    }
+
+    fn corrected(&self, at: Timestamp, correction: FieldCorrection) -> Event {
+        let FieldCorrection { file, place, before, after, path, sha256, by, comment } = correction;
+        let settlement = Settlement::Corrected { before, after };
+        let finding = Finding {
+            id: format!("c{}", self.reviewed.corrections + 1),
+            kind: FindingKind::Correction,
+            text: comment.unwrap_or_default(),
+            file: Some(file),
+            place: Some(place),
+            settled: Some(Settled { settlement, by, at }),
+            ..Finding::default()
+        };
+        Event::FieldCorrected { finding: Box::new(finding), path, sha256 }
+    }
+
+    /// What such a fact means. False: it is another one.
+    pub(super) fn apply_review(&mut self, at: Timestamp, event: &Event) -> bool {
+        match event {
+            Event::FeedbackGiven { number, text, instructions, .. } => {
+                self.feedback.push(text.clone());
+                instructions.text().clone_into(&mut self.instructions);
+                self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: self.instructions.clone() });
+                self.early_ends = EarlyEnds::default();
+                self.refusals.counted = 0;
+                self.proof.sent_back = self.proof.verdicts.len();
+                self.compaction.forced = Some(EpochCause::Feedback);
+                // What was said of a result is not said of the next one; it is kept with the archive of the first.
+                self.reviewed.approvals.clear();
+                self.reviewed.records.clear();
+                self.proof.findings.retain(|finding| finding.kind != FindingKind::Correction);
+                self.status = Status::Running;
+                self.ended_at = None;
+                let why = Why::Feedback { number: *number, text: text.clone() };
+                self.progress = Progress::Archiving { folder: format!("result-{number:02}"), why, ending: None };
+            }
+            Event::Approved { by, comment } => {
+                self.reviewed.approvals.push(Approval { by: by.clone(), at, comment: comment.clone() });
+                if let (Status::Held { .. }, Progress::Closing { approved, .. }) = (&self.status, &mut self.progress) {
+                    *approved = true;
+                    self.status = Status::Running;
+                }
+            }
+            Event::RecordApproved { file, record, by, comment } => self.reviewed.records.push(RecordApproval {
+                file: file.clone(),
+                record: record.clone(),
+                by: by.clone(),
+                at,
+                comment: comment.clone(),
+            }),
+            Event::FieldCorrected { finding, path, .. } => {
+                self.reviewed.unwritten = Some(path.clone());
+                self.reviewed.corrections += 1;
+                self.proof.findings.push(finding.as_ref().clone());
+            }
+            Event::DocumentsAdded { documents, .. } => {
+                let all = &mut Arc::make_mut(&mut self.spec).documents;
+                all.extend_from_slice(documents);
+                all.sort_by(|one, other| one.name.cmp(&other.name));
+                self.reviewed.documents_added += documents.len();
+            }
+            Event::FileWritten { path } if self.reviewed.unwritten.as_ref() == Some(path) => self.reviewed.unwritten = None,
+            _ => return false,
+        }
+        true
+    }
+}

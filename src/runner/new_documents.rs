@@ -1,0 +1,65 @@
+//! Documents that come to a job which has a result already: they are copied in as at the job's beginning, and only they are
+//! new to read.
+
+use super::{RunError, create, duplicates, review_job::ReviewError};
+use crate::{extraction::Extractor, workspace::Workspace};
+use overnight_core::job::{spec::DocumentEntry, state::Job};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Documents that the feedback names one by one.
+const MOST_NAMED: usize = 30;
+
+/// What a person adds.
+#[derive(Debug)]
+pub struct NewDocuments {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// Files and folders of this program, which are no documents where a folder holds them.
+    pub own: Vec<PathBuf>,
+    pub extractor: Arc<Extractor>,
+}
+
+impl NewDocuments {
+    /// Copies them into the job's workspace, with their texts. The journal doesn't know them yet.
+    pub(super) fn copy_into(&self, job: &Job, workspace: &Workspace) -> Result<Vec<DocumentEntry>, ReviewError> {
+        let own = [self.own.clone(), vec![workspace.path().to_owned()]].concat();
+        let found = overnight_documents::discover(&self.paths, &own, &*self.extractor).map_err(RunError::from)?;
+        let known = |name: &str| job.spec.documents.iter().any(|document| document.name == name);
+        if let Some(twice) = found.documents.iter().find(|found| known(&found.name)) {
+            return Err(ReviewError::Refused(format!(
+                "the job has a document {} already: name the new one otherwise",
+                twice.name
+            )));
+        }
+        let budget = job.spec.budget_tokens;
+        let documents = create::copy_all(workspace, &found.documents, budget, &self.extractor)?;
+        if documents.iter().all(|document| document.tokens == 0) {
+            let left_out: Vec<&(PathBuf, String)> = found.unfit.iter().chain(&found.left_out).collect();
+            let why = left_out.first().map(|(path, why)| format!(": {} ({why})", shown(path))).unwrap_or_default();
+            return Err(ReviewError::Refused(format!("there is no new document with text that can be read{why}")));
+        }
+        let mut all = [job.spec.documents.clone(), documents].concat();
+        duplicates::note(&mut all[..]);
+        Ok(all.split_off(job.spec.documents.len()))
+    }
+
+    /// What the job is told to do with them.
+    pub(super) fn told(&self, documents: &[DocumentEntry]) -> String {
+        let mut text = "Documents were added to the job:".to_owned();
+        for document in documents.iter().take(MOST_NAMED) {
+            let _ = write!(text, "\n- {} ({} {}s)", document.name, document.units, document.unit());
+        }
+        if documents.len() > MOST_NAMED {
+            let _ = write!(text, "\n- and {} more, which list_documents names", documents.len() - MOST_NAMED);
+        }
+        text + "\nRead them, and bring the deliverables up to date. What was read before need not be read again."
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
