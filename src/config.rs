@@ -244,10 +244,16 @@ pub fn plain_environment() -> Vec<(&'static str, OsString)> {
     PLAIN.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
 }
 
-/// The user that runs this process, as the session names it; for the record of who reviewed.
-pub fn user_name() -> Option<String> {
+/// The user that runs this process, for the record of who reviewed: as the session names it, else as the system does.
+pub fn user_name() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    named.filter(|name| !name.trim().is_empty())
+    let id = rustix::process::getuid().as_raw().to_string();
+    let of_system = || {
+        let users = std::fs::read_to_string("/etc/passwd").ok()?;
+        let user = users.lines().find(|line| line.split(':').nth(2) == Some(&id))?;
+        user.split(':').next().map(str::to_owned)
+    };
+    named.filter(|name| !name.trim().is_empty()).or_else(of_system).unwrap_or_else(|| format!("user {id}"))
 }
 
 impl Settings {

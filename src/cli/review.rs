@@ -13,11 +13,7 @@ use crate::{
     store::JobRow,
 };
 use overnight_core::job::state::Status;
-use std::{
-    io::Read,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{io::Read, path::PathBuf, sync::Arc};
 
 const FEEDBACK_EXAMPLES: &str = "\
 Examples:
@@ -44,9 +40,8 @@ pub(super) struct ReviewerArgs {
 
 impl ReviewerArgs {
     /// The name that goes into the record.
-    pub(super) fn name(&self) -> Result<String, CliError> {
-        let named = self.reviewer.clone().or_else(user_name);
-        named.ok_or_else(|| CliError::usage("nobody knows who you are: say it with --as NAME"))
+    pub(super) fn name(&self) -> String {
+        self.reviewer.clone().unwrap_or_else(user_name)
     }
 }
 
@@ -221,9 +216,8 @@ async fn record(
     reviewer: &ReviewerArgs,
     action: ReviewAction,
 ) -> Result<(), CliError> {
-    let by = reviewer.name()?;
     let uploader = workspace_store::uploader(app, row).await?;
-    Ok(record_review(app.store.as_ref(), opened, &by, action, uploader).await?)
+    Ok(record_review(app.store.as_ref(), opened, &reviewer.name(), action, uploader).await?)
 }
 
 /// Opens the workspace of the job that a person named.

@@ -266,11 +266,6 @@ fn note_missing_tier(target: &Target, model: &dyn Model) {
     }
 }
 
-/// A job's only model.
-pub(super) fn only(first: Arc<dyn Model>) -> JobModels {
-    JobModels { first, others: Vec::new(), named: BTreeMap::new() }
-}
-
 fn of_name(what: &str, name: &str, error: &CliError) -> CliError {
     CliError { message: format!("{what} {name}: {error}"), code: error.code }
 }

@@ -93,14 +93,14 @@ impl OpenJob {
                         ended: now(),
                     },
                     _ => ArchiveMeta {
-                    folder: folder.clone(),
-                    phase: phase.number,
-                    kind: phase.kind.name().to_owned(),
-                    title: phase.title.clone(),
-                    attempt: phase.attempt,
-                    outcome: why.outcome().to_owned(),
-                    issue: why.issue().map(str::to_owned),
-                    ended: self.job.past.last().map_or_else(now, |past| past.ended),
+                        folder: folder.clone(),
+                        phase: phase.number,
+                        kind: phase.kind.name().to_owned(),
+                        title: phase.title.clone(),
+                        attempt: phase.attempt,
+                        outcome: why.outcome().to_owned(),
+                        issue: why.issue().map(str::to_owned),
+                        ended: self.job.past.last().map_or_else(now, |past| past.ended),
                     },
                 };
                 let todos = todo_board::file(&self.job);
@@ -178,7 +178,8 @@ impl OpenJob {
         self.derived_at = Some(Instant::now());
         let mut changed = Vec::new();
         let mut files = vec![(TODOS_FILE, todo_board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))];
-        if !self.job.proof.findings.is_empty() {
+        // Corrections leave it with the result that they were made in.
+        if !self.job.proof.findings.is_empty() || self.job.reviewed.corrections > 0 {
             files.push((FINDINGS_FILE, self.job.proof.file()));
         }
         for (path, text) in files {

@@ -37,6 +37,7 @@ const TWICE: &[(&str, &str)] = &[
     ("strum 0.27 0.28", "croner"),
     ("strum_macros 0.27 0.28", "croner, by way of strum, at build time only"),
     ("syn 2 3", "sqlx, croner, mail-parser and tracing, at build time only"),
+    ("tower-http 0.6 0.7", "reqwest; the pages need the layer against cross-site posts that 0.7 brought"),
 ];
 
 /// A second TLS stack, or one that needs a system library.

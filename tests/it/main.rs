@@ -37,6 +37,7 @@ mod reads;
 mod remote;
 mod replies;
 mod report;
+mod reviewing;
 mod scenarios;
 mod schedule;
 mod searches;

@@ -2,7 +2,7 @@
 //! stops, and what someone else changes is one.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::support::{Place, copy, drive, made, samples, shipped, wait};
+use crate::support::{Place, approve, copy, drive, made, samples, shipped, wait};
 use overnight::{audit::verify::verify, model::rules::Offline, runner::RunReport};
 use overnight_core::{
     job::{
@@ -49,7 +49,7 @@ fn faults(path: &Path) -> String {
 fn feedback(path: &Path, text: &str) -> Command {
     let present = fs::read_to_string(path.join("instructions.md")).unwrap();
     let instructions = format!("{}\n\n## Feedback 1\n\n{text}\n", present.trim_end());
-    Command::Feedback { text: text.to_owned(), instructions }
+    Command::Feedback { text: text.to_owned(), instructions, by: "Anna".to_owned() }
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn wherever_a_job_stops_nothing_is_wrong() {
     };
     let path = worked(&place, &mut each);
     goes_on(&place, &path, Some(feedback(&path, "Say more.")), &mut each);
-    goes_on(&place, &path, Some(Command::Approve), &mut each);
+    goes_on(&place, &path, Some(approve()), &mut each);
     assert!(decisions > 100 && cut > 10, "{decisions} decisions, {cut} cut");
 }
 
@@ -98,7 +98,7 @@ fn what_someone_else_changes_is_named() {
         mend(name);
     }
     goes_on(&place, &path, Some(feedback(&path, "Say more.")), &mut |_, _| {});
-    goes_on(&place, &path, Some(Command::Approve), &mut |_, _| {});
+    goes_on(&place, &path, Some(approve()), &mut |_, _| {});
     assert_eq!(faults(&path), "");
     copy(&path, whole.path());
     for name in ["instructions.md", "output/summary.md", "output/requirements.json"] {
@@ -129,7 +129,7 @@ fn what_someone_else_changes_is_named() {
 fn what_is_gone_is_named_once_and_nothing_untrue_follows() {
     let place = wait(Place::new());
     let path = worked(&place, &mut |_, _| {});
-    goes_on(&place, &path, Some(Command::Approve), &mut |_, _| {});
+    goes_on(&place, &path, Some(approve()), &mut |_, _| {});
     let gone = |name: &str| {
         let copied = tempfile::tempdir().unwrap();
         copy(&path, copied.path());

@@ -36,6 +36,11 @@ const CLAIM_ENDED: &str = "update jobs set
      where id = $1 and status in ('completed', 'partial', 'blocked')
      returning lease";
 
+const REOPEN: &str = "update jobs set
+        status = 'running', reason = null, completed_at = null, turns_at_claim = turns, attempts = 0, updated = {now}
+     where id = $1 and lease = $2 and worker is not null
+     returning lease";
+
 const RENEW: &str = "update jobs set lease_until = {from_now $3}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
@@ -147,7 +152,8 @@ impl<E: Engine> JobStore for E {
         claim(self, CLAIM_ENDED, id, worker, for_ms).await
     }
 
-    async fn reopen_batch(&self, id: JobId) -> Result<(), StoreError> {
+    async fn reopen(&self, id: JobId, lease: u64) -> Result<(), StoreError> {
+        self.under_lease(id, REOPEN, values![id, lease], Durability::Now).await?;
         self.count(vec![SqlStatement::new(REOPEN_BATCHES, values![id, None::<Uuid>])]).await.map(drop)
     }
 

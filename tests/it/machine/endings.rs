@@ -1,6 +1,7 @@
 //! How a job ends or waits: completion and its checks, review by a person, limits and holds.
 
 use super::world::*;
+use crate::support::approve;
 use overnight_core::{
     job::{
         event::Event,
@@ -66,7 +67,10 @@ fn feedback_is_written_down_and_planned_for() {
     assert!(world.is_held(HoldReason::Review), "{}", world.status());
     assert_eq!(world.command(Command::Resume { limits: world.job.limits }), 0, "a review is not resumed");
     let instructions = format!("{}\n\n## Feedback 1\n\nName the pumps.\n", world.files[INSTRUCTIONS_FILE]);
-    assert_eq!(world.command(Command::Feedback { text: "Name the pumps.".to_owned(), instructions }), 1);
+    assert_eq!(
+        world.command(Command::Feedback { text: "Name the pumps.".to_owned(), instructions, by: "Anna".to_owned() }),
+        1
+    );
     world.play([]);
     assert!(world.files[INSTRUCTIONS_FILE].ends_with("## Feedback 1\n\nName the pumps.\n"));
     assert_eq!((world.job.refusals.counted, world.job.early_ends.in_all), (0, 0), "the counts begin anew");
@@ -102,7 +106,7 @@ fn time_on_hold_is_no_time_of_work() {
 fn a_held_or_ended_job_owes_nothing_and_hears_only_what_fits() {
     let mut world = World::new();
     world.in_phase_one();
-    assert_eq!(world.command(Command::Approve), 0);
+    assert_eq!(world.command(approve()), 0);
     assert_eq!(world.command(Command::Hold { reason: HoldReason::Paused, detail: "x".to_owned() }), 1);
     assert_eq!(world.job.next(), Effect::Nothing);
     assert_eq!(world.command(Command::Hold { reason: HoldReason::Window, detail: "x".to_owned() }), 0);
@@ -111,7 +115,7 @@ fn a_held_or_ended_job_owes_nothing_and_hears_only_what_fits() {
     assert_eq!(world.job.ended().unwrap().status, JobStatus::Cancelled);
     for command in [
         Command::Cancel,
-        Command::Approve,
+        approve(),
         Command::Resume { limits: world.job.limits },
         Command::Fail { reason: "x".to_owned() },
         Command::Open { version: "1".to_owned(), model: "x".to_owned(), torn_bytes: None },

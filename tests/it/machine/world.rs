@@ -702,7 +702,10 @@ pub(crate) fn line(event: &Event) -> String {
         Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
         Event::ModelChosen { choice } => format!("model {}", choice.model),
         Event::TierChanged { tier, .. } => format!("tier {}", tier.name()),
-        Event::Approved => "approved".to_owned(),
+        Event::Approved { .. } => "approved".to_owned(),
+        Event::RecordApproved { record, .. } => format!("approved {record}"),
+        Event::FieldCorrected { finding, .. } => format!("corrected {}", finding.id),
+        Event::DocumentsAdded { documents, .. } => format!("{} documents added", documents.len()),
         Event::JobEnded { ending } => {
             format!("JOB ENDED {}: {}", ending.status, ending.reason.as_deref().unwrap_or("-"))
         }

@@ -5,6 +5,7 @@ use super::{
     case::{Rest, Scenario, Step},
     ground::id,
 };
+use crate::support::approve;
 use overnight::{
     runner::{Anchor, JobOutcome, JobRunner, OpenJob, RunReport},
     store::Store,
@@ -86,9 +87,10 @@ impl Stage<'_> {
                 let present = fs::read_to_string(self.path.join(INSTRUCTIONS_FILE)).map_err(told)?;
                 let number = self.session(place, watch).await?.job.feedback.len() + 1;
                 let instructions = format!("{}\n\n## Feedback {number}\n\n{text}\n", present.trim_end());
-                self.say(place, Command::Feedback { text: text.clone(), instructions }, watch).await
+                self.say(place, Command::Feedback { text: text.clone(), instructions, by: "Anna".to_owned() }, watch)
+                    .await
             }
-            Step::Approve => self.say(place, Command::Approve, watch).await,
+            Step::Approve => self.say(place, approve(), watch).await,
             Step::Resume(bounds) => {
                 let mut limits = self.session(place, watch).await?.job.limits;
                 limits.turns = bounds.turns.unwrap_or(limits.turns);

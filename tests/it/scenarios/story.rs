@@ -39,7 +39,9 @@ pub(crate) fn parts(decisions: &Decisions) -> Vec<Part> {
         let begin = match &events[..] {
             [Event::JobCreated { .. }, ..] => Some((0, "start".to_owned())),
             [Event::ModelReplied { turn, .. }, ..] => Some((*turn, format!("turn {turn}"))),
-            [Event::Resumed { .. } | Event::FeedbackGiven { .. } | Event::Approved, ..] => Some((0, "then".to_owned())),
+            [Event::Resumed { .. } | Event::FeedbackGiven { .. } | Event::Approved { .. }, ..] => {
+                Some((0, "then".to_owned()))
+            }
             _ => None,
         };
         parts.extend(begin.map(|(turn, label)| Part { turn, label, reply: String::new(), text: String::new() }));

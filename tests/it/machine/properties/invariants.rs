@@ -152,6 +152,10 @@ impl Ledger {
                 assert_eq!(self.unarchived, None, "a phase begins before the last one is archived");
                 self.last_phase = Some((*number, *attempt, *kind, None));
             }
+            // Of a result that a person has sent back.
+            Event::ArchiveStored { folder, .. } if folder.starts_with("result-") => {
+                assert!(self.folders.insert(folder.clone()), "{folder} is archived twice");
+            }
             Event::ArchiveStored { folder, .. } => {
                 assert_eq!(self.unarchived.take().as_ref(), Some(folder), "archived without an end");
             }
@@ -223,7 +227,7 @@ impl Ledger {
                 self.reviewed = true;
             }
             Event::FeedbackGiven { .. } => self.reviewed = false,
-            Event::Approved => {
+            Event::Approved { .. } => {
                 assert!(self.reviewed);
                 self.approved = true;
             }
@@ -305,7 +309,7 @@ impl Ledger {
                 | Event::ModelChosen { .. }
                 | Event::FilesEdited { .. }
                 | Event::FeedbackGiven { .. }
-                | Event::Approved,
+                | Event::Approved { .. },
                 ..,
             ] => self.since.1 = 0,
             _ => {}

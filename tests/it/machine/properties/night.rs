@@ -5,6 +5,7 @@ use super::{
     replies::{Said, any_reply, plan_text},
 };
 use crate::machine::world::*;
+use crate::support::approve;
 use overnight_core::{
     job::{
         event::{CallEnd, ExaminedFiles, PreparedWrite, ToolResult},
@@ -289,12 +290,12 @@ impl What {
                     },
                 }
             }
-            Self::Approve => Command::Approve,
+            Self::Approve => approve(),
             Self::Feedback(letters) => {
                 let text = "Look again. ".repeat(letters / 12);
                 let number = world.job.feedback.len() + 1;
                 let instructions = format!("{}\n## Feedback {number}\n\n{text}\n", world.files[INSTRUCTIONS_FILE]);
-                Command::Feedback { text, instructions }
+                Command::Feedback { text, instructions, by: "Anna".to_owned() }
             }
             Self::Cancel => Command::Cancel,
             Self::Fail => Command::Fail { reason: "no attempt is left".to_owned() },
@@ -400,16 +401,17 @@ fn rests(world: &World) {
         assert_eq!(job.decide(at, late.clone()), [], "{late:?} came when nothing was owed");
     }
     if job.ended().is_some() {
-        for command in [
-            Command::Approve,
+        // What people say of a result is told in `endings.rs`; a job without one takes nothing of it.
+        let words =
+            [approve(), Command::Feedback { text: String::new(), instructions: String::new(), by: "Anna".to_owned() }];
+        for command in words.into_iter().filter(|_| !job.has_result()).chain([
             Command::Cancel,
             Command::Fail { reason: String::new() },
             Command::Resume { limits: job.limits },
             Command::Hold { reason: HoldReason::Paused, detail: String::new() },
-            Command::Feedback { text: String::new(), instructions: String::new() },
             Command::Edited { plan: None, memory: Some("late".to_owned()) },
             Command::Open { version: String::new(), model: String::new(), torn_bytes: None },
-        ] {
+        ]) {
             assert_eq!(job.decide(at, EffectResult::Command(command.clone())), [], "{command:?} after the end");
         }
     }

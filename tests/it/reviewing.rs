@@ -1,0 +1,127 @@
+//! What people say of a result: each word is a fact with a name, the model's file stays, and a job that has ended goes on with
+//! feedback or with more documents.
+
+use crate::cli_run::{TestDir, bootstrap, complete, done, next, plan, read, reply, work, write};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const TASK: &str = r#"---
+name: titles
+description: A list of titles
+deliverables:
+  - path: output/report.json
+    schema:
+      type: object
+      properties:
+        titles: { type: array, items: { type: object, required: [text, pages], properties: { text: { type: string },
+          pages: { type: integer } } } }
+---
+# List the titles
+"#;
+const REPORT: &str = "output/report.json";
+
+fn titles(text: &str) -> String {
+    json!({"titles": [{"text": text, "pages": 3}]}).to_string()
+}
+
+/// A round of work after the result was sent back; the plan has these phases then.
+fn round(phases: &[&str], first: &[Value], text: &str) -> [Value; 2] {
+    let calls = [&[write("main_plan.md", &plan(phases))], first].concat();
+    [next(&calls, write(REPORT, &titles(text))), reply(&[read(REPORT), done(), complete(REPORT)])]
+}
+
+fn json_of(path: impl AsRef<Path>) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn what_people_say_of_a_result_is_in_its_record() {
+    let dir = TestDir::new();
+    dir.put("task.md", TASK);
+    let mut replies =
+        vec![bootstrap(&["Work"]), work(write(REPORT, &titles("A"))), reply(&[read(REPORT), done(), complete(REPORT)])];
+    replies.extend(round(&["Work", "Mend"], &[], "B"));
+    let read_new = json!({"read_document": {"name": "c.md"}});
+    replies.extend(round(&["Work", "Mend", "Add"], &[read_new], "C"));
+    dir.script("script.json", &replies);
+    let ran = |words: &[&str]| dir.run_with(&[("USER", "ben")], words);
+    let run = ["run", "./task.md", "-d", "docs", "-m", "scripted:script.json", "-q"];
+    assert_eq!(ran(&run).code, 0);
+    let workspace = dir.workspace();
+    let verify = || ran(&["audit", "verify", "last"]).code;
+
+    // Corrections, and what can't be one.
+    let correct = |place: &str, value: &str| ran(&["correct", "last", place, value, "--file", REPORT]);
+    assert_eq!(correct("$.titles[0].text", "An A").code, 0);
+    assert_eq!(correct("$.titles[0].pages", "4").code, 0);
+    for (place, value, why) in [
+        ("$.titles[0].pages", "many", "$.titles[0].pages of output/report.json can't have this value: "),
+        ("$.titles[1].text", "x", "there is no field $.titles[1].text in output/report.json"),
+        ("$.titles[0].pages", "4", "$.titles[0].pages of output/report.json has this value already"),
+    ] {
+        let wrong = correct(place, value);
+        assert_eq!((wrong.code, wrong.stderr.contains(why)), (2, true), "{}", wrong.stderr);
+    }
+    let corrected = json!({"titles": [{"text": "An A", "pages": 4}]});
+    assert_eq!(json_of(workspace.join("output/report.corrected.json")), corrected);
+    assert_eq!(json_of(workspace.join(REPORT)), json!({"titles": [{"text": "A", "pages": 3}]}));
+    let findings = std::fs::read_to_string(workspace.join("findings.jsonl")).unwrap();
+    let findings: Vec<Value> = findings.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<Value> = findings
+        .iter()
+        .map(|it| json!([it["id"], it["place"], it["settled"]["before"], it["settled"]["after"], it["settled"]["by"]]))
+        .collect();
+    assert_eq!(
+        told,
+        [json!(["c1", "$.titles[0].text", "A", "An A", "ben"]), json!(["c2", "$.titles[0].pages", 3, 4, "ben"])]
+    );
+    let approve =
+        ["approve", "last", "--record", "$.titles[0]", "--file", REPORT, "--as", "Anna", "--comment", "Read."];
+    assert_eq!(ran(&approve).code, 0);
+    assert_eq!(ran(&["approve", "last", "--as", "Anna"]).code, 0);
+    let logs = ran(&["logs", "last"]).stdout;
+    for line in [
+        "c1 $.titles[0].text: \"A\" was corrected to \"An A\" by ben; with all corrections in output/report.corrected.json",
+        "record $.titles[0] of output/report.json approved by Anna: Read.",
+        "approved by Anna",
+    ] {
+        assert!(logs.contains(line), "{line}\n{logs}");
+    }
+    assert_eq!((verify(), ran(&["show", "last", "--json"]).code), (0, 0));
+
+    // A result that was completed is sent back: it is kept, and the next one knows the corrections.
+    let ended = json_of_text(&ran(&["jobs", "--json"]).stdout)[0]["completed_at"].clone();
+    assert_eq!(ran(&["feedback", "last", "Say B.", "-q"]).code, 0);
+    let archived = workspace.join("archive/result-01");
+    assert_eq!(json_of(archived.join("output/report.corrected.json")), corrected);
+    assert_eq!(json_of(archived.join("manifest.json"))["meta"]["kind"], "result");
+    assert_eq!(json_of(workspace.join(REPORT)), json!({"titles": [{"text": "B", "pages": 3}]}));
+    let instructions = std::fs::read_to_string(workspace.join("instructions.md")).unwrap();
+    let feedback = "\n\n## Feedback 1\n\nSay B.\n\nA person has corrected these; take them over:\n\
+        - output/report.json $.titles[0].text: \"A\" was corrected to \"An A\"\n\
+        - output/report.json $.titles[0].pages: 3 was corrected to 4\n";
+    assert!(instructions.ends_with(feedback), "{instructions}");
+    assert_eq!(std::fs::read_to_string(workspace.join("findings.jsonl")).unwrap(), "");
+    let jobs = json_of_text(&ran(&["jobs", "--json"]).stdout);
+    assert!(jobs[0]["status"] == "completed" && jobs[0]["completed_at"] != ended, "{jobs}");
+
+    // Documents that come later: only they are new.
+    dir.put("more/c.md", "# C\n\nA door must close.\n");
+    let wrong = ran(&["add-documents", "last", "docs/a.md", "-q"]);
+    let why = "error: the job has a document a.md already: name the new one otherwise\n";
+    assert_eq!((wrong.code, wrong.stderr.as_str()), (2, why));
+    assert_eq!(ran(&["add-documents", "last", "more", "--as", "Anna", "-q"]).code, 0);
+    let shown = ran(&["audit", "prompt", "last", "--turn", "6"]).stdout;
+    assert!(shown.contains("Documents were added to the job:\n- c.md (3 lines)"), "{shown}");
+    assert_eq!(json_of(workspace.join(REPORT)), json!({"titles": [{"text": "C", "pages": 3}]}));
+    assert!(ran(&["logs", "last"]).stdout.contains("documents added by Anna: c.md"));
+    assert_eq!(verify(), 0);
+    std::fs::write(workspace.join("documents/c.md"), "changed").unwrap();
+    assert_eq!(verify(), 1);
+    // What the journal says is enough.
+    assert_eq!(ran(&["reindex"]).code, 0);
+}
+
+fn json_of_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
