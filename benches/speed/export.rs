@@ -67,7 +67,8 @@ fn records(workspace: &Path, document: &str, count: u64) {
     let (mut list, mut quotes) = (open("output/requirements.json"), open("quotes.jsonl"));
     list.write_all(b"{\"requirements\":[").unwrap();
     for number in 0..count {
-        let quote = format!("The clerk must enter article {number} in the ledger, and show it to whoever asks, within a day.");
+        let quote =
+            format!("The clerk must enter article {number} in the ledger, and show it to whoever asks, within a day.");
         let record = json!({
             "id": format!("R-{number}"), "document": document, "page": null, "line": number + 1,
             "section": "Of the ledger", "strength": "MUST", "quote": quote,

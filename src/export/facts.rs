@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use std::{
     collections::{BTreeMap, HashMap},
     io::{BufRead, BufReader},
+    ops::Bound,
 };
 
 /// What a quote's check came to, the worst last.
@@ -75,15 +76,19 @@ impl<'j> RecordFacts<'j> {
         let mut held: HashMap<&str, Vec<&Finding>> = HashMap::new();
         let (mut faults, mut corrections) = (Vec::new(), BTreeMap::new());
         for finding in &job.proof.findings {
-            match (finding.kind, &finding.document, &finding.place) {
-                (FindingKind::Missing | FindingKind::Unconfirmed, Some(document), _) if list.is_read_twice => {
-                    held.entry(document).or_default().push(finding);
+            let is_open = finding.settled.is_none();
+            match finding.kind {
+                FindingKind::Missing | FindingKind::Unconfirmed => {
+                    if let Some(document) = finding.document.as_deref().filter(|_| list.is_read_twice) {
+                        held.entry(document).or_default().push(finding);
+                    }
                 }
-                (FindingKind::Fault | FindingKind::NoVerdict, ..) if finding.settled.is_none() => faults.push(finding),
-                (FindingKind::Correction, _, Some(place)) if finding.file.as_ref() == Some(&list.deliverable.path) => {
-                    corrections.insert(place.as_str(), finding);
+                FindingKind::Fault | FindingKind::NoVerdict => faults.extend(is_open.then_some(finding)),
+                FindingKind::Correction => {
+                    let is_of_list = finding.file.as_ref() == Some(&list.deliverable.path);
+                    corrections.extend(finding.place.as_deref().filter(|_| is_of_list).map(|place| (place, finding)));
                 }
-                _ => {}
+                FindingKind::Unread => {}
             }
         }
         let ending = job.decided_ending();
@@ -150,11 +155,12 @@ impl<'j> RecordFacts<'j> {
 
     /// What people corrected in a record: where in it, what stands there now, and the finding.
     fn corrections(&self, record: &str) -> impl Iterator<Item = (&'j str, &'j Value, &'j Finding)> {
-        let from = self.corrections.range(record..);
+        let from = self.corrections.range::<str, _>((Bound::Included(record), Bound::Unbounded));
         let of_record = from.map_while(move |(place, finding)| Some((place.strip_prefix(record)?, *finding)));
-        of_record.filter_map(|(within, finding)| match &finding.settled.as_ref()?.settlement {
-            Settlement::Corrected { after, .. } if ends_step(within) => Some((within, after, finding)),
-            _ => None,
+        of_record.filter(|(within, _)| ends_step(within)).filter_map(|(within, finding)| {
+            let settled = finding.settled.as_ref()?;
+            let Settlement::Corrected { after, .. } = &settled.settlement else { return None };
+            Some((within, after, finding))
         })
     }
 
