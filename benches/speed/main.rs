@@ -8,6 +8,7 @@
 #![expect(clippy::cast_precision_loss, reason = "no figure here has more than a few digits that count")]
 
 mod documents;
+mod export;
 mod leases;
 mod load;
 mod measure;
@@ -23,7 +24,7 @@ mod table;
 mod turns;
 
 /// The parts by name.
-const PARTS: [(&str, fn()); 9] = [
+const PARTS: [(&str, fn()); 10] = [
     ("documents", documents::measure),
     ("turns", turns::measure),
     ("prompts", prompts::measure),
@@ -32,6 +33,7 @@ const PARTS: [(&str, fn()); 9] = [
     ("resume", resume::measure),
     ("scale", scale::measure),
     ("search", search::measure),
+    ("export", export::measure),
     ("leases", leases::measure),
 ];
 

@@ -3,10 +3,11 @@
 use super::{AppContext, CliError, exit, job_or_batch::JobOrBatch, out, progress::counted, queue::DatabaseJob};
 use crate::{
     config::Settings,
-    export::{JobRecords, TableColumns, TableFormat, writer},
+    export::{GatheredRecords, ReviewPages, TableFormat, TableNotes, TableRequest, folder_of, write_table},
     store::JobFilter,
 };
 use std::{
+    fmt::Write as _,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -16,9 +17,13 @@ Examples:
   overnight export contracts -o contracts.xlsx
   overnight export contracts --format csv > contracts.csv
   overnight export 0193 0194 --deliverable output/findings.json -o findings.parquet
+  overnight export contracts -o night/contracts.xlsx --review night/review
 
-A row is a record of a deliverable that has `quotes`: its fields, then what the program knows of it: where its quote was found
-and whether, which reader found it, the finding that is open, who answered, the job.";
+A row is a record of a list in a deliverable: its fields, then what the program knows of it: where its quote was found and
+whether, which reader found it, the finding that is open, who corrected or approved it, who answered, the job.";
+
+/// Jobs that are named where several are left out.
+const MOST_NAMED: usize = 5;
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -33,9 +38,15 @@ pub(super) struct ExportArgs {
     /// to stdout without it
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The deliverable whose records are meant [default: the first one with quotes]
+    /// The deliverable whose records are meant; of one with several lists also PATH#LIST [default: the first one with quotes]
     #[arg(long, value_name = "PATH")]
     deliverable: Option<String>,
+    /// Link each record to its place on its review page: the folder into which `overnight review` wrote, or its address
+    #[arg(long, value_name = "DIR|URL")]
+    review: Option<String>,
+    /// Write what people have corrected into the fields themselves, and not only into the column `corrected`
+    #[arg(long)]
+    corrected: bool,
 }
 
 pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, CliError> {
@@ -50,20 +61,44 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
             Err(error) => left_out.push((job.id().to_string(), error.message)),
         }
     }
-    let count = paths.len() as u64;
     let wanted = args.clone();
     // Writers wait for their files, and one of them for its database.
-    let written = tokio::task::spawn_blocking(move || {
-        let written = write(&wanted, format, &paths, &mut left_out);
-        (written, left_out)
-    });
-    let (rows, left_out) = written.await.map_err(|error| CliError::failed(error.to_string()))?;
-    let rows = rows?;
-    for (job, why) in &left_out {
+    let written = tokio::task::spawn_blocking(move || write(&wanted, format, &paths, left_out));
+    let (gathered, notes) = written.await.map_err(|error| CliError::failed(error.to_string()))??;
+    tell(&gathered, &notes);
+    Ok(if gathered.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
+}
+
+/// What was written, and what was not.
+fn tell(gathered: &GatheredRecords, notes: &TableNotes) {
+    for (job, why) in gathered.left_out.iter().take(MOST_NAMED) {
         out::note(&format!("left out: job {job} ({})", out::one_line(why)));
     }
-    out::note(&format!("{} of {}", counted(rows, "record"), counted(count, "job")));
-    Ok(if left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
+    if let Some(more) = gathered.left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+        out::note(&format!("left out: {} more", counted(more as u64, "job")));
+    }
+    notes.iter().for_each(|note| out::note(note));
+    if gathered.missing > 0 {
+        let missing = counted(gathered.missing, "record");
+        out::note(&format!(
+            "{missing} that only a second reader found, and that nobody has settled, are in no list: `overnight show JOB` names \
+             them"
+        ));
+    }
+    if !gathered.others.is_empty() {
+        out::note(&format!("other lists, each a table of its own with --deliverable: {}", lists(gathered)));
+    }
+    out::note(&format!("{} of {}", counted(gathered.records, "record"), counted(gathered.jobs, "job")));
+}
+
+/// `output/findings.json (3 jobs)`.
+fn lists(gathered: &GatheredRecords) -> String {
+    let mut text = String::new();
+    for (name, jobs) in &gathered.others {
+        let comma = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{comma}{name} ({})", counted(*jobs, "job"));
+    }
+    text
 }
 
 /// As `--format` says, else as the file's name ends.
@@ -111,53 +146,77 @@ async fn named(app: &AppContext, names: &[String]) -> Result<Vec<DatabaseJob>, C
     Ok(jobs)
 }
 
-/// Writes the table of all jobs. A job is read twice, for its columns and for its rows, so that one is in memory at a time.
+/// Writes the table of all jobs; those of `left_out` have no workspace here.
 fn write(
     args: &ExportArgs,
     format: TableFormat,
     paths: &[PathBuf],
-    left_out: &mut Vec<(String, String)>,
-) -> Result<u64, CliError> {
-    let wanted = args.deliverable.as_deref();
-    let mut list: Option<String> = None;
-    let mut columns = TableColumns::default();
-    let mut with_records = Vec::new();
-    for path in paths {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match JobRecords::read(path, wanted.or(list.as_deref())) {
-            Ok(Some(records)) => {
-                if list.is_none() {
-                    list = Some(records.deliverable().to_owned());
-                    columns = records.schema_columns();
-                }
-                records.observe(&mut columns);
-                with_records.push(path);
-            }
-            Ok(None) => left_out.push((name, "it has no such list of records".to_owned())),
-            Err(error) => left_out.push((name, error.to_string())),
-        }
+    left_out: Vec<(String, String)>,
+) -> Result<(GatheredRecords, TableNotes), CliError> {
+    let output = args.output.as_deref();
+    if let Some(path) = output.filter(|path| path.symlink_metadata().is_ok()) {
+        return Err(CliError::usage(format!(
+            "{} is there already, and nothing is written over: name a new file, or take it away",
+            path.display()
+        )));
     }
-    if with_records.is_empty() {
-        return Err(CliError::failed(
-            "none of these jobs has a list of records with quotes: there is nothing to export",
-        ));
+    let folder = output.map(folder_of);
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(CliError::usage(format!("there is no folder {} for the table: make it first", folder.display())));
     }
+    let review = args.review.as_deref().map(|pages| ReviewPages { folder: seen_from(pages, folder), anchor });
+    let request = TableRequest { list: args.deliverable.clone(), review, is_corrected: args.corrected };
     let failed = |error: crate::export::ExportError| CliError::failed(error.to_string());
-    let stdout = Box::new(io::BufWriter::new(io::stdout().lock()));
-    let mut table = writer(format, &columns, args.output.as_deref(), stdout as Box<dyn Write>).map_err(failed)?;
-    let (mut rows, mut fault) = (0, None);
-    for path in with_records {
-        let Some(records) = JobRecords::read(path, wanted.or(list.as_deref()))? else { continue };
-        records.rows(&columns, &mut |cells| {
-            if fault.is_none() {
-                fault = table.row(&cells).err();
-                rows += 1;
+    let aside = folder.map_or_else(std::env::temp_dir, Path::to_owned);
+    let mut gathered = GatheredRecords::read(paths, &request, &aside).map_err(failed)?;
+    gathered.left_out.splice(0..0, left_out);
+    if gathered.jobs == 0 {
+        let why = match (&gathered.left_out[..], &args.deliverable) {
+            ([(job, why), ..], _) => format!("; job {job}: {}", out::one_line(why)),
+            ([], Some(list)) if !gathered.others.is_empty() => {
+                format!(" '{}': name one of {}", out::one_line(list), lists(&gathered))
             }
-        });
-        if let Some(error) = fault {
-            return Err(failed(error));
+            ([], _) => String::new(),
+        };
+        return Err(CliError::failed(format!(
+            "there is nothing to export, because none of these jobs has a list of records{why}"
+        )));
+    }
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    let written = write_table(&mut gathered, format, output, &mut stdout);
+    match written.and_then(|notes| Ok(stdout.flush().map(|()| notes)?)) {
+        Ok(notes) => Ok((gathered, notes)),
+        // Its reader has seen what it wanted.
+        Err(error) if output.is_none() && error.is_closed_pipe() => Ok((gathered, TableNotes::new())),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Where the review pages are, seen from the table's folder; a folder that is not below it as its whole path.
+fn seen_from(pages: &str, table: Option<&Path>) -> String {
+    if pages.starts_with("http://") || pages.starts_with("https://") {
+        return pages.trim_end_matches('/').to_owned();
+    }
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let pages = whole(Path::new(pages.strip_prefix("file://").unwrap_or(pages)));
+    let below = table.and_then(|table| pages.strip_prefix(whole(table)).ok().map(Path::to_owned));
+    let seen = below.filter(|path| !path.as_os_str().is_empty()).unwrap_or(pages);
+    seen.to_string_lossy().into_owned()
+}
+
+/// The element of a record on its review page: `record-requirements-requirements-3`.
+fn anchor(file: &str, place: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let mut anchor = format!("record-{stem}-").replace(|letter: char| !is_plain(letter), "_");
+    for letter in place.trim_start_matches(['$', '.']).chars() {
+        match letter {
+            '.' | '[' if !anchor.ends_with('-') => anchor.push('-'),
+            '.' | '[' | ']' => {}
+            letter if is_plain(letter) => anchor.push(letter),
+            letter => drop(write!(anchor, "_{:x}", u32::from(letter))),
         }
     }
-    table.finish().map_err(failed)?;
-    Ok(rows)
+    anchor
 }

@@ -1,7 +1,9 @@
 //! The columns of a table: the fields of the records, as the schema names them and as they come, and what the program knows of
 //! each record besides.
 
-use serde_json::{Map, Value};
+use super::table::shown;
+use serde_json::Value;
+use std::collections::HashMap;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,130 +22,198 @@ pub struct TableColumn {
 }
 
 /// What the program knows of a record, behind its own fields.
-pub(super) const KNOWN: [(&str, ColumnKind); 9] = [
+pub(super) const KNOWN: [(&str, ColumnKind); 15] = [
+    ("document", ColumnKind::Text),
+    ("quote", ColumnKind::Text),
     ("page_found", ColumnKind::Integer),
     ("line_found", ColumnKind::Integer),
     ("check", ColumnKind::Text),
     ("found_by", ColumnKind::Text),
     ("open_finding", ColumnKind::Text),
+    ("reviewer", ColumnKind::Text),
+    ("corrected", ColumnKind::Text),
+    ("review_page", ColumnKind::Text),
     ("model", ColumnKind::Text),
     ("job_confidence", ColumnKind::Number),
     ("job_status", ColumnKind::Text),
     ("job", ColumnKind::Text),
+    ("place", ColumnKind::Text),
 ];
 
+/// Objects within objects in a schema, and references that lead to references.
+const DEEPEST: usize = 8;
+
 /// All columns, in their order: the records' fields, then [`KNOWN`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct TableColumns {
-    fields: Vec<TableColumn>,
+    /// Without a kind until a value decides.
+    fields: Vec<(String, Option<ColumnKind>)>,
+    places: HashMap<String, usize>,
+    /// Of [`KNOWN`]: what the records say themselves under that name.
+    said: Vec<&'static str>,
 }
 
 impl TableColumns {
-    /// The fields that the schema of one record names.
-    pub fn of_schema(item: Option<&Value>) -> Self {
+    /// The fields that the schema of one record names; `root` is the whole schema.
+    pub fn of_schema(root: &Value, item: &Value) -> Self {
         let mut columns = Self::default();
-        if let Some(item) = item {
-            columns.take_schema("", item);
-        }
+        columns.take_schema("", root, item, 0);
         columns
     }
 
-    fn take_schema(&mut self, path: &str, schema: &Value) {
-        let Some(properties) = schema["properties"].as_object() else { return };
+    /// The records say `name` themselves, in the field of that name.
+    pub(super) fn said(mut self, name: &'static str) -> Self {
+        self.said.push(name);
+        self
+    }
+
+    fn take_schema(&mut self, path: &str, root: &Value, schema: &Value, depth: usize) {
+        let Some(properties) = resolved(root, schema)["properties"].as_object() else { return };
         for (key, of) in properties {
-            let name = joined(path, key);
-            match kind(of) {
-                Some(kind) => self.add(name, kind),
-                None => self.take_schema(&name, of),
+            let (name, of) = (joined(path, key), resolved(root, of));
+            if is_object(of) && depth < DEEPEST {
+                self.take_schema(&name, root, of, depth + 1);
+            } else {
+                self.place(&name, kind(of));
             }
         }
     }
 
-    /// Takes in the fields of a record. What no schema has named is text, unless all its values are of one kind.
+    /// Takes in the fields of a record. A column whose values are of several kinds is text.
     pub fn observe(&mut self, record: &Value) {
-        for (name, value) in flat(record) {
+        flat(record, &mut |name, value| {
             let kind = match value {
-                Value::Null => continue,
+                Value::Null => return,
                 Value::Bool(_) => ColumnKind::Flag,
                 Value::Number(number) if number.is_i64() => ColumnKind::Integer,
-                Value::Number(_) => ColumnKind::Number,
-                Value::String(_) | Value::Array(_) | Value::Object(_) => ColumnKind::Text,
+                Value::Number(number) if number.is_f64() => ColumnKind::Number,
+                // A whole number that no column of numbers has room for.
+                Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => ColumnKind::Text,
             };
-            match self.fields.iter_mut().find(|column| column.name == name) {
-                None => self.add(name, kind),
-                Some(column) if column.kind == kind => {}
-                Some(column) if column.kind == ColumnKind::Number && kind == ColumnKind::Integer => {}
-                Some(column) if column.kind == ColumnKind::Integer && kind == ColumnKind::Number => column.kind = kind,
-                Some(column) => column.kind = ColumnKind::Text,
-            }
-        }
+            let place = self.place(name, None);
+            let known = &mut self.fields[place].1;
+            *known = Some(match (*known, kind) {
+                (None, kind) => kind,
+                (Some(known), kind) if known == kind => kind,
+                (Some(ColumnKind::Number), ColumnKind::Integer) | (Some(ColumnKind::Integer), ColumnKind::Number) => {
+                    ColumnKind::Number
+                }
+                (Some(_), _) => ColumnKind::Text,
+            });
+        });
     }
 
-    fn add(&mut self, name: String, kind: ColumnKind) {
-        if self.fields.iter().all(|column| column.name != name) {
-            self.fields.push(TableColumn { name, kind });
+    /// Where the field `name` stands, added if it is new.
+    fn place(&mut self, name: &str, kind: Option<ColumnKind>) -> usize {
+        if let Some(place) = self.places.get(name) {
+            return *place;
         }
+        self.places.insert(name.to_owned(), self.fields.len());
+        self.fields.push((name.to_owned(), kind));
+        self.fields.len() - 1
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.fields.len() + KNOWN.len()
+    }
+
+    fn known(&self) -> impl Iterator<Item = (usize, &'static str, ColumnKind)> {
+        let is_wanted = |name: &str| !(self.said.contains(&name) && self.places.contains_key(name));
+        KNOWN
+            .iter()
+            .enumerate()
+            .map(|(at, (name, kind))| (at, *name, *kind))
+            .filter(move |(_, name, _)| is_wanted(name))
     }
 
     /// In their order; where a record has a field of the name of what the program knows, that one is called `overnight_…`.
     pub fn all(&self) -> Vec<TableColumn> {
-        let known = KNOWN.iter().map(|(name, kind)| {
-            let is_taken = self.fields.iter().any(|column| column.name == *name);
-            TableColumn { name: if is_taken { format!("overnight_{name}") } else { (*name).to_owned() }, kind: *kind }
+        let fields = self
+            .fields
+            .iter()
+            .map(|(name, kind)| TableColumn { name: name.clone(), kind: kind.unwrap_or(ColumnKind::Text) });
+        let known = self.known().map(|(_, name, kind)| {
+            let is_taken = self.places.contains_key(name);
+            TableColumn { name: if is_taken { format!("overnight_{name}") } else { name.to_owned() }, kind }
         });
-        self.fields.iter().cloned().chain(known).collect()
+        fields.chain(known).collect()
     }
 
-    /// The cells of a record's own fields.
-    pub fn cells(&self, record: &Value) -> Vec<Value> {
-        let flat: Map<String, Value> = flat(record).into_iter().map(|(name, value)| (name, value.clone())).collect();
-        self.fields
-            .iter()
-            .map(|column| {
-                let value = flat.get(&column.name).cloned().unwrap_or_default();
-                let fits = match (&value, column.kind) {
-                    (Value::Array(_), ColumnKind::Text) => return value,
-                    (Value::Null | Value::String(_), ColumnKind::Text)
-                    | (Value::Bool(_), ColumnKind::Flag)
-                    | (Value::Number(_), ColumnKind::Number) => true,
-                    (Value::Number(number), ColumnKind::Integer) => number.is_i64(),
-                    _ => value.is_null(),
+    /// Where that of [`KNOWN`] stands in a row.
+    pub(super) fn place_of(&self, name: &str) -> Option<usize> {
+        let known = self.known().position(|(_, known, _)| known == name).map(|place| self.fields.len() + place);
+        known.or_else(|| self.places.get(name).copied())
+    }
+
+    /// The cells of a record: its own fields, then of `known`, which is as [`KNOWN`], what is not among them.
+    pub fn row(&self, record: &Value, mut known: Vec<Value>) -> Vec<Value> {
+        let mut cells = vec![Value::Null; self.fields.len()];
+        flat(record, &mut |name, value| {
+            if let Some(place) = self.places.get(name) {
+                cells[*place] = match (value, self.fields[*place].1) {
+                    (Value::Bool(_) | Value::Number(_) | Value::Object(_), None | Some(ColumnKind::Text)) => {
+                        Value::String(shown(value))
+                    }
+                    _ => value.clone(),
                 };
-                if fits { value } else { Value::String(super::table::shown(&value)) }
-            })
-            .collect()
+            }
+        });
+        known.resize(KNOWN.len(), Value::Null);
+        cells.extend(self.known().map(|(at, ..)| std::mem::take(&mut known[at])));
+        cells
     }
 }
 
-fn kind(schema: &Value) -> Option<ColumnKind> {
-    let types: Vec<&str> = match &schema["type"] {
-        Value::String(one) => vec![one],
+/// What a schema says, in the end.
+pub(super) fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
+    for _ in 0..DEEPEST {
+        let target = schema["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
+        match target.and_then(|place| root.pointer(place)) {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    schema
+}
+
+/// The types that it names, less null.
+fn types(schema: &Value) -> Vec<&str> {
+    let named = match &schema["type"] {
+        Value::String(one) => vec![one.as_str()],
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
     };
-    let mut named = types.into_iter().filter(|name| *name != "null");
-    match (named.next(), named.next()) {
-        (Some("object"), None) if schema["properties"].is_object() => None,
-        (Some("integer"), None) => Some(ColumnKind::Integer),
-        (Some("number"), None) => Some(ColumnKind::Number),
-        (Some("boolean"), None) => Some(ColumnKind::Flag),
+    named.into_iter().filter(|name| *name != "null").collect()
+}
+
+fn is_object(schema: &Value) -> bool {
+    types(schema) == ["object"] && schema["properties"].is_object()
+}
+
+fn kind(schema: &Value) -> Option<ColumnKind> {
+    match types(schema)[..] {
+        ["integer"] => Some(ColumnKind::Integer),
+        ["number"] => Some(ColumnKind::Number),
+        ["boolean"] => Some(ColumnKind::Flag),
+        [] => None,
         _ => Some(ColumnKind::Text),
     }
 }
 
 /// The fields of a record, those of objects in it under both names with a dot between.
-fn flat(record: &Value) -> Vec<(String, &Value)> {
-    fn take<'v>(path: &str, value: &'v Value, fields: &mut Vec<(String, &'v Value)>) {
+pub(super) fn flat(record: &Value, visit: &mut dyn FnMut(&str, &Value)) {
+    fn take(path: &str, value: &Value, visit: &mut dyn FnMut(&str, &Value)) {
         match value {
             Value::Object(inner) if path.is_empty() || !inner.is_empty() => {
-                inner.iter().for_each(|(key, value)| take(&joined(path, key), value, fields));
+                for (key, value) in inner {
+                    if path.is_empty() { take(key, value, visit) } else { take(&joined(path, key), value, visit) }
+                }
             }
-            other => fields.push((if path.is_empty() { "value".to_owned() } else { path.to_owned() }, other)),
+            other => visit(if path.is_empty() { "value" } else { path }, other),
         }
     }
-    let mut fields = Vec::new();
-    take("", record, &mut fields);
-    fields
+    take("", record, visit);
 }
 
 fn joined(path: &str, key: &str) -> String {
@@ -157,20 +227,33 @@ mod tests {
 
     #[test]
     fn fields_are_those_of_the_schema_and_those_that_come() {
-        let schema = json!({"properties": {
-            "id": {"type": "string"}, "page": {"type": ["integer", "null"]},
-            "party": {"type": "object", "properties": {"name": {"type": "string"}}},
-            "tags": {"type": "array"},
-        }});
-        let mut columns = TableColumns::of_schema(Some(&schema));
-        let record = json!({"id": "=1", "page": 3, "party": {"name": "A"}, "tags": ["x"], "share": 0.5, "job": "mine"});
+        let schema = json!({
+            "$defs": {"party": {"type": ["object", "null"], "properties": {"name": {"type": "string"}}}},
+            "properties": {
+                "id": {"type": "string"}, "page": {"type": ["integer", "null"]}, "party": {"$ref": "#/$defs/party"},
+                "tags": {"type": "array"}, "level": {"enum": [1, 2]}, "quote": {"type": "string"},
+            },
+        });
+        let mut columns = TableColumns::of_schema(&schema, &schema).said("quote");
+        let record = json!({
+            "id": "=1", "page": 3, "party": {"name": "A"}, "tags": ["x"], "level": 2, "share": 0.5, "job": "mine",
+            "count": 18_446_744_073_709_551_615_u64,
+        });
         columns.observe(&record);
         columns.observe(&json!({"share": 1}));
-        let names: Vec<String> = columns.all().into_iter().map(|column| column.name).collect();
-        assert_eq!(names[..6], ["id", "page", "party.name", "tags", "share", "job"].map(str::to_owned));
-        assert_eq!(names.last().map(String::as_str), Some("overnight_job"));
-        let cells = columns.cells(&record);
-        assert_eq!(cells, [json!("=1"), json!(3), json!("A"), json!(["x"]), json!(0.5), json!("mine")]);
-        assert_eq!(columns.cells(&json!({"page": "iv"}))[1], json!("iv"));
+        let all = columns.all();
+        let names: Vec<&str> = all.iter().map(|column| column.name.as_str()).collect();
+        let expected = ["id", "page", "party.name", "tags", "level", "quote", "share", "job", "count", "document"];
+        assert_eq!(names[..10], expected);
+        assert_eq!(names[21..], ["overnight_job", "place"]);
+        assert_eq!(all.iter().filter(|column| column.kind == ColumnKind::Integer).count(), 4);
+        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(5), Some(21)));
+        let cells = columns.row(&record, vec![json!("a.md"), json!("no cell of its own")]);
+        let count = json!("18446744073709551615");
+        let expected = [json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
+        assert_eq!(cells[..7], expected);
+        assert_eq!(cells[7..], [vec![json!("mine"), count, json!("a.md")], vec![Value::Null; 13]].concat());
+        columns.observe(&json!({"page": "iv"}));
+        assert_eq!(columns.row(&record, Vec::new())[1], json!("3"));
     }
 }

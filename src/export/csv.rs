@@ -2,7 +2,7 @@
 
 use super::{
     TableColumns,
-    table::{ExportError, TableWriter, defused, shown},
+    table::{ExportError, TableNotes, TableWriter, defused, shown},
 };
 use csv::{Terminator, Writer, WriterBuilder};
 use serde_json::Value;
@@ -25,7 +25,8 @@ impl<W: Write> TableWriter for CsvTable<W> {
         Ok(self.0.write_record(cells.iter().map(text))?)
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
-        Ok(self.0.flush()?)
+    fn finish(mut self: Box<Self>) -> Result<TableNotes, ExportError> {
+        self.0.flush()?;
+        Ok(TableNotes::new())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     TableColumns,
-    table::{ExportError, TableWriter},
+    table::{ExportError, TableNotes, TableWriter},
 };
 use serde_json::{Map, Value};
 use std::io::Write;
@@ -25,7 +25,8 @@ impl<W: Write> TableWriter for JsonLines<W> {
         Ok(self.out.write_all(b"\n")?)
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
-        Ok(self.out.flush()?)
+    fn finish(mut self: Box<Self>) -> Result<TableNotes, ExportError> {
+        self.out.flush()?;
+        Ok(TableNotes::new())
     }
 }

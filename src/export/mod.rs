@@ -1,19 +1,22 @@
 //! One table of what many jobs found: the records of a deliverable of all of them, one row each, for a spreadsheet, a notebook
 //! or a database.
 //!
-//! - `columns`: which columns there are; `rows`: the rows of one job
+//! - `gather`: reads the records of all jobs; `lists`: which lists a job has; `facts`: what the program knows of a record
+//! - `columns`: which columns there are
 //! - `table`: what all formats have in common
 //! - `csv`, `jsonl`, `xlsx`, `parquet`, `sqlite`: the formats, a writer each
 
 mod columns;
 mod csv;
+mod facts;
+mod gather;
 mod jsonl;
+mod lists;
 mod parquet;
-mod rows;
 mod sqlite;
 mod table;
 mod xlsx;
 
 pub use columns::{ColumnKind, TableColumn, TableColumns};
-pub use rows::JobRecords;
-pub use table::{ExportError, TableFormat, TableWriter, writer};
+pub use gather::{GatheredRecords, ReviewPages, TableRequest};
+pub use table::{ExportError, TableFormat, TableNotes, folder_of, write_table};

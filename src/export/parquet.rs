@@ -2,7 +2,7 @@
 
 use super::{
     ColumnKind, TableColumn, TableColumns,
-    table::{ExportError, TableWriter, shown},
+    table::{ExportError, TableNotes, TableWriter, shown},
 };
 use parquet::{
     basic::{Compression, ConvertedType, Repetition, Type as Physical},
@@ -14,13 +14,15 @@ use parquet::{
 use serde_json::Value;
 use std::{fs::File, sync::Arc};
 
-/// Rows that are written together: they are kept in memory until then.
-const GROUP: usize = 20_000;
+/// Rows that are written together, and bytes of their texts: they are kept in memory until then.
+const GROUP_ROWS: usize = 20_000;
+const GROUP_BYTES: usize = 16 << 20;
 
 pub(super) struct ParquetTable {
     file: SerializedFileWriter<File>,
     columns: Vec<TableColumn>,
     rows: Vec<Vec<Value>>,
+    bytes: usize,
 }
 
 impl ParquetTable {
@@ -30,11 +32,12 @@ impl ParquetTable {
         let schema = Type::group_type_builder("records").with_fields(fields).build()?;
         let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
         let file = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        Ok(Self { file, columns, rows: Vec::new() })
+        Ok(Self { file, columns, rows: Vec::new(), bytes: 0 })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
         let rows = std::mem::take(&mut self.rows);
+        self.bytes = 0;
         let mut group = self.file.next_row_group()?;
         for (place, column) in self.columns.iter().enumerate() {
             let cells = || rows.iter().map(|row| row.get(place).unwrap_or(&Value::Null));
@@ -67,19 +70,20 @@ impl ParquetTable {
 
 impl TableWriter for ParquetTable {
     fn row(&mut self, cells: &[Value]) -> Result<(), ExportError> {
+        self.bytes += cells.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
         self.rows.push(cells.to_vec());
-        if self.rows.len() == GROUP {
+        if self.rows.len() == GROUP_ROWS || self.bytes > GROUP_BYTES {
             self.write_group()?;
         }
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
+    fn finish(mut self: Box<Self>) -> Result<TableNotes, ExportError> {
         if !self.rows.is_empty() {
             self.write_group()?;
         }
         self.file.close()?;
-        Ok(())
+        Ok(TableNotes::new())
     }
 }
 

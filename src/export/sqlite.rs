@@ -2,7 +2,7 @@
 
 use super::{
     ColumnKind, TableColumn, TableColumns,
-    table::{ExportError, TableWriter, shown},
+    table::{ExportError, TableNotes, TableWriter, shown},
 };
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -21,7 +21,6 @@ pub(super) struct SqliteTable {
 
 impl SqliteTable {
     pub(super) fn new(path: &Path, columns: &TableColumns) -> Result<Self, ExportError> {
-        drop(std::fs::File::create_new(path)?);
         let columns = columns.all();
         let defined: Vec<String> =
             columns.iter().map(|column| format!("{} {}", quoted(&column.name), of(column))).collect();
@@ -64,13 +63,13 @@ impl TableWriter for SqliteTable {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+    fn finish(self: Box<Self>) -> Result<TableNotes, ExportError> {
         let Self { mut database, .. } = *self;
         wait(async {
             run(&mut database, "commit").await?;
             database.close().await
         })?;
-        Ok(())
+        Ok(TableNotes::new())
     }
 }
 

@@ -1,8 +1,13 @@
 //! What all formats have in common: a writer that takes rows, and what may go wrong.
 
-use super::{TableColumns, csv, jsonl, parquet, sqlite, xlsx};
+use super::{TableColumns, csv, gather::GatheredRecords, jsonl, parquet, sqlite, xlsx};
 use serde_json::Value;
-use std::{fs::File, io, path::Path};
+use std::{
+    fs::Permissions,
+    io::{self, BufWriter},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -29,38 +34,93 @@ pub enum ExportError {
     Parquet(#[from] ::parquet::errors::ParquetError),
     #[error("the table can't be written as SQLite ({0})")]
     Sqlite(#[from] sqlx::Error),
+    #[error(
+        "the records have fields of more than {0} names, which no table has room for: let the schema give them a list \
+         instead of an object with changing names"
+    )]
+    TooManyColumns(usize),
 }
+
+impl ExportError {
+    /// Nobody reads on.
+    pub fn is_closed_pipe(&self) -> bool {
+        let kind = match self {
+            Self::Io(error) => Some(error.kind()),
+            Self::Csv(error) => match error.kind() {
+                ::csv::ErrorKind::Io(error) => Some(error.kind()),
+                _ => None,
+            },
+            Self::Json(error) => error.io_error_kind(),
+            Self::Xlsx(_) | Self::Parquet(_) | Self::Sqlite(_) | Self::TooManyColumns(_) => None,
+        };
+        kind == Some(io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// What of the rows the form had no room for: sentences.
+pub type TableNotes = Vec<String>;
 
 /// Takes rows, one after the other. A row has a value for each column: null, a flag, a number, a text, or for fields that are
 /// lists any JSON.
-pub trait TableWriter {
+pub(super) trait TableWriter {
     fn row(&mut self, cells: &[Value]) -> Result<(), ExportError>;
 
     /// The last row has come.
-    fn finish(self: Box<Self>) -> Result<(), ExportError>;
+    fn finish(self: Box<Self>) -> Result<TableNotes, ExportError>;
 }
 
-/// A writer of a new file at `path`, or to `out` where the format is a text and no file is named.
-pub fn writer<'w>(
+/// Writes a table to the new file `path`, which is there whole or not at all; or to `out`, where the form is a text and no file
+/// is named.
+pub fn write_table(
+    gathered: &mut GatheredRecords,
+    format: TableFormat,
+    path: Option<&Path>,
+    out: &mut dyn io::Write,
+) -> Result<TableNotes, ExportError> {
+    let Some(path) = path else {
+        return write(gathered, text(format, &gathered.columns, out)?);
+    };
+    let folder = folder_of(path);
+    let file = tempfile::Builder::new()
+        .prefix(".overnight-table-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    let columns = &gathered.columns;
+    let mut out = BufWriter::new(file.reopen()?);
+    let table: Box<dyn TableWriter> = match format {
+        TableFormat::Csv | TableFormat::Jsonl => text(format, columns, &mut out)?,
+        TableFormat::Xlsx => Box::new(xlsx::ExcelTable::new(file.path(), folder, columns)?),
+        TableFormat::Parquet => Box::new(parquet::ParquetTable::new(file.reopen()?, columns)?),
+        TableFormat::Sqlite => Box::new(sqlite::SqliteTable::new(file.path(), columns)?),
+    };
+    let notes = write(gathered, table)?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(notes)
+}
+
+/// The folder that a file is in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A writer of a form that is a text; any other can't be one.
+fn text<'o>(
     format: TableFormat,
     columns: &TableColumns,
-    path: Option<&Path>,
-    out: Box<dyn io::Write + 'w>,
-) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
-    let text = |path: Option<&Path>, out| -> Result<Box<dyn io::Write + 'w>, io::Error> {
-        Ok(match path {
-            Some(path) => Box::new(io::BufWriter::new(File::create_new(path)?)),
-            None => out,
-        })
-    };
-    let file = path.unwrap_or(Path::new("table"));
+    out: &'o mut dyn io::Write,
+) -> Result<Box<dyn TableWriter + 'o>, ExportError> {
     Ok(match format {
-        TableFormat::Csv => Box::new(csv::CsvTable::new(text(path, out)?, columns)?),
-        TableFormat::Jsonl => Box::new(jsonl::JsonLines::new(text(path, out)?, columns)),
-        TableFormat::Xlsx => Box::new(xlsx::ExcelTable::new(file, columns)?),
-        TableFormat::Parquet => Box::new(parquet::ParquetTable::new(File::create_new(file)?, columns)?),
-        TableFormat::Sqlite => Box::new(sqlite::SqliteTable::new(file, columns)?),
+        TableFormat::Csv => Box::new(csv::CsvTable::new(out, columns)?),
+        TableFormat::Jsonl => Box::new(jsonl::JsonLines::new(out, columns)),
+        TableFormat::Xlsx | TableFormat::Parquet | TableFormat::Sqlite => {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+        }
     })
+}
+
+fn write(gathered: &mut GatheredRecords, mut table: Box<dyn TableWriter + '_>) -> Result<TableNotes, ExportError> {
+    gathered.write(&mut *table)?;
+    table.finish()
 }
 
 /// A value as a text: a list or an object as JSON.
@@ -73,9 +133,14 @@ pub(super) fn shown(value: &Value) -> String {
 }
 
 /// Spreadsheets take a cell that begins so for a formula; behind an apostrophe it is text.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// Whether a spreadsheet may take a text for a formula.
+pub(super) fn is_formula(text: &str) -> bool {
+    text.starts_with(FORMULA)
+}
 
 /// A text that no spreadsheet takes for a formula.
 pub(super) fn defused(text: String) -> String {
-    if text.starts_with(FORMULA) { format!("'{text}") } else { text }
+    if is_formula(&text) { format!("'{text}") } else { text }
 }

@@ -1,12 +1,41 @@
 //! `overnight export`: the records of all jobs of a batch in one table, in each form.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
+#![expect(dead_code, reason = "an example's own entry is not used here")]
 
-use crate::cli_run::TestDir;
+#[path = "../../examples/make_contracts.rs"]
+mod make_contracts;
+
+use crate::{cli_run::TestDir, support::wait};
+use parquet::{
+    file::reader::{FileReader, SerializedFileReader},
+    record::Field,
+};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use sqlx::{Connection, SqliteConnection};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    io::Read,
+};
 
 const LIST: &str = "output/requirements.json";
+/// What the program tells of each record, in the order of the columns.
+const KNOWN: [&str; 13] = [
+    "page_found",
+    "line_found",
+    "check",
+    "found_by",
+    "open_finding",
+    "reviewer",
+    "corrected",
+    "review_page",
+    "model",
+    "job_confidence",
+    "job_status",
+    "job",
+    "place",
+];
 
 /// Three jobs of a batch, each with its statements; one document has what a spreadsheet would take for a formula.
 fn batch() -> TestDir {
@@ -14,13 +43,29 @@ fn batch() -> TestDir {
     dir.put("many/a.md", "# One\n\nThe keeper must sign, \"twice\".\n\nA guest may stay.\n");
     dir.put("many/b.md", "# Two\n\n=1+1 must be computed.\n");
     dir.put("many/c.md", "# Three\n\nNobody is bound here.\n");
-    let submitted = ["submit", "extract-requirements", "-d", "many", "--each", "--batch", "night", "-q"];
-    assert_eq!(dir.run_with(&[], &submitted).code, 0);
-    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+    work(&dir, "extract-requirements", "many", "night");
     dir
 }
 
-/// The records of all deliverables, each with its job.
+fn work(dir: &TestDir, instructions: &str, documents: &str, batch: &str) {
+    let submitted = ["submit", instructions, "-d", documents, "--each", "--batch", batch, "-q"];
+    assert_eq!(dir.run_with(&[], &submitted).code, 0);
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+}
+
+/// Exit code, and what was told.
+fn told(dir: &TestDir, words: &[&str]) -> (i32, String) {
+    let ran = dir.run_with(&[], &[&["export"], words].concat());
+    (ran.code, ran.stderr)
+}
+
+fn rows(dir: &TestDir, words: &[&str]) -> Vec<Value> {
+    let ran = dir.run_with(&[], &[&["export", "--format", "jsonl"], words].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The records of all deliverables, each with its job and its place, as they lie in the workspaces.
 fn delivered(dir: &TestDir) -> Vec<Value> {
     let jobs: Vec<Value> = serde_json::from_str(&dir.run_with(&[], &["jobs", "--json"]).stdout).unwrap();
     let mut ids: Vec<&str> = jobs.iter().map(|job| job["id"].as_str().unwrap()).collect();
@@ -28,14 +73,62 @@ fn delivered(dir: &TestDir) -> Vec<Value> {
     let mut records = Vec::new();
     for id in ids {
         let path = dir.path().join("workspaces").join(id).join(LIST);
-        let list: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-        records.extend(list["requirements"].as_array().unwrap().iter().map(|record| {
+        let Ok(list) = std::fs::read(path) else { continue };
+        let list: Value = serde_json::from_slice(&list).unwrap();
+        records.extend(list["requirements"].as_array().unwrap().iter().enumerate().map(|(number, record)| {
             let mut record = record.clone();
             record["job"] = json!(id);
+            record["place"] = json!(format!("$.requirements[{number}]"));
             record
         }));
     }
     records
+}
+
+/// Each record stands in its row with all its fields.
+fn are_rows_of(records: &[Value], rows: &[Value], form: &str) {
+    assert_eq!(rows.len(), records.len(), "{form}");
+    for (row, record) in rows.iter().zip(records) {
+        for (field, value) in record.as_object().unwrap() {
+            assert_eq!(&row[field], value, "{form}: {field} of {row}");
+        }
+    }
+}
+
+fn of_csv(text: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+fn of_parquet(dir: &TestDir, name: &str) -> Vec<Value> {
+    let reader = SerializedFileReader::new(File::open(dir.path().join(name)).unwrap()).unwrap();
+    let cell = |field: &Field| match field {
+        Field::Null => Value::Null,
+        Field::Str(text) => json!(text),
+        Field::Long(number) => json!(number),
+        Field::Double(number) => json!(number),
+        other => panic!("{other:?}"),
+    };
+    let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+    rows.map(|row| row.get_column_iter().map(|(name, field)| (name.clone(), cell(field))).collect()).collect()
+}
+
+fn of_sqlite(dir: &TestDir, name: &str, columns: &[&str]) -> Vec<Value> {
+    let fields: Vec<String> = columns.iter().map(|name| format!("'{name}', \"{name}\"")).collect();
+    let select = format!("select json_object({}) from records order by rowid", fields.join(", "));
+    let url = format!("sqlite://{}", dir.path().join(name).display());
+    let rows: Vec<String> = wait(async {
+        let mut database = SqliteConnection::connect(&url).await.unwrap();
+        sqlx::query_scalar(sqlx::AssertSqlSafe(select)).fetch_all(&mut database).await.unwrap()
+    });
+    rows.iter().map(|row| serde_json::from_str(row).unwrap()).collect()
+}
+
+/// A part of a workbook.
+fn of_xlsx(dir: &TestDir, name: &str, part: &str) -> String {
+    let mut file = zip::ZipArchive::new(File::open(dir.path().join(name)).unwrap()).unwrap();
+    let mut text = String::new();
+    file.by_name(part).unwrap().read_to_string(&mut text).unwrap();
+    text
 }
 
 #[test]
@@ -43,44 +136,129 @@ fn a_table_has_every_record_of_every_job_in_each_form() {
     let dir = batch();
     let expected = delivered(&dir);
     assert_eq!(expected.len(), 3);
-    let export = |words: &[&str]| dir.run_with(&[], &[&["export", "night"], words].concat());
-    let lines = export(&["--format", "jsonl"]);
-    assert_eq!(lines.code, 0, "{}", lines.stderr);
-    let rows: Vec<Value> = lines.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (row, record) in rows.iter().zip(&expected) {
-        for (field, value) in record.as_object().unwrap() {
-            assert_eq!(&row[field], value, "{field} of {row}");
-        }
-        assert_eq!([&row["check"], &row["model"]], [&json!("found"), &json!("offline (11 turns)")]);
+    let lines = rows(&dir, &["night"]);
+    are_rows_of(&expected, &lines, "jsonl");
+    let own = ["id", "document", "page", "line", "section", "strength", "quote"];
+    let names: Vec<&str> = lines[0].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(names, [&own[..], &KNOWN].concat());
+    for row in &lines {
+        let known = ["check", "found_by", "model", "job_status"].map(|name| &row[name]);
+        assert_eq!(known, [&json!("found"), &Value::Null, &json!("offline (11 turns)"), &json!("completed")]);
     }
-    assert_eq!(rows.len(), expected.len());
-    assert!(rows.iter().all(|row| row["found_by"].is_null()), "nothing was read twice");
-    let table = export(&[]);
-    let mut reader = csv::Reader::from_reader(table.stdout.as_bytes());
-    let cells: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let table = dir.run_with(&[], &["export", "night"]);
+    let cells = of_csv(&table.stdout);
     let quotes: Vec<&str> = cells.iter().map(|row| row["quote"].as_str()).collect();
     assert_eq!(quotes, ["The keeper must sign, \"twice\".", "A guest may stay.", "'=1+1 must be computed."]);
     for name in ["table.xlsx", "table.parquet", "table.sqlite", "table.csv"] {
-        let ran = export(&["-o", name]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, "3 records of 3 jobs\n"), "{name}");
-        let again = export(&["-o", name]);
-        assert_eq!(again.code, 1, "{name} is not written over: {}", again.stderr);
+        let words = ["night", "-o", name, "--review", "pages"];
+        assert_eq!(told(&dir, &words), (0, "3 records of 3 jobs\n".to_owned()), "{name}");
+        let there = "is there already, and nothing is written over: name a new file, or take it away";
+        assert_eq!(told(&dir, &words), (2, format!("error: {name} {there}\n")));
     }
-    assert_eq!(std::fs::read_to_string(dir.path().join("table.csv")).unwrap(), table.stdout);
+    are_rows_of(&expected, &of_parquet(&dir, "table.parquet"), "parquet");
+    are_rows_of(&expected, &of_sqlite(&dir, "table.sqlite", &names), "sqlite");
+    let page = |row: &Value| format!("pages/{}.html", row["job"].as_str().unwrap());
+    let csv = of_csv(&std::fs::read_to_string(dir.path().join("table.csv")).unwrap());
+    let linked = format!("{}#record-requirements-requirements-1", page(&expected[1]));
+    assert_eq!(csv[1]["review_page"], linked);
+    let sheet = of_xlsx(&dir, "table.xlsx", "xl/worksheets/sheet1.xml");
+    for part in ["<pane ySplit=\"1\"", "<autoFilter ref=\"A1:T4\"", ">=1+1 must be computed.<"] {
+        assert!(sheet.contains(part), "{part}: {sheet}");
+    }
+    assert!(!sheet.contains("<f>"), "no formula: {sheet}");
+    let notes = of_xlsx(&dir, "table.xlsx", "xl/comments1.xml");
+    assert!(notes.contains("A guest may stay.\n\na.md, line 5, found"), "{notes}");
+    let links = of_xlsx(&dir, "table.xlsx", "xl/worksheets/_rels/sheet1.xml.rels");
+    assert!(links.contains(&page(&expected[2])), "{links}");
+}
+
+#[test]
+fn what_people_said_stands_beside_the_record() {
+    let dir = batch();
+    let ids: Vec<String> = delivered(&dir).iter().map(|record| record["job"].as_str().unwrap().to_owned()).collect();
+    let say = |words: &[&str]| {
+        let ran = dir.run_with(&[], words);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    };
+    say(&["correct", &ids[0], "$.requirements[0].strength", "SHALL", "--as", "anna"]);
+    say(&["correct", &ids[0], "$.requirements[0].strength", "SHOULD", "--as", "anna"]);
+    say(&["approve", &ids[0], "--record", "$.requirements[1]", "--as", "ben"]);
+    let reviewed = |words: &[&str]| -> Vec<[Value; 3]> {
+        rows(&dir, words)
+            .iter()
+            .map(|row| ["strength", "corrected", "reviewer"].map(|name| row[name].clone()))
+            .collect()
+    };
+    let corrected = json!(r#"{"strength":"SHOULD"}"#);
+    let rest = [[json!("MAY"), Value::Null, json!("ben")], [json!("MUST"), Value::Null, Value::Null]];
+    let as_written = [&[[json!("MUST"), corrected.clone(), json!("anna")]], &rest[..]].concat();
+    assert_eq!(reviewed(&["night"]), as_written);
+    let as_corrected = [&[[json!("SHOULD"), corrected, json!("anna")]], &rest[..]].concat();
+    assert_eq!(reviewed(&["night", "--corrected"]), as_corrected);
+}
+
+#[test]
+fn a_table_is_of_one_list_and_says_which_others_there_are() {
+    let dir = batch();
+    work(&dir, "summarize-documents", "many/b.md", "short");
+    let others = "other lists, each a table of its own with --deliverable: output/key_points.json (1 job)\n";
+    assert_eq!(told(&dir, &["night", "short", "-o", "a.csv"]), (0, format!("{others}3 records of 3 jobs\n")));
+    let words = ["night", "short", "--deliverable", "output/key_points.json"];
+    assert_eq!(rows(&dir, &words)[0]["quote"], "=1+1 must be computed.");
+    let (code, told) = told(&dir, &["night", "--deliverable", "output/none.json"]);
+    let none = "error: there is nothing to export, because none of these jobs has a list of records 'output/none.json': name \
+                one of output/requirements.json (3 jobs)\n";
+    assert_eq!((code, told.as_str()), (1, none));
+}
+
+#[test]
+fn odd_records_keep_what_they_say_and_a_broken_list_is_left_out() {
+    let dir = batch();
+    let ids: BTreeSet<String> = delivered(&dir).iter().map(|row| row["job"].as_str().unwrap().to_owned()).collect();
+    let [first, second] = &ids.into_iter().collect::<Vec<_>>()[..] else { panic!("two jobs have records") };
+    let odd = [
+        json!({"quote": "q", "party": {"name": "A", "share": 0.5}, "tags": ["x", {"y": 1}], "mixed": 1, "job": "mine"}),
+        json!({"quote": "@q", "party": {"name": null, "share": 1}, "mixed": "one", "large": u64::MAX, "flag": true}),
+    ];
+    let put = |job: &str, text: String| dir.put(&format!("workspaces/{job}/{LIST}"), text);
+    put(first, json!({"before": [{"requirements": 1}], "requirements": odd}).to_string());
+    put(second, "{\"requirements\": [{\"quote\": \"q\"}, ".to_owned());
+    let broken = format!(
+        "left out: job {second} (output/requirements.json is not JSON: EOF while parsing a value at line 1 column 34)\n"
+    );
+    assert_eq!(told(&dir, &["night", "-o", "a.parquet"]), (3, format!("{broken}2 records of 2 jobs\n")));
+    let rows = of_parquet(&dir, "a.parquet");
+    let names = ["party.name", "party.share", "tags", "mixed", "job", "overnight_job", "large"];
+    let cells = |row: &Value| names.map(|name| row[name].clone());
+    let tags = json!(r#"["x",{"y":1}]"#);
+    assert_eq!(cells(&rows[0]), [json!("A"), json!(0.5), tags, json!("1"), json!("mine"), json!(first), Value::Null]);
+    let large = json!(u64::MAX.to_string());
+    assert_eq!(cells(&rows[1]), [Value::Null, json!(1.0), Value::Null, json!("one"), Value::Null, json!(first), large]);
+}
+
+#[test]
+fn made_contracts_have_the_truth_beside_them() {
+    let dir = TestDir::new();
+    make_contracts::make(dir.path(), 6).unwrap();
+    work(&dir, "extract-requirements", "contracts", "contracts");
+    let text = std::fs::read_to_string(dir.path().join("truth.jsonl")).unwrap();
+    let one_line = |text: &Value| text.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let of = |row: &Value, text: &str| (one_line(&row["document"]), row["page"].clone(), one_line(&row[text]));
+    let truth: Vec<_> = text.lines().map(|line| of(&serde_json::from_str(line).unwrap(), "text")).collect();
+    let found: Vec<_> = rows(&dir, &["contracts"]).iter().map(|row| of(row, "quote")).collect();
+    let both = truth.iter().filter(|sentence| found.contains(sentence)).count();
+    // The rules of `offline` are rough, and some sentences are made to be overlooked.
+    assert!(truth.len() > 100 && both * 10 > truth.len() * 9, "{both} of {}", truth.len());
 }
 
 #[test]
 fn what_can_t_be_exported_is_said() {
     let dir = batch();
-    let export = |words: &[&str]| {
-        let ran = dir.run_with(&[], &[&["export", "night"], words].concat());
-        (ran.code, ran.stderr)
-    };
     let file = "error: a table of this form goes into a file: name it with --output FILE\n".to_owned();
-    assert_eq!(export(&["--format", "xlsx"]), (2, file));
-    let form = "error: the form of the table can't be told by the file's name: add --format csv, jsonl, xlsx, parquet or sqlite\n";
-    assert_eq!(export(&["-o", "table.doc"]), (2, form.to_owned()));
-    let (code, told) = export(&["--deliverable", "output/none.json"]);
-    let none = "error: none of these jobs has a list of records with quotes: there is nothing to export\n";
-    assert_eq!((code, told.as_str()), (1, none));
+    assert_eq!(told(&dir, &["night", "--format", "xlsx"]), (2, file));
+    let form = "error: the form of the table can't be told by the file's name: add --format csv, jsonl, xlsx, parquet or \
+                sqlite\n";
+    assert_eq!(told(&dir, &["night", "-o", "table.doc"]), (2, form.to_owned()));
+    let folder = "error: there is no folder none for the table: make it first\n".to_owned();
+    assert_eq!(told(&dir, &["night", "-o", "none/table.csv"]), (2, folder));
 }

@@ -4,6 +4,8 @@
 //! descendants would make a rule's reach hard to see for whoever reads the instructions, and could visit a hostile file
 //! more than once; here each value is visited at most once.
 
+mod walk;
+
 use serde_json::Value;
 use std::fmt::{self, Write};
 
@@ -177,10 +179,16 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    /// The same of a value and of a file.
     fn places(path: &str, value: &Value) -> Vec<String> {
-        let mut places = Vec::new();
-        JsonPath::parse(path).unwrap().each(value, &mut |place, _| places.push(place.to_owned()));
-        places
+        let (mut found, mut places) = (Vec::new(), Vec::new());
+        let path = JsonPath::parse(path).unwrap();
+        path.each(value, &mut |place, value| found.push((place.to_owned(), value.clone())));
+        let text = value.to_string();
+        let mut of_file = serde_json::Deserializer::from_str(&text);
+        path.each_in(&mut of_file, &mut |place, value| places.push((place.to_owned(), value))).unwrap();
+        assert_eq!(found, places, "{path:?} of {text}");
+        places.into_iter().map(|(place, _)| place).collect()
     }
 
     #[test]

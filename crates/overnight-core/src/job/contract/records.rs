@@ -142,6 +142,23 @@ pub(super) fn count(d: &Deliverable, value: &Value) -> Option<u64> {
     Some(found.as_array()?.len() as u64)
 }
 
+/// Where the records of a deliverable stand, a path for each list (`$.obligations[*]`): those that carry quotes, else those of
+/// the schema.
+pub fn record_lists(d: &Deliverable) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for rule in &d.quotes {
+        if !paths.contains(&rule.each) {
+            paths.push(rule.each.clone());
+        }
+    }
+    if let (true, Some(schema)) = (paths.is_empty(), &d.schema) {
+        let mut found = Vec::new();
+        lists(schema, schema, &mut Vec::new(), &mut found);
+        paths.extend(found.iter().map(|list| format!("{list}[*]")).filter(|path| JsonPath::parse(path).is_ok()));
+    }
+    paths
+}
+
 /// The list that is meant: the one that was named, else that of the quotes, else the only one of the schema.
 fn list_of(d: &Deliverable, named: Option<&str>) -> Result<ListPath, String> {
     let mut quoted = Vec::new();

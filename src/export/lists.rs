@@ -1,0 +1,62 @@
+//! The lists of records that a job has by its instructions, and how they are called.
+
+use super::{TableColumns, columns::resolved};
+use overnight_core::job::{
+    contract::records::record_lists,
+    instructions::{Deliverable, Quotes},
+    state::Job,
+};
+use serde_json::Value;
+
+/// A list of records in a deliverable.
+#[derive(Debug)]
+pub(super) struct RecordList<'j> {
+    /// `output/all.json`; of a file with several lists, `output/all.json#parties` for those behind the first.
+    pub(super) name: String,
+    pub(super) deliverable: &'j Deliverable,
+    /// `$.parties[*]`.
+    pub(super) each: String,
+    /// How its records quote, a rule for each quote.
+    pub(super) rules: Vec<&'j Quotes>,
+    /// It is the one that a second reader reads for.
+    pub(super) is_read_twice: bool,
+}
+
+impl<'j> RecordList<'j> {
+    /// The lists of a job, those that carry quotes first.
+    pub(super) fn of(job: &'j Job) -> Vec<Self> {
+        let mut lists: Vec<Self> = Vec::new();
+        for deliverable in &job.spec.instructions.deliverables {
+            for (place, each) in record_lists(deliverable).into_iter().enumerate() {
+                let path = &deliverable.path;
+                let name = if place == 0 { path.clone() } else { format!("{path}#{}", short(&each)) };
+                let rules = deliverable.quotes.iter().filter(|rule| rule.each == each).collect();
+                let reader = job.spec.instructions.second_reader.as_ref().filter(|reader| reader.deliverable == *path);
+                lists.push(Self { name, deliverable, each, rules, is_read_twice: place == 0 && reader.is_some() });
+            }
+        }
+        lists.sort_by_key(|list| list.rules.is_empty());
+        lists
+    }
+
+    /// The columns that the schema names.
+    pub(super) fn columns(&self) -> TableColumns {
+        let root = self.deliverable.schema.as_ref().unwrap_or(&Value::Null);
+        let mut schema = root;
+        for step in self.each.trim_start_matches('$').split(['.', '[', ']']).filter(|step| !step.is_empty()) {
+            schema = resolved(root, schema);
+            schema = if step == "*" { &schema["items"] } else { &schema["properties"][step.trim_matches(['\'', '"'])] };
+        }
+        let columns = TableColumns::of_schema(root, resolved(root, schema));
+        let said = |columns: TableColumns, key: &str, name| if key == name { columns.said(name) } else { columns };
+        match self.rules.first() {
+            Some(rule) => said(said(columns, &rule.document, "document"), &rule.text, "quote"),
+            None => columns,
+        }
+    }
+}
+
+/// `parties` of `$.parties[*]`.
+fn short(each: &str) -> &str {
+    each.trim_start_matches(['$', '.']).trim_end_matches("[*]")
+}
