@@ -1,10 +1,8 @@
 //! `overnight logs`: what happened in a job, line by line, from its journal.
 
-mod event_text;
-
 use super::{CliError, exit, job_location::JobLocation, local_time, out};
 use crate::{
-    audit::{AuditError, tail::Tail},
+    audit::{AuditError, event_text, tail::Tail},
     config::Settings,
     workspace::chain,
 };

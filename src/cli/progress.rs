@@ -13,6 +13,7 @@ use overnight_core::{
     },
     prompt::todo_board,
 };
+pub(super) use overnight_core::amount::counted;
 use serde_json::Value;
 use std::{fmt::Write, time::Duration};
 
@@ -203,11 +204,6 @@ pub(super) fn spent(job: &Job) -> String {
         let _ = write!(text, ", {cost:.2} USD");
     }
     text
-}
-
-/// `1 turn`, `2 turns`.
-pub(super) fn counted(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A count to three digits: `950`, `34.5k`, `1.2M`.
