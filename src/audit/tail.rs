@@ -73,7 +73,9 @@ impl Tail {
         };
         let segments = chain::segments(&self.workspace)?;
         if size.is_none() && !segments.is_empty() {
-            return Err(JournalError::Broken { file: LIVE.to_owned(), line: 0, what: "the file is missing".into() }.into());
+            return Err(
+                JournalError::Broken { file: LIVE.to_owned(), line: 0, what: "the file is missing".into() }.into()
+            );
         }
         for segment in segments {
             let Some(first) = segment.first_seq else {

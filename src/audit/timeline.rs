@@ -92,7 +92,8 @@ pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
             reading.on(&decision);
         } else {
             let job = Job::begin(&decision).ok_or("the first line does not begin a job")?;
-            reading = Some(TimelineBuilder { part: PhasePart::after(&job), job, phases: Vec::new(), people: Vec::new() });
+            reading =
+                Some(TimelineBuilder { part: PhasePart::after(&job), job, phases: Vec::new(), people: Vec::new() });
         }
         Ok(())
     })?;

@@ -3,6 +3,7 @@
 use super::out::{self, LogLevel, LogMessage};
 use crate::runner::RunReport;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+pub(super) use overnight_core::amount::counted;
 use overnight_core::{
     job::{
         event::{Decision, Event, PhaseKind, PlanningEnd},
@@ -13,7 +14,6 @@ use overnight_core::{
     },
     prompt::todo_board,
 };
-pub(super) use overnight_core::amount::counted;
 use serde_json::Value;
 use std::{fmt::Write, time::Duration};
 

@@ -51,9 +51,11 @@ impl RecordAnchor {
                 "The database ({database}) knew the journal up to line {seq} with the SHA-256 {head}, and had written so at {}.",
                 super::format::moment(at)
             ),
-            _ => "No database was asked when this record was made: nobody can tell from it whether lines are missing at \
+            _ => {
+                "No database was asked when this record was made: nobody can tell from it whether lines are missing at \
                   the journal's end."
-                .to_owned(),
+                    .to_owned()
+            }
         }
     }
 }

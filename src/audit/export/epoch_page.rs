@@ -28,9 +28,20 @@ pub(super) struct EpochPage {
 /// What stands on the page, in the order in which it came.
 #[derive(Debug)]
 enum EpochEntry {
-    Message { number: usize, head: String, text: String },
+    Message {
+        number: usize,
+        head: String,
+        text: String,
+    },
     /// The model was asked, with all messages so far.
-    Asked { turn: u64, at: String, who: String, messages: usize, sha256: String, is_same: bool },
+    Asked {
+        turn: u64,
+        at: String,
+        who: String,
+        messages: usize,
+        sha256: String,
+        is_same: bool,
+    },
 }
 
 /// What an epoch is known by when it begins.
@@ -49,17 +60,7 @@ impl EpochPage {
     pub(super) fn new(begin: EpochBegin) -> Self {
         let EpochBegin { conversation, number, role, opened, cause, tools, are_tools_same } = begin;
         let cause = crate::audit::event_text::cause_text(cause);
-        Self {
-            conversation,
-            number,
-            role,
-            opened,
-            cause,
-            tools,
-            are_tools_same,
-            entries: Vec::new(),
-            seen: 0,
-        }
+        Self { conversation, number, role, opened, cause, tools, are_tools_same, entries: Vec::new(), seen: 0 }
     }
 
     /// Its name in the record's folder of pages.

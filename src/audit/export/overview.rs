@@ -154,9 +154,12 @@ fn facts(timeline: &Timeline) -> Vec<(&'static str, String)> {
                 spec.instructions_sha256
             ),
         ),
-        ("Documents", format!("{}, {} shown", counted(spec.documents.len() as u64, "document"), {
-            percent(job.coverage.total(&spec.documents))
-        })),
+        (
+            "Documents",
+            format!("{}, {} shown", counted(spec.documents.len() as u64, "document"), {
+                percent(job.coverage.total(&spec.documents))
+            }),
+        ),
         ("Models", list_models(&job.answered.models, &spec.model)),
         (
             "Spent",
@@ -224,8 +227,9 @@ fn phase_line(timeline: &Timeline, phase: &PhaseRecord) -> PhaseLine {
 }
 
 fn finding_line(finding: &Finding) -> FindingLine {
-    let settled = finding.settled.as_ref().map(|settled| {
-        format!("{}, by {}, {}", settled.settlement.told(), settled.by, format::moment(settled.at))
-    });
+    let settled = finding
+        .settled
+        .as_ref()
+        .map(|settled| format!("{}, by {}, {}", settled.settlement.told(), settled.by, format::moment(settled.at)));
     FindingLine { text: finding.told(), settled: settled.unwrap_or_else(|| "open".to_owned()) }
 }

@@ -116,11 +116,7 @@ impl PhaseFacts {
         });
         Self {
             outcome: format!("{}{issue}", phase.outcome),
-            time: format!(
-                "{} {ended}, {} of work",
-                format::moment(phase.started),
-                duration(phase.spent.worked_ms)
-            ),
+            time: format!("{} {ended}, {} of work", format::moment(phase.started), duration(phase.spent.worked_ms)),
             models: list_models(&phase.models, "none"),
             turns,
             tokens: format::spent(&phase.spent),

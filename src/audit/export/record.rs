@@ -79,11 +79,7 @@ impl JobRecord {
     }
 
     /// Adds the list with what was had for it, and ends the ZIP.
-    pub fn seal(
-        mut self,
-        signature: Option<&[u8]>,
-        time_stamp: Option<&[u8]>,
-    ) -> Result<SealedRecord, RecordError> {
+    pub fn seal(mut self, signature: Option<&[u8]>, time_stamp: Option<&[u8]>) -> Result<SealedRecord, RecordError> {
         let parts = [(MANIFEST, Some(self.manifest.as_bytes())), (SIGNATURE, signature), (TIME_STAMP, time_stamp)];
         let mut sealed = BTreeMap::new();
         for (name, content) in parts.into_iter().filter_map(|(name, content)| Some((name, content?))) {

@@ -30,7 +30,8 @@ pub fn public_key(key: &Path) -> Result<String, RecordError> {
         return Ok(text);
     }
     let said = keygen(key, &["-y"], b"")?;
-    public(&said).ok_or_else(|| RecordError::Sign(format!("{shown} is no SSH key: ssh-keygen finds no public part of it")))
+    public(&said)
+        .ok_or_else(|| RecordError::Sign(format!("{shown} is no SSH key: ssh-keygen finds no public part of it")))
 }
 
 /// Signs `text`; the signature is a text.

@@ -11,9 +11,8 @@ const MOST_BYTES: usize = 1024 * 1024;
 const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
 /// `TimeStampReq`, version 1, of a SHA-256 (OID 2.16.840.1.101.3.4.2.1) that follows.
-const BEFORE_DIGEST: [u8; 24] = [
-    SEQUENCE, 67, INTEGER, 1, 1, SEQUENCE, 49, SEQUENCE, 13, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 32,
-];
+const BEFORE_DIGEST: [u8; 24] =
+    [SEQUENCE, 67, INTEGER, 1, 1, SEQUENCE, 49, SEQUENCE, 13, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 32];
 /// Eight bytes of a nonce follow.
 const BEFORE_NONCE: [u8; 2] = [INTEGER, 8];
 /// The server's certificate is wanted with the reply.
@@ -23,11 +22,8 @@ const AFTER_NONCE: [u8; 3] = [1, 1, 0xFF];
 pub async fn time_stamp(url: &str, text: &[u8]) -> Result<Vec<u8>, RecordError> {
     let failed = |what: String| RecordError::TimeStamp(format!("there is no time-stamp from {url}: {what}"));
     let digest: [u8; 32] = Sha256::digest(text).into();
-    let client = reqwest::Client::builder()
-        .http1_only()
-        .timeout(TIMEOUT)
-        .build()
-        .map_err(|error| failed(error.to_string()))?;
+    let client =
+        reqwest::Client::builder().http1_only().timeout(TIMEOUT).build().map_err(|error| failed(error.to_string()))?;
     let request = client
         .post(url)
         .header("content-type", "application/timestamp-query")

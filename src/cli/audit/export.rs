@@ -103,9 +103,10 @@ impl RecordView {
         let anchor = if self.anchored { "with the database's anchor" } else { "without an anchor of a database" };
         let signed = if self.signed { ", signed" } else { "" };
         let stamped = if self.timestamped { ", time-stamped" } else { "" };
-        let faults = self.faults.iter().fold(String::new(), |text, fault| {
-            text + "not as it was left: " + &out::one_line(fault) + "\n"
-        });
+        let faults = self
+            .faults
+            .iter()
+            .fold(String::new(), |text, fault| text + "not as it was left: " + &out::one_line(fault) + "\n");
         format!(
             "{}: {}, the journal up to line {}, {anchor}{signed}{stamped}\nsha256 of manifest.sha256: {}\n{faults}",
             out::one_line(&self.file),
