@@ -9,7 +9,7 @@ use crate::audit::{
 use askama::Template;
 use overnight_core::{
     amount::{counted, grouped, percent},
-    job::{contract::Check, finding::Finding, models::list_models, time::duration},
+    job::{contract::Check, finding::Finding, instructions::Review, models::list_models, state::Job, time::duration},
 };
 
 #[derive(Debug, Template)]
@@ -172,7 +172,7 @@ fn facts(timeline: &Timeline) -> Vec<(&'static str, String)> {
                 duration(totals.worked_ms)
             ),
         ),
-        ("Approved", approved(timeline)),
+        ("Approved", approved(job)),
     ];
     facts.extend(job.proof_result().map(|proof| ("Proof", proof.told())));
     facts.push(("Last decision", format!("line {} of the journal, {}", timeline.seq, format::moment(job.last_at))));
@@ -180,15 +180,19 @@ fn facts(timeline: &Timeline) -> Vec<(&'static str, String)> {
 }
 
 /// By whom, and when.
-fn approved(timeline: &Timeline) -> String {
-    let acts = timeline.people.iter().filter(|act| act.what.starts_with("approved"));
-    let told: Vec<String> = acts
-        .map(|act| {
-            let comment = act.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
-            format!("{} {}, {}{comment}", act.who, act.what, format::moment(act.at))
-        })
-        .collect();
-    if told.is_empty() { "by nobody so far".to_owned() } else { told.join("; ") }
+fn approved(job: &Job) -> String {
+    let told = job.reviewed.approvals.iter().map(|approval| {
+        let comment = approval.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
+        format!("by {}, {}{comment}", approval.by.as_deref().unwrap_or("a person"), format::moment(approval.at))
+    });
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        return told.join("; ");
+    }
+    match job.spec.instructions.review {
+        Review::None => "by nobody; the instructions ask for no review".to_owned(),
+        Review::Required => "by nobody so far".to_owned(),
+    }
 }
 
 fn act_line(act: &PersonAct) -> ActLine {

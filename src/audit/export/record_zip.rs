@@ -4,8 +4,9 @@ use super::RecordError;
 use crate::workspace::hash;
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, BufWriter, Read, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
@@ -25,10 +26,13 @@ pub(super) struct RecordZip {
 
 impl RecordZip {
     pub(super) fn new(path: &Path) -> Result<Self, RecordError> {
-        let file = File::create_new(path).map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.display().to_string() },
-            _ => failed(path, cause),
-        })?;
+        let file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|cause| {
+                match cause.kind() {
+                    io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.display().to_string() },
+                    _ => failed(path, cause),
+                }
+            })?;
         let zip = ZipWriter::new(BufWriter::new(file));
         Ok(Self { path: path.to_owned(), zip: Some(zip), listed: BTreeMap::new() })
     }
