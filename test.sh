@@ -109,8 +109,9 @@ command -v cargo >/dev/null || fail 'cargo is missing: install Rust (https://rus
 find_postgres || step 'install PostgreSQL' install_packages postgresql || true
 [[ -n $bin ]] || find_postgres \
     || fail "PostgreSQL's programs (initdb, postgres, pg_ctl) are missing: install the package postgresql"
-# The record of a job is checked with jq, and signed by ssh-keygen.
-{ command -v jq && command -v ssh-keygen; } >/dev/null || step 'install jq and OpenSSH' install_packages jq openssh-client
+# The record of a job is unpacked, checked with jq, and signed by ssh-keygen.
+{ command -v jq && command -v ssh-keygen && command -v unzip; } >/dev/null \
+    || step 'install jq, OpenSSH and unzip' install_packages jq openssh-client unzip
 step 'start PostgreSQL' start_postgres
 # For tests that need a server of their own, which they stop and start: its programs, and where to put it.
 export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$folder
