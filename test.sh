@@ -34,7 +34,7 @@ find_postgres() {
     return 1
 }
 
-install_postgres() {
+install_packages() { # install_packages PACKAGE…
     local as_root=()
     command -v apt-get >/dev/null || return 1
     if ((EUID != 0)); then
@@ -42,7 +42,7 @@ install_postgres() {
         as_root=(sudo -n)
     fi
     "${as_root[@]}" apt-get update -qq \
-        && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null
+        && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null
 }
 
 as_account() {
@@ -106,9 +106,12 @@ install_components() {
 }
 
 command -v cargo >/dev/null || fail 'cargo is missing: install Rust (https://rustup.rs)'
-find_postgres || step 'install PostgreSQL' install_postgres || true
+find_postgres || step 'install PostgreSQL' install_packages postgresql || true
 [[ -n $bin ]] || find_postgres \
     || fail "PostgreSQL's programs (initdb, postgres, pg_ctl) are missing: install the package postgresql"
+# The record of a job is unpacked, checked with jq, and signed by ssh-keygen.
+{ command -v jq && command -v ssh-keygen && command -v unzip; } >/dev/null \
+    || step 'install jq, OpenSSH and unzip' install_packages jq openssh-client unzip
 step 'start PostgreSQL' start_postgres
 # For tests that need a server of their own, which they stop and start: its programs, and where to put it.
 export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$folder

@@ -1,6 +1,6 @@
 //! Reads the journal's lines in order, through archives and live file, and later the new ones. Each is checked against the chain.
 
-use super::AuditError;
+use super::{AuditError, damage::JournalEnd};
 use crate::workspace::{
     Workspace, WorkspaceError,
     chain::{self, ChainPosition, InvalidLine, JournalLine, LIVE, LineReader},
@@ -39,6 +39,8 @@ pub struct Tail {
     /// Bytes and whole lines of it that were read.
     offset: u64,
     lines: u64,
+    /// Bytes behind the last whole line of the file that was read last.
+    torn: Option<u64>,
 }
 
 impl Tail {
@@ -52,19 +54,34 @@ impl Tail {
             first_seq: 0,
             offset: 0,
             lines: 0,
+            torn: None,
         })
+    }
+
+    /// How far it has been read.
+    pub fn journal_end(&self) -> JournalEnd {
+        JournalEnd { seq: self.position.seq, torn: self.torn }
     }
 
     /// Gives all whole lines since the last call, as bytes without the newline, and as decisions.
     pub fn read(&mut self, each: &mut dyn FnMut(&[u8], JournalLine<Event>)) -> Result<(), AuditError> {
         // The live file is opened first: if it is archived meanwhile, this handle keeps its lines, and the next call reads on.
-        let live = match self.workspace.stream(LIVE) {
-            Ok((file, _)) => first_seq(&file)?.map(|first| (first, file)),
-            Err(error) if error.is_not_found() => None,
+        let (live, size) = match self.workspace.stream(LIVE) {
+            Ok((file, size)) => (first_seq(&file)?.map(|first| (first, file)), Some(size)),
+            Err(error) if error.is_not_found() => (None, None),
             Err(error) => return Err(error.into()),
         };
-        for segment in chain::segments(&self.workspace)? {
-            let Some(first) = segment.first_seq else { continue };
+        let segments = chain::segments(&self.workspace)?;
+        if size.is_none() && !segments.is_empty() {
+            return Err(
+                JournalError::Broken { file: LIVE.to_owned(), line: 0, what: "the file is missing".into() }.into()
+            );
+        }
+        for segment in segments {
+            let Some(first) = segment.first_seq else {
+                let what = "its first line is missing, or was changed".to_owned();
+                return Err(JournalError::Broken { file: segment.journal(), line: 1, what }.into());
+            };
             if first >= self.first_seq {
                 let name = segment.journal();
                 let (file, _) = self.workspace.stream(&name)?;
@@ -73,7 +90,11 @@ impl Tail {
         }
         match live {
             Some((first, file)) if first >= self.first_seq => self.file(first, LIVE, file, each),
-            Some(_) | None => Ok(()),
+            Some(_) => Ok(()),
+            None => {
+                self.torn = size.filter(|size| *size > 0);
+                Ok(())
+            }
         }
     }
 
@@ -90,9 +111,11 @@ impl Tail {
         let failed = |error| AuditError::from(WorkspaceError::from_io("read", name, error));
         file.seek(SeekFrom::Start(self.offset)).map_err(failed)?;
         let mut lines = LineReader::new(file);
+        self.torn = None;
         while let Some(line) = lines.next().map_err(failed)? {
             // A line without its end is being written, or was cut off by a crash.
             if !line.ended {
+                self.torn = Some(line.bytes.len() as u64);
                 break;
             }
             self.lines += 1;

@@ -3,7 +3,7 @@
 //! A phase's part of the journal is that of its archive: it begins after the decision that ended the phase before. So the
 //! planning that led to a phase counts as its own, and the parts add up to the whole job.
 
-use super::AuditError;
+use super::{AuditError, damage::JournalEnd, people::PersonAct};
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::job::{
     coverage::Coverage,
@@ -26,6 +26,10 @@ pub struct Timeline {
     pub phases: Vec<PhaseRecord>,
     /// What was spent since the last phase ended, while no phase was open: planning that has led to none yet.
     pub since: Spending,
+    /// The oldest first.
+    pub people: Vec<PersonAct>,
+    /// Bytes of an unfinished line behind the last one, which were not read.
+    pub torn: Option<u64>,
 }
 
 /// One attempt of a phase.
@@ -88,15 +92,21 @@ pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
             reading.on(&decision);
         } else {
             let job = Job::begin(&decision).ok_or("the first line does not begin a job")?;
-            reading = Some(TimelineBuilder { part: PhasePart::after(&job), job, phases: Vec::new() });
+            reading =
+                Some(TimelineBuilder { part: PhasePart::after(&job), job, phases: Vec::new(), people: Vec::new() });
         }
         Ok(())
     })?;
     let reading = reading.ok_or_else(|| AuditError::Empty { path: path.display().to_string() })?;
-    Ok(reading.end(read.position.seq, read.position.head))
+    Ok(reading.end(read.position.seq, read.position.head, read.torn))
 }
 
 impl Timeline {
+    /// How far the journal was read.
+    pub fn journal_end(&self) -> JournalEnd {
+        JournalEnd { seq: self.seq, torn: self.torn }
+    }
+
     /// All attempts of phase `number`, with their places among the phases.
     pub fn attempts(&self, number: u32) -> Result<Vec<(usize, &PhaseRecord)>, AuditError> {
         let found: Vec<_> = self.phases.iter().enumerate().filter(|(_, phase)| phase.number == number).collect();
@@ -112,6 +122,7 @@ struct TimelineBuilder {
     job: Job,
     part: PhasePart,
     phases: Vec<PhaseRecord>,
+    people: Vec<PersonAct>,
 }
 
 /// What has been collected since the end of the last phase.
@@ -186,6 +197,7 @@ impl TimelineBuilder {
     fn on(&mut self, decision: &Decision) {
         for event in &decision.events {
             self.note(event);
+            self.people.extend(PersonAct::of(&self.job, decision.at, event));
             self.job.apply(decision.at, event);
             if self.job.past.len() > self.phases.len() {
                 self.on_phase_ended();
@@ -295,14 +307,14 @@ impl TimelineBuilder {
         }
     }
 
-    fn end(mut self, seq: u64, head: String) -> Timeline {
+    fn end(mut self, seq: u64, head: String, torn: Option<u64>) -> Timeline {
         let mut since = Spending::default();
         if self.job.is_phase_open() {
             self.phases.push(self.part.record(&self.job, &self.job.phase));
         } else {
             since = self.part.spending(&self.job);
         }
-        Timeline { job: self.job, seq, head, phases: self.phases, since }
+        Timeline { job: self.job, seq, head, phases: self.phases, since, people: self.people, torn }
     }
 }
 

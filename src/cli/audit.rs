@@ -2,8 +2,9 @@
 //! Everything is read from the workspace; the database only says where that is, and holds the anchor for verifying.
 //!
 //! - `phases`: the list, and `--phase N`
-//! - `verify`, `prompt`: the commands of these names
+//! - `verify`, `prompt`, `export`: the commands of these names
 
+mod export;
 mod phases;
 mod prompt;
 mod verify;
@@ -18,7 +19,8 @@ Examples:
   overnight audit last
   overnight audit 0193 --phase 3
   overnight audit verify --all
-  overnight audit prompt ./copied-workspace --turn 12";
+  overnight audit prompt ./copied-workspace --turn 12
+  overnight audit export last -o record.zip";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -42,12 +44,15 @@ enum AuditCommand {
     Verify(verify::VerifyArgs),
     /// Print exactly what the model was shown at a turn
     Prompt(prompt::PromptArgs),
+    /// Write all of a job's record into one ZIP that needs nothing of this program to be read and checked
+    Export(export::RecordArgs),
 }
 
 pub(super) async fn run(settings: Settings, args: &AuditArgs) -> Result<u8, CliError> {
     match (&args.command, &args.job) {
         (Some(AuditCommand::Verify(args)), _) => verify::run(settings, args).await,
         (Some(AuditCommand::Prompt(args)), _) => prompt::run(settings, args).await,
+        (Some(AuditCommand::Export(args)), _) => export::run(settings, args).await,
         (None, Some(job)) => {
             let location = JobLocation::find(settings, job).await?;
             match args.phase {

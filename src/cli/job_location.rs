@@ -1,7 +1,11 @@
 //! Finds the workspace of the job that a person names: the path of a folder, which needs no database, or the name of a job in the database.
 
 use super::{AppContext, CliError, out, queue::DatabaseJob};
-use crate::{audit::AuditError, config::Settings};
+use crate::{
+    audit::{AuditError, damage::JournalEnd},
+    config::Settings,
+    workspace::lock::is_worked_on,
+};
 use overnight_core::job::id::JobId;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +36,12 @@ impl JobLocation {
             true => Err(CliError::usage(format!("there is no workspace folder at {}", out::one_line(name)))),
             false => Ok(None),
         }
+    }
+
+    /// What is missing at the end of its journal, which was read up to `end`.
+    pub(super) fn damage(&self, end: JournalEnd) -> Option<String> {
+        let known = self.job.as_ref().map(|job| job.row.state.journal_seq);
+        end.damage(known, is_worked_on(&self.path))
     }
 
     /// What names the job in suggested commands.

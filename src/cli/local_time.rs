@@ -11,6 +11,11 @@ pub(super) fn second(at: Timestamp) -> String {
     at.utc().with_timezone(&Local).format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
+/// `2026-11-21 23:04:35 +01:00`, local, for what is kept and read elsewhere.
+pub(super) fn zoned(at: Timestamp) -> String {
+    at.utc().with_timezone(&Local).format("%Y-%m-%d %H:%M:%S %:z").to_string()
+}
+
 /// `2026-11-21 23:04`, local.
 pub(super) fn minute(at: Timestamp) -> String {
     at.utc().with_timezone(&Local).format("%Y-%m-%d %H:%M").to_string()

@@ -1,10 +1,8 @@
 //! `overnight logs`: what happened in a job, line by line, from its journal.
 
-mod event_text;
-
 use super::{CliError, exit, job_location::JobLocation, local_time, out};
 use crate::{
-    audit::{AuditError, tail::Tail},
+    audit::{AuditError, event_text, tail::Tail},
     config::Settings,
     workspace::chain,
 };
@@ -75,6 +73,9 @@ pub(super) async fn run(settings: Settings, args: &LogsArgs) -> Result<u8, CliEr
         if !args.follow || job.ended().is_some() {
             // The planning that is under way leads to a phase that has no number yet.
             log.check_phase()?;
+            if let Some(damage) = location.damage(tail.journal_end()) {
+                out::warn(&damage);
+            }
             return Ok(exit::COMPLETED);
         }
         tokio::time::sleep(POLL_EVERY).await;
@@ -165,5 +166,5 @@ impl JobLog {
 fn entry(text: &mut String, decision: &Decision, turn: u64, said: Option<String>) {
     let Some(said) = said else { return };
     let turn = if turn == 0 { String::new() } else { format!("turn {turn}") };
-    let _ = writeln!(text, "{}  {turn:<9}  {}", local_time::second(decision.at), out::one_line(&said));
+    let _ = writeln!(text, "{}  {turn:<9}  {}", local_time::zoned(decision.at), out::one_line(&said));
 }

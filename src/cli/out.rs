@@ -119,6 +119,11 @@ pub(super) fn note(text: &str) {
     log(&LogMessage::new(LogLevel::Info, "note", text));
 }
 
+/// Writes a message of level warn that has only a text.
+pub(super) fn warn(text: &str) {
+    log(&LogMessage::new(LogLevel::Warn, "warning", &format!("warning: {text}")));
+}
+
 /// Writes an error message, in one line.
 pub(super) fn error(sentence: &str) {
     let text = one_line(sentence);

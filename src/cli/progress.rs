@@ -3,6 +3,7 @@
 use super::out::{self, LogLevel, LogMessage};
 use crate::runner::RunReport;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+pub(super) use overnight_core::amount::counted;
 use overnight_core::{
     job::{
         event::{Decision, Event, PhaseKind, PlanningEnd},
@@ -203,11 +204,6 @@ pub(super) fn spent(job: &Job) -> String {
         let _ = write!(text, ", {cost:.2} USD");
     }
     text
-}
-
-/// `1 turn`, `2 turns`.
-pub(super) fn counted(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A count to three digits: `950`, `34.5k`, `1.2M`.

@@ -48,6 +48,8 @@ struct JobView<'t> {
     hold_reason: Option<HoldReason>,
     /// One sentence.
     reason: Option<String>,
+    /// What is missing at the journal's end, in a sentence.
+    damage: Option<String>,
     instructions: &'t str,
     description: &'t str,
     /// The one that it began with.
@@ -175,6 +177,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         status,
         hold_reason,
         reason,
+        damage: location.damage(timeline.journal_end()),
         instructions: &job.spec.instructions.name,
         description: &job.spec.instructions.description,
         model: &job.spec.model,

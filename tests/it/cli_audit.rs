@@ -279,8 +279,7 @@ fn a_copied_workspace_needs_no_database() {
     copy(&dir.workspace(), &elsewhere.path("copied"));
     let no_database = ["--database-url", "sqlite:///dev/null/none.db"];
     for words in [
-        ["audit", "verify"].as_slice(),
-        &["audit", "--phase", "1"],
+        ["audit", "--phase", "1"].as_slice(),
         &["audit", "prompt", "--turn", "3"],
         &["audit"],
         &["logs"],
@@ -291,6 +290,9 @@ fn a_copied_workspace_needs_no_database() {
         copied.extend(no_database);
         assert_eq!(elsewhere.says(0, &copied), dir.says(0, &of("last")), "{words:?}");
     }
+    let mut verify = vec!["audit", "verify", "./copied"];
+    verify.extend(no_database);
+    check("verify-copied.txt", &elsewhere.says(0, &verify));
     check("show-copied.txt", &elsewhere.says(0, &["show", "./copied"]));
     assert!(!elsewhere.path("workspaces").exists(), "no database was made");
     flip(&elsewhere.path("copied/output/report.md"));

@@ -1,4 +1,5 @@
 mod able_model;
+mod audit_export;
 mod batches;
 mod chaos;
 mod cli_audit;

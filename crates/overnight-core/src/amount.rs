@@ -52,6 +52,11 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `1 turn`, `2 turns`.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// `text` as it can stand in a one-line message: control characters as blanks, at most 60 characters.
 pub fn shown(text: &str) -> String {
     let mut short: String = text.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -2,6 +2,7 @@
 
 use crate::{
     audit::{
+        people::PersonAct,
         plan_diff::plan_diff,
         timeline::{PhaseRecord, Spending, Timeline, timeline},
     },
@@ -43,6 +44,10 @@ struct PhaseListView<'t> {
     journal_seq: u64,
     journal_head: &'t str,
     phases: &'t [PhaseRecord],
+    /// What people did about it, the oldest first.
+    people: &'t [PersonAct],
+    /// What is missing at the journal's end, in a sentence.
+    damage: Option<String>,
     /// Spent on planning that has led to no phase yet.
     since: Spending,
 }
@@ -60,6 +65,7 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
     let timeline = timeline(&location.path)?;
     let job = &timeline.job;
     let (status, hold_reason, reason) = job.job_status();
+    let damage = location.damage(timeline.journal_end());
     if as_json {
         out::json(&PhaseListView {
             id: job.spec.id,
@@ -74,6 +80,8 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
             journal_seq: timeline.seq,
             journal_head: &timeline.head,
             phases: &timeline.phases,
+            people: &timeline.people,
+            damage,
             since: timeline.since,
         })?;
     } else {
@@ -83,6 +91,14 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
             if let Some(issue) = &phase.issue {
                 let _ = writeln!(text, "{} {}: {}", name(phase), phase.outcome, out::one_line(issue));
             }
+        }
+        for act in &timeline.people {
+            let comment = act.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
+            let said = out::one_line(&format!("{} {}{comment}", act.who, act.what));
+            let _ = writeln!(text, "{}  {said}", local_time::zoned(act.at));
+        }
+        if let Some(damage) = damage {
+            let _ = writeln!(text, "{damage}");
         }
         out::result(&text)?;
     }
@@ -186,10 +202,10 @@ impl AttemptView<'_> {
         };
         let issue = phase.issue.as_deref().map(|issue| format!(": {}", out::one_line(issue))).unwrap_or_default();
         fact("outcome", &format!("{}{issue}", phase.outcome));
-        let ended = phase.ended.map(|at| format!(" to {}", local_time::second(at))).unwrap_or_default();
+        let ended = phase.ended.map(|at| format!(" to {}", local_time::zoned(at))).unwrap_or_default();
         fact(
             "time",
-            &format!("{}{ended}, {} of work", local_time::second(phase.started), duration(phase.spent.worked_ms)),
+            &format!("{}{ended}, {} of work", local_time::zoned(phase.started), duration(phase.spent.worked_ms)),
         );
         fact("turns", &turns(&phase.spent));
         fact("model", &out::one_line(&list_models(&phase.models, "–")));
@@ -263,9 +279,9 @@ fn todo_lines(number: usize, todo: &Todo) -> String {
     let mark = if todo.unevidenced { ", unevidenced" } else { "" };
     let time = match (todo.started, todo.completed) {
         (Some(started), Some(completed)) => {
-            format!(", {} in {}", local_time::second(completed), duration(completed.millis_since(started)))
+            format!(", {} in {}", local_time::zoned(completed), duration(completed.millis_since(started)))
         }
-        (Some(started), None) => format!(", begun {}", local_time::second(started)),
+        (Some(started), None) => format!(", begun {}", local_time::zoned(started)),
         (None, _) => String::new(),
     };
     let mut text = format!("  {number}. {} [{}{mark}{time}]\n", out::one_line(&todo.content), todo.status);

@@ -1,7 +1,10 @@
 //! `overnight audit verify`: every hash, and with a database the anchor that it keeps of each job's last checkpoint.
 
 use crate::{
-    audit::verify::{RecordFault, Verified, verify},
+    audit::{
+        export::unpacked,
+        verify::{RecordFault, Verified, verify},
+    },
     cli::{
         AppContext, CliError,
         app_context::{list_nothing, no_jobs_yet},
@@ -25,6 +28,7 @@ Examples:
   overnight audit verify last
   overnight audit verify --all
   overnight audit verify ./copied-workspace    # needs no database
+  overnight audit verify ./unpacked-record     # of `overnight audit export`
 
 Exit code 0: all is as it was left; 1: something is not, and stdout names it, the first fault first; 3: the workspace was
 pruned, and what is still there is as it was left; 4: a process works on the job, and what it is changing can't be judged.
@@ -33,7 +37,7 @@ The end of a journal is vouched for by the database alone: that lines at its end
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct VerifyArgs {
-    /// Id of a job, the beginning of one, 'last', or the path of a workspace folder
+    /// Id of a job, the beginning of one, 'last', or the path of a workspace folder or of an unpacked record
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     job: Option<String>,
     /// Every job of the database
@@ -59,6 +63,8 @@ struct VerifyView {
     pruned: Option<Timestamp>,
     verified: Option<Verified>,
     faults: Vec<RecordFault>,
+    /// What nobody can tell from what was looked at.
+    not_known: Option<String>,
     /// How many deliverables are as the database has them.
     #[serde(skip)]
     deliverables: Option<u64>,
@@ -67,11 +73,15 @@ struct VerifyView {
 pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, CliError> {
     let checked = if let Some(name) = &args.job {
         let location = JobLocation::find(settings, name).await?;
-        if location.job.is_none() && !is_workspace(&location.path) {
+        let unpacked = location.job.is_none().then(|| unpacked::workspace_of(&location.path)).flatten();
+        if location.job.is_none() && unpacked.is_none() && !is_workspace(&location.path) {
             let shown = out::one_line(&location.path.display().to_string());
             return Err(CliError::usage(format!("{shown} is not a workspace: it has no job.yaml")));
         }
-        vec![check(&location.path, location.job.as_ref().map(|job| &job.row))]
+        vec![match unpacked {
+            Some(_) => check_unpacked(&location.path),
+            None => check(&location.path, location.job.as_ref().map(|job| &job.row)),
+        }]
     } else {
         let nothing = no_jobs_yet(&settings);
         let Some(app) = AppContext::read_any(settings).await? else {
@@ -136,9 +146,48 @@ fn check(path: &Path, row: Option<&JobRow>) -> VerifyView {
         anchored: anchor.is_some(),
         busy,
         pruned,
+        not_known: verified
+            .as_ref()
+            .and_then(|verified| not_known(verified.seq, anchor.map(|state| state.journal_seq))),
         verified,
         faults: if busy { Vec::new() } else { faults },
         deliverables: row.map(|row| row.state.deliverables.len() as u64),
+    }
+}
+
+/// A record that was unpacked, with the anchor that it brings.
+fn check_unpacked(path: &Path) -> VerifyView {
+    let (verified, anchored, faults) = match unpacked::verify_unpacked(path) {
+        Ok((verified, anchor)) => (Some(verified), anchor.pair().map(|(seq, _)| seq), Vec::new()),
+        Err(faults) => (None, None, faults),
+    };
+    let unsigned = "that anchor is the record's own, and worth what its signature is worth: `sh verify.sh` checks it";
+    let not_known = verified.as_ref().map(|verified| {
+        let end = not_known(verified.seq, anchored);
+        end.unwrap_or_else(|| unsigned.to_owned())
+    });
+    VerifyView {
+        job: None,
+        workspace: path.display().to_string(),
+        ok: verified.is_some(),
+        anchored: anchored.is_some(),
+        busy: false,
+        pruned: None,
+        verified,
+        faults,
+        not_known,
+        deliverables: None,
+    }
+}
+
+/// What can't be told of a journal that ends with line `seq`, where the database knows it up to `anchored`.
+fn not_known(seq: u64, anchored: Option<u64>) -> Option<String> {
+    match anchored {
+        None => Some("without the database nobody can tell whether lines are missing behind it".to_owned()),
+        Some(known) if known < seq => Some(format!(
+            "the database knows line {known}: nobody can tell whether lines are missing behind line {seq}"
+        )),
+        Some(_) => None,
     }
 }
 
@@ -170,6 +219,7 @@ fn check_job(app: &AppContext, job: &DatabaseJob) -> VerifyView {
             pruned: None,
             verified: None,
             faults: vec![RecordFault { file: ".".to_owned(), line: None, what: error.message }],
+            not_known: None,
             deliverables: None,
         },
     }
@@ -201,13 +251,20 @@ impl VerifyView {
                 counted(verified.files, "file"),
                 verified.head
             ),
-            Some(verified) => format!(
-                "{id}ok: {}, {}, {}, head {}\n",
-                counted(verified.lines, "line"),
-                counted(verified.archives, "archive"),
-                counted(verified.files, "file"),
-                verified.head
-            ),
+            Some(verified) => {
+                let lines = if self.anchored {
+                    format!("ok: {},", counted(verified.lines, "line"))
+                } else {
+                    format!("ok up to line {}:", verified.seq)
+                };
+                let not_known = self.not_known.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
+                format!(
+                    "{id}{lines} {}, {}, head {}{not_known}\n",
+                    counted(verified.archives, "archive"),
+                    counted(verified.files, "file"),
+                    verified.head
+                )
+            }
             None if self.busy => format!("{id}busy: a process works on the job; verify it when it rests\n"),
             None => self
                 .faults

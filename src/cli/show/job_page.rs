@@ -36,10 +36,13 @@ impl JobView<'_> {
         if let Some(reason) = self.reason.as_deref().filter(|reason| Some(*reason) != self.summary) {
             let _ = writeln!(text, "reason: {}", out::one_line(reason));
         }
+        if let Some(damage) = &self.damage {
+            let _ = writeln!(text, "{damage}");
+        }
         let _ = write!(
             text,
             "\nAsked {}\n  instructions  {}{}\n  model         {}\n",
-            local_time::second(self.created),
+            local_time::zoned(self.created),
             out::one_line(self.instructions),
             if self.description.is_empty() { String::new() } else { format!(": {}", out::one_line(self.description)) },
             out::one_line(&list_models(self.models, self.model))

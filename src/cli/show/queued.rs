@@ -67,6 +67,7 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         interrupted: false,
         hold_reason: state.hold_reason,
         reason: state.reason.clone(),
+        damage: None,
         instructions: &job.row.job.instructions,
         description: "",
         model: &job.row.job.model,

@@ -1,7 +1,7 @@
 //! The text of an event for people.
 
-use crate::cli::progress::counted;
 use overnight_core::{
+    amount::counted,
     job::{
         call::Tool,
         contract::Check,
@@ -17,7 +17,7 @@ use overnight_core::{
 const SAID_TOKENS: u64 = 40;
 
 /// What `event` says happened; `None` where another event of the same decision says it. `job` is the state before it.
-pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
+pub fn of(job: &Job, event: &Event) -> Option<String> {
     Some(match event {
         Event::JobCreated { spec, .. } => format!(
             "job {} created: {}, {}, model {}",
@@ -177,7 +177,7 @@ fn commented(comment: Option<&String>) -> String {
     comment.map(|comment| format!(": {comment}")).unwrap_or_default()
 }
 
-fn cause_text(cause: EpochCause) -> &'static str {
+pub(super) fn cause_text(cause: EpochCause) -> &'static str {
     match cause {
         EpochCause::Begun => "the job begins",
         EpochCause::PhaseEnded => "a phase has ended",

@@ -1,0 +1,252 @@
+//! Reads the journal once and writes the pages as they become complete: an epoch's when the next one opens, a phase's when it
+//! ends. So a long job takes no more memory than its longest phase and epoch.
+
+use super::{
+    RecordAnchor, RecordError,
+    epoch_page::{EpochBegin, EpochPage},
+    format,
+    overview::OverviewPage,
+    phase_page::{self, PhaseFacts, PhasePage, TimelineRow, TurnView},
+};
+use crate::{
+    audit::{
+        AuditError, event_text,
+        people::PersonAct,
+        plan_diff::plan_diff,
+        timeline::Timeline,
+        verify::{RecordFault, Verified},
+    },
+    workspace::{Workspace, chain::JournalLine, journal},
+};
+use askama::Template;
+use overnight_core::{
+    job::{
+        event::{Decision, Event, ToolResult},
+        models::Answered,
+        state::Job,
+        time::Timestamp,
+    },
+    prompt::tools::ToolList,
+};
+use std::{collections::BTreeMap, path::Path};
+
+/// The page of what came behind the last phase.
+const REST: &str = "after.html";
+
+/// Takes a page: its name in the record, and its text.
+type PutPage<'p> = &'p mut dyn FnMut(&str, &str) -> Result<(), RecordError>;
+
+/// Writes all pages of the job whose workspace is at `path`.
+pub(super) fn write(
+    path: &Path,
+    timeline: &Timeline,
+    anchor: &RecordAnchor,
+    verified: &Result<Verified, Vec<RecordFault>>,
+    put: PutPage<'_>,
+) -> Result<(), RecordError> {
+    let mut pages = RecordPages {
+        path,
+        timeline,
+        put,
+        job: None,
+        rows: Vec::new(),
+        phase: 0,
+        epochs: BTreeMap::new(),
+        helper_tools: String::new(),
+    };
+    let mut fault = None;
+    let workspace = Workspace::open(path)?;
+    let read = journal::read(&workspace, |line: JournalLine<Event>| {
+        if fault.is_none() {
+            fault = pages.decision(&Decision { at: line.at, events: line.events }).err();
+        }
+        Ok(())
+    });
+    read.map_err(AuditError::from)?;
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    let has_rest = pages.end()?;
+    put("record.html", &OverviewPage::new(timeline, anchor, verified, has_rest).render()?)
+}
+
+struct RecordPages<'p> {
+    path: &'p Path,
+    timeline: &'p Timeline,
+    put: PutPage<'p>,
+    job: Option<Job>,
+    /// Of the phase that is read.
+    rows: Vec<TimelineRow>,
+    /// Its place in the timeline.
+    phase: usize,
+    /// Those that are open, by conversation.
+    epochs: BTreeMap<u32, EpochPage>,
+    /// The hash of the helper's list of tools, as the journal has it.
+    helper_tools: String,
+}
+
+impl RecordPages<'_> {
+    fn decision(&mut self, decision: &Decision) -> Result<(), RecordError> {
+        let Some(mut job) = self.job.take() else {
+            let Some(job) = Job::begin(decision) else { return Ok(()) };
+            for event in &decision.events {
+                self.row(&job, decision.at, event, None);
+            }
+            self.job = Some(job);
+            return Ok(());
+        };
+        for event in &decision.events {
+            let turn = self.before(&job, decision.at, event)?;
+            self.row(&job, decision.at, event, turn);
+            job.apply(decision.at, event);
+            if let Event::EpochOpened { conversation, number, cause, .. } = event {
+                let tools = ToolList::of(job.tools());
+                let recorded = if *conversation == 0 { &job.tools_sha256 } else { &self.helper_tools };
+                let page = EpochPage::new(EpochBegin {
+                    conversation: *conversation,
+                    number: *number,
+                    role: role(&job, *conversation),
+                    opened: format::moment(decision.at),
+                    cause: *cause,
+                    are_tools_same: tools.sha256 == *recorded,
+                    tools: tools.specs.clone(),
+                });
+                self.epochs.insert(*conversation, page);
+            }
+            if job.past.len() > self.phase {
+                self.end_phase()?;
+            }
+        }
+        self.job = Some(job);
+        Ok(())
+    }
+
+    /// What an event, which is not applied yet, means for the pages of epochs; the turn that it is.
+    fn before(&mut self, job: &Job, at: Timestamp, event: &Event) -> Result<Option<TurnView>, RecordError> {
+        if let Event::HelperStarted { tools_sha256, .. } = event {
+            self.helper_tools.clone_from(tools_sha256);
+        }
+        if let Event::EpochOpened { conversation, .. } | Event::HelperEnded { conversation, .. } = event {
+            self.end_epoch(job, *conversation)?;
+        }
+        let Event::ModelReplied { conversation, turn, text, calls, usage, cost_usd, prompt_sha256, .. } = event else {
+            return Ok(None);
+        };
+        let mut answered = job.answered.without_turns();
+        answered.observe(event);
+        let who = model(&answered);
+        let (mut prompt, mut new_messages) = (String::new(), 0);
+        if let Some(page) = self.epochs.get_mut(conversation) {
+            let history = job.history();
+            new_messages = page.take(history);
+            page.ask(*turn, format::moment(at), who.clone(), history, prompt_sha256);
+            prompt = format!("{}#turn-{turn}", page.name());
+        }
+        Ok(Some(TurnView {
+            number: *turn,
+            prompt,
+            new_messages,
+            model: who,
+            tokens: format::usage(usage),
+            cost: format::cost(*cost_usd),
+            role: role(job, *conversation),
+            said: text.trim().to_owned(),
+            calls: calls.iter().map(|call| (call.said.name.clone(), call.said.arguments.to_string())).collect(),
+        }))
+    }
+
+    fn row(&mut self, job: &Job, at: Timestamp, event: &Event, turn: Option<TurnView>) {
+        let person = PersonAct::of(job, at, event);
+        let changed = if let Event::ToolReturned { result: ToolResult { changed, .. }, .. } = event {
+            changed.as_ref()
+        } else {
+            None
+        };
+        let class = if turn.is_some() {
+            "model"
+        } else if person.is_some() {
+            "person"
+        } else if changed.is_some() {
+            "written"
+        } else if matches!(event, Event::ToolReturned { .. }) {
+            "result"
+        } else {
+            "runner"
+        };
+        let text = match person {
+            Some(act) => {
+                let comment = act.comment.map(|comment| format!(": {comment}")).unwrap_or_default();
+                Some(format!("{} {}{comment}", act.who, act.what))
+            }
+            None => event_text::of(job, event),
+        };
+        self.rows.extend(text.map(|text| TimelineRow {
+            at: overnight_core::job::time::moment(at),
+            class,
+            text,
+            turn,
+            sha256: changed.map(|changed| changed.sha256.clone()),
+        }));
+    }
+
+    fn end_epoch(&mut self, job: &Job, conversation: u32) -> Result<(), RecordError> {
+        let Some(mut page) = self.epochs.remove(&conversation) else { return Ok(()) };
+        if conversation == 0 {
+            page.take(&job.epoch);
+        } else if job.conversation() == conversation {
+            page.take(job.history());
+        }
+        (self.put)(&format!("record/{}", page.name()), &page.render()?)
+    }
+
+    fn end_phase(&mut self) -> Result<(), RecordError> {
+        let (place, phases) = (self.phase, &self.timeline.phases);
+        self.phase += 1;
+        let Some(phase) = phases.get(place) else { return Ok(()) };
+        let link = |place: usize| phases.get(place).map(|phase| (phase_page::name(phase), phase_page::title(phase)));
+        let diff = plan_diff(self.path, self.timeline, place)?;
+        let page = PhasePage {
+            title: phase_page::title(phase),
+            facts: Some(PhaseFacts::of(phase, &self.timeline.job.spec, diff)),
+            rows: std::mem::take(&mut self.rows),
+            before: place.checked_sub(1).and_then(link),
+            after: link(place + 1),
+        };
+        (self.put)(&format!("record/{}", phase_page::name(phase)), &page.render()?)
+    }
+
+    /// Writes what is open. Gives whether there is a page of what came behind the last phase.
+    fn end(mut self) -> Result<bool, RecordError> {
+        if let Some(job) = self.job.take() {
+            for conversation in self.epochs.keys().copied().collect::<Vec<_>>() {
+                self.end_epoch(&job, conversation)?;
+            }
+        }
+        if self.phase < self.timeline.phases.len() {
+            self.end_phase()?;
+        }
+        if self.rows.is_empty() {
+            return Ok(false);
+        }
+        let last = self.timeline.phases.last().map(|phase| (phase_page::name(phase), phase_page::title(phase)));
+        let rows = std::mem::take(&mut self.rows);
+        let title = "Behind the last phase".to_owned();
+        let page = PhasePage { title, facts: None, rows, before: last, after: None };
+        (self.put)(&format!("record/{REST}"), &page.render()?)?;
+        Ok(true)
+    }
+}
+
+/// `helper 2, second reader`; the job's own conversation has none.
+fn role(job: &Job, conversation: u32) -> Option<String> {
+    let helper = job.helper.as_ref().filter(|_| conversation > 0)?;
+    Some(format!("helper {conversation}, {}", helper.role.told()))
+}
+
+/// `openai:gpt-5.4, answered as gpt-5.4-2026-03-05, at the flex tier`.
+fn model(answered: &Answered) -> String {
+    answered.models.first().map_or_else(String::new, |one| {
+        let name = one.answered_as.as_ref().map(|name| format!(", answered as {name}")).unwrap_or_default();
+        format!("{}{name}, at the {} tier", one.model, one.tier.name())
+    })
+}

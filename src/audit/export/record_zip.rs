@@ -1,0 +1,134 @@
+//! The ZIP, and the list of what is in it. The same files give the same bytes: no time of a file is kept.
+
+use super::RecordError;
+use crate::workspace::hash;
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
+
+/// From this size on a file needs the wide form of ZIP.
+const LARGE: u64 = 0xFFFF_0000;
+
+/// A ZIP that is being written; it is removed where it is not finished.
+#[derive(Debug)]
+pub(super) struct RecordZip {
+    path: PathBuf,
+    /// `None` once it is finished.
+    zip: Option<ZipWriter<BufWriter<File>>>,
+    /// Name → SHA-256.
+    pub listed: BTreeMap<String, String>,
+}
+
+impl RecordZip {
+    pub(super) fn new(path: &Path) -> Result<Self, RecordError> {
+        let file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|cause| {
+                match cause.kind() {
+                    io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.display().to_string() },
+                    _ => failed(path, cause),
+                }
+            })?;
+        let zip = ZipWriter::new(BufWriter::new(file));
+        Ok(Self { path: path.to_owned(), zip: Some(zip), listed: BTreeMap::new() })
+    }
+
+    /// Adds a file of `bytes` bytes, and its hash to the list.
+    pub(super) fn add(&mut self, name: &str, content: &mut dyn Read, bytes: u64) -> Result<(), RecordError> {
+        let mode = if name.ends_with(".sh") { 0o755 } else { 0o644 };
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(DateTime::default())
+            .unix_permissions(mode)
+            .large_file(bytes >= LARGE);
+        let Some(zip) = &mut self.zip else { return Ok(()) };
+        let added = zip.start_file(name, options).map_err(io::Error::from);
+        let hash = added.and_then(|()| hash::copy(content, zip)).map_err(|cause| failed(&self.path, cause))?;
+        self.listed.insert(name.to_owned(), hash.sha256);
+        Ok(())
+    }
+
+    /// The same of a text.
+    pub(super) fn add_text(&mut self, name: &str, text: &[u8]) -> Result<(), RecordError> {
+        self.add(name, &mut &*text, text.len() as u64)
+    }
+
+    /// The ZIP is whole, and on the disk; its size.
+    pub(super) fn finish(mut self) -> Result<u64, RecordError> {
+        let mut finish = || -> io::Result<u64> {
+            let Some(zip) = self.zip.take() else { return Ok(0) };
+            let mut file = zip.finish().map_err(io::Error::from)?;
+            file.flush()?;
+            file.get_ref().sync_all()?;
+            Ok(file.get_ref().metadata()?.len())
+        };
+        let finished = finish();
+        finished.map_err(|cause| {
+            let _ = fs::remove_file(&self.path);
+            failed(&self.path, cause)
+        })
+    }
+}
+
+impl Drop for RecordZip {
+    fn drop(&mut self) {
+        if self.zip.take().is_some() {
+            // Best effort: half a ZIP opens nowhere.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn failed(path: &Path, cause: io::Error) -> RecordError {
+    RecordError::Write { path: path.display().to_string(), cause }
+}
+
+/// A list of files as `sha256sum` writes and reads it.
+pub(super) fn manifest(listed: &BTreeMap<String, String>) -> String {
+    let line = |(name, hash): (&String, &String)| {
+        let escaped = name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+        let mark = if escaped == *name { "" } else { "\\" };
+        format!("{mark}{hash}  {escaped}\n")
+    };
+    listed.iter().map(line).collect()
+}
+
+/// Name and hash of each line of such a list; `None` for a line that is none.
+pub(super) fn read_manifest(text: &str) -> impl Iterator<Item = Option<(String, String)>> {
+    text.lines().map(|line| {
+        let (escaped, line) = line.strip_prefix('\\').map_or((false, line), |line| (true, line));
+        let (hash, name) = line.split_once("  ").filter(|(hash, _)| hash.len() == 64)?;
+        let mut plain = String::new();
+        let mut letters = name.chars();
+        while let Some(letter) = letters.next() {
+            plain.push(match (letter, escaped) {
+                ('\\', true) => match letters.next()? {
+                    'n' => '\n',
+                    'r' => '\r',
+                    other => other,
+                },
+                (letter, _) => letter,
+            });
+        }
+        Some((plain, hash.to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_names_are_written_as_sha256sum_does() {
+        let hash = "a".repeat(64);
+        let listed = BTreeMap::from(["b c", "d\\e\nf"].map(|name| (name.to_owned(), hash.clone())));
+        let text = manifest(&listed);
+        assert_eq!(text, format!("{hash}  b c\n\\{hash}  d\\\\e\\nf\n"));
+        assert_eq!(read_manifest(&text).collect::<Option<BTreeMap<_, _>>>(), Some(listed));
+        assert!(read_manifest("abc  d").any(|line| line.is_none()));
+    }
+}

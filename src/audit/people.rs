@@ -1,0 +1,110 @@
+//! What people did about a job, as its journal has it: who, when, what, and with which comment.
+
+use overnight_core::job::{
+    event::Event,
+    finding::{BY_MODEL, Settlement},
+    state::Job,
+    time::Timestamp,
+};
+use serde::Serialize;
+
+/// Who stands in the journal without a name.
+const SOMEBODY: &str = "a person";
+
+/// One thing that a person did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PersonAct {
+    pub at: Timestamp,
+    /// The name that was given.
+    pub who: String,
+    /// `approved the result`.
+    pub what: String,
+    pub comment: Option<String>,
+    /// The phase then, or the last one.
+    pub phase: u32,
+}
+
+impl PersonAct {
+    /// What a person did by `event`, if one did; `job` is the state before it.
+    pub(super) fn of(job: &Job, at: Timestamp, event: &Event) -> Option<Self> {
+        let (who, what, comment) = match event {
+            Event::Approved { by, comment } => (name(by.as_ref()), "approved the result".to_owned(), comment.clone()),
+            Event::RecordApproved { file, record, by, comment } => {
+                (by.as_str(), format!("approved the record {record} of {file}"), comment.clone())
+            }
+            Event::FieldCorrected { finding, path, .. } => {
+                let (place, file) = (finding.place.as_deref().unwrap_or("?"), finding.file.as_deref().unwrap_or("?"));
+                let settled = finding.settled.as_ref();
+                let change = settled.map(|settled| settled.settlement.told()).unwrap_or_default();
+                let what = format!("corrected {place} of {file} ({}): {change}; in {path}", finding.id);
+                let comment = Some(finding.text.clone()).filter(|text| !text.is_empty());
+                (settled.map_or(SOMEBODY, |settled| settled.by.as_str()), what, comment)
+            }
+            Event::DocumentsAdded { documents, by } => {
+                let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();
+                (name(by.as_ref()), format!("added documents: {}", names.join(", ")), None)
+            }
+            Event::FeedbackGiven { number, text, by, .. } => {
+                (name(by.as_ref()), format!("sent the job back (feedback {number})"), Some(text.clone()))
+            }
+            Event::FindingSettled { id, settlement, by } if by != BY_MODEL => {
+                let why = match settlement {
+                    Settlement::Explained { reason } => Some(reason.clone()),
+                    Settlement::Added
+                    | Settlement::Dropped
+                    | Settlement::JudgedAgain
+                    | Settlement::Corrected { .. } => None,
+                };
+                (by.as_str(), format!("settled finding {id}"), why)
+            }
+            Event::ModelChosen { choice } => (SOMEBODY, format!("chose the model {}", choice.model), None),
+            Event::FilesEdited { files, .. } => (SOMEBODY, format!("edited {}", files.join(", ")), None),
+            Event::JobCreated { .. }
+            | Event::Opened { .. }
+            | Event::TierChanged { .. }
+            | Event::PhaseStarted { .. }
+            | Event::PhaseEnded { .. }
+            | Event::ArchiveStored { .. }
+            | Event::SummaryWritten { .. }
+            | Event::FilesExamined { .. }
+            | Event::PlanRead { .. }
+            | Event::PlanSaved { .. }
+            | Event::PlanSet { .. }
+            | Event::MemorySaved { .. }
+            | Event::FileWritten { .. }
+            | Event::PlanningRefused { .. }
+            | Event::PlanningEnded { .. }
+            | Event::TodosWarned { .. }
+            | Event::TodosWritten { .. }
+            | Event::TodoCompleted { .. }
+            | Event::TodoCompletionRefused { .. }
+            | Event::EpochOpened { .. }
+            | Event::BoardShown { .. }
+            | Event::CompactionNotDue { .. }
+            | Event::ChecksMade { .. }
+            | Event::ModelReplied { .. }
+            | Event::AttemptFailed { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolReturned { .. }
+            | Event::AccomplishmentAdded { .. }
+            | Event::NoteAdded { .. }
+            | Event::LessonProposed { .. }
+            | Event::HelperStarted { .. }
+            | Event::HelperEnded { .. }
+            | Event::SecondReadingBegun { .. }
+            | Event::ListsCompared { .. }
+            | Event::VerdictGiven { .. }
+            | Event::FindingSettled { .. }
+            | Event::CompletionRefused { .. }
+            | Event::EndingDecided { .. }
+            | Event::Held { .. }
+            | Event::Resumed { .. }
+            | Event::JobEnded { .. } => return None,
+        };
+        Some(Self { at, who: who.to_owned(), what, comment, phase: job.phase.number })
+    }
+}
+
+fn name(by: Option<&String>) -> &str {
+    by.map_or(SOMEBODY, String::as_str)
+}
