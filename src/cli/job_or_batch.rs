@@ -20,7 +20,7 @@ pub(super) enum JobOrBatch {
 }
 
 impl AppContext {
-    /// The job or the batch that a person named. A job by its id, by any unambiguous beginning of it, or as `last`; a batch by
+    /// The job or the batch that a person named. A job by its id, by any unambiguous beginning or end of it, or as `last`; a batch by
     /// its name, its id or a beginning of that. What could be both is an error that names both.
     pub(super) async fn job_or_batch(&self, name: &str) -> Result<JobOrBatch, CliError> {
         let found = self.find_without_notice(name).await?;

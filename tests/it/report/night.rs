@@ -303,7 +303,7 @@ pub(super) fn normal(night: &Night, text: &str) -> String {
         })
         .into_owned();
     for (pattern, word) in [
-        (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d", "TIME"),
+        (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d( UTC)?", "TIME"),
         // The job whose process died has its row from its journal again, whatever was written there.
         (r"\b(\d+ms|\d+\.\ds)\b", "MS"),
         (r"\b\d{4,}\b", "N"),
