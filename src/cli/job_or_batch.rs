@@ -1,6 +1,6 @@
 //! Finds the job or the batch that a person names on the command line.
 
-use super::{AppContext, CliError, out, queue::DatabaseJob, table::cut};
+use super::{AppContext, CliError, out, queue::DatabaseJob, table::cut_middle};
 use crate::{
     batch::closing_ids,
     store::{BatchRow, StoreError},
@@ -138,5 +138,5 @@ pub(super) fn batch_argument(batch: &BatchRow, typed: &str) -> String {
 
 /// A name or a label in one line of bounded length, without control characters.
 pub(super) fn short_label(text: &str) -> String {
-    cut(&crate::report::words::one_line(text), MOST_LETTERS)
+    cut_middle(&crate::report::words::one_line(text), MOST_LETTERS)
 }

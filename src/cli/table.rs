@@ -144,7 +144,7 @@ pub(super) fn coloured(text: String, tone: Tone) -> String {
 }
 
 /// `text` in at most `width` columns of a terminal, with `…` in place of its middle where it is too long.
-fn cut_middle(text: &str, width: usize) -> String {
+pub(super) fn cut_middle(text: &str, width: usize) -> String {
     if text.width() <= width || width < 3 {
         return cut(text, width);
     }

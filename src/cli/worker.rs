@@ -204,7 +204,7 @@ fn log_event(worker_event: &WorkerEvent<'_>) {
     let (job, text) = match worker_event {
         WorkerEvent::Begun { id, label } | WorkerEvent::Rested { id, label, .. } => {
             let label = out::one_line(label);
-            let text = format!("{id} {label}: {}", out::one_line(&text));
+            let text = format!("{label} ({id}): {}", out::one_line(&text));
             fields.insert(0, ("label", json!(label)));
             (Some(*id), text)
         }

@@ -47,10 +47,28 @@ fn table(table: &ReportTable, title: &str) -> String {
         let _ = write!(text, "<th scope=\"col\"{}>{}</th>", class(*side), escaped(&name.to_lowercase()));
     }
     text.push_str("</tr></thead>\n<tbody>\n");
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for row in &table.rows {
+        let cells = row.iter().zip(&table.columns).map(|(cell, (_, side))| content(cell, *side));
+        match rows.last_mut() {
+            // What else can be typed stands in the same cell.
+            Some(last)
+                if row
+                    .iter()
+                    .zip(&table.columns)
+                    .all(|(cell, (_, side))| cell.text.is_empty() || *side == Column::Command) =>
+            {
+                for (cell, more) in last.iter_mut().zip(cells).filter(|(_, more)| !more.is_empty()) {
+                    *cell += &format!("<br>{more}");
+                }
+            }
+            Some(_) | None => rows.push(cells.collect()),
+        }
+    }
+    for row in rows {
         text.push_str("<tr>");
         for (cell, (_, side)) in row.iter().zip(&table.columns) {
-            let _ = write!(text, "<td{}>{}</td>", class(*side), content(cell, *side));
+            let _ = write!(text, "<td{}>{cell}</td>", class(*side));
         }
         text.push_str("</tr>\n");
     }
@@ -81,7 +99,7 @@ fn content(cell: &PageCell, side: Column) -> String {
 
 fn class(side: Column) -> &'static str {
     match side {
-        Column::Words => "",
+        Column::Words => " class=\"words\"",
         Column::Name => " class=\"name\"",
         Column::Number => " class=\"number\"",
         Column::Sentence => " class=\"sentence\"",

@@ -184,7 +184,9 @@ fn called(report: &Report) -> &'static str {
 /// What a person knows the job by, which leads to its review, or else to what it delivered.
 fn named(job: &JobFacts, style: &Style<'_>) -> PageCell {
     let delivered = || job.deliverables.iter().find_map(|file| style.links.file(job, file));
-    PageCell::linked(short(job.called()), style.links.review(job.id).or_else(delivered))
+    // There is nothing to review of a job that has delivered nothing.
+    let review = style.links.review(job.id).filter(|_| !job.deliverables.is_empty());
+    PageCell::linked(short(job.called()), review.or_else(delivered))
 }
 
 fn job_id(job: &JobFacts, style: &Style<'_>) -> PageCell {
@@ -213,7 +215,7 @@ fn reasons(report: &Report) -> Option<Section> {
 
 fn quality(report: &Report) -> Option<Section> {
     let table = ReportTable::new(&[
-        ("", Column::Words),
+        ("WHAT", Column::Words),
         ("JOBS", Column::Number),
         ("LEAST", Column::Number),
         ("MIDDLE", Column::Number),

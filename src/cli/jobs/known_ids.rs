@@ -1,9 +1,7 @@
 //! The shortest form in which a job's id can be typed: its beginning, or its end where jobs that were made together begin alike.
 
-/// Characters of a beginning, at least; after more than [`MOST_BEGINNING`] the end is shorter.
-const LEAST_BEGINNING: usize = 8;
-/// The part of an id that is the time when it was made.
-const MOST_BEGINNING: usize = 13;
+/// Characters of a beginning.
+const BEGINNING: usize = 8;
 /// Characters of an end, at least.
 const LEAST_END: usize = 6;
 
@@ -26,8 +24,8 @@ impl KnownIds {
 
     /// The shortest beginning or end of `id` that means no other one.
     pub(in crate::cli) fn short<'i>(&self, id: &'i str) -> &'i str {
-        let beginning = shortest(id, &self.ids, LEAST_BEGINNING);
-        if beginning <= MOST_BEGINNING {
+        let beginning = shortest(id, &self.ids, BEGINNING);
+        if beginning <= BEGINNING {
             return &id[..beginning];
         }
         let backwards: String = id.chars().rev().collect();

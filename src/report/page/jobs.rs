@@ -22,7 +22,7 @@ pub(super) fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section
         ("BYTES", Column::Number),
         ("JOB", Column::Words),
     ])
-    .with_minor(&["BYTES", "STATUS"]);
+    .with_minor(&["BYTES", "STATUS", "STATE"]);
     let rows = report.jobs.iter().flat_map(|job| {
         job.deliverables.iter().map(|file| {
             let path = format!("{}/{}", job.workspace, file.path);
