@@ -197,7 +197,7 @@ fn table(jobs: &[DatabaseJob], ids: &KnownIds, is_interrupted: &dyn Fn(&Database
     let is_shown = |name: &str| (with_labels || name != "LABEL") && (with_reasons || name != "REASON");
     let shown: Vec<_> = columns.into_iter().filter(|(name, _)| is_shown(name)).collect();
     let minor: &[&str] = if with_labels {
-        &["DOCUMENTS", "CREATED", "PHASE", "TURNS", "WORKED", "INSTRUCTIONS", "USD"]
+        &["DOCUMENTS", "CREATED", "PHASE", "INSTRUCTIONS", "TURNS", "WORKED", "USD"]
     } else {
         &["DOCUMENTS", "PHASE", "TURNS", "WORKED", "USD", "CREATED"]
     };

@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Between two columns.
 const GAP: usize = 2;
 /// A text is cut to this before columns are left out for it.
-const EASY: usize = 24;
+const EASY: usize = 32;
 /// A column that is cut keeps this much.
 const LEAST: usize = 8;
 
@@ -70,6 +70,9 @@ impl TextTable {
             let mut line = String::new();
             let mut left = room.unwrap_or(usize::MAX);
             for (column, (cell, side)) in row.iter().zip(&self.sides).enumerate() {
+                if left == 0 {
+                    break;
+                }
                 let Some(width) = widths.get(column).copied().flatten().map(|width| width.min(left)) else { continue };
                 let cell = if *side == Align::Middle { cut_middle(cell, width) } else { cut(cell, width) };
                 let blanks = " ".repeat(width.saturating_sub(cell.width()));
@@ -148,7 +151,8 @@ pub(super) fn cut_middle(text: &str, width: usize) -> String {
     if text.width() <= width || width < 3 {
         return cut(text, width);
     }
-    let begin = cut(text, width.div_ceil(2));
+    // What tells files of one folder apart stands nearer to the end.
+    let begin = cut(text, width.div_ceil(3));
     let mut room = width.saturating_sub(begin.width());
     let mut end: Vec<char> = Vec::new();
     for letter in text.chars().rev() {

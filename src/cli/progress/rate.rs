@@ -22,12 +22,8 @@ impl RecentEnds {
     pub(in crate::cli) fn of(mut ends: Vec<Timestamp>) -> Self {
         ends.sort();
         ends.drain(..ends.len().saturating_sub(MOST_ENDS));
-        let pauses: Vec<u64> = ends.windows(2).map(|two| two[1].millis_since(two[0])).collect();
-        let mut sorted = pauses.clone();
-        sorted.sort_unstable();
-        let usual = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-        let longest = usual.saturating_mul(INTERRUPTED_TIMES).max(INTERRUPTED_MS);
-        let begin = pauses.iter().rposition(|pause| *pause > longest).map_or(0, |place| place + 1);
+        let longest = longest_pause(&ends);
+        let begin = pauses(&ends).rposition(|pause| pause > longest).map_or(0, |place| place + 1);
         Self(ends.split_off(begin))
     }
 
@@ -37,11 +33,12 @@ impl RecentEnds {
         *self = Self::of(ends);
     }
 
-    /// Jobs an hour. `None`: too few have ended.
+    /// Jobs an hour. `None`: too few have ended, or none for long.
     #[expect(clippy::cast_precision_loss, reason = "few ends, and far fewer than 2^52 milliseconds")]
     pub(in crate::cli) fn an_hour(&self, now: Timestamp) -> Option<f64> {
-        let passed = now.millis_since(*self.0.first()?);
-        (self.0.len() >= LEAST_ENDS && passed > 0).then(|| (self.0.len() - 1) as f64 * HOUR_MS / passed as f64)
+        let (passed, pause) = (now.millis_since(*self.0.first()?), now.millis_since(*self.0.last()?));
+        let is_known = self.0.len() >= LEAST_ENDS && passed > 0 && pause <= longest_pause(&self.0);
+        is_known.then(|| (self.0.len() - 1) as f64 * HOUR_MS / passed as f64)
     }
 
     /// The time until `more` have ended.
@@ -49,6 +46,18 @@ impl RecentEnds {
     pub(in crate::cli) fn left(&self, now: Timestamp, more: u64) -> Option<Duration> {
         Duration::try_from_secs_f64(more as f64 * HOUR_MS / 1_000.0 / self.an_hour(now)?).ok()
     }
+}
+
+fn pauses(ends: &[Timestamp]) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
+    ends.windows(2).map(|two| two[1].millis_since(two[0]))
+}
+
+/// The longest pause after which the work goes on as before.
+fn longest_pause(ends: &[Timestamp]) -> u64 {
+    let mut sorted: Vec<u64> = pauses(ends).collect();
+    sorted.sort_unstable();
+    let usual = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
+    usual.saturating_mul(INTERRUPTED_TIMES).max(INTERRUPTED_MS)
 }
 
 /// `41 an hour`; of less than ten, a digit behind the point.
@@ -75,7 +84,7 @@ mod tests {
         let three = ends(&[10, 14, 12]);
         assert_eq!((three.an_hour(at(14)), three.left(at(14), 5)), (Some(30.0), Some(Duration::from_mins(10))));
         // Nothing has ended for a while.
-        assert_eq!(three.an_hour(at(22)), Some(10.0));
+        assert_eq!((three.an_hour(at(22)), three.an_hour(at(60))), (Some(10.0), None));
         // Before the last three, the workers were stopped for a night.
         let mut again = ends(&[1, 2, 3, 4, 600, 602]);
         assert_eq!(again.an_hour(at(602)), None);
