@@ -54,10 +54,7 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
     for need in &report.needs_person {
         let times = alike(report, need).map_or(Some(1), |key| times_alike.remove(&key));
         let Some(times) = times else { continue };
-        let more = match times.saturating_sub(1) {
-            0 => String::new(),
-            others => format!(" (the same of {})", counted(others, "more job")),
-        };
+        let alike = if times > 1 { format!("{}: ", counted(times, "job")) } else { String::new() };
         let id = (style.id)(need.job);
         let job = report.job(need.job);
         let batch = job.and_then(|job| job.batch).map(|batch| batch.to_string());
@@ -65,7 +62,7 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
         let mut cells: Vec<PageCell> = vec![
             job.map(|job| named(job, style)).unwrap_or_default(),
             PageCell::toned(why, Tone::of_need(need.why)),
-            (short(&need.detail) + &more).into(),
+            (alike + &short(&need.detail)).into(),
             id.clone().into(),
         ];
         // Of an alternative there is more to read in `show`.

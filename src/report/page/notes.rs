@@ -1,11 +1,7 @@
 //! What a report's page says of what the models noted under their results. A note is for the reader, and asks for nothing.
 
 use super::{Column, ReportTable, Section, Style, called, job_id, named, section};
-use crate::report::{
-    count::Report,
-    facts::JobFacts,
-    words::{counted, short},
-};
+use crate::report::{count::Report, facts::JobFacts, words::short};
 use std::collections::BTreeMap;
 
 /// Each note once, with the first job that has it.
@@ -20,13 +16,15 @@ pub(super) fn notes(report: &Report, style: &Style<'_>) -> Option<Section> {
             first.push((job, note));
         }
     }
-    let table = ReportTable::new(&[(called(report), Column::Name), ("NOTE", Column::Sentence), ("JOB", Column::Words)]);
+    let table = ReportTable::new(&[
+        ("JOBS", Column::Number),
+        ("NOTE", Column::Sentence),
+        (called(report), Column::Name),
+        ("JOB", Column::Words),
+    ]);
     let rows = first.into_iter().map(|(job, note)| {
-        let more = match times.get(&note).map_or(0, |number| number - 1) {
-            0 => String::new(),
-            others => format!(" (the same of {})", counted(others, "more job")),
-        };
-        vec![named(job, style), (note + &more).into(), job_id(job, style)]
+        let number = times.get(&note).copied().unwrap_or_default();
+        vec![number.to_string().into(), note.into(), named(job, style), job_id(job, style)]
     });
     section("Notes of the models", table.with(rows))
 }
