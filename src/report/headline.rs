@@ -6,7 +6,7 @@ use super::{
     words::usd,
 };
 use overnight_core::job::id::JobId;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Write};
 
 /// `497 of 500 documents are done for 31.20 USD; 3 need you.`
 pub fn headline(report: &Report) -> String {
@@ -32,7 +32,7 @@ pub fn headline(report: &Report) -> String {
     let cancelled = others(|standing| standing == JobStanding::Cancelled);
     for (number, what) in [(to_come, "still to come"), (cancelled, "cancelled")] {
         if number > 0 {
-            text += &format!(", {number} {} {what}", is_or_are(number));
+            let _ = write!(text, ", {number} {} {what}", is_or_are(number));
         }
     }
     let need = match needing.len() {

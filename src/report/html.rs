@@ -59,7 +59,7 @@ fn table(table: &ReportTable, title: &str) -> String {
                     .all(|(cell, (_, side))| cell.text.is_empty() || *side == Column::Command) =>
             {
                 for (cell, more) in last.iter_mut().zip(cells).filter(|(_, more)| !more.is_empty()) {
-                    *cell += &format!("<br>{more}");
+                    let _ = write!(cell, "<br>{more}");
                 }
             }
             Some(_) | None => rows.push(cells.collect()),

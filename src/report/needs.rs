@@ -115,10 +115,9 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
         }
     }
     // What is to be said of a linked job's result is said of the job that did it; rules say the same of every result.
-    if job.standing() == JobStanding::Completed && job.same_as.is_none() && job.model != rules::NAME {
-        if let Some(confidence) = job.confidence.filter(|confidence| *confidence < LOW_CONFIDENCE) {
-            need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
-        }
+    let is_counted = job.standing() == JobStanding::Completed && job.same_as.is_none() && job.model != rules::NAME;
+    if let Some(confidence) = job.confidence.filter(|confidence| is_counted && *confidence < LOW_CONFIDENCE) {
+        need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
     }
     needs
 }

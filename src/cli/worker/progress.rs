@@ -10,7 +10,7 @@ use crate::{
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
-use std::{sync::Arc, time::Duration};
+use std::{fmt::Write, sync::Arc, time::Duration};
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinHandle,
@@ -98,13 +98,13 @@ impl QueueTally {
     fn text(&self, now: Timestamp) -> String {
         let mut text = format!("{} of {} ended", self.ended, counted(self.ended + self.left, "job"));
         if let Some(rate) = self.ends.an_hour(now).filter(|_| self.left > 0) {
-            text += &format!("; {}", rate_text(rate));
+            let _ = write!(text, "; {}", rate_text(rate));
         }
         if let Some(left) = self.ends.left(now, self.left).filter(|_| self.left > 0) {
-            text += &format!("; {}", ends_text(now, left));
+            let _ = write!(text, "; {}", ends_text(now, left));
         }
         if self.spent_usd > 0.0 {
-            text += &format!("; {:.2} USD", self.spent_usd);
+            let _ = write!(text, "; {:.2} USD", self.spent_usd);
         }
         text
     }
