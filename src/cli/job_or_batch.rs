@@ -1,6 +1,6 @@
 //! Finds the job or the batch that a person names on the command line.
 
-use super::{AppContext, CliError, out, queue::DatabaseJob, table::cut};
+use super::{AppContext, CliError, out, queue::DatabaseJob, table::cut_middle};
 use crate::{
     batch::closing_ids,
     store::{BatchRow, StoreError},
@@ -20,7 +20,7 @@ pub(super) enum JobOrBatch {
 }
 
 impl AppContext {
-    /// The job or the batch that a person named. A job by its id, by any unambiguous beginning of it, or as `last`; a batch by
+    /// The job or the batch that a person named. A job by its id, by any unambiguous beginning or end of it, or as `last`; a batch by
     /// its name, its id or a beginning of that. What could be both is an error that names both.
     pub(super) async fn job_or_batch(&self, name: &str) -> Result<JobOrBatch, CliError> {
         let found = self.find_without_notice(name).await?;
@@ -138,5 +138,5 @@ pub(super) fn batch_argument(batch: &BatchRow, typed: &str) -> String {
 
 /// A name or a label in one line of bounded length, without control characters.
 pub(super) fn short_label(text: &str) -> String {
-    cut(&crate::report::words::one_line(text), MOST_LETTERS)
+    cut_middle(&crate::report::words::one_line(text), MOST_LETTERS)
 }

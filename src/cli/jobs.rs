@@ -1,4 +1,8 @@
 //! `overnight jobs`: what the database knows of all jobs, the newest first.
+//!
+//! - `known_ids`: the shortest form of an id
+
+mod known_ids;
 
 use super::{
     AppContext, CliError,
@@ -11,9 +15,11 @@ use super::{
 };
 use crate::{
     config::Settings,
+    report::{cell::Tone, words::short},
     store::{ControlSignal, JobFilter, JobRow},
 };
 use chrono::Local;
+pub(super) use known_ids::KnownIds;
 use overnight_core::job::{
     id::JobId,
     record::{HoldReason, JobState, JobStatus},
@@ -31,8 +37,8 @@ Examples:
   overnight jobs --batch contracts --needs-review
   overnight jobs --json | jq -r '.[] | select(.cost_usd > 1) | .id'";
 
-/// The shortest form of an id, in characters.
-const LEAST_LETTERS: usize = 8;
+/// Jobs that are shown on a terminal where no number was asked for.
+const MOST_ON_TERMINAL: usize = 50;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -49,7 +55,7 @@ pub(super) struct JobsArgs {
     /// Only jobs made since then: 22:00, 2h (ago), 2026-11-20, '2026-11-20 22:00', 2026-11-20T22:00:00Z
     #[arg(long, value_name = "TIME", value_parser = |text: &str| local_time::since(text, &Local::now()))]
     since: Option<Timestamp>,
-    /// At most so many
+    /// At most so many [default: on a terminal 50, else all]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
     /// Print a JSON array
@@ -115,8 +121,13 @@ pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliEr
     };
     let app = &app;
     app.adopt().await;
-    let mut jobs = Vec::new();
-    for job in matching_jobs(app, args).await? {
+    let mut found = matching_jobs(app, args).await?;
+    let most = args.limit.and_then(|limit| usize::try_from(limit).ok());
+    let most = most.or_else(|| table::room().filter(|_| !args.json).map(|_| MOST_ON_TERMINAL)).unwrap_or(usize::MAX);
+    let more = found.len().saturating_sub(most);
+    found.truncate(most);
+    let mut jobs = Vec::with_capacity(found.len());
+    for job in found {
         jobs.push(app.caught_up(job).await?);
     }
     let is_interrupted = |job: &DatabaseJob| app.is_interrupted(job);
@@ -131,50 +142,49 @@ pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliEr
     }
     let ids = app.ids().await?;
     out::result(&table(&jobs, &ids, &is_interrupted).render(table::room()))?;
+    if more > 0 {
+        out::note(&format!("{more} more: --limit {} shows them", jobs.len() + more));
+    }
     Ok(exit::COMPLETED)
 }
 
 /// The jobs that are asked for, the newest first.
 async fn matching_jobs(app: &AppContext, args: &JobsArgs) -> Result<Vec<DatabaseJob>, CliError> {
     let one = if let [status] = args.status[..] { Some(status) } else { None };
-    let is_sifted = args.status.len() > 1;
-    // The limit applies after this filter.
-    let limit = args.limit.filter(|_| !is_sifted);
+    // The limit applies after all filters.
+    let limit = args.limit.filter(|_| args.status.len() <= 1);
     let filter =
         JobFilter { status: one, since: args.since, needs_review: args.needs_review, limit, ..JobFilter::default() };
     let mut jobs = match &args.batch {
         Some(name) => app.jobs_of(&app.batch(name).await?, &filter).await?,
         None => app.database_jobs(app.store.jobs(&filter).await?).await?,
     };
-    if is_sifted {
-        jobs.retain(|job| args.status.contains(&job.status()));
-        jobs.truncate(args.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX));
-    }
+    jobs.retain(|job| args.status.is_empty() || args.status.contains(&job.status()));
     Ok(jobs)
 }
 
 impl AppContext {
-    /// The ids of all jobs and batches, sorted: a beginning is unambiguous among all, not only among those that are shown.
-    pub(super) async fn ids(&self) -> Result<Vec<String>, CliError> {
+    /// The ids of all jobs and batches: a short form is unambiguous among all, not only among those that are shown.
+    pub(super) async fn ids(&self) -> Result<KnownIds, CliError> {
         Ok(Self::ids_with(&self.store.jobs(&JobFilter::default()).await?))
     }
 
     /// The same, where the rows of all jobs are there.
-    pub(super) fn ids_with(all: &[JobRow]) -> Vec<String> {
+    pub(super) fn ids_with(all: &[JobRow]) -> KnownIds {
         let batches: BTreeSet<Uuid> = all.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
         let mut ids: Vec<String> = all.iter().map(|row| row.job.id.to_string()).collect();
         ids.extend(batches.iter().map(Uuid::to_string));
-        ids.sort();
-        ids
+        KnownIds::new(ids)
     }
 }
 
-fn table(jobs: &[DatabaseJob], ids: &[String], is_interrupted: &dyn Fn(&DatabaseJob) -> bool) -> TextTable {
+fn table(jobs: &[DatabaseJob], ids: &KnownIds, is_interrupted: &dyn Fn(&DatabaseJob) -> bool) -> TextTable {
     let with_labels = jobs.iter().any(|job| job.queue.is_some());
-    let mut columns = vec![
+    let with_reasons = jobs.iter().any(|job| job.row.state.reason.is_some());
+    let columns = [
+        ("LABEL", Align::Middle),
         ("JOB", Align::Left),
         ("STATUS", Align::Left),
-        ("LABEL", Align::Cut),
         ("INSTRUCTIONS", Align::Cut),
         ("DOCUMENTS", Align::Right),
         ("PHASE", Align::Left),
@@ -182,18 +192,27 @@ fn table(jobs: &[DatabaseJob], ids: &[String], is_interrupted: &dyn Fn(&Database
         ("USD", Align::Right),
         ("CREATED", Align::Left),
         ("WORKED", Align::Right),
+        ("REASON", Align::Cut),
     ];
-    columns.retain(|(name, _)| with_labels || *name != "LABEL");
-    let mut table = TextTable::new(&columns);
+    let is_shown = |name: &str| (with_labels || name != "LABEL") && (with_reasons || name != "REASON");
+    let shown: Vec<_> = columns.into_iter().filter(|(name, _)| is_shown(name)).collect();
+    let minor: &[&str] = if with_labels {
+        &["DOCUMENTS", "CREATED", "PHASE", "INSTRUCTIONS", "TURNS", "WORKED", "USD"]
+    } else {
+        &["DOCUMENTS", "PHASE", "TURNS", "WORKED", "USD", "CREATED"]
+    };
+    let mut table = TextTable::new(&shown).with_minor(minor);
     for known in jobs {
         let JobRow { job, state, .. } = &known.row;
-        let standing =
-            if is_interrupted(known) { INTERRUPTED.to_owned() } else { standing(state.status, state.hold_reason) };
-        let mut cells = vec![short_id(&job.id.to_string(), ids).to_owned(), standing];
-        if with_labels {
-            cells.push(known.queue.as_ref().map(|queue| short_label(&queue.label)).unwrap_or_default());
-        }
-        cells.extend([
+        let (standing, tone) = if is_interrupted(known) {
+            (INTERRUPTED.to_owned(), Tone::Doubt)
+        } else {
+            (standing(state.status, state.hold_reason), Tone::of_status(state.status))
+        };
+        let cells = [
+            known.queue.as_ref().map(|queue| short_label(&queue.label)).unwrap_or_default(),
+            ids.short(&job.id.to_string()).to_owned(),
+            standing,
             job.instructions.clone(),
             job.documents.to_string(),
             phase(state),
@@ -201,28 +220,15 @@ fn table(jobs: &[DatabaseJob], ids: &[String], is_interrupted: &dyn Fn(&Database
             cost(state.cost_usd.filter(|_| state.turns > 0)),
             local_time::minute(job.created),
             if state.worked_ms == 0 { "–".to_owned() } else { duration(state.worked_ms) },
-        ]);
-        table.row(cells);
+            short(state.reason.as_deref().unwrap_or_default()),
+        ];
+        let cells = columns.iter().zip(cells).filter(|((name, _), _)| is_shown(name)).map(|(_, cell)| cell);
+        table.row(cells.collect());
+        if let Some(column) = shown.iter().position(|(name, _)| *name == "STATUS") {
+            table.tone(column, tone);
+        }
     }
     table
-}
-
-/// The shortest beginning of `id` that no other of the sorted `ids` has; it ends in a letter or digit.
-pub(super) fn short_id<'i>(id: &'i str, ids: &[String]) -> &'i str {
-    let place = ids.partition_point(|other| other.as_str() < id);
-    let neighbours = [place.checked_sub(1), Some(place + 1)];
-    let shared = neighbours
-        .into_iter()
-        .flatten()
-        .filter_map(|place| ids.get(place))
-        .map(|other| id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count())
-        .max()
-        .unwrap_or(0);
-    let mut end = (shared + 1).max(LEAST_LETTERS).min(id.len());
-    while id.as_bytes().get(end - 1) == Some(&b'-') && end < id.len() {
-        end += 1;
-    }
-    &id[..end]
 }
 
 /// The status of a job whose row says running, though no process works on it.
@@ -296,34 +302,5 @@ fn list_item(known: &DatabaseJob, interrupted: bool) -> JobListItem<'_> {
         run_after: queue.and_then(|queue| queue.run_after),
         host: queue.and_then(|queue| queue.host.as_deref()),
         same_as: queue.and_then(|queue| queue.same_as),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short_id;
-
-    #[test]
-    fn an_id_is_as_short_as_it_can_be_told_from_others() {
-        let ids = [
-            "01935b7c-1234-7000-8000-000000000000",
-            "01935b7c-1234-7000-8000-000000000001",
-            "01935b7c-1235-7000-8000-000000000000",
-            "01935b80-0000-7000-8000-000000000000",
-            "01a35b80-0000-7000-8000-000000000000",
-        ]
-        .map(str::to_owned);
-        let shorts: Vec<&str> = ids.iter().map(|id| short_id(id, &ids)).collect();
-        assert_eq!(
-            shorts,
-            [
-                "01935b7c-1234-7000-8000-000000000000",
-                "01935b7c-1234-7000-8000-000000000001",
-                "01935b7c-1235",
-                "01935b80",
-                "01a35b80"
-            ]
-        );
-        assert_eq!(short_id("01935b7c-1234", &["01935b7c-1234".to_owned()]), "01935b7c");
     }
 }

@@ -6,19 +6,29 @@ use overnight_core::{amount::shown, job::time::Timestamp};
 /// Later years don't fit into four digits.
 const LAST_YEAR: i32 = 9999;
 
-/// `2026-11-21 23:04:35`, local.
+/// `2026-11-21 23:04:35 +01:00`, local.
 pub(super) fn second(at: Timestamp) -> String {
-    at.utc().with_timezone(&Local).format("%Y-%m-%d %H:%M:%S").to_string()
+    with_zone(at, "%Y-%m-%d %H:%M:%S")
 }
 
-/// `2026-11-21 23:04:35 +01:00`, local, for what is kept and read elsewhere.
-pub(super) fn zoned(at: Timestamp) -> String {
-    at.utc().with_timezone(&Local).format("%Y-%m-%d %H:%M:%S %:z").to_string()
-}
-
-/// `2026-11-21 23:04`, local.
+/// `2026-11-21 23:04 +01:00`, local.
 pub(super) fn minute(at: Timestamp) -> String {
-    at.utc().with_timezone(&Local).format("%Y-%m-%d %H:%M").to_string()
+    with_zone(at, "%Y-%m-%d %H:%M")
+}
+
+/// [`minute`], without the day where that is the day of `now`.
+pub(super) fn time_of_day(at: Timestamp, now: Timestamp) -> String {
+    let day = |at: Timestamp| at.utc().with_timezone(&Local).date_naive();
+    if day(at) == day(now) { with_zone(at, "%H:%M") } else { minute(at) }
+}
+
+fn with_zone(at: Timestamp, form: &str) -> String {
+    let there = at.utc().with_timezone(&Local);
+    let zone = match there.offset().local_minus_utc() {
+        0 => "UTC".to_owned(),
+        _ => there.format("%:z").to_string(),
+    };
+    format!("{} {zone}", there.format(form))
 }
 
 /// Reads a moment in the past: `22:00` (the last time it was that late), `2h` (so long ago), `2026-11-20`,

@@ -166,5 +166,5 @@ impl JobLog {
 fn entry(text: &mut String, decision: &Decision, turn: u64, said: Option<String>) {
     let Some(said) = said else { return };
     let turn = if turn == 0 { String::new() } else { format!("turn {turn}") };
-    let _ = writeln!(text, "{}  {turn:<9}  {}", local_time::zoned(decision.at), out::one_line(&said));
+    let _ = writeln!(text, "{}  {turn:<9}  {}", local_time::second(decision.at), out::one_line(&said));
 }

@@ -70,7 +70,7 @@ Examples:
   overnight resume last --turns 8000
   overnight approve 0193
 
-A JOB is named by its id, any unambiguous beginning of it, or 'last'; a BATCH by its name, its id or a beginning of that.
+A JOB is named by its id, any unambiguous beginning or end of it, or 'last'; a BATCH by its name, its id or a beginning of that.
 Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 partial or blocked, 4 held, 5 cancelled, 130 interrupted.";
 
 /// Runs long document jobs with a language model, unattended, and keeps a record that can be audited.

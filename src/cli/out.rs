@@ -2,6 +2,7 @@
 
 use super::CliError;
 use crate::{config::LogFormat, runner::now};
+use indicatif::ProgressBar;
 use overnight_core::job::{id::JobId, time::Timestamp};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
@@ -16,6 +17,8 @@ use std::{
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 static JOB: OnceLock<JobId> = OnceLock::new();
+/// The bar at the bottom of the terminal, above which messages are written.
+static BAR: OnceLock<ProgressBar> = OnceLock::new();
 
 /// Writes a result. A closed pipe is no error: its reader has seen what it wanted.
 pub(super) fn result(text: &str) -> Result<(), CliError> {
@@ -57,6 +60,11 @@ pub(super) fn is_json() -> bool {
 pub(super) fn set_job(job: JobId) {
     // The first one stays: a command works on one job.
     let _ = JOB.set(job);
+}
+
+/// Messages are written above this bar from here on.
+pub(super) fn set_bar(bar: ProgressBar) {
+    let _ = BAR.set(bar);
 }
 
 /// How much a message matters.
@@ -111,7 +119,13 @@ pub(super) fn log(message: &LogMessage<'_>) {
         return;
     }
     let line = if is_json() { serde_json::to_string(message).unwrap_or_default() } else { plain(message.text) };
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let write = || {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    };
+    match BAR.get() {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
 }
 
 /// Writes a message of level info that has only a text.

@@ -1,4 +1,8 @@
 //! Shows on stderr how the work on a job goes: bars on a terminal, lines elsewhere, JSON on request. It only reads the runner's reports.
+//!
+//! - `rate`: how fast the jobs of a queue end, for `watch` and `work`
+
+mod rate;
 
 use super::out::{self, LogLevel, LogMessage};
 use crate::runner::RunReport;
@@ -14,6 +18,7 @@ use overnight_core::{
     },
     prompt::todo_board,
 };
+pub(super) use rate::{RecentEnds, ends_text, rate_text};
 use serde_json::Value;
 use std::{fmt::Write, time::Duration};
 

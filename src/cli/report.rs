@@ -4,7 +4,7 @@ mod fetched;
 mod text;
 
 use super::{
-    AppContext, CliError, app_context::no_jobs_yet, exit, job_or_batch::JobOrBatch, jobs, local_time, out,
+    AppContext, CliError, app_context::no_jobs_yet, exit, job_or_batch::JobOrBatch, jobs::KnownIds, local_time, out,
     queue::DatabaseJob, table, workspace_store::WorkspaceStoreArgs,
 };
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
         count::{Report, ReportFilter, waits},
         facts::{JobFacts, JobStanding},
         html::html,
+        links::ReportLinks,
         markdown::markdown,
         page::{Page, Style},
         read::{Whereabouts, read},
@@ -37,6 +38,7 @@ Examples:
   overnight report                                        the last 24 hours
   overnight report contracts                              the batch of this name
   overnight report --since 22:00 --output report.html
+  overnight report contracts --output report.html --review review/
   overnight report --status held --status partial
   overnight report --since 22:00 --collect results/
   overnight report --json | jq -r '.needs_person[].commands[0]'";
@@ -72,6 +74,9 @@ pub(super) struct ReportArgs {
     /// Write the report into this file, whose name ends in .html, .md, .json or .txt; - is stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Link each job to its page in this folder, or at this address, as 'overnight review' makes them: DIR/JOB.html
+    #[arg(long, value_name = "DIR|URL")]
+    review: Option<String>,
     /// Copy all deliverables of these jobs into this folder, with index.csv and index.json
     #[arg(long, value_name = "DIR")]
     collect: Option<PathBuf>,
@@ -124,8 +129,7 @@ struct ReportInput {
     filter: ReportFilter,
     facts: Vec<JobFacts>,
     batches: Vec<BatchRow>,
-    /// Of all jobs and batches, sorted.
-    ids: Vec<String>,
+    ids: KnownIds,
     /// Jobs whose workspaces are in a workspace store only.
     stored: Vec<(DatabaseJob, String)>,
 }
@@ -147,7 +151,7 @@ pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, Cli
     let mut report = Report::of(made, &filter, facts);
     let is_told = |batch: &BatchFacts| report.jobs.iter().any(|job| job.batch == Some(batch.id));
     report.batches = batches.into_iter().map(BatchFacts::of).filter(is_told).collect();
-    let id = |id: JobId| jobs::short_id(&id.to_string(), &ids).to_owned();
+    let id = |id: JobId| ids.short(&id.to_string()).to_owned();
     if let (Some(folder), Some(app)) = (&args.collect, &app) {
         let is_told =
             |job: &DatabaseJob| report.jobs.iter().any(|told| told.id == job.id() && !told.deliverables.is_empty());
@@ -157,8 +161,10 @@ pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, Cli
         fetched.clear();
         report.collected = Some(collected?);
     }
-    let page = || Page::of(&report, &Style { minute: &local_time::minute, id: &id });
     let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let links = ReportLinks::new(folder, args.review.as_deref());
+    let page = || Page::of(&report, &Style { minute: &local_time::minute, id: &id, links: &links });
     let room = if args.output.is_none() { table::room() } else { None };
     let text = match format {
         ReportFormat::Text => text::text(&page(), room),
@@ -193,12 +199,12 @@ async fn gather(app: &AppContext, args: &ReportArgs, made: Timestamp) -> Result<
     Ok(ReportInput { filter, facts, batches, ids, stored })
 }
 
-/// What is asked for, the jobs that may belong to it, and the ids of all jobs and batches, sorted.
+/// What is asked for, the jobs that may belong to it, and the ids of all jobs and batches.
 async fn filtered_jobs(
     app: &AppContext,
     args: &ReportArgs,
     made: Timestamp,
-) -> Result<(ReportFilter, Vec<DatabaseJob>, Vec<String>), CliError> {
+) -> Result<(ReportFilter, Vec<DatabaseJob>, KnownIds), CliError> {
     app.adopt().await;
     let all = app.store.jobs(&JobFilter::default()).await?;
     let ids = AppContext::ids_with(&all);

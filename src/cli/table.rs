@@ -1,10 +1,14 @@
-//! Columns for a terminal: as wide as what stands in them, cut with `…` where the terminal is narrower.
+//! Columns for a terminal: as wide as what stands in them. Where the terminal is narrower, long texts are cut with `…`, and
+//! what tells least is left out.
 
 use super::out;
+use crate::report::cell::Tone;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between two columns.
 const GAP: usize = 2;
+/// A text is cut to this before columns are left out for it.
+const EASY: usize = 32;
 /// A column that is cut keeps this much.
 const LEAST: usize = 8;
 
@@ -14,8 +18,10 @@ pub(super) enum Align {
     Left,
     /// Numbers.
     Right,
-    /// As left, and cut first where there is no room: the widest of these.
+    /// As left, and cut where there is no room: the widest of these first.
     Cut,
+    /// The same, cut in the middle: paths and names differ at both ends.
+    Middle,
 }
 
 /// A heading and lines, cell by cell.
@@ -23,58 +29,145 @@ pub(super) enum Align {
 pub(super) struct TextTable {
     sides: Vec<Align>,
     rows: Vec<Vec<String>>,
+    /// By row; each with its column.
+    tones: Vec<Vec<(usize, Tone)>>,
+    /// Columns that may be left out, the least telling first.
+    minor: Vec<usize>,
 }
 
 impl TextTable {
     pub(super) fn new(columns: &[(&str, Align)]) -> Self {
         let heading = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
-        Self { sides: columns.iter().map(|(_, side)| *side).collect(), rows: vec![heading] }
+        let sides = columns.iter().map(|(_, side)| *side).collect();
+        Self { sides, rows: vec![heading], tones: vec![Vec::new()], minor: Vec::new() }
+    }
+
+    /// Columns that are left out where there is no room, the least telling first.
+    pub(super) fn with_minor(mut self, names: &[&str]) -> Self {
+        let place = |name: &&str| self.rows.first()?.iter().position(|heading| heading == name);
+        self.minor = names.iter().filter_map(place).collect();
+        self
     }
 
     /// One cell for each column; a cell is one line, whatever stands in it.
     pub(super) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(|cell| out::one_line(&cell)).collect());
+        self.tones.push(Vec::new());
+    }
+
+    /// Colours a cell of the last row, where the terminal has colours.
+    pub(super) fn tone(&mut self, column: usize, tone: Tone) {
+        if let Some(tones) = self.tones.last_mut() {
+            tones.push((column, tone));
+        }
     }
 
     /// The lines, each ended. `room` is the terminal's width; none where it isn't a terminal, and nothing is cut.
     pub(super) fn render(&self, room: Option<usize>) -> String {
-        let mut widths: Vec<usize> = (0..self.sides.len())
-            .map(|column| {
-                self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
-            })
-            .collect();
-        if let Some(room) = room {
-            self.fit(&mut widths, room);
-        }
+        let widths = self.widths(room);
         let mut text = String::new();
-        for row in &self.rows {
+        for (row, tones) in self.rows.iter().zip(&self.tones) {
             let mut line = String::new();
-            for ((cell, side), width) in row.iter().zip(&self.sides).zip(&widths) {
-                let cell = cut(cell, *width);
+            let mut left = room.unwrap_or(usize::MAX);
+            for (column, (cell, side)) in row.iter().zip(&self.sides).enumerate() {
+                if left == 0 {
+                    break;
+                }
+                let Some(width) = widths.get(column).copied().flatten().map(|width| width.min(left)) else { continue };
+                let cell = if *side == Align::Middle { cut_middle(cell, width) } else { cut(cell, width) };
                 let blanks = " ".repeat(width.saturating_sub(cell.width()));
+                let tone = tones.iter().find(|(of, _)| *of == column).map_or(Tone::Plain, |(_, tone)| *tone);
+                let cell = if room.is_some() { coloured(cell, tone) } else { cell };
                 match side {
-                    Align::Left | Align::Cut => line.extend([cell.as_str(), &blanks]),
+                    Align::Left | Align::Cut | Align::Middle => line.extend([cell.as_str(), &blanks]),
                     Align::Right => line.extend([blanks.as_str(), &cell]),
                 }
+                left = left.saturating_sub(width + GAP);
                 line.push_str(&" ".repeat(GAP));
             }
-            let line = line.trim_end();
-            text.push_str(&room.map_or_else(|| line.to_owned(), |room| cut(line, room)));
+            text.push_str(line.trim_end());
             text.push('\n');
         }
         text
     }
 
-    fn fit(&self, widths: &mut [usize], room: usize) {
-        let gaps = GAP * widths.len().saturating_sub(1);
-        while widths.iter().sum::<usize>() + gaps > room {
+    /// The width of each column; none for those that are left out.
+    fn widths(&self, room: Option<usize>) -> Vec<Option<usize>> {
+        let widest = |column: usize| {
+            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
+        };
+        let whole: Vec<Option<usize>> = (0..self.sides.len()).map(|column| Some(widest(column))).collect();
+        let Some(room) = room else { return whole };
+        let mut widths = whole.clone();
+        for column in self.minor.iter().map(Some).chain([None]) {
+            self.shrink(&mut widths, room, EASY);
+            if total(&widths) <= room {
+                break;
+            }
+            if let Some(column) = column {
+                widths[*column] = None;
+            }
+        }
+        // What was left out may have made room for more of the texts.
+        for (width, whole) in widths.iter_mut().zip(&whole).filter(|(width, _)| width.is_some()) {
+            *width = *whole;
+        }
+        self.shrink(&mut widths, room, LEAST);
+        widths
+    }
+
+    fn shrink(&self, widths: &mut [Option<usize>], room: usize, least: usize) {
+        while total(widths) > room {
+            let is_cut = |column: &usize| matches!(self.sides[*column], Align::Cut | Align::Middle);
             let widest = (0..widths.len())
-                .filter(|column| self.sides[*column] == Align::Cut && widths[*column] > LEAST)
+                .filter(|column| is_cut(column) && widths[*column].is_some_and(|width| width > least))
                 .max_by_key(|column| widths[*column]);
             let Some(widest) = widest else { break };
-            widths[widest] -= 1;
+            widths[widest] = widths[widest].map(|width| width - 1);
         }
     }
+}
+
+/// What columns of these widths take.
+fn total(widths: &[Option<usize>]) -> usize {
+    let shown = widths.iter().flatten();
+    shown.clone().sum::<usize>() + GAP * shown.count().saturating_sub(1)
+}
+
+/// `text` in the colour of its tone, where the terminal has colours.
+pub(super) fn coloured(text: String, tone: Tone) -> String {
+    let styled = console::style(text);
+    match tone {
+        Tone::Plain => styled,
+        Tone::Good => styled.green(),
+        Tone::Doubt => styled.yellow(),
+        Tone::Bad => styled.red(),
+    }
+    .to_string()
+}
+
+/// `text` in at most `width` columns of a terminal, with `…` in place of its middle where it is too long.
+pub(super) fn cut_middle(text: &str, width: usize) -> String {
+    if text.width() <= width || width < 3 {
+        return cut(text, width);
+    }
+    // What tells files of one folder apart stands nearer to the end.
+    let begin = cut(text, width.div_ceil(3));
+    let mut room = width.saturating_sub(begin.width());
+    let mut end: Vec<char> = Vec::new();
+    for letter in text.chars().rev() {
+        let needed = letter.width().unwrap_or(0);
+        if needed > room {
+            break;
+        }
+        room -= needed;
+        end.push(letter);
+    }
+    let mut end: String = end.into_iter().rev().collect();
+    while end.width() > width.saturating_sub(begin.width()) {
+        end.remove(0);
+    }
+    begin + &end
 }
 
 /// `text` in at most `width` columns of a terminal, with `…` in place of what is cut off.
@@ -152,9 +245,10 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_is_wider_than_the_terminal(cells in prop::collection::vec("\\PC{0,40}", 0..6), room in 1_usize..60) {
-            let mut table = TextTable::new(&[("ID", Align::Left), ("TITLE", Align::Cut)]);
+            let columns = [("ID", Align::Left), ("TITLE", Align::Cut), ("PATH", Align::Middle), ("N", Align::Right)];
+            let mut table = TextTable::new(&columns).with_minor(&["N"]);
             for cell in &cells {
-                table.row(vec![cell.clone(), cell.clone()]);
+                table.row(vec![cell.clone(); 4]);
             }
             for line in table.render(Some(room)).lines() {
                 prop_assert!(line.width() <= room, "{line}");

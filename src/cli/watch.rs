@@ -114,14 +114,14 @@ impl WatchOutput {
                 if snapshot.jobs.is_empty() {
                     out::note("nothing runs");
                 }
-                logs::put(&table(snapshot, table::room()))
+                logs::put(&table(snapshot, table::room().map(|width| (width, usize::MAX))))
             }
             Self::Lines(lines) => logs::put(&lines.changed(snapshot)),
             Self::Drawn(terminal, drawn) => {
                 let (height, width) = terminal.size();
-                let text = table(snapshot, Some(usize::from(width)));
                 // What stands above the terminal's upper edge can't be drawn over.
                 let room = usize::from(height).saturating_sub(1).max(1);
+                let text = table(snapshot, Some((usize::from(width), room)));
                 let lines: Vec<&str> = text.lines().collect();
                 let kept = if lines.len() > room { &lines[lines.len() - room..] } else { &lines[..] };
                 // A terminal that is gone is no reason to complain.

@@ -1,4 +1,8 @@
 //! `overnight work`: a worker of the queue.
+//!
+//! - `progress`: how far it is with the queue
+
+mod progress;
 
 use super::{
     AppContext, CliError,
@@ -19,6 +23,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use overnight_core::job::{models::ModelChoice, record::JobStatus};
+use progress::QueueProgress;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::watch};
@@ -106,7 +111,15 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
         })?),
     };
     let store: Arc<dyn Store> = app.store.clone();
-    let tell = Arc::new(|worker_event: WorkerEvent<'_>| log_event(&worker_event));
+    let progress = QueueProgress::begin(store.clone());
+    let sender = progress.as_ref().map(QueueProgress::sender);
+    let tell = Arc::new(move |worker_event: WorkerEvent<'_>| {
+        log_event(&worker_event);
+        if let (WorkerEvent::Rested { id, .. }, Some(sender)) = (&worker_event, &sender) {
+            // Who doesn't listen any more has ended.
+            let _ = sender.send(*id);
+        }
+    });
     // Schedules store everything but the locations of things.
     let scheduler = Scheduler { flags, store: store.clone() };
     let stopped = stop.clone();
@@ -118,6 +131,9 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     let summary = worker.run().await;
     let is_stopped = *stopped.borrow();
     drop(worker);
+    if let Some(progress) = progress {
+        progress.end();
+    }
     traces.end().await;
     let summary = summary?;
     show(&summary, args.json)?;
@@ -188,7 +204,7 @@ fn log_event(worker_event: &WorkerEvent<'_>) {
     let (job, text) = match worker_event {
         WorkerEvent::Begun { id, label } | WorkerEvent::Rested { id, label, .. } => {
             let label = out::one_line(label);
-            let text = format!("{id} {label}: {}", out::one_line(&text));
+            let text = format!("{label} ({id}): {}", out::one_line(&text));
             fields.insert(0, ("label", json!(label)));
             (Some(*id), text)
         }

@@ -307,8 +307,18 @@ impl JobFacts {
         JobStanding::of(self.status, self.interrupted)
     }
 
-    /// What a person knows the job by: its label, or the name of its instructions.
+    /// What a person knows the job by: its label, its only document, or else its instructions.
     pub fn called(&self) -> &str {
-        self.label.as_deref().filter(|label| !label.trim().is_empty()).unwrap_or(&self.instructions)
+        self.label().or_else(|| self.document()).unwrap_or(&self.instructions)
+    }
+
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref().filter(|label| !label.trim().is_empty())
+    }
+
+    /// The name of the only document, where there is one only; in a batch, that is the label.
+    pub fn document(&self) -> Option<&str> {
+        let only = if let [name] = &self.document_names[..] { Some(name.as_str()) } else { None };
+        self.label().or(only).filter(|_| self.documents == 1)
     }
 }

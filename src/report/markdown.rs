@@ -1,7 +1,11 @@
 //! A page as Markdown, with tables as GitHub and most others read them. Every letter that Markdown could take for a mark is
-//! escaped: what a model wrote is shown as it wrote it, and is never a link, a picture, HTML or another cell.
+//! escaped: what a model wrote is shown as it wrote it, and is never a link, a picture, HTML or another cell. Links are the
+//! report's own.
 
-use super::page::{Column, Page, ReportTable, Section};
+use super::{
+    cell::PageCell,
+    page::{Column, Page, ReportTable, Section},
+};
 use std::fmt::Write;
 
 /// The page as a Markdown document.
@@ -34,18 +38,26 @@ fn table(table: &ReportTable) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = row(table.columns.iter().map(|(name, _)| escaped(&name.to_lowercase())).collect());
     let marks = table.columns.iter().map(|(_, side)| match side {
-        Column::Words | Column::Sentence | Column::Command => "---".to_owned(),
+        Column::Words | Column::Name | Column::Sentence | Column::Command => "---".to_owned(),
         Column::Number => "---:".to_owned(),
     });
     text.push_str(&row(marks.collect()));
     for cells in &table.rows {
         let cells = cells.iter().zip(&table.columns).map(|(cell, (_, side))| match side {
-            Column::Words | Column::Sentence | Column::Number => escaped(cell),
-            Column::Command => code(cell),
+            Column::Words | Column::Name | Column::Sentence | Column::Number => linked(cell),
+            Column::Command => code(&cell.text),
         });
         text.push_str(&row(cells.collect()));
     }
     text
+}
+
+fn linked(cell: &PageCell) -> String {
+    let text = escaped(&cell.text);
+    match &cell.link {
+        Some(address) if !text.is_empty() => format!("[{text}]({address})"),
+        Some(_) | None => text,
+    }
 }
 
 /// A line that is no heading, list item or rule, however it begins.
@@ -129,7 +141,8 @@ mod tests {
                 lines: Vec::new(),
                 table: Some(ReportTable {
                     columns: vec![("WHAT", Column::Sentence), ("TYPE", Column::Command)],
-                    rows: vec![vec![words.to_owned(), command.to_owned()]],
+                    minor: &[],
+                    rows: vec![vec![words.to_owned().into(), command.to_owned().into()]],
                 }),
             }],
         }

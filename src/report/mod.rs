@@ -2,16 +2,20 @@
 //!
 //! - `read`: one job's facts, from its row and its workspace; `facts`: what they are
 //! - `count`: the report of many jobs, from their facts alone; `spread`, `needs`, `batch`: parts of it
-//! - `page`: the report in words and tables; `markdown`, `html`: that page in these formats; `words`: text made safe to show
+//! - `page`: the report in words and tables, which begins with `headline`; `cell`: a place in a table; `links`: where it leads
+//! - `markdown`, `html`: that page in these formats; `words`: text made safe to show
 //! - `collect`: all deliverables in one folder; `index`: what lies there; `csv`: the same for spreadsheets
 
 pub mod batch;
+pub mod cell;
 pub mod collect;
 pub mod count;
 pub mod csv;
 pub mod facts;
+pub mod headline;
 pub mod html;
 pub mod index;
+pub mod links;
 pub mod markdown;
 pub mod needs;
 pub mod page;

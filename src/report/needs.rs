@@ -1,6 +1,7 @@
 //! What needs a person, and the commands for it. A job that will go on by itself needs nobody.
 
 use super::facts::{FileState, JobFacts, JobStanding, RecordState};
+use crate::model::rules;
 use overnight_core::job::{id::JobId, record::HoldReason};
 use serde::Serialize;
 
@@ -26,8 +27,6 @@ pub enum NeedKind {
     /// A deliverable is not as it was delivered.
     Deliverable,
     Confidence,
-    /// The model left notes for the reader.
-    Notes,
 }
 
 impl NeedKind {
@@ -43,7 +42,6 @@ impl NeedKind {
             Self::Broken => "broken",
             Self::Deliverable => "deliverable",
             Self::Confidence => "confidence",
-            Self::Notes => "notes",
         }
     }
 }
@@ -116,14 +114,10 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
             need(NeedKind::Deliverable, lost.join("; "));
         }
     }
-    // What is to be said of a linked job's result is said of the job that did it.
-    if job.standing() == JobStanding::Completed && job.same_as.is_none() {
-        if let Some(confidence) = job.confidence.filter(|confidence| *confidence < LOW_CONFIDENCE) {
-            need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
-        }
-        if let Some(notes) = job.notes.as_deref().filter(|notes| says_something(notes)) {
-            need(NeedKind::Notes, notes.to_owned());
-        }
+    // What is to be said of a linked job's result is said of the job that did it; rules say the same of every result.
+    let is_counted = job.standing() == JobStanding::Completed && job.same_as.is_none() && job.model != rules::NAME;
+    if let Some(confidence) = job.confidence.filter(|confidence| is_counted && *confidence < LOW_CONFIDENCE) {
+        need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
     }
     needs
 }
@@ -132,12 +126,6 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
 fn held(job: &JobFacts) -> String {
     let reason = job.reason.clone().filter(|reason| !reason.trim().is_empty());
     reason.unwrap_or_else(|| "it waits until somebody resumes it, or its batch".to_owned())
-}
-
-/// Whether the notes hold anything: models often write that there are none.
-fn says_something(notes: &str) -> bool {
-    let said = notes.trim().trim_end_matches('.').to_lowercase();
-    !["", "none", "no", "no notes", "n/a", "-"].contains(&said.as_str())
 }
 
 /// What can be typed about a job that is called `name`, of the batch with this id.
@@ -168,8 +156,7 @@ fn of_batch(why: NeedKind, hold: Option<HoldReason>, name: &str, batch: &str) ->
             | NeedKind::Gone
             | NeedKind::Broken
             | NeedKind::Deliverable
-            | NeedKind::Confidence
-            | NeedKind::Notes,
+            | NeedKind::Confidence,
             _,
         ) => None,
     }
@@ -202,6 +189,6 @@ fn of_one(why: NeedKind, hold: Option<HoldReason>, name: &str) -> Vec<String> {
         // It may have been moved.
         NeedKind::Gone => vec![format!("overnight show {name} --workspaces FOLDER")],
         NeedKind::Broken | NeedKind::Deliverable => vec![format!("overnight audit verify {name}")],
-        NeedKind::Confidence | NeedKind::Notes => vec![format!("overnight show {name}")],
+        NeedKind::Confidence => vec![format!("overnight show {name}")],
     }
 }

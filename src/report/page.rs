@@ -1,30 +1,32 @@
 //! The report in words and tables, for all readable formats (terminal, Markdown, HTML). Every text is one safe line; each format escapes it further.
 //!
-//! - `batches`: batches, and what waits in the queue; `needs`: what needs a person; `documents`: what was not read of the documents
+//! - `needs`: what needs a person; `notes`: what models noted; `batches`: batches, and what waits in the queue
+//! - `documents`: what was not read of the documents; `jobs`: the jobs and their deliverables; `spent`: what they cost
 
 mod batches;
 mod documents;
+mod jobs;
 mod needs;
+mod notes;
+mod spent;
 
 use super::{
-    count::{Report, tokens},
+    cell::{PageCell, Tone},
+    count::Report,
     facts::{JobFacts, JobStanding},
+    headline::headline,
+    links::ReportLinks,
     spread::Spread,
-    words::{counted, one_line, short, usd},
+    words::{counted, one_line, short},
 };
 use overnight_core::amount::percent;
-use overnight_core::job::{
-    id::JobId,
-    models,
-    record::{HoldReason, JobStatus},
-    time::Timestamp,
-    time::duration,
-};
+use overnight_core::job::{id::JobId, record::HoldReason, time::Timestamp, time::duration};
 
 /// A report, ready to be written in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub title: String,
+    /// The first says it all: [`headline`].
     pub lines: Vec<String>,
     pub sections: Vec<Section>,
 }
@@ -40,13 +42,17 @@ pub struct Section {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportTable {
     pub columns: Vec<(&'static str, Column)>,
-    pub rows: Vec<Vec<String>>,
+    /// Columns that are left out where there is no room, the least telling first.
+    pub minor: &'static [&'static str],
+    pub rows: Vec<Vec<PageCell>>,
 }
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Words,
+    /// A document, a path, a label: cut in its middle where there is no room.
+    Name,
     Number,
     /// Long text, cut first where there is no room.
     Sentence,
@@ -60,6 +66,7 @@ pub struct Style<'s> {
     pub minute: &'s dyn Fn(Timestamp) -> String,
     /// As short as it is unambiguous.
     pub id: &'s dyn Fn(JobId) -> String,
+    pub links: &'s ReportLinks,
 }
 
 impl std::fmt::Debug for Style<'_> {
@@ -71,24 +78,25 @@ impl std::fmt::Debug for Style<'_> {
 impl Page {
     pub fn of(report: &Report, style: &Style<'_>) -> Self {
         let sections = [
+            needs::needs(report, style),
             standings(report),
             batches::batches(report, style),
             batches::waiting(report, style),
             batches::given_up(report, style),
             reasons(report),
-            needs::needs(report, style),
+            notes::notes(report, style),
+            documents::not_read(report, style),
+            documents::recognised(report, style),
+            documents::left_out(report),
             quality(report),
             checks(report),
             proofs(report, style),
             retries(report),
-            spent(report),
-            ranked(report, style, "The slowest jobs", &report.slowest),
-            ranked(report, style, "The dearest jobs", &report.dearest),
-            documents::not_read(report, style),
-            documents::recognised(report, style),
-            documents::left_out(report),
-            deliverables(report, style),
-            jobs(report, style),
+            spent::spent(report),
+            spent::ranked(report, style, "The slowest jobs", &report.slowest),
+            spent::ranked(report, style, "The dearest jobs", &report.dearest),
+            jobs::deliverables(report, style),
+            jobs::jobs(report, style),
         ];
         Self {
             title: format!("Report on {}{}", counted(report.counts.jobs, "job"), batches::of_one(report)),
@@ -100,17 +108,22 @@ impl Page {
 
 impl ReportTable {
     fn new(columns: &[(&'static str, Column)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self { columns: columns.to_vec(), minor: &[], rows: Vec::new() }
     }
 
-    fn with(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
-        self.rows.extend(rows.into_iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()));
+    fn with_minor(self, minor: &'static [&'static str]) -> Self {
+        Self { minor, ..self }
+    }
+
+    fn with<C: Into<PageCell>>(mut self, rows: impl IntoIterator<Item = Vec<C>>) -> Self {
+        let safe = |cell: PageCell| PageCell { text: one_line(&cell.text), ..cell };
+        self.rows.extend(rows.into_iter().map(|row| row.into_iter().map(|cell| safe(cell.into())).collect()));
         self
     }
 }
 
 fn about(report: &Report, style: &Style<'_>) -> Vec<String> {
-    let mut lines = vec![format!("Made {}.", (style.minute)(report.made))];
+    let mut lines = vec![headline(report), format!("Made {}.", (style.minute)(report.made))];
     let stand =
         if report.statuses.is_empty() { String::new() } else { format!(" that are {}", report.statuses.join(" or ")) };
     match report.since {
@@ -143,7 +156,9 @@ fn standings(report: &Report) -> Option<Section> {
     let table = ReportTable::new(&[("STATUS", Column::Words), ("JOBS", Column::Number)]);
     let mut section = section(
         "How the jobs stand",
-        table.with(rows.map(|(standing, number)| vec![standing.name().to_owned(), number.to_string()])),
+        table.with(rows.map(|(standing, number)| {
+            vec![PageCell::toned(standing.name().to_owned(), Tone::of(standing)), number.to_string().into()]
+        })),
     )?;
     if report.counts.linked > 0 {
         let linked = counted(report.counts.linked, "completed job");
@@ -154,12 +169,33 @@ fn standings(report: &Report) -> Option<Section> {
 
 /// What stands in a column of [`JobFacts::called`].
 fn called(report: &Report) -> &'static str {
-    let labelled = report.jobs.iter().filter(|job| job.label.is_some()).count();
-    match labelled {
-        0 => "INSTRUCTIONS",
-        _ if labelled == report.jobs.len() => "LABEL",
-        _ => "LABEL OR INSTRUCTIONS",
+    let all = |has: fn(&JobFacts) -> bool| report.jobs.iter().all(has);
+    if all(|job| job.document().is_some()) {
+        "DOCUMENT"
+    } else if all(|job| job.label().is_some()) {
+        "LABEL"
+    } else if all(|job| job.label().is_none() && job.document().is_none()) {
+        "INSTRUCTIONS"
+    } else {
+        "NAME"
     }
+}
+
+/// What a person knows the job by, which leads to its review, or else to what it delivered.
+fn named(job: &JobFacts, style: &Style<'_>) -> PageCell {
+    let delivered = || job.deliverables.iter().find_map(|file| style.links.file(job, file));
+    // There is nothing to review of a job that has delivered nothing.
+    let review = style.links.review(job.id).filter(|_| !job.deliverables.is_empty());
+    PageCell::linked(short(job.called()), review.or_else(delivered))
+}
+
+fn job_id(job: &JobFacts, style: &Style<'_>) -> PageCell {
+    (style.id)(job.id).into()
+}
+
+/// `held (budget)`.
+fn state(job: &JobFacts) -> PageCell {
+    PageCell::toned(standing(job.standing().name(), job.hold_reason), Tone::of(job.standing()))
 }
 
 /// `held (budget)`.
@@ -170,14 +206,16 @@ fn standing(name: &str, hold: Option<HoldReason>) -> String {
 fn reasons(report: &Report) -> Option<Section> {
     let table = ReportTable::new(&[("JOBS", Column::Number), ("STATUS", Column::Words), ("REASON", Column::Sentence)]);
     let rows = report.reasons.iter().map(|reason| {
-        vec![reason.jobs.to_string(), standing(reason.status.name(), reason.hold_reason), short(&reason.reason)]
+        let status = standing(reason.status.name(), reason.hold_reason);
+        let status = PageCell::toned(status, Tone::of_status(reason.status));
+        vec![reason.jobs.to_string().into(), status, short(&reason.reason).into()]
     });
     section("Why", table.with(rows))
 }
 
 fn quality(report: &Report) -> Option<Section> {
     let table = ReportTable::new(&[
-        ("", Column::Words),
+        ("WHAT", Column::Words),
         ("JOBS", Column::Number),
         ("LEAST", Column::Number),
         ("MIDDLE", Column::Number),
@@ -203,8 +241,13 @@ fn checks(report: &Report) -> Option<Section> {
 
 /// Whose result was read twice or judged.
 fn proofs(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = ReportTable::new(&[("JOB", Column::Words), ("WHAT IS PROVED", Column::Sentence)]);
-    let rows = report.jobs.iter().filter_map(|job| Some(vec![(style.id)(job.id), job.proof.as_ref()?.told()]));
+    let table = ReportTable::new(&[
+        (called(report), Column::Name),
+        ("WHAT IS PROVED", Column::Sentence),
+        ("JOB", Column::Words),
+    ]);
+    let row = |job: &JobFacts| Some(vec![named(job, style), job.proof.as_ref()?.told().into(), job_id(job, style)]);
+    let rows = report.jobs.iter().filter_map(row);
     section("Read twice, and judged", table.with(rows))
 }
 
@@ -229,148 +272,4 @@ fn retries(report: &Report) -> Option<Section> {
     let lost = (!lost.is_empty())
         .then(|| row("failed attempt at a job", "", lost.iter().sum(), lost.len() as u64, String::new()));
     section("Retries, outages and holds", table.with(attempts.chain(holds).chain(lost)))
-}
-
-fn spent(report: &Report) -> Option<Section> {
-    let spent = &report.spent;
-    let table = ReportTable::new(&[("WHAT", Column::Words), ("SUM", Column::Number)]);
-    let cached = spent.cached_share.map(|share| format!(" ({})", percent(share))).unwrap_or_default();
-    let mut rows = vec![
-        vec!["turns".to_owned(), spent.turns.to_string()],
-        vec!["tokens in".to_owned(), spent.tokens_in.to_string()],
-        vec!["of these cached".to_owned(), format!("{}{cached}", spent.tokens_cached)],
-        vec!["tokens out".to_owned(), spent.tokens_out.to_string()],
-        vec!["time of work".to_owned(), duration(spent.worked_ms)],
-    ];
-    let mut lines = Vec::new();
-    if let Some(cost) = spent.cost_usd {
-        rows.push(vec!["USD".to_owned(), usd(cost)]);
-    } else {
-        rows.push(vec!["USD, where known".to_owned(), usd(spent.priced_usd)]);
-        let turns = spent.unpriced_turns.map(|turns| format!(" ({})", counted(turns, "turn"))).unwrap_or_default();
-        lines.push(format!(
-            "The price is not known in {}{turns}: the cost is more than the sum says.",
-            counted(spent.unpriced_jobs, "job")
-        ));
-    }
-    (report.counts.jobs > 0).then(|| Section { title: "Spent", lines, table: Some(table.with(rows)) })
-}
-
-/// What a job cost; a lower bound says so.
-fn cost(job: &JobFacts) -> String {
-    match job.cost_usd {
-        _ if job.turns == 0 => "–".to_owned(),
-        Some(cost) => usd(cost),
-        None if job.priced_usd > 0.0 => format!("more than {}", usd(job.priced_usd)),
-        None => "not known".to_owned(),
-    }
-}
-
-fn ranked(report: &Report, style: &Style<'_>, title: &'static str, ids: &[JobId]) -> Option<Section> {
-    let table = ReportTable::new(&[
-        ("JOB", Column::Words),
-        (called(report), Column::Words),
-        ("WORKED", Column::Number),
-        ("TURNS", Column::Number),
-        ("TOKENS", Column::Number),
-        ("USD", Column::Number),
-    ]);
-    let rows = ids.iter().filter_map(|id| report.job(*id)).map(|job| {
-        vec![
-            (style.id)(job.id),
-            short(job.called()),
-            duration(job.worked_ms),
-            job.turns.to_string(),
-            tokens(job).to_string(),
-            cost(job),
-        ]
-    });
-    section(title, table.with(rows))
-}
-
-fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let sums = &report.deliverables;
-    let table = ReportTable::new(&[
-        ("JOB", Column::Words),
-        ("STATUS", Column::Words),
-        ("BYTES", Column::Number),
-        ("STATE", Column::Words),
-        ("FILE", Column::Words),
-    ]);
-    let rows = report.jobs.iter().flat_map(|job| {
-        job.deliverables.iter().map(|file| {
-            vec![
-                (style.id)(job.id),
-                standing(job.standing().name(), job.hold_reason),
-                file.bytes.to_string(),
-                file.state.name().to_owned(),
-                format!("{}/{}", job.workspace, file.path),
-            ]
-        })
-    });
-    let mut section = section("Deliverables", table.with(rows))?;
-    section.lines.push(format!(
-        "{} of {}, {}.",
-        counted(sums.files, "file"),
-        counted(sums.jobs, "job"),
-        counted(sums.bytes, "byte")
-    ));
-    let lost = [
-        (sums.changed, "changed since"),
-        (sums.missing, "missing"),
-        (sums.unreadable, "unreadable"),
-        (sums.elsewhere, "on other machines, and not looked at"),
-        (sums.stored, "in the workspace store, and not looked at"),
-    ];
-    let lost: Vec<String> =
-        lost.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
-    if !lost.is_empty() {
-        section.lines.push(format!("Not as delivered: {}.", lost.join(", ")));
-    }
-    if let Some(collected) = &report.collected {
-        section.lines.push(format!(
-            "Collected: {}, {}, in {}; index.csv and index.json there list them.",
-            counted(collected.files, "file"),
-            counted(collected.bytes, "byte"),
-            one_line(&collected.folder)
-        ));
-        section.lines.extend(collected.faults.iter().map(|fault| format!("Not as delivered: {}.", one_line(fault))));
-    }
-    Some(section)
-}
-
-fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = ReportTable::new(&[
-        ("JOB", Column::Words),
-        ("STATUS", Column::Words),
-        (called(report), Column::Words),
-        ("MODEL", Column::Words),
-        ("DOCUMENTS", Column::Number),
-        ("CREATED", Column::Words),
-        ("WORKED", Column::Number),
-        ("TURNS", Column::Number),
-        ("USD", Column::Number),
-        ("COVERAGE", Column::Number),
-        ("CONFIDENCE", Column::Number),
-    ]);
-    let rows = report.jobs.iter().map(|job| {
-        vec![
-            (style.id)(job.id),
-            standing(job.standing().name(), job.hold_reason),
-            short(job.called()),
-            models::list_models(&job.models, &job.model),
-            job.documents.to_string(),
-            (style.minute)(job.created),
-            worked(job),
-            job.turns.to_string(),
-            cost(job),
-            if job.turns > 0 || job.same_as.is_some() { percent(job.coverage) } else { "–".to_owned() },
-            job.confidence.map_or_else(|| "–".to_owned(), |confidence| confidence.to_string()),
-        ]
-    });
-    section("All jobs", table.with(rows))
-}
-
-fn worked(job: &JobFacts) -> String {
-    if job.worked_ms == 0 && job.status != JobStatus::Running { "–".to_owned() } else { duration(job.worked_ms) }
 }

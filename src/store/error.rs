@@ -45,7 +45,7 @@ pub enum StoreError {
     #[error("{}", not_found(.name))]
     NotFound { name: String },
     /// A few of the matches, oldest first; `more` when there are others.
-    #[error("more than one job begins with '{name}': {}{}; give more of the id", IdList(.matches), if *.more { ", …" } else { "" })]
+    #[error("more than one job begins or ends with '{name}': {}{}; give more of the id", IdList(.matches), if *.more { ", …" } else { "" })]
     Ambiguous { name: String, matches: Vec<JobId>, more: bool },
     /// `many`: the name is the beginning of more than one batch's id.
     #[error("{}", no_batch(.name, *.many))]

@@ -97,7 +97,8 @@ pub trait JobStore: Send + Sync + std::fmt::Debug {
 
     async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError>;
 
-    /// The job that a person named: by its id, by any unambiguous beginning of it, or as `last`, the newest.
+    /// The job that a person named: by its id, by any unambiguous beginning of it, by an end of at least 6 letters where no
+    /// id begins so, or as `last`, the newest.
     /// `NotFound`, `Ambiguous`.
     async fn find(&self, name: &str) -> Result<JobId, StoreError>;
 

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod listed;
+mod narrow;
 mod rehearsed;
 mod reported;
 mod requests;
@@ -184,6 +185,15 @@ impl TestDir {
     #[track_caller]
     fn json(&self, words: &[&str]) -> Value {
         serde_json::from_str(&self.says(0, words)).unwrap()
+    }
+
+    /// What a command shows on a terminal of 80 columns that has no colours.
+    fn on_terminal(&self, words: &str) -> String {
+        let line = format!("stty cols 80 rows 24; exec {PROGRAM} {words}");
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(self.folder.path());
+        let output = command.env_clear().env("PATH", "/usr/bin:/bin").env("TZ", "UTC").output().unwrap();
+        self.steady(&String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n"))
     }
 
     /// `text` without what differs from run to run.

@@ -456,9 +456,10 @@ async fn jobs_are_found_by_what_a_person_types(place: Place) {
     for name in [&whole, &whole.to_uppercase(), &whole.replace('-', ""), "00000012", "00000012-0", " 00000012\n"] {
         assert_eq!(store.find(name).await, Ok(id(12)), "{name}");
     }
+    assert_eq!(store.find(&whole[6..]).await, Ok(id(12)));
     assert_eq!(
         store.find("0000001").await.unwrap_err().to_string(),
-        format!("more than one job begins with '0000001': {}, {}; give more of the id", id(11), id(12))
+        format!("more than one job begins or ends with '0000001': {}, {}; give more of the id", id(11), id(12))
     );
     for number in 13..17 {
         store.create(&new_job(number)).await.unwrap();
@@ -467,7 +468,9 @@ async fn jobs_are_found_by_what_a_person_types(place: Place) {
         store.find("0000001").await,
         Err(StoreError::Ambiguous { name: "0000001".to_owned(), matches: (11..16).map(id).collect(), more: true })
     );
-    for name in ["", "%", "00000099", "0000001_", "first", "x' or '1'='1", "00000012-0000-7000-8000-0123456789ab0"] {
+    for name in
+        ["", "%", "00000099", "789ab", "0000001_", "first", "x' or '1'='1", "00000012-0000-7000-8000-0123456789ab0"]
+    {
         assert_eq!(
             store.find(name).await.unwrap_err().to_string(),
             format!("no job has the id '{name}' or one that begins so; `overnight jobs` lists them")

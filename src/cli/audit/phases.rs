@@ -95,7 +95,7 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
         for act in &timeline.people {
             let comment = act.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
             let said = out::one_line(&format!("{} {}{comment}", act.who, act.what));
-            let _ = writeln!(text, "{}  {said}", local_time::zoned(act.at));
+            let _ = writeln!(text, "{}  {said}", local_time::second(act.at));
         }
         if let Some(damage) = damage {
             let _ = writeln!(text, "{damage}");
@@ -202,10 +202,10 @@ impl AttemptView<'_> {
         };
         let issue = phase.issue.as_deref().map(|issue| format!(": {}", out::one_line(issue))).unwrap_or_default();
         fact("outcome", &format!("{}{issue}", phase.outcome));
-        let ended = phase.ended.map(|at| format!(" to {}", local_time::zoned(at))).unwrap_or_default();
+        let ended = phase.ended.map(|at| format!(" to {}", local_time::second(at))).unwrap_or_default();
         fact(
             "time",
-            &format!("{}{ended}, {} of work", local_time::zoned(phase.started), duration(phase.spent.worked_ms)),
+            &format!("{}{ended}, {} of work", local_time::second(phase.started), duration(phase.spent.worked_ms)),
         );
         fact("turns", &turns(&phase.spent));
         fact("model", &out::one_line(&list_models(&phase.models, "–")));
@@ -279,9 +279,9 @@ fn todo_lines(number: usize, todo: &Todo) -> String {
     let mark = if todo.unevidenced { ", unevidenced" } else { "" };
     let time = match (todo.started, todo.completed) {
         (Some(started), Some(completed)) => {
-            format!(", {} in {}", local_time::zoned(completed), duration(completed.millis_since(started)))
+            format!(", {} in {}", local_time::second(completed), duration(completed.millis_since(started)))
         }
-        (Some(started), None) => format!(", begun {}", local_time::zoned(started)),
+        (Some(started), None) => format!(", begun {}", local_time::second(started)),
         (None, _) => String::new(),
     };
     let mut text = format!("  {number}. {} [{}{mark}{time}]\n", out::one_line(&todo.content), todo.status);

@@ -1,11 +1,14 @@
-//! A page for the terminal: tables as wide as what stands in them, cut where the terminal is narrower.
+//! A page for the terminal: tables as wide as what stands in them, cut where the terminal is narrower; states in their colours.
 
 use crate::{
     cli::{
         out,
         table::{Align, TextTable},
     },
-    report::page::{Column, Page, Section},
+    report::{
+        cell::PageCell,
+        page::{Column, Page, Section},
+    },
 };
 use std::fmt::Write;
 
@@ -41,16 +44,21 @@ fn section(section: &Section, room: Option<usize>) -> String {
         .map(|&column| table.columns[column])
         .map(|(name, side)| match side {
             Column::Words | Column::Command => (name, Align::Left),
+            Column::Name => (name, Align::Middle),
             Column::Number => (name, Align::Right),
             Column::Sentence => (name, Align::Cut),
         })
         .collect();
-    let cells = |row: &[String], of: &[usize]| -> Vec<String> {
-        of.iter().filter_map(|&column| row.get(column)).cloned().collect()
-    };
-    let mut lines = TextTable::new(&columns);
+    fn cells<'r>(row: &'r [PageCell], of: &[usize]) -> Vec<&'r PageCell> {
+        of.iter().filter_map(|&column| row.get(column)).collect()
+    }
+    let mut lines = TextTable::new(&columns).with_minor(table.minor);
     for row in table.rows.iter().take(MOST_ROWS) {
-        lines.row(cells(row, &shown));
+        let cells = cells(row, &shown);
+        lines.row(cells.iter().map(|cell| cell.text.clone()).collect());
+        for (column, cell) in cells.iter().enumerate() {
+            lines.tone(column, cell.tone);
+        }
     }
     let rendered = lines.render(room.map(|room| room.saturating_sub(INDENT)));
     let mut rendered = rendered.lines();
@@ -61,12 +69,17 @@ fn section(section: &Section, room: Option<usize>) -> String {
         if !line.is_empty() {
             let _ = writeln!(text, "  {line}");
         }
-        for command in cells(row, &typed).iter().filter(|command| !command.is_empty()) {
-            let _ = writeln!(text, "      {}", out::one_line(command));
+        for command in cells(row, &typed).iter().filter(|command| !command.text.is_empty()) {
+            let _ = writeln!(text, "      {}", out::one_line(&command.text));
         }
     }
-    if let Some(rest) = table.rows.len().checked_sub(MOST_ROWS).filter(|rest| *rest > 0) {
-        let _ = writeln!(text, "  and {rest} more lines: --format html, markdown or json has them all");
+    // A line that only says what else can be typed belongs to the one before.
+    let is_another = |row: &&Vec<PageCell>| cells(row, &shown).iter().any(|cell| !cell.text.is_empty());
+    match table.rows.iter().skip(MOST_ROWS).filter(is_another).count() {
+        0 => {}
+        rest => {
+            let _ = writeln!(text, "  {rest} more: -o report.html has them all, or .md or .json");
+        }
     }
     text
 }

@@ -42,7 +42,7 @@ impl JobView<'_> {
         let _ = write!(
             text,
             "\nAsked {}\n  instructions  {}{}\n  model         {}\n",
-            local_time::zoned(self.created),
+            local_time::second(self.created),
             out::one_line(self.instructions),
             if self.description.is_empty() { String::new() } else { format!(": {}", out::one_line(self.description)) },
             out::one_line(&list_models(self.models, self.model))

@@ -4,22 +4,34 @@ use super::snapshot::{BatchLine, JobLine, Snapshot};
 use crate::{
     cli::{
         job_or_batch::{batch_name, short_label},
-        jobs::{cost, short_id, standing},
+        jobs::{cost, standing},
         local_time, out,
-        progress::{amount, counted},
+        progress::{amount, counted, ends_text, rate_text},
         queue::STATUSES,
-        table::{Align, TextTable, cut},
+        table::{Align, TextTable, coloured, cut},
     },
-    runner::now,
+    report::cell::Tone,
 };
-use overnight_core::job::{id::JobId, record::JobStatus, time::duration};
-use std::{collections::BTreeMap, fmt::Write};
+use overnight_core::job::{
+    id::JobId,
+    record::JobStatus,
+    time::{Timestamp, duration},
+};
+use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
-/// The jobs as a table, and their batches below it. `room`: the terminal's width, where it is one.
-pub(super) fn table(snapshot: &Snapshot, room: Option<usize>) -> String {
-    // Ids of jobs that were made together are long; where there is no room, they are what is missed least.
+/// The letters of a bar.
+const BAR: usize = 16;
+
+/// The jobs as a table, and below it how far they are, or their batches. `room`: the terminal's width and height, where it is
+/// one; what is too much for it is counted.
+pub(super) fn table(snapshot: &Snapshot, room: Option<(usize, usize)>) -> String {
+    let below = progress(snapshot, room.map(|(width, _)| width));
+    let width = room.map(|(width, _)| width);
+    let lines = room.map_or(usize::MAX, |(_, height)| height.saturating_sub(below.lines().count() + 1).max(1));
+    // A line is for what is left out.
+    let most = if snapshot.jobs.len() > lines { lines - 1 } else { lines };
     let mut table = TextTable::new(&[
-        ("LABEL", Align::Cut),
+        ("LABEL", Align::Middle),
         ("PHASE", Align::Cut),
         ("DOING", Align::Cut),
         ("TURNS", Align::Right),
@@ -28,8 +40,9 @@ pub(super) fn table(snapshot: &Snapshot, room: Option<usize>) -> String {
         ("WORKED", Align::Right),
         ("LEFT", Align::Right),
         ("JOB", Align::Left),
-    ]);
-    for job in &snapshot.jobs {
+    ])
+    .with_minor(&["TOKENS", "WORKED", "TURNS", "USD", "LEFT"]);
+    for job in snapshot.jobs.iter().take(most) {
         table.row(vec![
             short_label(job.called()),
             phase(job),
@@ -39,16 +52,78 @@ pub(super) fn table(snapshot: &Snapshot, room: Option<usize>) -> String {
             cost(job.cost_usd.filter(|_| job.turns > 0)),
             duration(job.worked_ms),
             job.left_ms.map_or_else(|| "–".to_owned(), |ms| format!("~{}", duration(ms))),
-            short_id(&job.id.to_string(), &snapshot.ids).to_owned(),
+            snapshot.ids.short(&job.id.to_string()).to_owned(),
         ]);
     }
-    let mut text = if snapshot.jobs.is_empty() { String::new() } else { table.render(room) };
-    for batch in &snapshot.batches {
-        let line = totals(batch);
-        text += &room.map_or_else(|| line.clone(), |room| cut(&line, room));
+    let mut text = if snapshot.jobs.is_empty() { String::new() } else { table.render(width) };
+    if let Some(more) = snapshot.jobs.len().checked_sub(most).filter(|more| *more > 0) {
+        let _ = writeln!(text, "{more} more: overnight jobs --status running lists them");
+    }
+    text + &below
+}
+
+/// How far each batch is, or the one job that is watched.
+fn progress(snapshot: &Snapshot, width: Option<usize>) -> String {
+    let mut text = String::new();
+    let mut put = |line: &str| {
+        text += line;
         text.push('\n');
+    };
+    for batch in &snapshot.batches {
+        let pace = pace(batch, snapshot.at);
+        match width {
+            None => put(&(totals(batch) + &pace)),
+            Some(width) => {
+                put(&cut(&totals(batch), width));
+                let line = share(batch.totals.ended(), batch.jobs) + &pace;
+                put(&bar(batch.totals.ended(), batch.jobs, width, &line));
+            }
+        }
+    }
+    if let ([job], Some(width), true) = (&snapshot.jobs[..], width, snapshot.is_one_job) {
+        let (done, all) = (u64::from(job.phases_complete), u64::from(job.phases_planned));
+        put(&bar(done, all, width, &job_progress(job, snapshot.at)));
     }
     text
+}
+
+/// `2 of 4 phases, 3 of 5 todos; 12 turns an hour; …`.
+fn job_progress(job: &JobLine, at: Timestamp) -> String {
+    let mut text = format!("{} of {} phases", job.phases_complete, job.phases_planned);
+    if job.todos > 0 {
+        let _ = write!(text, ", {} of {} todos", job.todos_completed, job.todos);
+    }
+    if job.worked_ms > 0 {
+        let _ = write!(text, "; {} turns an hour", job.turns.saturating_mul(3_600_000) / job.worked_ms);
+    }
+    text + &ends(job.left_ms, at) + &so_far(job.cost_usd.unwrap_or_default())
+}
+
+/// `; 41 an hour; ends ~06:40 +01:00 (in 4h 35m); 12.31 USD`.
+fn pace(batch: &BatchLine, at: Timestamp) -> String {
+    let rate = batch.ended_an_hour.map(|rate| format!("; {}", rate_text(rate))).unwrap_or_default();
+    rate + &ends(batch.left_ms, at) + &so_far(batch.spent_usd)
+}
+
+fn ends(left_ms: Option<u64>, at: Timestamp) -> String {
+    left_ms.map(|ms| format!("; {}", ends_text(at, Duration::from_millis(ms)))).unwrap_or_default()
+}
+
+fn so_far(usd: f64) -> String {
+    if usd > 0.0 { format!("; {usd:.2} USD") } else { String::new() }
+}
+
+/// `62 %`.
+fn share(done: u64, all: u64) -> String {
+    format!("{} %", (done * 100).checked_div(all).unwrap_or_default())
+}
+
+/// A bar, and what it says, in `width` columns.
+fn bar(done: u64, all: u64, width: usize, text: &str) -> String {
+    let length = BAR.min(width / 5);
+    let full = usize::try_from((done * length as u64).checked_div(all).unwrap_or_default()).unwrap_or(length);
+    let text = cut(text, width.saturating_sub(length + 2));
+    format!("{}{}  {text}", coloured("━".repeat(full.min(length)), Tone::Good), "─".repeat(length.saturating_sub(full)))
 }
 
 /// `2 of 4: Extraction`.
@@ -74,13 +149,12 @@ fn current_work(job: &JobLine) -> String {
     }
 }
 
-/// `batch 'night': 12 jobs, 3 running, 9 completed; ~4m 10s left`.
+/// `batch 'night': 12 jobs, 3 running, 9 completed`.
 fn totals(batch: &BatchLine) -> String {
     let parts = STATUSES.into_iter().map(|status| (batch.totals.of(status), status));
     let parts = parts.filter(|(number, _)| *number > 0).map(|(number, what)| format!(", {number} {what}"));
-    let left = batch.left_ms.map(|ms| format!("; ~{} left", duration(ms))).unwrap_or_default();
     format!(
-        "batch {}: {}{}{left}",
+        "batch {}: {}{}",
         batch_name(batch.batch, batch.name.as_deref()),
         counted(batch.jobs, "job"),
         parts.collect::<String>()
@@ -98,7 +172,7 @@ impl ChangedLines {
     /// A line for each job that rests, that goes on to another phase or todo, and for each batch whose numbers changed.
     pub(super) fn changed(&mut self, snapshot: &Snapshot) -> String {
         let mut text = String::new();
-        let at = local_time::second(now());
+        let at = local_time::second(snapshot.at);
         for job in snapshot.rested.iter().chain(&snapshot.jobs) {
             let does = if job.status == JobStatus::Running {
                 format!("{}  {}", phase(job), current_work(job))
@@ -111,7 +185,7 @@ impl ChangedLines {
             let price = job.cost_usd.filter(|usd| *usd > 0.0).map(|usd| format!(", {usd:.2} USD")).unwrap_or_default();
             let line = format!(
                 "{at}  {}  {}  {does}  ({}, {} tokens{price}, {})",
-                short_id(&job.id.to_string(), &snapshot.ids),
+                snapshot.ids.short(&job.id.to_string()),
                 short_label(job.called()),
                 counted(job.turns, "turn"),
                 amount(job.tokens_in.saturating_add(job.tokens_out)),
@@ -122,9 +196,9 @@ impl ChangedLines {
         }
         for batch in &snapshot.batches {
             // The time that is left changes all the time.
-            let line = totals(&BatchLine { left_ms: None, ..batch.clone() });
+            let line = totals(batch);
             if self.batches.get(&batch.batch) != Some(&line) {
-                let _ = writeln!(text, "{at}  {}", totals(batch));
+                let _ = writeln!(text, "{at}  {line}{}", pace(batch, snapshot.at));
                 self.batches.insert(batch.batch, line);
             }
         }

@@ -2,7 +2,12 @@
 
 use super::Watched;
 use crate::{
-    cli::{AppContext, CliError, jobs, queue::DatabaseJob},
+    cli::{
+        AppContext, CliError,
+        jobs::{self, KnownIds},
+        progress::RecentEnds,
+        queue::DatabaseJob,
+    },
     report::words::one_line,
     runner::now,
     store::{BatchRow, BatchTotals, JobFilter},
@@ -14,25 +19,28 @@ use overnight_core::job::{
     todo::TodoStatus,
 };
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 /// A snapshot. Its fields are a promise; a value that isn't known is null.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Snapshot {
-    at: Timestamp,
+    pub(super) at: Timestamp,
     pub(super) jobs: Vec<JobLine>,
     /// The batches of these jobs, and the one that is watched.
     pub(super) batches: Vec<BatchLine>,
     /// Nothing runs any more, and nothing of the batch that is watched is queued.
     #[serde(skip)]
     pub(super) is_over: bool,
+    /// One job is watched, and no batch.
+    #[serde(skip)]
+    pub(super) is_one_job: bool,
     /// Jobs that ran at the last snapshot, and don't any more.
     #[serde(skip)]
     pub(super) rested: Vec<JobLine>,
-    /// The ids of all jobs and batches, sorted.
+    /// The ids of all jobs and batches.
     #[serde(skip)]
-    pub(super) ids: Vec<String>,
+    pub(super) ids: KnownIds,
 }
 
 /// A job.
@@ -46,13 +54,13 @@ pub(super) struct JobLine {
     instructions: String,
     phase_number: u32,
     pub(super) phase_title: String,
-    phases_planned: u32,
-    phases_complete: u32,
+    pub(super) phases_planned: u32,
+    pub(super) phases_complete: u32,
     /// What is being done now, in the words of the todo.
     pub(super) todo: Option<String>,
     /// Of the phase.
-    todos_completed: u64,
-    todos: u64,
+    pub(super) todos_completed: u64,
+    pub(super) todos: u64,
     pub(super) turns: u64,
     pub(super) tokens_in: u64,
     pub(super) tokens_out: u64,
@@ -80,7 +88,11 @@ pub(super) struct BatchLine {
     pub(super) jobs: u64,
     #[serde(flatten)]
     pub(super) totals: BatchTotals,
-    /// Until all that is queued and running is done, as long as as many run as now.
+    /// What its jobs have cost so far, as far as prices are known.
+    pub(super) spent_usd: f64,
+    /// Jobs that end in an hour, by the last of them; null before three have ended.
+    pub(super) ended_an_hour: Option<f64>,
+    /// Until all that is queued and running has ended, at that rate.
     pub(super) left_ms: Option<u64>,
 }
 
@@ -90,37 +102,46 @@ pub(super) struct Watcher<'o> {
     watched: Watched,
     /// What the queue knows of jobs that were seen.
     known: HashMap<JobId, DatabaseJob>,
-    ids: Vec<String>,
-    /// Of a batch: how many had ended when it was asked, and how long the middle one of those that are done was worked.
-    paces: HashMap<Uuid, (u64, Option<u64>)>,
-    names: HashMap<Uuid, Option<String>>,
+    ids: KnownIds,
+    paces: HashMap<Uuid, BatchPace>,
     before: BTreeMap<JobId, JobLine>,
+}
+
+/// How fast the jobs of a batch are.
+#[derive(Debug, Default)]
+struct BatchPace {
+    /// How many had ended when it was asked.
+    ended: u64,
+    /// How long the middle one of those that are done was worked, in milliseconds.
+    middle_ms: Option<u64>,
+    ends: RecentEnds,
 }
 
 impl<'o> Watcher<'o> {
     pub(super) fn new(app: &'o AppContext, watched: Watched) -> Self {
-        let (known, paces, names) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { app, watched, known, ids: Vec::new(), paces, names, before: BTreeMap::new() }
+        let (known, paces) = (HashMap::new(), HashMap::new());
+        Self { app, watched, known, ids: KnownIds::default(), paces, before: BTreeMap::new() }
     }
 
     pub(super) async fn snapshot(&mut self) -> Result<Snapshot, CliError> {
         let jobs = self.jobs().await?;
-        let mut batches: BTreeMap<Uuid, BatchTotals> = BTreeMap::new();
+        let mut ids: BTreeSet<Uuid> = jobs.iter().filter_map(|job| Some(job.queue.as_ref()?.batch)).collect();
         if let Watched::Batch(batch) = &self.watched {
-            batches.insert(batch.batch.id, BatchTotals::default());
+            ids.insert(batch.batch.id);
         }
-        batches.extend(jobs.iter().filter_map(|job| Some((job.queue.as_ref()?.batch, BatchTotals::default()))));
-        for (batch, totals) in &mut batches {
-            *totals = self.app.store.totals(*batch).await?;
-            self.pace(*batch, totals.ended()).await?;
+        let mut batches = Vec::with_capacity(ids.len());
+        for id in ids {
+            let batch = self.app.store.batch(&id.to_string()).await?;
+            self.pace(&batch).await?;
+            batches.push(batch);
         }
         let mut lines = Vec::with_capacity(jobs.len());
         for job in &jobs {
             lines.push(self.line(job).await?);
         }
         let rested = self.rested(&lines).await?;
-        let batches: Vec<BatchLine> =
-            batches.iter().map(|(batch, totals)| self.batch(*batch, totals, &lines)).collect();
+        let at = now();
+        let batches: Vec<BatchLine> = batches.into_iter().map(|batch| self.batch(batch, at)).collect();
         let is_over = match &self.watched {
             Watched::All => lines.is_empty(),
             Watched::Job(_) => lines.iter().all(|line| !matches!(line.status, JobStatus::Running | JobStatus::Queued)),
@@ -130,7 +151,8 @@ impl<'o> Watcher<'o> {
                 .all(|line| line.totals.queued + line.totals.running == 0),
         };
         self.before = lines.iter().map(|line| (line.id, line.clone())).collect();
-        Ok(Snapshot { at: now(), jobs: lines, batches, is_over, rested, ids: self.ids.clone() })
+        let is_one_job = matches!(self.watched, Watched::Job(_));
+        Ok(Snapshot { at, jobs: lines, batches, is_over, is_one_job, rested, ids: self.ids.clone() })
     }
 
     /// The jobs to show: those of the watched ones that run, the oldest first; a job that was named also when it doesn't.
@@ -143,9 +165,6 @@ impl<'o> Watcher<'o> {
         rows.sort_by_key(|row| row.job.id);
         if rows.iter().any(|row| !self.known.contains_key(&row.job.id)) {
             let known = self.app.database_jobs(rows.clone()).await?;
-            for BatchRow { batch, .. } in self.app.batches_of(&known).await? {
-                self.names.insert(batch.id, batch.name);
-            }
             self.known.extend(known.into_iter().map(|job| (job.id(), job)));
             self.ids = self.app.ids().await?;
         }
@@ -159,22 +178,21 @@ impl<'o> Watcher<'o> {
     }
 
     /// Finds out how long a job of the batch takes, when more of them have ended than at the last look.
-    async fn pace(&mut self, batch: Uuid, ended: u64) -> Result<(), CliError> {
-        if self.paces.get(&batch).is_some_and(|(known, _)| *known == ended) {
+    async fn pace(&mut self, batch: &BatchRow) -> Result<(), CliError> {
+        let (id, ended) = (batch.batch.id, batch.totals.ended());
+        if self.paces.get(&id).is_some_and(|known| known.ended == ended) {
             return Ok(());
         }
-        let row = match &self.watched {
-            Watched::Batch(row) if row.batch.id == batch => (**row).clone(),
-            Watched::All | Watched::Job(_) | Watched::Batch(_) => self.app.batch(&batch.to_string()).await?,
-        };
-        let jobs = self.app.jobs_of(&row, &JobFilter::default()).await?;
-        self.names.insert(batch, row.batch.name);
+        let jobs = self.app.jobs_of(batch, &JobFilter::default()).await?;
+        // Linked jobs were not worked.
+        let ends = jobs.iter().filter(|job| job.same_as().is_none()).filter_map(|job| job.row.state.completed_at);
+        let ends = RecentEnds::of(ends.collect());
         let is_done = |job: &&DatabaseJob| matches!(job.status(), JobStatus::Completed | JobStatus::Partial);
         let mut worked: Vec<u64> = jobs.iter().filter(is_done).map(|job| job.row.state.worked_ms).collect();
-        // Linked jobs were not worked.
         worked.retain(|ms| *ms > 0);
         worked.sort_unstable();
-        self.paces.insert(batch, (ended, worked.get(worked.len().saturating_sub(1) / 2).copied()));
+        let middle_ms = worked.get(worked.len().saturating_sub(1) / 2).copied();
+        self.paces.insert(id, BatchPace { ended, middle_ms, ends });
         Ok(())
     }
 
@@ -187,7 +205,7 @@ impl<'o> Watcher<'o> {
         let state = &job.row.state;
         let queue = job.queue.as_ref();
         let is_running = state.status == JobStatus::Running;
-        let pace = queue.and_then(|queue| self.paces.get(&queue.batch)).and_then(|(_, pace)| *pace);
+        let pace = queue.and_then(|queue| self.paces.get(&queue.batch)).and_then(|pace| pace.middle_ms);
         Ok(JobLine {
             id: job.id(),
             status: state.status,
@@ -226,18 +244,19 @@ impl<'o> Watcher<'o> {
         Ok(rested)
     }
 
-    fn batch(&self, batch: Uuid, totals: &BatchTotals, lines: &[JobLine]) -> BatchLine {
-        let pace = self.paces.get(&batch).and_then(|(_, pace)| *pace);
-        let running = lines.iter().filter(|line| line.batch == Some(batch) && line.status == JobStatus::Running);
-        let begun: u64 = running.clone().map(|line| line.left_ms.or(pace).unwrap_or_default()).sum();
-        let at_once = running.count() as u64;
-        let left = pace.map(|pace| begun.saturating_add(pace.saturating_mul(totals.queued)));
+    fn batch(&self, batch: BatchRow, at: Timestamp) -> BatchLine {
+        let BatchRow { batch, spent_usd, totals, .. } = batch;
+        let ends = self.paces.get(&batch.id).map(|pace| &pace.ends);
+        let more = totals.queued + totals.running;
+        let left = ends.filter(|_| totals.running > 0).and_then(|ends| ends.left(at, more));
         BatchLine {
-            batch,
-            name: self.names.get(&batch).cloned().flatten(),
+            batch: batch.id,
+            name: batch.name,
             jobs: totals.all(),
-            totals: *totals,
-            left_ms: left.and_then(|left| left.checked_div(at_once)),
+            totals,
+            spent_usd,
+            ended_an_hour: ends.filter(|_| totals.running > 0).and_then(|ends| ends.an_hour(at)),
+            left_ms: left.and_then(|left| u64::try_from(left.as_millis()).ok()),
         }
     }
 }

@@ -1,11 +1,14 @@
 use super::*;
 use crate::report::{
     facts::{FileFacts, RecordState},
+    headline::headline,
+    links::ReportLinks,
     needs::NeedKind,
 };
 use crate::store::BatchTotals;
 use overnight_documents::AGAINST_GAPS;
 use proptest::prelude::*;
+use std::path::Path;
 use uuid::Uuid;
 
 fn moment(text: &str) -> Timestamp {
@@ -167,14 +170,14 @@ fn jobs_are_in_it_that_were_made_or_worked_since() {
 #[test]
 fn who_is_needed_is_told_once_for_each_cause() {
     let file = |state| FileFacts { path: "output/a".to_owned(), sha256: String::new(), bytes: 1, state };
-    let none = ["None.", "n/a", " - ", "", "No notes."];
-    let quiet = none.iter().zip(10..).map(|(notes, place)| JobFacts { notes: Some((*notes).to_owned()), ..job(place) });
+    // Rules say the same of every result.
+    let by_rules = JobFacts { confidence: Some(0.3), ..job(10) };
     let running = JobFacts { status: JobStatus::Running, worked_on: true, ..job(1) };
     let waits = JobFacts { status: JobStatus::Held, hold_reason: Some(HoldReason::Outage), worked_on: true, ..job(2) };
     let left = JobFacts { worked_on: false, ..waits.clone() };
     let odd = JobFacts {
+        model: "some/model".to_owned(),
         confidence: Some(0.69),
-        notes: Some("Look at page 3.".to_owned()),
         deliverables: vec![file(FileState::AsDelivered), file(FileState::Changed)],
         ..job(4)
     };
@@ -184,18 +187,12 @@ fn who_is_needed_is_told_once_for_each_cause() {
         deliverables: vec![file(FileState::Missing)],
         ..job(5)
     };
-    let jobs = quiet.chain([running, waits, JobFacts { id: JobId(Uuid::from_u128(3)), ..left }, odd, gone]).collect();
+    let jobs = vec![by_rules, running, waits, JobFacts { id: JobId(Uuid::from_u128(3)), ..left }, odd, gone];
     let report = report(jobs);
     let needs: Vec<_> = report.needs_person.iter().map(|need| (need.why, need.job.0.as_u128())).collect();
     assert_eq!(
         needs,
-        [
-            (NeedKind::Held, 3),
-            (NeedKind::Gone, 5),
-            (NeedKind::Deliverable, 4),
-            (NeedKind::Confidence, 4),
-            (NeedKind::Notes, 4)
-        ]
+        [(NeedKind::Held, 3), (NeedKind::Gone, 5), (NeedKind::Deliverable, 4), (NeedKind::Confidence, 4)]
     );
     let commands: Vec<&str> = report.needs_person.iter().map(|need| need.commands[0].as_str()).collect();
     let id = |place| JobId(Uuid::from_u128(place));
@@ -206,9 +203,52 @@ fn who_is_needed_is_told_once_for_each_cause() {
             format!("overnight show {} --workspaces FOLDER", id(5)),
             format!("overnight audit verify {}", id(4)),
             format!("overnight show {}", id(4)),
-            format!("overnight show {}", id(4)),
         ]
     );
+}
+
+#[test]
+fn a_report_begins_with_what_is_done_what_it_cost_and_what_needs_a_person() {
+    let named = |place: u128, name: &str| JobFacts { label: Some(name.to_owned()), ..job(place) };
+    let ended = |place, name, status| JobFacts { status, priced_usd: 0.0, cost_usd: Some(0.0), ..named(place, name) };
+    for (jobs, sentence) in [
+        (vec![], "There is no job to report on."),
+        (vec![named(1, "a.md")], "1 of 1 document is done for 0.10 USD; nothing needs you."),
+        (vec![named(1, "a.md"), named(2, "a.md")], "2 of 2 jobs are done for 0.20 USD; nothing needs you."),
+        (
+            vec![JobFacts { cost_usd: Some(0.0), priced_usd: 0.0, documents: 2, ..named(1, "a") }],
+            "1 of 1 job is done at no cost; nothing needs you.",
+        ),
+        (
+            vec![JobFacts { cost_usd: None, ..named(1, "a.md") }, ended(2, "b.md", JobStatus::Failed)],
+            "1 of 2 documents is done for more than 0.10 USD; 1 needs you.",
+        ),
+        (
+            vec![
+                named(1, "a.md"),
+                ended(2, "b.md", JobStatus::Queued),
+                ended(3, "c.md", JobStatus::Partial),
+                ended(4, "d.md", JobStatus::Blocked),
+                ended(5, "e.md", JobStatus::Cancelled),
+            ],
+            "1 of 5 documents is done for 0.10 USD, 1 is still to come, 1 is cancelled; 2 need you.",
+        ),
+    ] {
+        assert_eq!(headline(&report(jobs)), sentence);
+    }
+}
+
+#[test]
+fn links_are_seen_from_the_folder_of_the_report() {
+    let file = |path: &str, state| FileFacts { path: path.to_owned(), sha256: String::new(), bytes: 1, state };
+    let done = JobFacts { workspace: "/night/ws/1".to_owned(), ..job(1) };
+    let links = ReportLinks::new(Path::new("/night/out"), Some("/night/out/re:view"));
+    let to = |path| links.file(&done, &file(path, FileState::AsDelivered));
+    assert_eq!(to("output/a b|(c)&<d>.md").as_deref(), Some("../ws/1/output/a%20b%7C%28c%29%26%3Cd%3E.md"));
+    assert_eq!(links.file(&done, &file("a", FileState::Missing)), None);
+    assert_eq!(links.review(done.id), Some(format!("./re:view/{}.html", done.id)));
+    let served = ReportLinks::new(Path::new("/night"), Some("https://desk.example/review"));
+    assert_eq!(served.review(done.id), Some(format!("https://desk.example/review/{}.html", done.id)));
 }
 
 proptest! {
@@ -274,9 +314,11 @@ fn what_was_not_read_is_on_the_page() {
         left_out_files: 3,
         left_out: vec![LeftOutFile { path: "in/c.zip".to_owned(), why: "damaged".to_owned() }],
     }];
-    let style = Style { minute: &|_| String::new(), id: &|id| id.to_string()[35..].to_owned() };
+    let links = ReportLinks::default();
+    let style = Style { minute: &|_| String::new(), id: &|id| id.to_string()[35..].to_owned(), links: &links };
     let told = |title: &str| Page::of(&report, &style).sections.into_iter().find(|section| section.title == title);
-    let rows = |rows: &[&[&str]]| rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect();
+    let cell = |cell: &&str| (*cell).to_owned().into();
+    let rows = |rows: &[&[&str]]| rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     assert_eq!(
         told("Not read"),
         Some(Section {
@@ -288,28 +330,30 @@ fn what_was_not_read_is_on_the_page() {
             ],
             table: Some(ReportTable {
                 columns: vec![
-                    ("JOB", Column::Words),
-                    ("DOCUMENT", Column::Words),
+                    ("DOCUMENT", Column::Name),
                     ("PART", Column::Words),
-                    ("WHY", Column::Sentence)
+                    ("WHY", Column::Sentence),
+                    ("JOB", Column::Words)
                 ],
+                minor: &[],
                 rows: rows(&[
-                    &["2", "a.pdf", "pages 3-4", "a scan"],
-                    &["2", "b.md", "not known where", "its end is cut off"],
-                    &["2", "c.pdf", "all of it", "a password"],
+                    &["a.pdf", "pages 3-4", "a scan", "2"],
+                    &["b.md", "not known where", "its end is cut off", "2"],
+                    &["c.pdf", "all of it", "a password", "2"],
                 ]),
             }),
         })
     );
     let told_recognised = told("Recognised by OCR").and_then(|section| section.table).map(|table| table.rows);
-    assert_eq!(told_recognised, Some(rows(&[&["2", "d.pdf", "page 2"]])));
+    assert_eq!(told_recognised, Some(rows(&[&["d.pdf", "page 2", "2"]])));
     assert_eq!(
         told("Left out when submitted"),
         Some(Section {
             title: "Left out when submitted",
             lines: vec!["Of batch 'night', the first 1 of 3: more are not kept.".to_owned()],
             table: Some(ReportTable {
-                columns: vec![("BATCH", Column::Words), ("FILE", Column::Words), ("WHY", Column::Sentence)],
+                columns: vec![("BATCH", Column::Name), ("FILE", Column::Name), ("WHY", Column::Sentence)],
+                minor: &[],
                 rows: rows(&[&["'night'", "in/c.zip", "damaged"]]),
             }),
         })

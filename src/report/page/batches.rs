@@ -1,8 +1,9 @@
 //! What a report's page says of batches, of what waits in the queue, and of what was given up.
 
-use super::{Column, ReportTable, Section, Style, section, standing};
+use super::{Column, ReportTable, Section, Style, job_id, named, section, standing};
 use crate::report::{
     batch::BatchFacts,
+    cell::{PageCell, Tone},
     count::Report,
     words::{counted, short, usd},
 };
@@ -25,8 +26,8 @@ pub(super) fn called(batch: &BatchFacts) -> String {
 
 pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[
-        ("BATCH", Column::Words),
-        ("INSTRUCTIONS", Column::Words),
+        ("BATCH", Column::Name),
+        ("INSTRUCTIONS", Column::Name),
         ("SUBMITTED", Column::Words),
         ("JOBS", Column::Number),
         ("ENDED", Column::Number),
@@ -34,7 +35,8 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("USD", Column::Number),
         ("BUDGET", Column::Number),
         ("WINDOW", Column::Words),
-    ]);
+    ])
+    .with_minor(&["LINKED", "WINDOW", "INSTRUCTIONS", "SUBMITTED"]);
     let rows = report.batches.iter().map(|batch| {
         let ended = batch.totals.ended();
         vec![
@@ -66,26 +68,27 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
 
 pub(super) fn waiting(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[("STATUS", Column::Words), ("JOBS", Column::Number), ("WAITS", Column::Sentence)]);
-    let rows = report
-        .waiting
-        .iter()
-        .map(|sum| vec![standing(sum.status.name(), sum.hold_reason), sum.jobs.to_string(), sum.words(style.minute)]);
+    let rows = report.waiting.iter().map(|sum| {
+        let status = standing(sum.status.name(), sum.hold_reason);
+        let status = PageCell::toned(status, Tone::of_status(sum.status));
+        vec![status, sum.jobs.to_string().into(), sum.words(style.minute).into()]
+    });
     section("Waiting", table.with(rows))
 }
 
 pub(super) fn given_up(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[
-        ("JOB", Column::Words),
-        ("LABEL", Column::Words),
+        ("LABEL", Column::Name),
         ("ATTEMPTS", Column::Words),
         ("REASON", Column::Sentence),
+        ("JOB", Column::Words),
     ]);
     let rows = report.given_up.iter().filter_map(|id| report.job(*id)).map(|job| {
         vec![
-            (style.id)(job.id),
-            short(job.called()),
-            format!("{} of {}", job.attempts.unwrap_or_default(), job.max_attempts.unwrap_or_default()),
-            short(job.reason.as_deref().unwrap_or_default()),
+            named(job, style),
+            format!("{} of {}", job.attempts.unwrap_or_default(), job.max_attempts.unwrap_or_default()).into(),
+            short(job.reason.as_deref().unwrap_or_default()).into(),
+            job_id(job, style),
         ]
     });
     section("Given up", table.with(rows))

@@ -1,6 +1,6 @@
 //! What a report's page says of documents and parts of them that no text was got from, or that were recognised in images.
 
-use super::{Column, ReportTable, Section, Style, batches::called, section};
+use super::{Column, ReportTable, Section, Style, batches::called, job_id, section};
 use crate::report::{
     count::Report,
     facts::{JobFacts, NotRead, Recognised},
@@ -10,13 +10,14 @@ use overnight_documents::AGAINST_GAPS;
 
 pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[
-        ("JOB", Column::Words),
-        ("DOCUMENT", Column::Words),
+        ("DOCUMENT", Column::Name),
         ("PART", Column::Words),
         ("WHY", Column::Sentence),
+        ("JOB", Column::Words),
     ]);
-    let row =
-        |job: &JobFacts, part: &NotRead| vec![(style.id)(job.id), part.document.clone(), part.part(), part.why.clone()];
+    let row = |job: &JobFacts, part: &NotRead| {
+        vec![part.document.clone().into(), part.part().into(), part.why.clone().into(), job_id(job, style)]
+    };
     let rows = report.jobs.iter().flat_map(|job| job.not_read.iter().map(move |part| row(job, part)));
     let mut section = section("Not read", table.with(rows))?;
     let jobs = report.jobs.iter().filter(|job| !job.not_read.is_empty()).count() as u64;
@@ -29,8 +30,9 @@ pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
 }
 
 pub(super) fn recognised(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = ReportTable::new(&[("JOB", Column::Words), ("DOCUMENT", Column::Words), ("PART", Column::Words)]);
-    let row = |job: &JobFacts, part: &Recognised| vec![(style.id)(job.id), part.document.clone(), part.part()];
+    let table = ReportTable::new(&[("DOCUMENT", Column::Name), ("PART", Column::Words), ("JOB", Column::Words)]);
+    let row =
+        |job: &JobFacts, part: &Recognised| vec![part.document.clone().into(), part.part().into(), job_id(job, style)];
     let rows = report.jobs.iter().flat_map(|job| job.recognised.iter().map(move |part| row(job, part)));
     let mut section = section("Recognised by OCR", table.with(rows))?;
     section.lines.push("These parts are images, and their characters were recognised: some may be wrong.".to_owned());
@@ -38,7 +40,7 @@ pub(super) fn recognised(report: &Report, style: &Style<'_>) -> Option<Section> 
 }
 
 pub(super) fn left_out(report: &Report) -> Option<Section> {
-    let table = ReportTable::new(&[("BATCH", Column::Words), ("FILE", Column::Words), ("WHY", Column::Sentence)]);
+    let table = ReportTable::new(&[("BATCH", Column::Name), ("FILE", Column::Name), ("WHY", Column::Sentence)]);
     let rows = report
         .batches
         .iter()

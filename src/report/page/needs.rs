@@ -1,9 +1,9 @@
 //! What a report's page says of what needs a person.
 
-use super::{Column, ReportTable, Section, Style, called, section, standing};
+use super::{Column, ReportTable, Section, Style, called, named, section, standing};
 use crate::report::{
+    cell::{PageCell, Tone},
     count::Report,
-    facts::JobFacts,
     needs::{Need, NeedKind, commands},
     words::{counted, short},
 };
@@ -17,7 +17,6 @@ type Alike<'n> = (NeedKind, Option<Uuid>, Option<&'static str>, &'n str);
 fn alike<'n>(report: &Report, need: &'n Need) -> Option<Alike<'n>> {
     let batch = report.job(need.job).and_then(|job| job.batch);
     match need.why {
-        NeedKind::Notes => Some((need.why, None, None, need.detail.as_str())),
         NeedKind::Held if batch.is_some() => {
             Some((need.why, batch, need.hold_reason.map(HoldReason::name), need.detail.as_str()))
         }
@@ -40,14 +39,14 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
         return Some(Section { title: "What needs a person", lines: vec![line], table: None });
     }
     let table = ReportTable::new(&[
-        ("JOB", Column::Words),
-        (called(report), Column::Words),
+        (called(report), Column::Name),
         ("WHY", Column::Words),
         ("WHAT", Column::Sentence),
+        ("JOB", Column::Words),
         ("TYPE", Column::Command),
     ]);
     let mut rows = Vec::new();
-    // What a model writes under each of a hundred jobs, and why a batch is held, is read once.
+    // Why a batch is held is read once.
     let mut times_alike: BTreeMap<Alike<'_>, u64> = BTreeMap::new();
     for key in report.needs_person.iter().filter_map(|need| alike(report, need)) {
         *times_alike.entry(key).or_default() += 1;
@@ -55,23 +54,21 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
     for need in &report.needs_person {
         let times = alike(report, need).map_or(Some(1), |key| times_alike.remove(&key));
         let Some(times) = times else { continue };
-        let more = match times.saturating_sub(1) {
-            0 => String::new(),
-            others => format!(" (the same of {})", counted(others, "more job")),
-        };
+        let alike = if times > 1 { format!("{}: ", counted(times, "job")) } else { String::new() };
         let id = (style.id)(need.job);
         let job = report.job(need.job);
         let batch = job.and_then(|job| job.batch).map(|batch| batch.to_string());
-        let mut cells = vec![
-            id.clone(),
-            short(job.map_or("", JobFacts::called)),
-            standing(need.why.name(), need.hold_reason.filter(|_| need.why == NeedKind::Held)),
-            short(&need.detail) + &more,
+        let why = standing(need.why.name(), need.hold_reason.filter(|_| need.why == NeedKind::Held));
+        let mut cells: Vec<PageCell> = vec![
+            job.map(|job| named(job, style)).unwrap_or_default(),
+            PageCell::toned(why, Tone::of_need(need.why)),
+            (alike + &short(&need.detail)).into(),
+            id.clone().into(),
         ];
         // Of an alternative there is more to read in `show`.
         for command in commands(need.why, need.hold_reason, &id, batch.as_deref()).into_iter().take(2) {
-            rows.push([cells.clone(), vec![command]].concat());
-            cells = vec![String::new(); cells.len()];
+            rows.push([cells.clone(), vec![command.into()]].concat());
+            cells = vec![PageCell::default(); cells.len()];
         }
     }
     section("What needs a person", table.with(rows))

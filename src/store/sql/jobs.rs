@@ -136,6 +136,13 @@ fn first_columns(job: &NewJob) -> Vec<Value> {
     values![job.id, job.created, &job.instructions, &job.instructions_sha256, &job.model, job.documents, &job.workspace]
 }
 
+/// The pattern of ids that end so. A shorter end would be a guess.
+fn ending(name: &str) -> Option<String> {
+    const LEAST: usize = 6;
+    let is_end = name.len() >= LEAST && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_end.then(|| format!("%{}", name.to_ascii_lowercase()))
+}
+
 #[async_trait]
 impl<E: Engine> JobStore for E {
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -195,6 +202,13 @@ impl<E: Engine> JobStore for E {
                 let begin_so = "select id from jobs where id between $1 and $2 order by id limit $3";
                 self.query(begin_so, values![first, last, MOST_SHOWN as u64 + 1]).await?
             }
+        };
+        let found = match ending(name).filter(|_| found.is_empty()) {
+            Some(end) => {
+                let end_so = "select id from jobs where cast(id as text) like $1 order by id limit $2";
+                self.query(end_so, values![end, MOST_SHOWN as u64 + 1]).await?
+            }
+            None => found,
         };
         let mut matches: Vec<JobId> = found.into_iter().map(|(id,)| JobId(id.0)).collect();
         match matches[..] {

@@ -146,7 +146,7 @@ fn what_lies_on_another_machine_is_not_called_missing() {
     let files = job["deliverables"].as_array().unwrap().len();
     assert_eq!((&report["deliverables"]["missing"], &report["deliverables"]["elsewhere"]), (&json!(0), &json!(files)));
     let why: Vec<&Value> = report["needs_person"].as_array().unwrap().iter().map(|need| &need["why"]).collect();
-    assert_eq!(why, ["held", "held", "failed", "notes"]);
+    assert_eq!(why, ["held", "held", "failed"]);
     let faults = report["collected"]["faults"].as_array().unwrap();
     assert_eq!(faults.len(), files);
     assert!(faults[0].as_str().unwrap().ends_with(" is on another machine: collect it there"), "{faults:?}");
@@ -178,5 +178,5 @@ fn a_job_that_was_never_begun_has_no_workspace_that_is_gone() {
     assert_eq!(ran(&["work", "--until-empty", "-q"]).code, 3);
     let report: Value = serde_json::from_str(&ran(&["report", "night", "--json"]).stdout).unwrap();
     let whys: Vec<&Value> = report["needs_person"].as_array().unwrap().iter().map(|need| &need["why"]).collect();
-    assert_eq!(whys, ["failed", "notes"], "{report}");
+    assert_eq!(whys, ["failed"], "{report}");
 }

@@ -100,7 +100,7 @@ fn a_job_without_a_workspace_is_the_queues() {
     dir.sql(&format!("update jobs set status = 'queued', hold_reason = null where id = '{second}'"));
     assert_eq!(
         dir.says(0, &["resume", &second]),
-        format!("job {second} is queued until 2099-01-01 06:30; then a worker takes it (`overnight work`)\n")
+        format!("job {second} is queued until 2099-01-01 06:30 UTC; then a worker takes it (`overnight work`)\n")
     );
     assert_eq!(dir.says(0, &["cancel", &second]), format!("job {second} is cancelled; it was never begun\n"));
     assert_eq!(

@@ -67,7 +67,7 @@ fn jobs_of_another_machine_are_told_with_its_name() {
     let waits = "\nWaits\n  \
                  queued         2: for a worker on mach [31mB, which has the workspace\n  \
                  queued         2: for a worker on machA, which has the workspace\n  \
-                 held (window)  1: goes on by itself, with a worker on mach [31mB; the first at 2099-01-01 06:30\n";
+                 held (window)  1: goes on by itself, with a worker on mach [31mB; the first at 2099-01-01 06:30 UTC\n";
     assert!(shown.contains(waits), "{shown}");
     // One of this machine can be worked here.
     assert!(shown.contains("\nNext\n  overnight work\n"), "{shown}");
@@ -110,7 +110,7 @@ fn a_batch_that_is_held_for_a_time_says_when_it_goes_on() {
         wait(async { dir.store.hold(JobTarget::Batch(batch_id(1)), reason, Some(at(FUTURE))).await.unwrap() });
         let shown = dir.says(0, &["show", "night"]);
         let standing = format!("held ({name})");
-        let waits = format!("\nWaits\n  {standing:<13}  2: goes on by itself; the first at 2099-01-01 06:30\n");
+        let waits = format!("\nWaits\n  {standing:<13}  2: goes on by itself; the first at 2099-01-01 06:30 UTC\n");
         assert!(shown.contains(&waits), "{shown}");
     }
 }

@@ -97,7 +97,7 @@ fn each_change_is_a_line_until_nothing_runs() {
     let mut child = dir.command(&["watch", "night"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // What is printed is waited for before the next thing happens. A line begins with its time.
-    let mut next = || dir.steady(&lines.next().unwrap().unwrap()[21..]);
+    let mut next = || dir.steady(&lines.next().unwrap().unwrap()[25..]);
     let store = &dir.store;
     assert_eq!(next(), "batch 'night': 2 jobs, 2 queued");
     wait(async { store.claim_next(A, "there", 1, MINUTE).await.unwrap() });

@@ -293,17 +293,18 @@ fn whole_job_with(deliverable: &str, said: &Value) -> Vec<Value> {
 pub(super) fn normal(night: &Night, text: &str) -> String {
     let folder = fs::canonicalize(night.folder.path()).unwrap_or_else(|_| night.folder.path().to_owned());
     let mut text = text.replace(&*folder.to_string_lossy(), "NIGHT");
-    let name = Regex::new(r"\b01[0-9a-f]{6}(-[0-9a-f]+)*\b").unwrap();
+    let name = Regex::new(r"\b[0-9a-f]{6,}(-[0-9a-f]{4,})*\b").unwrap();
     text = name
         .replace_all(&text, |found: &regex::Captures<'_>| {
-            let places: Vec<usize> =
-                (0..night.ids.len()).filter(|place| night.ids[*place].to_string().starts_with(&found[0])).collect();
-            assert_eq!(places.len(), 1, "{} is ambiguous", &found[0]);
-            format!("JOB{}", places[0])
+            let ids = night.ids.iter().map(JobId::to_string);
+            match ids.into_iter().position(|id| id.starts_with(&found[0]) || id.ends_with(&found[0])) {
+                Some(place) => format!("JOB{place}"),
+                None => found[0].to_owned(),
+            }
         })
         .into_owned();
     for (pattern, word) in [
-        (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d", "TIME"),
+        (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d( UTC)?", "TIME"),
         // The job whose process died has its row from its journal again, whatever was written there.
         (r"\b(\d+ms|\d+\.\ds)\b", "MS"),
         (r"\b\d{4,}\b", "N"),

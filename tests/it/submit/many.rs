@@ -121,10 +121,7 @@ fn all_that_are_left_out_are_in_the_report() {
     );
     let shown = |form: &str| {
         let shown = dir.run_with(&[], &["report", "--batch", batch, "--format", form]).stdout;
-        (
-            shown.matches(".pdf").count(),
-            shown.contains("and 92 more lines: --format html, markdown or json has them all\n"),
-        )
+        (shown.matches(".pdf").count(), shown.contains("  92 more: -o report.html has them all, or .md or .json\n"))
     };
     assert_eq!([shown("text"), shown("markdown"), shown("html")], [(60, true), (152, false), (152, false)]);
 }

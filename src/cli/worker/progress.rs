@@ -1,0 +1,138 @@
+//! Shows on stderr how far a worker is with the queue: on a terminal a bar below its messages, elsewhere a line each minute.
+
+use crate::{
+    cli::{
+        out,
+        progress::{RecentEnds, counted, ends_text, rate_text},
+    },
+    runner::now,
+    store::Store,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
+use std::{fmt::Write, sync::Arc, time::Duration};
+use tokio::{
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    task::JoinHandle,
+};
+
+/// How often the queue is looked at for the bar.
+const BAR_EVERY: Duration = Duration::from_secs(1);
+/// The time between two lines.
+const LINE_EVERY: Duration = Duration::from_mins(1);
+
+/// Follows a worker until it ends.
+#[derive(Debug)]
+pub(super) struct QueueProgress {
+    rested: UnboundedSender<JobId>,
+    task: JoinHandle<()>,
+    bar: Option<ProgressBar>,
+}
+
+impl QueueProgress {
+    /// `None`: nobody is to see it.
+    pub(super) fn begin(store: Arc<dyn Store>) -> Option<Self> {
+        if out::is_quiet() || out::is_json() {
+            return None;
+        }
+        let bar = console::Term::stderr().is_term().then(bar);
+        if let Some(bar) = &bar {
+            out::set_bar(bar.clone());
+        }
+        let (rested, hears) = unbounded_channel();
+        let task = tokio::spawn(follow(store, hears, bar.clone()));
+        Some(Self { rested, task, bar })
+    }
+
+    /// Where jobs are told that came to rest.
+    pub(super) fn sender(&self) -> UnboundedSender<JobId> {
+        self.rested.clone()
+    }
+
+    /// Removes the bar before the summary is printed.
+    pub(super) fn end(self) {
+        self.task.abort();
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:16.green} {wide_msg}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─");
+    ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// How far the queue is.
+#[derive(Debug, Default)]
+struct QueueTally {
+    /// Jobs that had ended before this worker began; none before the queue was looked at.
+    ended_before: Option<u64>,
+    /// Since then, by all workers.
+    ended: u64,
+    /// Queued or running.
+    left: u64,
+    ends: RecentEnds,
+    /// What the jobs that came to rest here have cost, as far as prices are known.
+    spent_usd: f64,
+}
+
+impl QueueTally {
+    async fn look(&mut self, store: &dyn Store) {
+        // What can't be read now is read at the next look.
+        let Ok(depth) = store.depth().await else { return };
+        let sum = |fits: fn(JobStatus) -> bool| -> u64 {
+            depth.iter().filter(|(status, _)| fits(*status)).map(|(_, jobs)| jobs).sum()
+        };
+        let ended = sum(JobStatus::is_end);
+        let ended = ended.saturating_sub(*self.ended_before.get_or_insert(ended));
+        for _ in self.ended..ended {
+            self.ends.push(now());
+        }
+        self.ended = ended;
+        self.left = sum(|status| matches!(status, JobStatus::Queued | JobStatus::Running));
+    }
+
+    /// `312 of 500 jobs ended; 41 an hour; ends ~06:40 +01:00 (in 4h 35m); 12.31 USD`.
+    fn text(&self, now: Timestamp) -> String {
+        let mut text = format!("{} of {} ended", self.ended, counted(self.ended + self.left, "job"));
+        if let Some(rate) = self.ends.an_hour(now).filter(|_| self.left > 0) {
+            let _ = write!(text, "; {}", rate_text(rate));
+        }
+        if let Some(left) = self.ends.left(now, self.left).filter(|_| self.left > 0) {
+            let _ = write!(text, "; {}", ends_text(now, left));
+        }
+        if self.spent_usd > 0.0 {
+            let _ = write!(text, "; {:.2} USD", self.spent_usd);
+        }
+        text
+    }
+}
+
+async fn follow(store: Arc<dyn Store>, mut rested: UnboundedReceiver<JobId>, bar: Option<ProgressBar>) {
+    let mut tally = QueueTally::default();
+    tally.look(&*store).await;
+    let mut looks = tokio::time::interval(if bar.is_some() { BAR_EVERY } else { LINE_EVERY });
+    // The first is at once.
+    looks.tick().await;
+    let mut told = 0;
+    loop {
+        if let Some(bar) = &bar {
+            bar.set_length((tally.ended + tally.left).max(1));
+            bar.set_position(tally.ended);
+            bar.set_message(tally.text(now()));
+        } else if tally.ended != told {
+            told = tally.ended;
+            out::note(&tally.text(now()));
+        }
+        tokio::select! {
+            id = rested.recv() => {
+                let Some(id) = id else { return };
+                let row = store.job(id).await.ok().flatten();
+                tally.spent_usd += row.and_then(|row| row.state.cost_usd).unwrap_or_default();
+            }
+            _ = looks.tick() => tally.look(&*store).await,
+        }
+    }
+}
