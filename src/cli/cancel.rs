@@ -98,7 +98,8 @@ pub(super) async fn cancel(app: &AppContext, args: &CancelArgs) -> Result<u8, Cl
                 Some(JobStatus::Cancelled) => (true, format!("job {id} is cancelled; it was never begun")),
                 Some(status) if status.is_end() => return Err(ended(&job, status)),
                 Some(_) | None => {
-                    let text = format!("job {id} is cancelled by the worker that has it, or by the next one that takes it");
+                    let text =
+                        format!("job {id} is cancelled by the worker that has it, or by the next one that takes it");
                     (false, text)
                 }
             }
