@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     runner::{Anchor, OpenJob, RunError},
-    store::{BatchRow, BatchTotals, ControlSignal, JobTarget},
+    store::{BatchRow, BatchTotals, ControlSignal, JobTarget, PAUSED_BY_PERSON},
     workspace::lock::LockError,
 };
 use overnight_core::{
@@ -120,7 +120,7 @@ pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliE
             if let Status::Held { reason, detail } = &opened.job.status {
                 return Err(CliError::usage(format!("job {id} is held already ({reason}): {detail}")));
             }
-            let detail = "paused by a person".to_owned();
+            let detail = PAUSED_BY_PERSON.to_owned();
             apply_command(app, &mut opened, Command::Hold { reason: HoldReason::Paused, detail }).await?;
             (true, format!("job {id} is held (paused); `overnight resume {id}` goes on"))
         }
