@@ -14,6 +14,7 @@ mkdir -p "$made/man"
 
 "$program" man "$made/man"
 gzip -9n "$made"/man/*.1
+gzip -9nc CHANGELOG.md > "$made/changelog.gz"
 for shell in bash zsh fish; do
     "$program" completions "$shell" > "$made/overnight.$shell"
 done

@@ -95,10 +95,12 @@ fn settings() -> Option<Settings> {
 
 fn instructions_beginning(typed: &OsStr) -> Vec<CompletionCandidate> {
     let names = settings().map(|settings| instructions::names(&settings.instructions.value)).unwrap_or_default();
-    // A path is completed as paths are.
     let mut found: Vec<CompletionCandidate> =
         names.into_iter().filter(|name| begins(name, typed)).map(CompletionCandidate::new).collect();
-    found.extend(PathCompleter::any().complete(typed));
+    // What looks like a path is completed as paths are.
+    if typed.to_str().is_some_and(|typed| typed.contains(['/', '.'])) {
+        found.extend(PathCompleter::any().complete(typed));
+    }
     found
 }
 

@@ -152,7 +152,7 @@ fn next(folder: &Path, answers: &Answers, is_tried: bool) -> String {
     if model == run::DEFAULT_MODEL {
         lines.push((
             "overnight models".to_owned(),
-            "offline is rules, for demonstration: put a model into overnight.yaml, and its key into the environment",
+            "offline is only rules: name a model in overnight.yaml, and put its key into the environment",
         ));
     }
     let submit = format!("overnight submit {name} --documents {documents} --each --batch {name}");

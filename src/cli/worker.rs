@@ -13,7 +13,7 @@ use super::{
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
     config::{Flags, Settings, plain_environment},
-    notify::{Channel, NoticeTarget},
+    notify::{NoticeChannel, NoticeTarget},
     store::Store,
     worker::{ClaimOutcome, JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
     workspace::lock::host,
@@ -59,8 +59,8 @@ pub(super) struct WorkArgs {
     drain_after: Option<Duration>,
     /// When a batch has ended, run this command with what became of it as JSON on its stdin, or send that to this address; the
     /// command gets PATH, HOME, LANG, TZ and TMPDIR, and no other variable
-    #[arg(long, value_name = "COMMAND|URL", value_parser = Channel::parse, help_heading = "Notices")]
-    on_batch_end: Option<Channel>,
+    #[arg(long, value_name = "COMMAND|URL", value_parser = NoticeChannel::parse, help_heading = "Notices")]
+    on_batch_end: Option<NoticeChannel>,
     /// Run this command at a batch's end, and when jobs need a person
     #[arg(long, value_name = "COMMAND", help_heading = "Notices")]
     notify_command: Option<String>,

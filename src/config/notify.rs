@@ -9,11 +9,12 @@ use super::{
 };
 use crate::{
     model::remote::Key,
-    notify::{Channel, EmailChannel, InvalidChannel, NoticeTarget},
+    notify::{EmailChannel, InvalidChannel, NoticeChannel, NoticeTarget},
 };
+use std::fmt;
 
 /// What the settings say of it, as it stands there.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct NotifySettings {
     command: Setting<Option<String>>,
     url: Setting<Option<String>>,
@@ -23,6 +24,13 @@ pub struct NotifySettings {
     to: Setting<Option<String>>,
     user: Setting<Option<String>>,
     password_env: Setting<Option<String>>,
+}
+
+/// Not derived: an address may be a secret.
+impl fmt::Debug for NotifySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NotifySettings(…)")
+    }
 }
 
 impl NotifySettings {
@@ -67,16 +75,17 @@ impl Settings {
         let notify = &self.notify;
         let mut channels = Vec::new();
         if let Some(line) = &notify.command.value {
-            channels.push(Channel::Command { line: line.clone(), environment: plain_environment() });
+            channels.push(NoticeChannel::Command { line: line.clone(), environment: plain_environment() });
         }
         match &notify.url.value {
             Some(url) => {
                 let secret = self.secret(&NOTIFY_SECRET, &notify.secret_env)?;
-                channels.push(Channel::webhook(url, secret).map_err(|error| wrong(&NOTIFY_URL, &notify.url, error))?);
+                channels
+                    .push(NoticeChannel::webhook(url, secret).map_err(|error| wrong(&NOTIFY_URL, &notify.url, error))?);
             }
             None => needs(&NOTIFY_SECRET, &notify.secret_env, &NOTIFY_URL)?,
         }
-        channels.extend(self.email()?.map(|email| Channel::Email(Box::new(email))));
+        channels.extend(self.email()?.map(|email| NoticeChannel::Email(Box::new(email))));
         Ok(channels.into_iter().map(|channel| NoticeTarget { channel, only_ends: false }).collect())
     }
 
@@ -127,7 +136,7 @@ fn wrong(key: &SettingKey, setting: &Setting<Option<String>>, error: InvalidChan
 }
 
 fn address(text: &str) -> Result<String, InvalidValue> {
-    Channel::webhook(text, None).map(|_| text.to_owned()).map_err(|error| InvalidValue(error.0))
+    NoticeChannel::webhook(text, None).map(|_| text.to_owned()).map_err(|error| InvalidValue(error.0))
 }
 
 fn mailbox(text: &str) -> Result<String, InvalidValue> {

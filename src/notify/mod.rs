@@ -11,6 +11,6 @@ mod email;
 mod notice;
 mod webhook;
 
-pub use channel::{Channel, InvalidChannel, NoticeTarget};
+pub use channel::{InvalidChannel, NoticeChannel, NoticeTarget};
 pub use email::EmailChannel;
 pub use notice::{Notice, NoticeKind, NoticeNeed};

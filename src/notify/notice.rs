@@ -3,7 +3,7 @@
 use crate::{
     report::{
         needs::{NeedKind, commands},
-        words::{counted, one_line, short, usd},
+        words::{counted, one_line, short},
     },
     store::{BatchRow, PAUSED_BY_PERSON, QueueEntry},
 };
@@ -133,25 +133,20 @@ impl Notice {
     }
 }
 
-/// `batch night has ended: 497 of 500 jobs are completed, for 31.2000 USD; 3 jobs need you`
+/// `batch night has ended: 497 of 500 jobs completed, for 31.20 USD; 3 need you`
 fn message(event: NoticeKind, row: &BatchRow, need: u64) -> String {
-    let (name, totals) = (one_line(&row.batch.shown_name()), &row.totals);
-    let needs = match need {
-        0 => String::new(),
-        1 => "; 1 job needs you".to_owned(),
-        _ => format!("; {} need you", counted(need, "job")),
-    };
-    let (completed, all) = (totals.completed, counted(totals.all(), "job"));
-    let cost = usd(row.spent_usd);
+    let (name, totals, cost) = (one_line(&row.batch.shown_name()), &row.totals, row.spent_usd);
+    let all = totals.all();
+    let verb = if need == 1 { "needs" } else { "need" };
     match event {
         NoticeKind::BatchEnded => {
-            format!("batch {name} has ended: {completed} of {all} completed, for {cost} USD{needs}")
+            let needs = if need == 0 { String::new() } else { format!("; {need} {verb} you") };
+            let all = counted(all, "job");
+            format!("batch {name} has ended: {} of {all} completed, for {cost:.2} USD{needs}", totals.completed)
         }
         NoticeKind::NeedsPerson => {
-            format!(
-                "batch {name}: {} of {all} have ended, {completed} of them completed, for {cost} USD{needs}",
-                totals.ended()
-            )
+            let needs = counted(need, "job");
+            format!("batch {name}: {needs} {verb} you; {} of {all} ended, for {cost:.2} USD", totals.ended())
         }
     }
 }
