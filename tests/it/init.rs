@@ -2,36 +2,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::cli_run::{Ran, TestDir};
+use crate::{
+    cli_run::{Ran, TestDir},
+    commands::tree,
+};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 const REPORT: [&str; 7] =
     ["init", "--task", "Say what these texts demand of whom.", "--documents", "docs", "--model", "offline"];
 
-impl TestDir {
-    /// The files that are there, without the workspaces.
-    fn files(&self) -> BTreeSet<String> {
-        let files = walkdir::WalkDir::new(self.path()).into_iter().map(Result::unwrap);
-        let names = files.filter(|entry| entry.file_type().is_file());
-        let names = names.map(|entry| entry.path().strip_prefix(self.path()).unwrap().display().to_string());
-        names.filter(|name| !name.contains("workspaces/")).collect()
-    }
-
-    fn text(&self, path: &str) -> String {
-        std::fs::read_to_string(self.path().join(path)).unwrap()
-    }
+fn text(dir: &TestDir, path: &str) -> String {
+    std::fs::read_to_string(dir.path().join(path)).unwrap()
 }
 
 #[test]
 fn a_task_is_made_tried_and_never_overwritten() {
     let dir = TestDir::new();
-    let before = dir.files();
     let ran = dir.run_with(&[], &REPORT);
     assert_eq!(ran.code, 0, "{ran:?}");
     let made = ["instructions/say-what-these-texts.md", "instructions/schemas/say-what-these-texts.schema.json"];
-    let written: BTreeSet<String> = dir.files().difference(&before).cloned().collect();
-    assert_eq!(written, BTreeSet::from([made[0], made[1], "overnight.yaml"].map(str::to_owned)));
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines[0], format!("written: {}, {}, overnight.yaml", made[0], made[1]));
     assert!(lines[1].ends_with(": completed"), "{lines:?}");
@@ -45,14 +34,11 @@ fn a_task_is_made_tried_and_never_overwritten() {
         let ran = dir.run_with(&[], words);
         assert_eq!(ran.code, 0, "{words:?} {ran:?}");
     }
-    assert!(dir.text("man/overnight-init.1").contains(".SH SYNOPSIS"));
-    let files = dir.files();
+    assert!(text(&dir, "man/overnight-init.1").contains(".SH SYNOPSIS"));
+    let before = tree(&dir);
     let again = dir.run_with(&[], &REPORT);
-    let there = format!(
-        "error: {} is there already, and nothing is overwritten: name another folder, such as `overnight init FOLDER`\n",
-        made[0]
-    );
-    assert_eq!((again, dir.files()), (Ran { code: 2, stdout: String::new(), stderr: there }, files));
+    assert!(again.code == 2 && again.stderr.contains(".md is there already, and nothing is overwritten"), "{again:?}");
+    assert_eq!(tree(&dir), before);
 }
 
 #[test]
@@ -64,12 +50,10 @@ fn records_have_the_fields_that_were_named() {
     let ran = dir.run_with(&[], &[&["init", "new"], &task[..], &fields].concat());
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.stdout.contains("it can't make output/records.json. Use a language model"), "{ran:?}");
-    let text = dir.text("new/instructions/duties.md");
-    let front = text.split("---\n").nth(1).unwrap();
-    assert!(front.starts_with("name: duties\ndescription: \"Find every \\\"duty\\\": who, what?\"\n"), "{front}");
-    let told: Vec<&str> = text.lines().filter(|line| line.starts_with("- `")).map(|line| &line[..12]).collect();
-    assert_eq!(told, ["- `who`: in ", "- `due_date`", "- `amount`: ", "- `quote`: t", "- `document`", "- `page`: th"]);
-    let schema: Value = serde_json::from_str(&dir.text("new/instructions/schemas/duties.schema.json")).unwrap();
+    let task = text(&dir, "new/instructions/duties.md");
+    let front = "---\nname: duties\ndescription: \"Find every \\\"duty\\\": who, what?\"\n";
+    assert!(task.starts_with(front) && task.contains("\n- `due_date`: a date, as"), "{task}");
+    let schema: Value = serde_json::from_str(&text(&dir, "new/instructions/schemas/duties.schema.json")).unwrap();
     let item = &schema["properties"]["records"]["items"];
     assert_eq!(item["required"], json!(["who", "due_date", "amount", "quote", "document", "page"]));
     assert_eq!(
@@ -81,21 +65,17 @@ fn records_have_the_fields_that_were_named() {
 #[test]
 fn nothing_is_written_after_a_mistake() {
     let dir = TestDir::new();
-    let before = dir.files();
+    let before = tree(&dir);
     for (words, why) in [
         (&["--documents", "docs"][..], "--task is missing: name it, or answer the questions on a terminal"),
         (&["--task", "Find.", "--documents", "nowhere"], "--documents 'nowhere' names nothing that is there"),
-        (
-            &["--task", "Find.", "--documents", "docs", "--name", "../x"],
-            "--name '../x' must begin with a letter, and have letters, digits, '-' and '_' only",
-        ),
     ] {
         let ran = dir.run_with(&[], &[&["init"], words].concat());
         assert_eq!(ran, Ran { code: 2, stdout: String::new(), stderr: format!("error: {why}\n") });
     }
     let ran = dir.run_with(&[], &["init", "--task", "Find.", "--documents", "docs", "--model", "openai:gpt-6-sol"]);
     assert!(ran.code == 2 && ran.stderr.contains("OPENAI_API_KEY") && ran.stderr.contains("--no-trial"), "{ran:?}");
-    assert_eq!(dir.files(), before);
+    assert_eq!(tree(&dir), before);
 }
 
 #[test]
@@ -108,10 +88,10 @@ fn a_shell_completes_jobs_batches_and_instructions() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         ran.stdout.lines().map(str::to_owned).filter(|word| !word.starts_with('-')).collect::<Vec<_>>()
     };
-    let before = dir.files();
+    let before = tree(&dir);
     assert_eq!(completed(&["overnight", "show", ""]), [""; 0]);
     assert_eq!(completed(&["overnight", "run", "ext"]), ["extract-requirements"]);
-    assert_eq!(dir.files(), before);
+    assert_eq!(tree(&dir), before);
     let submit = ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night", "--json"];
     let batch: Value = serde_json::from_str(&dir.run_with(&[], &submit).stdout).unwrap();
     let jobs: Value = serde_json::from_str(&dir.run_with(&[], &["jobs", "--json"]).stdout).unwrap();
@@ -129,9 +109,7 @@ fn a_shell_completes_jobs_batches_and_instructions() {
         serde_json::from_str(&ran.stdout).unwrap()
     };
     let (batch, job) = (&batch["batch"], &newest[2]);
-    let message = format!("job {job} is cancelled; it was never begun");
-    let cancelled = json!({"request": "cancel", "job": job, "batch": null, "done": 1, "asked": 0, "message": message});
-    assert_eq!(told(&["cancel", job]), cancelled);
+    assert_eq!(told(&["cancel", job])["done"], 1);
     let message = "batch 'night': 1 job is held (paused); `overnight resume night` goes on";
     let paused = json!({"request": "pause", "job": null, "batch": batch, "done": 1, "asked": 0, "message": message});
     assert_eq!(told(&["pause", "night"]), paused);
