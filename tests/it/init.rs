@@ -27,7 +27,6 @@ fn a_task_is_made_tried_and_never_overwritten() {
     let next: Vec<&str> = lines.iter().skip_while(|line| **line != "next:").copied().collect();
     let submit = "  overnight submit say-what-these-texts --documents docs --each --batch say-what-these-texts";
     assert_eq!(next[3..5], [format!("{submit} --dry-run    # what it may cost").as_str(), submit]);
-
     // What it says next works, and what it wrote is sound.
     let words: Vec<&str> = submit.split_whitespace().skip(1).collect();
     for words in [&words[..], &["work", "--until-empty"], &["doctor"], &["man", "man"]] {
@@ -101,7 +100,6 @@ fn a_shell_completes_jobs_batches_and_instructions() {
     assert_eq!(completed(&["overnight", "report", "--batch", "ni"]), ["night"]);
     let script = dir.run_with(&[], &["completions", "bash"]).stdout;
     assert!(script.contains("_OVERNIGHT_COMPLETE=\"bash\"") && !script.contains("/overnight"), "{script}");
-
     // Requests say in numbers what came of them.
     let told = |words: &[&str]| -> Value {
         let ran = dir.run_with(&[], &[words, &["--json"]].concat());

@@ -153,7 +153,6 @@ async fn each_thing_is_told_by_one_and_needs_are_gathered(place: Place) {
     assert_eq!(store.claim_notice(now, true, MINUTE).await, Ok(None));
     store.notice_told(claim).await.unwrap();
     assert_eq!(store.claim_notice(now.after(Duration::from_mins(60)), true, MINUTE).await, Ok(None));
-
     // What comes later waits for its quarter of an hour; who takes it and is lost leaves it to others.
     place
         .sql(set(1, &format!("'held', hold_reason = 'limit', updated = '{}'", now.after(Duration::from_mins(4)))))
@@ -164,13 +163,11 @@ async fn each_thing_is_told_by_one_and_needs_are_gathered(place: Place) {
     place.sql("update batches set telling_until = '2020-01-01T00:00:00.000Z'").await;
     let claim = store.claim_notice(later, false, MINUTE).await.unwrap().unwrap();
     store.notice_told(claim).await.unwrap();
-
     // An outage is told when it has lasted an hour.
     place.sql(set(3, "'held', hold_reason = 'outage', reason = null")).await;
     assert_eq!(store.claim_notice(later, true, MINUTE).await, Ok(None));
     let claim = store.claim_notice(now.after(Duration::from_mins(90)), true, MINUTE).await.unwrap().unwrap();
     assert_eq!(claim.batch, batch_id(2));
-
     // An end is told once, and that of another day not at all.
     place.sql("update jobs set status = 'completed'").await;
     for number in [1, 2] {
