@@ -26,6 +26,7 @@ use std::{
 mod base_folder;
 pub mod database_url;
 mod keys;
+mod notify;
 mod sources;
 mod telemetry;
 #[cfg(test)]
@@ -34,6 +35,7 @@ mod text_file;
 
 pub use database_url::DatabaseUrl;
 pub use keys::{ApiKeys, CloudVariables, Headers};
+pub use notify::NotifySettings;
 pub use text_file::{TextFileError, text_file};
 
 /// Read in the current folder, or the nearest one above that has it, unless another file is named.
@@ -68,6 +70,9 @@ pub struct Flags {
     pub headers: Vec<String>,
     pub record: Option<PathBuf>,
     pub log_format: Option<String>,
+    pub notify_command: Option<String>,
+    pub notify_webhook: Option<String>,
+    pub notify_email: Option<String>,
 }
 
 /// Not derived: a database URL may carry a password, a header a key.
@@ -220,6 +225,8 @@ pub struct Settings {
     /// The most MiB of texts that are kept for later jobs.
     pub cache_mib: Setting<u64>,
     pub log_format: Setting<LogFormat>,
+    /// Who is told of batches.
+    pub notify: NotifySettings,
     /// Where traces go, where they go somewhere.
     pub telemetry: Setting<Option<TraceTarget>>,
 }
@@ -335,6 +342,7 @@ impl Settings {
             keys,
             cloud,
             log_format: sources.setting(&LOG_FORMAT, LogFormat::Text.name(), LogFormat::parse)?,
+            notify: NotifySettings::read(&sources)?,
             telemetry,
         })
     }
@@ -380,6 +388,7 @@ impl Settings {
             (CACHE_MIB.name, self.cache_mib.value.to_string(), self.cache_mib.origin.clone()),
             (LOG_FORMAT.name, self.log_format.value.name().to_owned(), self.log_format.origin.clone()),
         ];
+        rows.extend(self.notify.rows());
         // Not a name that can be set: where it comes from says what is.
         rows.extend(
             self.telemetry.value.iter().map(|target| ("traces", target.shown(), self.telemetry.origin.clone())),

@@ -10,6 +10,7 @@
 //!
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
+//! - [`notify`]: tells people what became of a batch
 //! - [`report`], [`export`], [`audit`], [`telemetry`]: read what was left behind
 //! - [`runner`]: makes, opens and drives a job
 //! - [`batch`]: what is submitted together
@@ -27,6 +28,7 @@ pub mod export;
 pub mod extraction;
 pub mod failpoint;
 pub mod model;
+pub mod notify;
 pub mod report;
 pub mod runner;
 pub mod store;

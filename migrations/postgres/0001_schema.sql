@@ -17,12 +17,19 @@ create table batches (
     -- Only inside this window is a job started, such as 22:00-06:00 Europe/Berlin; null: at any time.
     time_window         text,
     -- When somebody saw to the end of the batch, after its last job.
-    ended_at            timestamptz
+    ended_at            timestamptz,
+    -- What people were told: the end that stands above; when they were told of needs last, and of all that had come up by then.
+    end_told            timestamptz,
+    needs_told          timestamptz,
+    needs_upto          timestamptz,
+    -- A worker is at it, until then at most.
+    telling_until       timestamptz
 );
 
 create index batches_by_created on batches (created desc, id desc);
 create index batches_by_name on batches (name, created desc) where name is not null;
 create index batches_open on batches (created, id) where ended_at is null;
+create index batches_by_end on batches (ended_at) where ended_at is not null;
 
 create table workers (
     -- Fresh for each process, so that a restarted worker is never taken for the one that died.

@@ -11,23 +11,29 @@ use super::{
 };
 use crate::{
     runner::{Anchor, OpenJob, RunError},
-    store::{BatchRow, BatchTotals, ControlSignal, JobTarget},
+    store::{BatchRow, BatchTotals, ControlSignal, JobTarget, PAUSED_BY_PERSON},
     workspace::lock::LockError,
 };
 use overnight_core::{
     job::{
+        id::JobId,
         record::{HoldReason, JobStatus},
         rows::CheckpointExtent,
         state::Status,
     },
     machine::effect::Command,
 };
+use serde::Serialize;
+use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CancelArgs {
     /// Id of a job, the beginning of one, 'last', or name or id of a batch
     #[arg(value_name = "JOB|BATCH")]
     job: String,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -35,54 +41,90 @@ pub(super) struct PauseArgs {
     /// Id of a job, the beginning of one, 'last', or name or id of a batch
     #[arg(value_name = "JOB|BATCH")]
     job: String,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of a request. As JSON its fields are a promise.
+#[derive(Debug, Serialize)]
+pub(super) struct RequestOutcome {
+    /// `cancel`, `pause` or `retry`.
+    pub(super) request: &'static str,
+    /// The job that was named; none: a batch was.
+    pub(super) job: Option<JobId>,
+    pub(super) batch: Option<Uuid>,
+    /// Jobs for which it is done.
+    pub(super) done: u64,
+    /// Jobs whose worker does it at its next turn, or when one takes them.
+    pub(super) asked: u64,
+    /// The same for people.
+    pub(super) message: String,
+}
+
+impl RequestOutcome {
+    /// For one job: it is done, or somebody was asked.
+    fn of_job(request: &'static str, job: JobId, is_done: bool, message: String) -> Self {
+        Self { request, job: Some(job), batch: None, done: is_done.into(), asked: (!is_done).into(), message }
+    }
+
+    /// Prints it.
+    pub(super) fn show(&self, as_json: bool) -> Result<u8, CliError> {
+        if as_json {
+            out::json(self)?;
+        } else {
+            out::result(&format!("{}\n", self.message))?;
+        }
+        Ok(super::exit::COMPLETED)
+    }
 }
 
 pub(super) async fn cancel(app: &AppContext, args: &CancelArgs) -> Result<u8, CliError> {
     let job = match app.job_or_batch(&args.job).await? {
         JobOrBatch::Job(job) => job,
-        JobOrBatch::Batch(batch) => return cancel_batch(app, &batch).await,
+        JobOrBatch::Batch(batch) => return cancel_batch(app, &batch).await?.show(args.json),
     };
     let id = job.id();
-    let text = match open_or_signal(app, &job, ControlSignal::Cancel).await? {
+    let (is_done, text) = match open_or_signal(app, &job, ControlSignal::Cancel).await? {
         Reach::Opened(mut opened) => {
             apply_command(app, &mut opened, Command::Cancel).await?;
-            format!("job {id} is cancelled; what it made stays in its workspace\n")
+            (true, format!("job {id} is cancelled; what it made stays in its workspace"))
         }
-        Reach::Signalled => format!("job {id} is being worked on; that process was asked to cancel it\n"),
+        Reach::Signalled => (false, format!("job {id} is being worked on; that process was asked to cancel it")),
         Reach::Queue => {
             app.cancel(JobTarget::Job(id)).await?;
             let row = app.store.job(id).await?;
             match row.map(|row| row.state.status) {
-                Some(JobStatus::Cancelled) => format!("job {id} is cancelled; it was never begun\n"),
+                Some(JobStatus::Cancelled) => (true, format!("job {id} is cancelled; it was never begun")),
                 Some(status) if status.is_end() => return Err(ended(&job, status)),
                 Some(_) | None => {
-                    format!("job {id} is cancelled by the worker that has it, or by the next one that takes it\n")
+                    let text =
+                        format!("job {id} is cancelled by the worker that has it, or by the next one that takes it");
+                    (false, text)
                 }
             }
         }
     };
-    out::result(&text)?;
-    Ok(super::exit::COMPLETED)
+    RequestOutcome::of_job("cancel", id, is_done, text).show(args.json)
 }
 
 pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliError> {
     let job = match app.job_or_batch(&args.job).await? {
         JobOrBatch::Job(job) => job,
-        JobOrBatch::Batch(batch) => return pause_batch(app, &batch, &args.job).await,
+        JobOrBatch::Batch(batch) => return pause_batch(app, &batch, &args.job).await?.show(args.json),
     };
     let id = job.id();
-    let text = match open_or_signal(app, &job, ControlSignal::Pause).await? {
+    let asked = || (false, format!("job {id} is being worked on; that process was asked to hold it at its next turn"));
+    let (is_done, text) = match open_or_signal(app, &job, ControlSignal::Pause).await? {
         Reach::Opened(mut opened) => {
             if let Status::Held { reason, detail } = &opened.job.status {
                 return Err(CliError::usage(format!("job {id} is held already ({reason}): {detail}")));
             }
-            let detail = "paused by a person".to_owned();
+            let detail = PAUSED_BY_PERSON.to_owned();
             apply_command(app, &mut opened, Command::Hold { reason: HoldReason::Paused, detail }).await?;
-            format!("job {id} is held (paused); `overnight resume {id}` goes on\n")
+            (true, format!("job {id} is held (paused); `overnight resume {id}` goes on"))
         }
-        Reach::Signalled => {
-            format!("job {id} is being worked on; that process was asked to hold it at its next turn\n")
-        }
+        Reach::Signalled => asked(),
         Reach::Queue => {
             let held = app.store.hold(JobTarget::Job(id), HoldReason::Paused, None).await?;
             let state = app.store.job(id).await?.map(|row| row.state);
@@ -92,20 +134,17 @@ pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliE
                     return Err(CliError::usage(format!("job {id} is held already ({reason})")));
                 }
                 (Some(JobStatus::Held), _) => {
-                    format!("job {id} is held (paused); `overnight resume {id}` queues it again\n")
+                    (true, format!("job {id} is held (paused); `overnight resume {id}` queues it again"))
                 }
                 (Some(status), _) if status.is_end() => return Err(ended(&job, status)),
-                (Some(_) | None, _) => {
-                    format!("job {id} is being worked on; that process was asked to hold it at its next turn\n")
-                }
+                (Some(_) | None, _) => asked(),
             }
         }
     };
-    out::result(&text)?;
-    Ok(super::exit::COMPLETED)
+    RequestOutcome::of_job("pause", id, is_done, text).show(args.json)
 }
 
-async fn cancel_batch(app: &AppContext, batch: &BatchRow) -> Result<u8, CliError> {
+async fn cancel_batch(app: &AppContext, batch: &BatchRow) -> Result<RequestOutcome, CliError> {
     let words = batch_title(batch);
     let cancelled = app.cancel(JobTarget::Batch(batch.batch.id)).await?;
     if cancelled == 0 {
@@ -121,12 +160,12 @@ async fn cancel_batch(app: &AppContext, batch: &BatchRow) -> Result<u8, CliError
             format!("already begun will be cancelled by the worker that has {0} or next takes {0}", it_or_them(begun)),
         ),
     ];
-    let text = sentence(&words, &parts);
-    out::result(&format!("{text}; what was made stays\n"))?;
-    Ok(super::exit::COMPLETED)
+    let message = format!("{}; what was made stays", sentence(&words, &parts));
+    let batch = Some(batch.batch.id);
+    Ok(RequestOutcome { request: "cancel", job: None, batch, done: at_once, asked: begun, message })
 }
 
-async fn pause_batch(app: &AppContext, batch: &BatchRow, typed: &str) -> Result<u8, CliError> {
+async fn pause_batch(app: &AppContext, batch: &BatchRow, typed: &str) -> Result<RequestOutcome, CliError> {
     let words = batch_title(batch);
     let paused = app.store.hold(JobTarget::Batch(batch.batch.id), HoldReason::Paused, None).await?;
     if paused == 0 {
@@ -139,9 +178,9 @@ async fn pause_batch(app: &AppContext, batch: &BatchRow, typed: &str) -> Result<
         (at_once, format!("{} held (paused)", is_or_are(at_once))),
         (begun, format!("at work {} asked to hold at the next turn", if begun == 1 { "was" } else { "were" })),
     ];
-    let text = sentence(&words, &parts);
-    out::result(&format!("{text}; `overnight resume {}` goes on\n", batch_argument(batch, typed)))?;
-    Ok(super::exit::COMPLETED)
+    let message = format!("{}; `overnight resume {}` goes on", sentence(&words, &parts), batch_argument(batch, typed));
+    let batch = Some(batch.batch.id);
+    Ok(RequestOutcome { request: "pause", job: None, batch, done: at_once, asked: begun, message })
 }
 
 /// `batch 'night': 3 jobs …; 1 job …`; parts with the number 0 are left out.

@@ -92,6 +92,13 @@ pub(super) async fn run(flags: Flags, args: &DoctorArgs) -> Result<u8, CliError>
     ];
     let extractor = super::documents::extractor(settings);
     checks.push(check_result("documents", extractor.map(|one| one.helpers()).map_err(|error| error.to_string())));
+    // Nobody is told by a trial: that would be a message.
+    let told =
+        settings.notice_targets().map(|all| all.iter().map(|one| one.channel.name()).collect::<Vec<_>>().join(", "));
+    if told.as_ref().map_or(true, |names| !names.is_empty()) {
+        let told = told.map(|names| format!("told of batches: {names}"));
+        checks.push(check_result("notices", told.map_err(|error| error.to_string())));
+    }
     let app = app.as_ref().ok().and_then(Option::as_ref);
     let mut models = Vec::new();
     if args.all {

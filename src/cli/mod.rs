@@ -11,7 +11,8 @@
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
 //! - `export`: the records of many jobs as one table
 //! - `lessons`: what jobs have proposed for later ones
-//! - `doctor`, `migrate`, `reindex`, `completions`
+//! - `init`: a folder for a task of one's own
+//! - `doctor`, `migrate`, `reindex`, `completions`, `man`
 
 use crate::config::{Flags, LogFormat, Settings};
 use clap::{Args, Parser, Subcommand};
@@ -27,6 +28,7 @@ mod error;
 mod export;
 mod fetch;
 mod gc;
+mod init;
 mod instructions;
 mod job_location;
 mod job_or_batch;
@@ -34,6 +36,7 @@ mod jobs;
 mod lessons;
 mod local_time;
 mod logs;
+mod man;
 mod migrate;
 mod models;
 mod out;
@@ -109,6 +112,8 @@ enum CliCommand {
     /// Reads the document on standard input, within limits; for this program itself
     #[command(hide = true)]
     ExtractDocument { question: String },
+    /// Set up a folder for a task of your own, and try it on three documents
+    Init(init::InitArgs),
     /// Work one job here and now, with progress on the terminal
     Run(run::RunArgs),
     /// Work jobs of the queue, many at once, until stopped
@@ -153,6 +158,8 @@ enum CliCommand {
     Fetch(fetch::FetchArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
+    /// Write the manual pages into a folder, one for each command
+    Man(man::ManArgs),
     /// List jobs, the newest first
     Jobs(jobs::JobsArgs),
     /// Show one job or batch: what was asked, where it stands or what came of it, what can be done next
@@ -171,6 +178,9 @@ enum CliCommand {
 
 /// Reads the command line, runs its command, and gives its exit code. A failure is one sentence on stderr.
 pub fn main() -> ExitCode {
+    if completions::answer() {
+        return ExitCode::from(exit::COMPLETED);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -237,6 +247,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     out::set_format(LogFormat::requested(&flags));
     match cli.command {
         CliCommand::ExtractDocument { .. } => Ok(exit::USAGE),
+        CliCommand::Init(args) => Box::pin(init::run(flags, &args)).await,
         CliCommand::Run(args) => Box::pin(run::run(flags, &args)).await,
         CliCommand::Work(args) => worker::run(flags, &args).await,
         CliCommand::Submit(args) => submit::run(flags, &args).await,
@@ -261,6 +272,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Gc(args) => gc::run(flags, &args).await,
         CliCommand::Fetch(args) => fetch::run(flags, &args).await,
         CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Man(args) => man::run(&args),
         CliCommand::Jobs(args) => jobs::run(settings(&flags)?, &args).await,
         CliCommand::Watch(args) => watch::run(settings(&flags)?, &args).await,
         CliCommand::Export(args) => export::run(settings(&flags)?, &args).await,

@@ -2,8 +2,7 @@
 
 use super::{
     AppContext, CliError,
-    cancel::{is_or_are, it_or_them, standing},
-    exit,
+    cancel::{RequestOutcome, is_or_are, it_or_them, standing},
     job_or_batch::{JobOrBatch, batch_title},
     out,
     progress::counted,
@@ -24,9 +23,19 @@ pub(super) struct RetryArgs {
     /// Id of a job, the beginning of one, 'last', or name or id of a batch
     #[arg(value_name = "JOB|BATCH")]
     name: String,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(app: &AppContext, args: &RetryArgs) -> Result<u8, CliError> {
+    let outcome = |which: JobTarget, done: u64, message: String| {
+        let (job, batch) = match which {
+            JobTarget::Job(id) => (Some(id), None),
+            JobTarget::Batch(id) => (None, Some(id)),
+        };
+        RequestOutcome { request: "retry", job, batch, done, asked: 0, message }.show(args.json)
+    };
     let (which, words, nothing) = match app.job_or_batch(&args.name).await? {
         JobOrBatch::Batch(batch) => {
             let words = format!(" of {}", batch_title(&batch));
@@ -41,8 +50,8 @@ pub(super) async fn run(app: &AppContext, args: &RetryArgs) -> Result<u8, CliErr
             let is_lost = job.is_held_here() && app.workspace(&job).is_err();
             if is_lost && app.store.restart_from_nothing(id).await? {
                 let anew = "its workspace is gone, and it is queued again from its beginning";
-                out::result(&format!("job {id}: {anew}; a worker takes it (`overnight work`)\n"))?;
-                return Ok(exit::COMPLETED);
+                let message = format!("job {id}: {anew}; a worker takes it (`overnight work`)");
+                return outcome(JobTarget::Job(id), 1, message);
             }
             let nothing = format!("job {id} has not failed: it is {}", job.status());
             (JobTarget::Job(id), format!(" ({id})"), nothing)
@@ -52,13 +61,13 @@ pub(super) async fn run(app: &AppContext, args: &RetryArgs) -> Result<u8, CliErr
     if queued == 0 {
         return Err(CliError::usage(nothing));
     }
-    out::result(&format!(
-        "{}{words} {} queued again; a worker takes {} (`overnight work`)\n",
+    let message = format!(
+        "{}{words} {} queued again; a worker takes {} (`overnight work`)",
         counted(queued, "job"),
         is_or_are(queued),
         it_or_them(queued)
-    ))?;
-    Ok(exit::COMPLETED)
+    );
+    outcome(which, queued, message)
 }
 
 /// Says what to do about a job that is in no batch.

@@ -80,6 +80,13 @@ pub(super) struct LimitArgs {
 }
 
 impl RunArgs {
+    /// With nothing else said.
+    pub(super) fn of(instructions: String, documents: Vec<PathBuf>) -> Self {
+        let (bounds, server) = (LimitArgs::default(), server::ServerArgs::default());
+        let show = run_job::OutputArgs { json: false };
+        Self { instructions, documents, bounds, server, budget_tokens: None, dry_run: false, show }
+    }
+
     /// The same job, as it would be submitted.
     fn as_dry_submission(&self) -> SubmitArgs {
         SubmitArgs {

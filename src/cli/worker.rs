@@ -17,8 +17,9 @@ use super::{
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
     config::{Flags, Settings, plain_environment},
+    notify::{NoticeChannel, NoticeTarget},
     store::Store,
-    worker::{ClaimOutcome, Hook, JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
+    worker::{ClaimOutcome, JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
     workspace::lock::host,
 };
 use async_trait::async_trait;
@@ -63,8 +64,17 @@ pub(super) struct WorkArgs {
     drain_after: Option<Duration>,
     /// When a batch has ended, run this command with what became of it as JSON on its stdin, or send that to this address; the
     /// command gets PATH, HOME, LANG, TZ and TMPDIR, and no other variable
-    #[arg(long, value_name = "COMMAND|URL", value_parser = Hook::parse)]
-    on_batch_end: Option<Hook>,
+    #[arg(long, value_name = "COMMAND|URL", value_parser = NoticeChannel::parse, help_heading = "Notices")]
+    on_batch_end: Option<NoticeChannel>,
+    /// Run this command at a batch's end, and when jobs need a person
+    #[arg(long, value_name = "COMMAND", help_heading = "Notices")]
+    notify_command: Option<String>,
+    /// Send the same to this address; notify.webhook.secret_env in overnight.yaml has it signed
+    #[arg(long, value_name = "URL", help_heading = "Notices")]
+    notify_webhook: Option<String>,
+    /// Send an e-mail to these addresses, by the server that notify.email in overnight.yaml names
+    #[arg(long, value_name = "ADDRESS", help_heading = "Notices")]
+    notify_email: Option<String>,
     /// Answer Prometheus at this address, under /metrics, and whether the worker is well under /health: 127.0.0.1:9464
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
@@ -81,8 +91,29 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text.trim()).map_err(|error| format!("{error}; a time is written like 90m or 8h"))
 }
 
+impl WorkArgs {
+    /// Adds what was typed to `flags`.
+    fn add_to(&self, flags: Flags) -> Flags {
+        Flags {
+            notify_command: self.notify_command.clone(),
+            notify_webhook: self.notify_webhook.clone(),
+            notify_email: self.notify_email.clone(),
+            ..self.workspace_store.add_to(self.server.add_to(flags))
+        }
+    }
+
+    /// Who is told of batches.
+    fn notices(&self, settings: &Settings) -> Result<Vec<NoticeTarget>, CliError> {
+        let ends = self.on_batch_end.clone().map(|channel| channel.with_environment(plain_environment()));
+        let mut targets = settings.notice_targets()?;
+        targets.extend(ends.map(|channel| NoticeTarget { channel, only_ends: true }));
+        Ok(targets)
+    }
+}
+
 pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
-    let settings = super::settings(&args.workspace_store.add_to(args.server.add_to(flags.clone())))?;
+    let settings = super::settings(&args.add_to(flags.clone()))?;
+    let notices = args.notices(&settings)?;
     let workspaces = super::run::workspaces(&settings)?;
     // Before anything slow.
     let stop = stop::listen()?;
@@ -100,7 +131,7 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
         workspaces,
         workspace_store: super::workspace_store::open_for_worker(&app).await?,
         host: host(),
-        hook: args.on_batch_end.clone().map(|hook| hook.with_environment(plain_environment())),
+        notices,
         traces: traces.feed(),
         times: WorkerTimes::default(),
     };

@@ -27,7 +27,7 @@ impl From<AmountError> for InvalidValue {
 /// Variables of the tests' own.
 const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
 
-/// How one value is named in each place. `documents.ocr` stands in the file as `ocr` in the mapping `documents`.
+/// How one value is named in each place. `documents.ocr` stands in the file as `ocr` in the mapping `documents`, and so on.
 pub(super) struct SettingKey {
     /// In the file and in listings; `OVERNIGHT_` and this in capitals is the variable.
     pub(super) name: &'static str,
@@ -64,10 +64,21 @@ pub(super) const WORKSPACE_STORE: SettingKey =
     SettingKey { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
 pub(super) const OCR: SettingKey = unflagged("documents.ocr");
 pub(super) const CACHE_MIB: SettingKey = unflagged("documents.cache_mib");
+pub(super) const NOTIFY_COMMAND: SettingKey =
+    SettingKey { name: "notify.command", flag: "--notify-command", given: |p| p.notify_command.as_ref() };
+pub(super) const NOTIFY_URL: SettingKey =
+    SettingKey { name: "notify.webhook.url", flag: "--notify-webhook", given: |p| p.notify_webhook.as_ref() };
+pub(super) const NOTIFY_SECRET: SettingKey = unflagged("notify.webhook.secret_env");
+pub(super) const NOTIFY_SMTP: SettingKey = unflagged("notify.email.smtp");
+pub(super) const NOTIFY_FROM: SettingKey = unflagged("notify.email.from");
+pub(super) const NOTIFY_TO: SettingKey =
+    SettingKey { name: "notify.email.to", flag: "--notify-email", given: |p| p.notify_email.as_ref() };
+pub(super) const NOTIFY_USER: SettingKey = unflagged("notify.email.user");
+pub(super) const NOTIFY_PASSWORD: SettingKey = unflagged("notify.email.password_env");
 pub(super) const LOG_FORMAT: SettingKey =
     SettingKey { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&SettingKey; 21] = [
+const KEYS: [&SettingKey; 29] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
@@ -88,6 +99,14 @@ const KEYS: [&SettingKey; 21] = [
     &IDLE_TIMEOUT,
     &OCR,
     &CACHE_MIB,
+    &NOTIFY_COMMAND,
+    &NOTIFY_URL,
+    &NOTIFY_SECRET,
+    &NOTIFY_SMTP,
+    &NOTIFY_FROM,
+    &NOTIFY_TO,
+    &NOTIFY_USER,
+    &NOTIFY_PASSWORD,
     &LOG_FORMAT,
 ];
 
@@ -99,6 +118,15 @@ const fn unflagged(name: &'static str) -> SettingKey {
 impl SettingKey {
     pub(super) fn variable(&self) -> String {
         format!("{PREFIX}{}", self.name.replace('.', "_").to_uppercase())
+    }
+
+    /// What is wrong with the value that came from there.
+    pub(super) fn error(&self, origin: Origin, what: String) -> ConfigError {
+        match origin {
+            Origin::Flag | Origin::Default => ConfigError::InFlag { flag: self.flag, what },
+            Origin::Environment(name) => ConfigError::InVariable { name, what },
+            Origin::File { path, line } => ConfigError::InFile { path, line, what: format!("'{}' {what}", self.name) },
+        }
     }
 }
 
@@ -143,7 +171,7 @@ impl<'s> SettingSources<'s> {
         };
         match read(text.trim()) {
             Ok(value) => Ok(Setting { value: Some(value), origin }),
-            Err(InvalidValue(what)) => Err(error(key, origin, what)),
+            Err(InvalidValue(what)) => Err(key.error(origin, what)),
         }
     }
 
@@ -158,17 +186,9 @@ impl<'s> SettingSources<'s> {
             Some(value) => Ok(Setting { value, origin }),
             None => match read(default) {
                 Ok(value) => Ok(Setting { value, origin: Origin::Default }),
-                Err(InvalidValue(what)) => Err(error(key, Origin::Default, what)),
+                Err(InvalidValue(what)) => Err(key.error(Origin::Default, what)),
             },
         }
-    }
-}
-
-fn error(key: &SettingKey, origin: Origin, what: String) -> ConfigError {
-    match origin {
-        Origin::Flag | Origin::Default => ConfigError::InFlag { flag: key.flag, what },
-        Origin::Environment(name) => ConfigError::InVariable { name, what },
-        Origin::File { path, line } => ConfigError::InFile { path, line, what: format!("'{}' {what}", key.name) },
     }
 }
 
@@ -203,32 +223,37 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
     if *root.node() == YamlNode::Null {
         return Ok(BTreeMap::new());
     }
-    let parts = |key: &SettingKey| key.name.split_once('.').unwrap_or((key.name, ""));
-    let mut names: Vec<&str> = KEYS.iter().map(|key| parts(key).0).collect();
-    names.dedup();
-    let refuse = |wrong| {
+    let mut values = BTreeMap::new();
+    let origin = |at: &YamlValue<'_>| Origin::File { path: path.clone(), line: yaml.line_of(at) };
+    take_values(&root, "", &origin, &mut values).map_err(|wrong| {
         let fault = yaml.fault(wrong);
         in_file(fault.line, fault.what)
-    };
-    let table = root.table(&names).map_err(refuse)?;
-    let mut values = BTreeMap::new();
-    for key in KEYS {
-        let (name, inner) = parts(key);
-        let Some(outer) = table.get(name) else { continue };
-        let inside: Vec<&str> =
-            KEYS.iter().map(|key| parts(key)).filter(|key| key.0 == name).map(|key| key.1).collect();
-        let nested = if inner.is_empty() { None } else { Some(outer.table(&inside).map_err(refuse)?) };
-        let at = match &nested {
-            None => outer,
-            Some(nested) => match nested.get(inner) {
-                Some(at) => at,
-                None => continue,
-            },
-        };
-        let origin = Origin::File { path: path.clone(), line: yaml.line_of(at) };
-        values.insert(key.name, (plain(at).map_err(refuse)?, origin));
-    }
+    })?;
     Ok(values)
+}
+
+/// Takes the values of the mapping at `at`, whose keys go on behind `prefix`.
+fn take_values(
+    at: &YamlValue<'_>,
+    prefix: &str,
+    origin: &dyn Fn(&YamlValue<'_>) -> Origin,
+    values: &mut BTreeMap<&'static str, (String, Origin)>,
+) -> Result<(), ValueError> {
+    let behind = KEYS.iter().filter_map(|key| key.name.strip_prefix(prefix)?.split('.').next());
+    let mut names: Vec<&str> = behind.collect();
+    names.dedup();
+    let table = at.table(&names)?;
+    for name in names {
+        let Some(inner) = table.get(name) else { continue };
+        let whole = format!("{prefix}{name}");
+        match KEYS.iter().find(|key| key.name == whole) {
+            Some(key) => {
+                values.insert(key.name, (plain(inner)?, origin(inner)));
+            }
+            None => take_values(inner, &format!("{whole}."), origin, values)?,
+        }
+    }
+    Ok(())
 }
 
 /// A value of the file as it would be typed elsewhere: every source is read by the same rules.

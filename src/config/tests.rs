@@ -132,7 +132,7 @@ fn mistakes_are_named_with_their_place() {
         ("\nworkspace: a", "F:2: unknown key 'workspace'; did you mean 'workspaces'?"),
         (
             "colour: red",
-            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, tier, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, documents, log_format",
+            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, tier, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, documents, notify, log_format",
         ),
         ("model: a\nmodel: b", "F:2: the key 'model' stands here twice; keep one"),
         ("model: [a]", "F:1: 'model' must be text or a number"),

@@ -11,7 +11,7 @@ use super::{
     job_runner::{JobRunner, until_stopped},
     open_job::OpenJob,
 };
-use crate::store::{ControlSignal, JobStore, Store, StoreError};
+use crate::store::{ControlSignal, JobStore, PAUSED_BY_PERSON, Store, StoreError};
 use overnight_core::{
     job::{id::JobId, record::HoldReason, time::Timestamp},
     machine::effect::Command,
@@ -257,7 +257,7 @@ impl JobRunner<'_> {
     pub(super) async fn obey(&mut self, opened: &mut OpenJob, signal: ControlSignal) -> Result<(), RunError> {
         match signal {
             ControlSignal::Cancel => self.command(opened, Command::Cancel).await,
-            ControlSignal::Pause => self.pause(opened, "paused by a person").await,
+            ControlSignal::Pause => self.pause(opened, PAUSED_BY_PERSON).await,
         }
     }
 }

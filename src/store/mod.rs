@@ -13,6 +13,7 @@ mod batches;
 mod connect;
 mod error;
 mod jobs;
+mod notices;
 mod ownership;
 mod postgres;
 mod queue;
@@ -28,6 +29,7 @@ pub use batches::{BatchRow, BatchStore, BatchTotals, Grant, NewBatch};
 pub use connect::{connect, connect_to_read, database_file};
 pub use error::StoreError;
 pub use jobs::{ControlSignal, JobFilter, JobRow, JobStore};
+pub use notices::{NoticeClaim, NoticeStore, NoticeSubject, PAUSED_BY_PERSON};
 pub use queue::{ClaimedJob, Enqueued, Group, JobTarget, QueueEntry, QueueInfo, QueueStore, QueuedJob, Swept};
 pub use retry_policy::backoff_ms;
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, ScheduleStore};
@@ -38,7 +40,7 @@ use std::sync::Arc;
 
 /// A database, with all that is asked of it. Who needs a part of it takes that trait.
 #[async_trait]
-pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore {
+pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore {
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}
 

@@ -7,6 +7,7 @@
 mod batches;
 mod checkpoint;
 mod jobs;
+mod notices;
 mod queue;
 mod schedules;
 mod workers;

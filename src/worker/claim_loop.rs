@@ -5,9 +5,8 @@ use super::{
     background::{self, DatabaseHealth},
     batches::{Batches, Supply},
     claimed_job::WorkerContext,
-    ended_batches,
-    hook::Hooks,
-    metrics,
+    ended_batches, metrics,
+    notices::{self, NoticeTasks},
 };
 use crate::{
     report::words::{counted, short},
@@ -125,7 +124,7 @@ impl Worker {
             active_jobs: Arc::default(),
             config,
             metrics: Arc::default(),
-            hooks: Hooks::default(),
+            notices: NoticeTasks::default(),
             settling: tokio::sync::Mutex::default(),
             notify,
             health: DatabaseHealth::default(),
@@ -157,6 +156,7 @@ impl Worker {
         let beside = [
             AbortOnDrop(tokio::spawn(background::sweep(context.clone()))),
             AbortOnDrop(tokio::spawn(background::run_schedules(context.clone()))),
+            AbortOnDrop(tokio::spawn(notices::tell_on(context.clone()))),
         ];
         let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _read = listener.map(|listener| AbortOnDrop(tokio::spawn(metrics::serve(listener, context.clone()))));
@@ -175,8 +175,14 @@ impl Worker {
             // What is seen to now is seen to whole.
             drop(context.settling.lock().await);
         }
+        // Nor is what is told left between its taking and its telling.
+        let taking = context.notices.taking.lock().await;
         drop(beside);
-        summary.failed_hooks = context.hooks.end(context.stop.clone(), &context.notify).await;
+        drop(taking);
+        if context.config.until_empty && worked.is_ok() && !*context.stop.borrow() {
+            notices::tell(context, true).await;
+        }
+        summary.failed_hooks = notices::end(context, context.stop.clone()).await;
         heartbeat.end().await;
         // Best effort: who doesn't beat is forgotten.
         let _ = context.store.forget_worker(context.worker).await;

@@ -4,9 +4,9 @@ use super::{
     WorkerConfig,
     background::{DatabaseHealth, EventSink},
     batches::{Batch, Batches, JobModels, Supply},
-    hook::Hooks,
     job_setup::JobSetup,
     metrics::Metrics,
+    notices::NoticeTasks,
     open_workspace::OpenedWorkspace,
 };
 use crate::{
@@ -65,7 +65,7 @@ pub(super) struct WorkerContext {
     pub(super) active_jobs: Arc<ActiveJobs>,
     pub(super) config: WorkerConfig,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) hooks: Hooks,
+    pub(super) notices: NoticeTasks,
     /// Held by whoever handles batches that have ended.
     pub(super) settling: Mutex<()>,
     /// Receives what the worker reports.

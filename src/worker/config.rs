@@ -1,8 +1,8 @@
 //! How a worker works, and what it tells of that.
 
-use super::{ClaimOutcome, Hook};
+use super::ClaimOutcome;
 use crate::{
-    batch::window::Window, extraction::Extractor, runner::WorkerTimes, telemetry::SpanSender,
+    batch::window::Window, extraction::Extractor, notify::NoticeTarget, runner::WorkerTimes, telemetry::SpanSender,
     workspace_store::WorkspaceStore,
 };
 use overnight_core::job::id::JobId;
@@ -27,8 +27,8 @@ pub struct WorkerConfig {
     pub extractor: Arc<Extractor>,
     /// The name of this machine.
     pub host: String,
-    /// Who is told when a batch has ended.
-    pub hook: Option<Hook>,
+    /// Who is told when a batch has ended, or a person is needed.
+    pub notices: Vec<NoticeTarget>,
     /// Where the spans of its jobs go.
     pub traces: Option<SpanSender>,
     pub times: WorkerTimes,

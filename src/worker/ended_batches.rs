@@ -52,10 +52,6 @@ async fn end(context: &WorkerContext, batch: &BatchRow) -> Result<(), StoreError
         for sentence in sentences {
             context.note(sentence);
         }
-        // After the mark: told once at most, where the worker dies in between not at all.
-        if let Some(hook) = &context.config.hook {
-            context.hooks.begin(hook.clone(), batch.clone(), context.notify.clone());
-        }
     }
     Ok(())
 }

@@ -6,8 +6,8 @@
 //! - `job_setup`: what a job is worked with, for a worker and for a person's command alike
 //! - `background`: what else is done beside the jobs: sweeps, schedules
 //! - `batches`: the batches that the jobs belong to, read once
-//! - `ended_batches`: submits the closing job of a batch that has ended, and runs its hook
-//! - `hook`: a command or web address that is told when a batch has ended
+//! - `ended_batches`: submits the closing job of a batch that has ended
+//! - `notices`: tells people that a batch has ended, or that they are needed
 //! - `metrics`: numbers for Prometheus
 //! - `config`: how a worker works, and what it tells of that
 //!
@@ -20,9 +20,9 @@ mod claim_loop;
 mod claimed_job;
 mod config;
 mod ended_batches;
-mod hook;
 mod job_setup;
 mod metrics;
+mod notices;
 mod open_workspace;
 
 pub use crate::runner::WorkerTimes;
@@ -30,5 +30,4 @@ pub use batches::{JobModels, Supply};
 pub use claim_loop::{Worker, WorkerSummary};
 pub use claimed_job::ClaimOutcome;
 pub use config::{WorkerConfig, WorkerEvent};
-pub use hook::Hook;
 pub use job_setup::JobSetup;

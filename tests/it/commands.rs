@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// All files and folders with the files' content.
-fn tree(dir: &TestDir) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn tree(dir: &TestDir) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = walkdir::WalkDir::new(dir.path()).into_iter().map(Result::unwrap);
     entries.map(|entry| (entry.path().to_owned(), std::fs::read(entry.path()).unwrap_or_default())).collect()
 }

@@ -28,7 +28,7 @@ pub(crate) fn batch_id(number: u32) -> Uuid {
     format!("{number:08}-0000-7000-9000-0123456789ab").parse().unwrap()
 }
 
-fn batch(number: u32) -> NewBatch {
+pub(crate) fn batch(number: u32) -> NewBatch {
     NewBatch {
         id: batch_id(number),
         created: at(&format!("2026-11-21T22:{:02}:00.000Z", number % 60)),
@@ -43,7 +43,7 @@ fn batch(number: u32) -> NewBatch {
     }
 }
 
-fn queued(number: u32) -> QueuedJob {
+pub(crate) fn queued(number: u32) -> QueuedJob {
     QueuedJob {
         id: id(number),
         label: format!("contract {number}.pdf"),

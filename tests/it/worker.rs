@@ -161,7 +161,7 @@ impl Night {
             workspaces: self.folder.path().join("workspaces"),
             workspace_store: None,
             host: "here".to_owned(),
-            hook: None,
+            notices: Vec::new(),
             times: WorkerTimes {
                 heartbeat: Duration::from_millis(200),
                 signals: Duration::from_millis(100),

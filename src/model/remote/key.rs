@@ -23,8 +23,8 @@ impl Key {
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, for the header that carries it.
-    pub(super) fn reveal(&self) -> &str {
+    /// The key itself, for what carries it or is signed with it.
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }

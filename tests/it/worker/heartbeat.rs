@@ -5,8 +5,9 @@ use crate::store::Place;
 use async_trait::async_trait;
 use overnight::{
     model::{Model, Request, rules::Offline},
+    notify::{NoticeChannel, NoticeTarget},
     store,
-    worker::{Hook, Worker, WorkerEvent},
+    worker::{Worker, WorkerEvent},
 };
 use overnight_core::{
     job::failure::Failure,
@@ -94,7 +95,7 @@ pub(super) async fn a_hook_keeps_nobody_waiting(place: Place) {
     let line =
         format!("cat >> '{0}'; echo >> '{0}'; until [ -e '{1}' ]; do sleep 0.05; done", told.display(), done.display());
     let mut config = night.config(true);
-    config.hook = Some(Hook::parse(&line).unwrap());
+    config.notices = vec![NoticeTarget { channel: NoticeChannel::parse(&line).unwrap(), only_ends: true }];
     let (_keep, stop) = watch::channel(false);
     let worker = night.worker(Arc::new(Offline(None)), config, stop);
     let check = async {

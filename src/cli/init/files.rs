@@ -1,0 +1,142 @@
+//! What `overnight init` writes: instructions, the schema of what they ask for, and settings. What the model reads of it stands in
+//! the templates beside this file.
+
+use super::questions::{Answers, FieldKind, TaskField};
+use crate::{cli::CliError, config::FILE, runner::RunError};
+use askama::Template;
+use overnight_core::job::instructions::{UnreadFile, parse};
+use serde_json::{Map, Value, json};
+
+/// The files of a new task: each with its path in the folder, and its text.
+#[derive(Debug)]
+pub(super) struct TaskFiles {
+    pub(super) instructions: (String, String),
+    schema: (String, String),
+    settings: (String, String),
+}
+
+/// Instructions that ask for records.
+#[derive(Template)]
+#[template(path = "cli/init/records.md")]
+struct RecordTask<'t> {
+    name: &'t str,
+    /// As a text in YAML.
+    description: &'t str,
+    task: &'t str,
+    fields: &'t [TaskField],
+}
+
+/// Instructions that ask for a report.
+#[derive(Template)]
+#[template(path = "cli/init/report.md")]
+struct ReportTask<'t> {
+    name: &'t str,
+    description: &'t str,
+    task: &'t str,
+}
+
+/// The settings of the folder.
+#[derive(Template)]
+#[template(path = "cli/init/overnight.yml")]
+struct TaskSettings<'t> {
+    model: &'t str,
+}
+
+impl TaskFiles {
+    pub(super) fn of(answers: &Answers) -> Result<Self, CliError> {
+        let Answers { task, fields, model, name, .. } = answers;
+        // JSON is YAML.
+        let description = &json!(task).to_string();
+        let text = if fields.is_empty() {
+            ReportTask { name, description, task }.render()
+        } else {
+            RecordTask { name, description, task, fields }.render()
+        };
+        let settings = TaskSettings { model: &json!(model).to_string() }.render();
+        let failed = |error: askama::Error| CliError::failed(format!("the files can't be made ({error})"));
+        let schema = if fields.is_empty() { points_schema() } else { records_schema(fields) };
+        Ok(Self {
+            instructions: (format!("instructions/{name}.md"), text.map_err(failed)? + "\n"),
+            schema: (format!("instructions/schemas/{name}.schema.json"), format!("{schema:#}\n")),
+            settings: (FILE.to_owned(), settings.map_err(failed)? + "\n"),
+        })
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        [&self.instructions, &self.schema, &self.settings]
+            .into_iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// Whether the program itself understands them.
+    pub(super) fn checked(&self) -> Result<(), CliError> {
+        let (path, text) = &self.instructions;
+        let beside = |_: &str| Ok::<_, UnreadFile>(self.schema.1.clone());
+        parse(path, text, &beside).map_err(RunError::from)?;
+        Ok(())
+    }
+}
+
+impl FieldKind {
+    /// What the model is told of it.
+    fn told(self) -> &'static str {
+        match self {
+            Self::Text => "in the words of the document",
+            Self::Number => "a number, without unit and without marks between thousands",
+            Self::Integer => "a whole number",
+            Self::Boolean => "`true` or `false`",
+            Self::Date => "a date, as `YYYY-MM-DD`",
+        }
+    }
+
+    /// Null where the document doesn't say.
+    fn schema(self) -> Value {
+        match self {
+            Self::Text => json!({"type": ["string", "null"]}),
+            Self::Number => json!({"type": ["number", "null"]}),
+            Self::Integer => json!({"type": ["integer", "null"]}),
+            Self::Boolean => json!({"type": ["boolean", "null"]}),
+            Self::Date => json!({"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}),
+        }
+    }
+}
+
+fn records_schema(fields: &[TaskField]) -> Value {
+    let mut properties: Map<String, Value> =
+        fields.iter().map(|field| (field.name.clone(), field.kind.schema())).collect();
+    properties.insert("quote".to_owned(), json!({"type": "string", "minLength": 1}));
+    properties.insert("document".to_owned(), json!({"type": "string", "minLength": 1}));
+    properties.insert("page".to_owned(), json!({"type": ["integer", "null"], "minimum": 1}));
+    list_schema("records", &properties, 0)
+}
+
+/// As `summarize-documents` has it, so that the offline rules can do it too.
+fn points_schema() -> Value {
+    let place = json!({"type": ["integer", "null"], "minimum": 1});
+    let text = json!({"type": "string", "minLength": 1});
+    let properties = [("document", &text), ("page", &place), ("line", &place), ("quote", &text)];
+    let properties = properties.map(|(name, schema)| (name.to_owned(), schema.clone()));
+    list_schema("points", &properties.into_iter().collect(), 1)
+}
+
+fn list_schema(name: &str, properties: &Map<String, Value>, least: u64) -> Value {
+    let required: Vec<&String> = properties.keys().collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "additionalProperties": false,
+        "required": [name],
+        "properties": {
+            name: {
+                "type": "array",
+                "minItems": least,
+                "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": required,
+                    "properties": properties,
+                },
+            },
+        },
+    })
+}

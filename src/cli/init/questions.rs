@@ -1,0 +1,227 @@
+//! The four questions of `overnight init`: asked on a terminal, or answered by flags. Each answer is checked when it is given.
+
+use super::InitArgs;
+use crate::{batch::checked_name, cli::CliError};
+use overnight_core::amount::shown;
+use std::{
+    io::{self, IsTerminal, Write},
+    path::PathBuf,
+};
+
+/// The longest sentence and the longest name, in letters.
+const MOST_SENTENCE: usize = 400;
+const MOST_NAME: usize = 60;
+/// Words of the sentence that make a name.
+const NAME_WORDS: usize = 4;
+/// What every record has by itself.
+const OWN_FIELDS: [&str; 3] = ["quote", "document", "page"];
+
+/// What was answered.
+#[derive(Debug)]
+pub(super) struct Answers {
+    pub(super) task: String,
+    pub(super) documents: PathBuf,
+    /// None: a report.
+    pub(super) fields: Vec<TaskField>,
+    pub(super) model: String,
+    pub(super) name: String,
+}
+
+/// A field of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TaskField {
+    pub(super) name: String,
+    pub(super) kind: FieldKind,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldKind {
+    Text,
+    Number,
+    Integer,
+    Boolean,
+    Date,
+}
+
+impl Answers {
+    /// From flags, else from who sits at the terminal. `usual` is the model that is used without another word.
+    pub(super) fn of(args: &InitArgs, usual: &str) -> Result<Self, CliError> {
+        let asks = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
+        let task = answered(
+            asks,
+            args.task.as_deref(),
+            "--task",
+            "What shall be found or written? One sentence.",
+            None,
+            sentence,
+        )?;
+        let documents = args.documents.as_ref().map(|path| path.display().to_string());
+        let question = "Which documents? A file or a folder.";
+        let documents = answered(asks, documents.as_deref(), "--documents", question, None, existing)?;
+        let question = "Which fields has a record? Such as: party, amount:number, due:date. 'none' for a report.";
+        let fields = answered(asks, args.fields.as_deref(), "--fields", question, Some("none"), fields)?;
+        let question = "Which model does the work? offline, openai:NAME, anthropic:NAME, gemini:NAME or ollama:NAME.";
+        let model = answered(asks, args.model.as_deref(), "--model", question, Some(usual), line)?;
+        let name = match &args.name {
+            Some(name) => task_name(name).map_err(|what| CliError::usage(format!("--name {what}")))?,
+            None => name_of(&task),
+        };
+        Ok(Self { task, documents, fields, model: absolute_script(model), name })
+    }
+}
+
+/// The value of `flag`, else an answer to `question`, else `usual`.
+fn answered<T>(
+    asks: bool,
+    typed: Option<&str>,
+    flag: &str,
+    question: &str,
+    usual: Option<&str>,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, CliError> {
+    let of_flag = |text: &str| read(text).map_err(|what| CliError::usage(format!("{flag} {what}")));
+    match (typed, usual) {
+        (Some(typed), _) => return of_flag(typed),
+        (None, Some(usual)) if !asks => return of_flag(usual),
+        (None, None) if !asks => {
+            return Err(CliError::usage(format!("{flag} is missing: name it, or answer the questions on a terminal")));
+        }
+        (None, _) => {}
+    }
+    loop {
+        let hint = usual.map(|usual| format!(" [{usual}]")).unwrap_or_default();
+        let mut line = String::new();
+        let asked = write!(io::stderr(), "{question}{hint}\n> ").and_then(|()| io::stdin().read_line(&mut line));
+        if !asked.is_ok_and(|bytes| bytes > 0) {
+            return Err(CliError::usage("no answer: nothing was written"));
+        }
+        let answer = line.trim();
+        match read(if answer.is_empty() { usual.unwrap_or_default() } else { answer }) {
+            Ok(value) => return Ok(value),
+            Err(what) => {
+                // Who sits there sees it; a closed stderr is seen at the next question.
+                let _ = writeln!(io::stderr(), "The answer {what}.");
+            }
+        }
+    }
+}
+
+fn line(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().any(char::is_control) {
+        return Err("must be one line of text, not empty".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn sentence(text: &str) -> Result<String, String> {
+    let text = line(text)?;
+    match text.chars().count() {
+        letters if letters > MOST_SENTENCE => {
+            Err(format!("has {letters} letters, and {MOST_SENTENCE} are the most: more can be written into the file"))
+        }
+        _ => Ok(text),
+    }
+}
+
+fn existing(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(line(text)?);
+    if path.exists() { Ok(path) } else { Err(format!("'{}' names nothing that is there", shown(text.trim()))) }
+}
+
+fn fields(text: &str) -> Result<Vec<TaskField>, String> {
+    let text = line(text)?;
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(Vec::new());
+    }
+    let mut fields: Vec<TaskField> = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (name, kind) = part.split_once(':').unwrap_or((part, "text"));
+        let name = name.split_whitespace().collect::<Vec<_>>().join("_");
+        let kind = FieldKind::named(kind.trim())
+            .ok_or_else(|| format!("has '{}': a field is a text, number, integer, boolean or date", shown(part)))?;
+        let is_name = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+            && name.starts_with(|first: char| !first.is_ascii_digit());
+        if !is_name || name.chars().count() > MOST_NAME {
+            return Err(format!("has '{}': a field's name has letters, digits and '_'", shown(part)));
+        }
+        if OWN_FIELDS.contains(&name.as_str()) {
+            return Err(format!("has '{name}', which every record has by itself: leave it away"));
+        }
+        if fields.iter().any(|field| field.name == name) {
+            return Err(format!("has '{name}' twice"));
+        }
+        fields.push(TaskField { name, kind });
+    }
+    if fields.is_empty() { Err("names no field: write 'none' for a report".to_owned()) } else { Ok(fields) }
+}
+
+impl FieldKind {
+    fn named(word: &str) -> Option<Self> {
+        let kinds = [Self::Text, Self::Number, Self::Integer, Self::Boolean, Self::Date];
+        kinds.into_iter().find(|kind| kind.word() == word)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Integer => "integer",
+            Self::Boolean => "boolean",
+            Self::Date => "date",
+        }
+    }
+}
+
+fn task_name(text: &str) -> Result<String, String> {
+    let name = checked_name(text).map_err(|error| error.to_string())?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    if name.len() > MOST_NAME || !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_plain) {
+        return Err(format!("'{}' must begin with a letter, and have letters, digits, '-' and '_' only", shown(name)));
+    }
+    Ok(name.to_owned())
+}
+
+/// The first words of a sentence, as a name.
+fn name_of(sentence: &str) -> String {
+    let words = sentence.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name = words.take(NAME_WORDS).collect::<Vec<_>>().join("-").to_lowercase();
+    task_name(&name).unwrap_or_else(|_| "task".to_owned())
+}
+
+/// A script is found from other folders too.
+fn absolute_script(model: String) -> String {
+    match model.strip_prefix("scripted:").and_then(|file| std::path::absolute(file).ok()) {
+        Some(file) => format!("scripted:{}", file.display()),
+        None => model,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_names_with_a_kind() {
+        let field = |name: &str, kind| TaskField { name: name.to_owned(), kind };
+        assert_eq!(
+            fields(" party, due date:date,"),
+            Ok(vec![field("party", FieldKind::Text), field("due_date", FieldKind::Date)])
+        );
+        assert_eq!(fields("None"), Ok(vec![]));
+        for (wrong, why) in [
+            ("a, a", "has 'a' twice"),
+            ("quote", "has 'quote', which every record has by itself: leave it away"),
+            ("a:money", "has 'a:money': a field is a text, number, integer, boolean or date"),
+            ("1st", "has '1st': a field's name has letters, digits and '_'"),
+            (",", "names no field: write 'none' for a report"),
+        ] {
+            assert_eq!(fields(wrong), Err(why.to_owned()), "{wrong}");
+        }
+        assert_eq!(
+            ["Find every obligation of the supplier.", "Ключи"].map(name_of),
+            ["find-every-obligation-of", "task"]
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! Who is told when a batch has ended, and when a person is needed.
+
+use super::{
+    ConfigError, Origin, Setting, Settings, plain_environment,
+    sources::{
+        InvalidValue, NOTIFY_COMMAND, NOTIFY_FROM, NOTIFY_PASSWORD, NOTIFY_SECRET, NOTIFY_SMTP, NOTIFY_TO, NOTIFY_URL,
+        NOTIFY_USER, SettingKey, SettingSources, line, variable,
+    },
+};
+use crate::{
+    model::remote::Key,
+    notify::{EmailChannel, InvalidChannel, NoticeChannel, NoticeTarget},
+};
+use std::fmt;
+
+/// What the settings say of it, as it stands there.
+#[derive(Clone, PartialEq)]
+pub struct NotifySettings {
+    command: Setting<Option<String>>,
+    url: Setting<Option<String>>,
+    secret_env: Setting<Option<String>>,
+    smtp: Setting<Option<String>>,
+    from: Setting<Option<String>>,
+    to: Setting<Option<String>>,
+    user: Setting<Option<String>>,
+    password_env: Setting<Option<String>>,
+}
+
+/// Not derived: an address may be a secret.
+impl fmt::Debug for NotifySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NotifySettings(…)")
+    }
+}
+
+impl NotifySettings {
+    pub(super) fn read(sources: &SettingSources<'_>) -> Result<Self, ConfigError> {
+        Ok(Self {
+            command: sources.optional(&NOTIFY_COMMAND, line)?,
+            url: sources.optional(&NOTIFY_URL, address)?,
+            secret_env: sources.optional(&NOTIFY_SECRET, variable)?,
+            smtp: sources.optional(&NOTIFY_SMTP, line)?,
+            from: sources.optional(&NOTIFY_FROM, mailbox)?,
+            to: sources.optional(&NOTIFY_TO, mailboxes)?,
+            user: sources.optional(&NOTIFY_USER, line)?,
+            password_env: sources.optional(&NOTIFY_PASSWORD, variable)?,
+        })
+    }
+
+    /// What is set, with where it comes from. An address may hold a secret: its server is shown.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&'static str, String, Origin)> {
+        let server = |url: &String| {
+            let read = reqwest::Url::parse(url).ok();
+            read.map_or_else(|| url.clone(), |url| url.origin().ascii_serialization() + "/…")
+        };
+        let url = Setting { value: self.url.value.as_ref().map(server), origin: self.url.origin.clone() };
+        let all = [
+            (&NOTIFY_COMMAND, &self.command),
+            (&NOTIFY_URL, &url),
+            (&NOTIFY_SECRET, &self.secret_env),
+            (&NOTIFY_SMTP, &self.smtp),
+            (&NOTIFY_FROM, &self.from),
+            (&NOTIFY_TO, &self.to),
+            (&NOTIFY_USER, &self.user),
+            (&NOTIFY_PASSWORD, &self.password_env),
+        ];
+        let rows = all.map(|(key, setting)| Some((key.name, setting.value.clone()?, setting.origin.clone())));
+        rows.into_iter().flatten()
+    }
+}
+
+impl Settings {
+    /// Who is told, with the secrets that the environment holds. What is missing for one of them is an error.
+    pub fn notice_targets(&self) -> Result<Vec<NoticeTarget>, ConfigError> {
+        let notify = &self.notify;
+        let mut channels = Vec::new();
+        if let Some(line) = &notify.command.value {
+            channels.push(NoticeChannel::Command { line: line.clone(), environment: plain_environment() });
+        }
+        match &notify.url.value {
+            Some(url) => {
+                let secret = self.secret(&NOTIFY_SECRET, &notify.secret_env)?;
+                channels
+                    .push(NoticeChannel::webhook(url, secret).map_err(|error| wrong(&NOTIFY_URL, &notify.url, error))?);
+            }
+            None => needs(&NOTIFY_SECRET, &notify.secret_env, &NOTIFY_URL)?,
+        }
+        channels.extend(self.email()?.map(|email| NoticeChannel::Email(Box::new(email))));
+        Ok(channels.into_iter().map(|channel| NoticeTarget { channel, only_ends: false }).collect())
+    }
+
+    fn email(&self) -> Result<Option<EmailChannel>, ConfigError> {
+        let notify = &self.notify;
+        let (smtp, from, to) = (&notify.smtp, &notify.from, &notify.to);
+        let missing = |setting: &Setting<Option<String>>| setting.value.is_none();
+        let parts = [(&NOTIFY_SMTP, smtp), (&NOTIFY_FROM, from), (&NOTIFY_TO, to)];
+        let Some((key, there)) = parts.into_iter().find(|(_, setting)| !missing(setting)) else {
+            return needs(&NOTIFY_USER, &notify.user, &NOTIFY_SMTP).map(|()| None);
+        };
+        for (other, _) in parts.into_iter().filter(|(_, setting)| missing(setting)) {
+            needs(key, there, other)?;
+        }
+        match (missing(&notify.user), missing(&notify.password_env)) {
+            (false, true) => needs(&NOTIFY_USER, &notify.user, &NOTIFY_PASSWORD)?,
+            (true, false) => needs(&NOTIFY_PASSWORD, &notify.password_env, &NOTIFY_USER)?,
+            (true, true) | (false, false) => {}
+        }
+        let password = self.secret(&NOTIFY_PASSWORD, &notify.password_env)?;
+        let (Some(server), Some(from), Some(to)) = (&smtp.value, &from.value, &to.value) else { return Ok(None) };
+        let login = notify.user.value.clone().zip(password);
+        let made = EmailChannel::new(server, from, to, login);
+        made.map(Some).map_err(|error| wrong(&NOTIFY_SMTP, smtp, error))
+    }
+
+    /// What the variable holds that a setting names.
+    fn secret(&self, key: &SettingKey, setting: &Setting<Option<String>>) -> Result<Option<Key>, ConfigError> {
+        let Some(name) = &setting.value else { return Ok(None) };
+        let unset = || {
+            let what = format!("is not set, and '{}' names it: set it, or leave that away", key.name);
+            ConfigError::InVariable { name: name.clone(), what }
+        };
+        self.key(name).map(Some).ok_or_else(unset)
+    }
+}
+
+/// An error where a setting is there and the one that it needs is not.
+fn needs(key: &SettingKey, setting: &Setting<Option<String>>, other: &SettingKey) -> Result<(), ConfigError> {
+    if setting.value.is_none() {
+        return Ok(());
+    }
+    Err(key.error(setting.origin.clone(), format!("needs '{}' too", other.name)))
+}
+
+fn wrong(key: &SettingKey, setting: &Setting<Option<String>>, error: InvalidChannel) -> ConfigError {
+    key.error(setting.origin.clone(), error.0)
+}
+
+fn address(text: &str) -> Result<String, InvalidValue> {
+    NoticeChannel::webhook(text, None).map(|_| text.to_owned()).map_err(|error| InvalidValue(error.0))
+}
+
+fn mailbox(text: &str) -> Result<String, InvalidValue> {
+    checked(text, EmailChannel::is_mailbox(text))
+}
+
+fn mailboxes(text: &str) -> Result<String, InvalidValue> {
+    checked(text, EmailChannel::are_mailboxes(text))
+}
+
+fn checked(text: &str, is_sound: bool) -> Result<String, InvalidValue> {
+    let wrong = || InvalidValue::new("must be an e-mail address such as me@example.org, or 'My Name <me@example.org>'");
+    is_sound.then(|| text.to_owned()).ok_or_else(wrong)
+}

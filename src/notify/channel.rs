@@ -1,0 +1,178 @@
+//! How people are told: by a command of this machine, at a web address, by e-mail.
+
+use super::{EmailChannel, Notice, NoticeKind, webhook};
+use crate::model::remote::Key;
+use std::{ffi::OsString, fmt, process::Stdio, time::Duration};
+use tokio::{io::AsyncWriteExt, process::Command};
+
+/// How long a command may take.
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long one try over the network may take.
+pub(super) const TRY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Seconds before each try over the network.
+const RETRY_SECONDS: [u64; 3] = [0, 2, 10];
+
+/// Why a text names no channel; a fragment that follows the name of a flag or a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidChannel(pub String);
+
+/// A way to tell somebody.
+#[derive(Clone)]
+pub enum NoticeChannel {
+    /// For the shell; the notice is on its stdin as one JSON object. It gets these variables, and no others: what this process has may
+    /// be a key, or the database's password.
+    Command {
+        line: String,
+        environment: Vec<(&'static str, OsString)>,
+    },
+    /// Is sent the JSON object by POST, signed where there is a secret.
+    Webhook {
+        url: String,
+        secret: Option<Key>,
+    },
+    Email(Box<EmailChannel>),
+}
+
+/// Who is told of what.
+#[derive(Clone, Debug)]
+pub struct NoticeTarget {
+    pub channel: NoticeChannel,
+    /// Of the ends of batches, and of nothing else.
+    pub only_ends: bool,
+}
+
+/// Not derived: an address may be a secret.
+impl fmt::Debug for NoticeChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl NoticeChannel {
+    /// What begins with `http://` or `https://` is a web address, all else a command.
+    pub fn parse(text: &str) -> Result<Self, InvalidChannel> {
+        match text.trim() {
+            "" => {
+                Err(InvalidChannel("must be a command, or an address that begins with http:// or https://".to_owned()))
+            }
+            url if url.starts_with("http://") || url.starts_with("https://") => Self::webhook(url, None),
+            command => Ok(Self::Command { line: command.to_owned(), environment: Vec::new() }),
+        }
+    }
+
+    /// A web address.
+    pub fn webhook(url: &str, secret: Option<Key>) -> Result<Self, InvalidChannel> {
+        let read = reqwest::Url::parse(url).map_err(|error| InvalidChannel(format!("is no web address ({error})")))?;
+        match read.scheme() {
+            "http" | "https" => Ok(Self::Webhook { url: url.to_owned(), secret }),
+            _ => Err(InvalidChannel("must begin with http:// or https://".to_owned())),
+        }
+    }
+
+    /// A command gets these variables.
+    #[must_use]
+    pub fn with_environment(self, environment: Vec<(&'static str, OsString)>) -> Self {
+        match self {
+            Self::Command { line, .. } => Self::Command { line, environment },
+            Self::Webhook { .. } | Self::Email(_) => self,
+        }
+    }
+
+    /// What it is, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Command { .. } => "command",
+            Self::Webhook { .. } => "web address",
+            Self::Email(_) => "e-mail",
+        }
+    }
+
+    /// Tells it. What goes over the network is tried three times. The error is a fragment.
+    pub async fn tell(&self, notice: &Notice) -> Result<(), String> {
+        let mut last = Ok(());
+        for seconds in RETRY_SECONDS {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            last = match self {
+                // What it has done by then isn't known here.
+                Self::Command { line, environment } => return run(line, environment, &json(notice)).await,
+                Self::Webhook { url, secret } => webhook::post(url, secret.as_ref(), notice.event, json(notice)).await,
+                Self::Email(email) => email.send(notice).await,
+            };
+            if last.is_ok() {
+                break;
+            }
+        }
+        last
+    }
+}
+
+impl NoticeTarget {
+    /// Whether it hears of such things.
+    pub fn hears(&self, kind: NoticeKind) -> bool {
+        match kind {
+            NoticeKind::BatchEnded => true,
+            NoticeKind::NeedsPerson => !self.only_ends,
+        }
+    }
+}
+
+/// One object in one line.
+fn json(notice: &Notice) -> String {
+    // A tree of strings and numbers; writing it can't fail.
+    serde_json::to_string(notice).unwrap_or_default()
+}
+
+async fn run(line: &str, environment: &[(&str, OsString)], text: &str) -> Result<(), String> {
+    let mut child = Command::new("sh")
+        .args(["-c", line])
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("the shell can't be started ({error})"))?;
+    let stdin = child.stdin.take();
+    let told = async {
+        if let Some(mut stdin) = stdin {
+            // A command that doesn't read is none the worse for it.
+            let _ = stdin.write_all(text.as_bytes()).await;
+        }
+        child.wait().await
+    };
+    match tokio::time::timeout(COMMAND_TIMEOUT, told).await {
+        Err(_) => Err(format!("it did not end within {} s", COMMAND_TIMEOUT.as_secs())),
+        Ok(Err(error)) => Err(format!("it can't be waited for ({error})")),
+        Ok(Ok(status)) if status.success() => Ok(()),
+        Ok(Ok(status)) => Err(format!("it ended with {status}")),
+    }
+}
+
+/// An error with its causes.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |error| error.source())
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_commands_are_told_apart() {
+        let name = |text: &str| NoticeChannel::parse(text).map(|channel| channel.name());
+        assert_eq!(name(" notify-send done "), Ok("command"));
+        assert_eq!(name("https://x.example/a"), Ok("web address"));
+        let none = "must be a command, or an address that begins with http:// or https://";
+        assert_eq!(name(" "), Err(InvalidChannel(none.to_owned())));
+        assert_eq!(name("http://"), Err(InvalidChannel("is no web address (empty host)".to_owned())));
+    }
+
+    #[tokio::test]
+    async fn a_commands_failure_is_said() {
+        assert_eq!(run("cat >/dev/null", &[], "x").await, Ok(()));
+        assert_eq!(run("exit 3", &[], "x").await, Err("it ended with exit status: 3".to_owned()));
+    }
+}

@@ -1,0 +1,82 @@
+//! An e-mail with a notice.
+
+use super::{
+    InvalidChannel, Notice,
+    channel::{TRY_TIMEOUT, chain},
+};
+use crate::model::remote::Key;
+use lettre::{
+    AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
+    message::{Mailbox, Mailboxes, header::ContentType},
+    transport::smtp::authentication::Credentials,
+};
+use std::fmt;
+
+/// Servers that only this machine reaches.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// A mail server, and from whom to whom.
+#[derive(Clone)]
+pub struct EmailChannel {
+    server: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+    to: Mailboxes,
+}
+
+/// Not derived: the server has a password.
+impl fmt::Debug for EmailChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EmailChannel").field("to", &self.to.to_string()).finish_non_exhaustive()
+    }
+}
+
+impl EmailChannel {
+    /// `smtp` is `smtps://HOST` (TLS from the first byte), `smtp://HOST?tls=required` (STARTTLS) or `smtp://HOST` (none).
+    /// A password goes to no server that doesn't encrypt, but one on this machine.
+    pub fn new(smtp: &str, from: &str, to: &str, login: Option<(String, Key)>) -> Result<Self, InvalidChannel> {
+        let wrong = |error: lettre::address::AddressError| InvalidChannel(error.to_string());
+        let (from, to) = (from.parse::<Mailbox>().map_err(wrong)?, to.parse::<Mailboxes>().map_err(wrong)?);
+        let url = reqwest::Url::parse(smtp)
+            .map_err(|error| InvalidChannel(format!("is no address of a server ({error})")))?;
+        let is_known = matches!(url.scheme(), "smtp" | "smtps");
+        if !is_known || !url.username().is_empty() || url.password().is_some() {
+            return Err(InvalidChannel(
+                "must be smtps://HOST or smtp://HOST, without user name and password".to_owned(),
+            ));
+        }
+        let is_encrypted = url.scheme() == "smtps" || url.query() == Some("tls=required");
+        if login.is_some() && !is_encrypted && !url.host_str().is_some_and(|host| LOOPBACK.contains(&host)) {
+            return Err(InvalidChannel(
+                "would send the password for all to read: write smtps://HOST, or smtp://HOST?tls=required".to_owned(),
+            ));
+        }
+        let server =
+            AsyncSmtpTransport::<Tokio1Executor>::from_url(smtp).map_err(|error| InvalidChannel(chain(&error)))?;
+        let server = match login {
+            Some((user, password)) => server.credentials(Credentials::new(user, password.reveal().to_owned())),
+            None => server,
+        };
+        Ok(Self { server: server.timeout(Some(TRY_TIMEOUT)).build(), from, to })
+    }
+
+    /// Whether it is an address, with a name or without.
+    pub fn is_mailbox(text: &str) -> bool {
+        text.parse::<Mailbox>().is_ok()
+    }
+
+    /// Whether it is one or more of them, with commas between.
+    pub fn are_mailboxes(text: &str) -> bool {
+        text.parse::<Mailboxes>().is_ok_and(|all| all.iter().next().is_some())
+    }
+
+    /// One try.
+    pub(super) async fn send(&self, notice: &Notice) -> Result<(), String> {
+        let builder = Message::builder().from(self.from.clone()).message_id(None).subject(notice.subject());
+        let builder = self.to.clone().into_iter().fold(builder, |builder, to| builder.to(to));
+        let message = builder.header(ContentType::TEXT_PLAIN).body(notice.text()).map_err(|error| chain(&error))?;
+        match tokio::time::timeout(TRY_TIMEOUT, self.server.send(message)).await {
+            Ok(sent) => sent.map(drop).map_err(|error| chain(&error)),
+            Err(_) => Err(format!("the server did not take it within {} s", TRY_TIMEOUT.as_secs())),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What is told of a batch.
+
+use crate::{
+    report::{
+        needs::{NeedKind, commands},
+        words::{counted, one_line, short},
+    },
+    store::{BatchRow, PAUSED_BY_PERSON, QueueEntry},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
+use serde::Serialize;
+use std::fmt::Write;
+use uuid::Uuid;
+
+/// The most jobs that a message names.
+const MOST_NEEDS: usize = 20;
+
+/// Why somebody is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeKind {
+    /// All jobs of the batch have ended.
+    BatchEnded,
+    /// Some of its jobs need a person, and others may still be worked.
+    NeedsPerson,
+}
+
+impl NoticeKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BatchEnded => "batch_ended",
+            Self::NeedsPerson => "needs_person",
+        }
+    }
+}
+
+/// What is told. As JSON its fields are a promise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Notice {
+    pub event: NoticeKind,
+    pub batch: Uuid,
+    pub name: Option<String>,
+    pub instructions: String,
+    pub model: String,
+    pub created: Timestamp,
+    /// Jobs of the batch, and how many there are in each status.
+    pub jobs: u64,
+    pub queued: u64,
+    pub running: u64,
+    pub held: u64,
+    pub completed: u64,
+    pub partial: u64,
+    pub blocked: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+    /// Of the completed, those that were done before.
+    pub linked: u64,
+    pub cost_usd: f64,
+    pub budget_usd: Option<f64>,
+    /// Jobs that need a person; the first of them are named.
+    pub need: u64,
+    pub needs: Vec<NoticeNeed>,
+    /// All of it in a sentence.
+    pub message: String,
+}
+
+/// A job that needs a person.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NoticeNeed {
+    pub job: JobId,
+    pub label: String,
+    pub status: JobStatus,
+    pub hold_reason: Option<HoldReason>,
+    pub reason: Option<String>,
+    /// What can be typed.
+    pub command: Option<String>,
+}
+
+impl Notice {
+    /// Of a batch and all its jobs.
+    pub fn of(event: NoticeKind, row: &BatchRow, entries: &[QueueEntry]) -> Self {
+        let (batch, totals) = (&row.batch, &row.totals);
+        let all: Vec<NoticeNeed> = entries.iter().filter_map(NoticeNeed::of).collect();
+        let need = all.len() as u64;
+        Self {
+            event,
+            batch: batch.id,
+            name: batch.name.clone(),
+            instructions: batch.instructions.clone(),
+            model: batch.model.clone(),
+            created: batch.created,
+            jobs: totals.all(),
+            queued: totals.queued,
+            running: totals.running,
+            held: totals.held,
+            completed: totals.completed,
+            partial: totals.partial,
+            blocked: totals.blocked,
+            failed: totals.failed,
+            cancelled: totals.cancelled,
+            linked: totals.linked,
+            cost_usd: row.spent_usd,
+            budget_usd: batch.budget_usd,
+            need,
+            needs: all.into_iter().take(MOST_NEEDS).collect(),
+            message: message(event, row, need),
+        }
+    }
+
+    /// The first line of an e-mail.
+    pub fn subject(&self) -> String {
+        format!("overnight: {}", self.message)
+    }
+
+    /// The message with the jobs that need a person, for who reads it without a program.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.message);
+        for need in &self.needs {
+            let held = need.hold_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let reason = need.reason.as_deref().map(|reason| format!(": {}", short(reason))).unwrap_or_default();
+            let _ = write!(text, "\n{}: {}{held}{reason}\n", short(&need.label), need.status);
+            text.extend(need.command.iter().map(|command| format!("    {command}\n")));
+        }
+        if self.need > self.needs.len() as u64 {
+            let _ = writeln!(text, "\n{} more", self.need - self.needs.len() as u64);
+        }
+        let _ = write!(text, "\nThe report: overnight report {}\n", self.batch);
+        text
+    }
+}
+
+/// `batch night has ended: 497 of 500 jobs completed, for 31.20 USD; 3 need you`
+fn message(event: NoticeKind, row: &BatchRow, need: u64) -> String {
+    let (name, totals, cost) = (one_line(&row.batch.shown_name()), &row.totals, row.spent_usd);
+    let all = totals.all();
+    let verb = if need == 1 { "needs" } else { "need" };
+    match event {
+        NoticeKind::BatchEnded => {
+            let needs = if need == 0 { String::new() } else { format!("; {need} {verb} you") };
+            let all = counted(all, "job");
+            format!("batch {name} has ended: {} of {all} completed, for {cost:.2} USD{needs}", totals.completed)
+        }
+        NoticeKind::NeedsPerson => {
+            let needs = counted(need, "job");
+            format!("batch {name}: {needs} {verb} you; {} of {all} ended, for {cost:.2} USD", totals.ended())
+        }
+    }
+}
+
+impl NoticeNeed {
+    /// None where nobody is needed, or who is needed knows it: what a person has paused waits for that person.
+    fn of(entry: &QueueEntry) -> Option<Self> {
+        let kind = match entry.status {
+            JobStatus::Failed => NeedKind::Failed,
+            JobStatus::Partial => NeedKind::Partial,
+            JobStatus::Blocked => NeedKind::Blocked,
+            JobStatus::Held => match entry.hold_reason? {
+                HoldReason::Review => NeedKind::Review,
+                HoldReason::Budget | HoldReason::Limit | HoldReason::Outage => NeedKind::Held,
+                HoldReason::Paused if entry.reason.as_deref().is_some_and(|reason| reason != PAUSED_BY_PERSON) => {
+                    NeedKind::Held
+                }
+                HoldReason::Paused | HoldReason::Window | HoldReason::Disk => return None,
+            },
+            JobStatus::Queued | JobStatus::Running | JobStatus::Completed | JobStatus::Cancelled => return None,
+        };
+        let (id, batch) = (entry.job.id, entry.batch.to_string());
+        Some(Self {
+            job: id,
+            label: entry.job.label.clone(),
+            status: entry.status,
+            hold_reason: entry.hold_reason,
+            reason: entry.reason.clone(),
+            command: commands(kind, entry.hold_reason, &id.to_string(), Some(&batch)).into_iter().next(),
+        })
+    }
+}

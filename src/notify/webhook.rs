@@ -1,0 +1,37 @@
+//! A web address that is sent a notice, with a signature by which it knows who sent it.
+
+use super::{
+    NoticeKind,
+    channel::{TRY_TIMEOUT, chain},
+};
+use crate::model::remote::Key;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// HMAC-SHA-256 of the body's bytes under the secret, in hexadecimal digits.
+const SIGNATURE: &str = "x-overnight-signature";
+const EVENT: &str = "x-overnight-event";
+
+/// One try.
+pub(super) async fn post(url: &str, secret: Option<&Key>, kind: NoticeKind, body: String) -> Result<(), String> {
+    // Who leads elsewhere would get what was meant for this address.
+    let client = reqwest::Client::builder()
+        .http1_only()
+        .timeout(TRY_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .map_err(|error| chain(&error))?;
+    let mut request = client.post(url).header("content-type", "application/json").header(EVENT, kind.name());
+    if let Some(secret) = secret {
+        request = request.header(SIGNATURE, signature(secret, body.as_bytes())?);
+    }
+    let response = request.body(body).send().await.map_err(|error| chain(&error.without_url()))?;
+    if response.status().is_success() { Ok(()) } else { Err(format!("it answered {}", response.status())) }
+}
+
+fn signature(secret: &Key, body: &[u8]) -> Result<String, String> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).map_err(|error| error.to_string())?;
+    mac.update(body);
+    let digits: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("sha256={digits}"))
+}

@@ -1,0 +1,121 @@
+//! Tells people of batches. Each notice is a task of its own, which no job waits for. What a worker had taken and not told when it died
+//! is told by another, some minutes later.
+
+use super::{claimed_job::WorkerContext, config::WorkerEvent};
+use crate::{
+    notify::{Notice, NoticeKind},
+    report::words::counted,
+    store::{NoticeClaim, NoticeSubject, StoreError},
+};
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{sync::watch, task::JoinSet};
+
+/// Longer than all channels together may take.
+const TOLD_WITHIN: Duration = Duration::from_mins(5);
+/// How long a worker that is to stop waits for what runs.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+
+/// The notices that are being told.
+#[derive(Debug, Default)]
+pub(super) struct NoticeTasks {
+    running: Mutex<JoinSet<()>>,
+    failed: AtomicU64,
+    /// Held by whoever takes notices.
+    pub(super) taking: tokio::sync::Mutex<()>,
+}
+
+impl NoticeTasks {
+    fn running(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells what there is to tell, again and again.
+pub(super) async fn tell_on(context: Arc<WorkerContext>) {
+    if context.config.notices.is_empty() {
+        return;
+    }
+    let mut ticks = tokio::time::interval(context.config.times.sweep);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        tell(&context, false).await;
+    }
+}
+
+/// Begins to tell all that there is to tell; `at_once`: also what would be gathered for a while. An outage of the database is told
+/// elsewhere, and what is due stays so.
+pub(super) async fn tell(context: &Arc<WorkerContext>, at_once: bool) {
+    if context.config.notices.is_empty() {
+        return;
+    }
+    let _one_at_a_time = context.notices.taking.lock().await;
+    let Ok(now) = context.store.clock().await else { return };
+    let for_ms = u64::try_from(TOLD_WITHIN.as_millis()).unwrap_or(u64::MAX);
+    while let Ok(Some(claim)) = context.store.claim_notice(now, at_once, for_ms).await {
+        let mut running = context.notices.running();
+        while running.try_join_next().is_some() {}
+        running.spawn(tell_one(context.clone(), claim));
+    }
+}
+
+/// Tells one notice to all who hear of such. Where the database fails, it is told again.
+async fn tell_one(context: Arc<WorkerContext>, claim: NoticeClaim) {
+    let kind = match claim.subject {
+        NoticeSubject::End => NoticeKind::BatchEnded,
+        NoticeSubject::Needs { .. } => NoticeKind::NeedsPerson,
+    };
+    let hearing = || context.config.notices.iter().filter(|target| target.hears(kind));
+    let notice = match notice(&context, claim, kind).await {
+        Ok(notice) => notice,
+        Err(error) => return context.database_lost(&error),
+    };
+    // What needed a person when it was looked up may be done by now.
+    let is_news = kind == NoticeKind::BatchEnded || notice.need > 0;
+    for target in hearing().filter(|_| is_news) {
+        if let Err(why) = target.channel.tell(&notice).await {
+            context.notices.failed.fetch_add(1, Ordering::SeqCst);
+            let (name, way) = (notice.name.clone().unwrap_or_else(|| notice.batch.to_string()), target.channel.name());
+            (context.notify)(WorkerEvent::Fault(format!(
+                "the {way} that is told of batch {name} failed for good: {why}"
+            )));
+        }
+    }
+    if let Err(error) = context.store.notice_told(claim).await {
+        context.database_lost(&error);
+    }
+}
+
+async fn notice(context: &WorkerContext, claim: NoticeClaim, kind: NoticeKind) -> Result<Notice, StoreError> {
+    let row = context.store.batch(&claim.batch.to_string()).await?;
+    Ok(Notice::of(kind, &row, &context.store.batch_entries(claim.batch).await?))
+}
+
+/// Waits for what runs; not for long, once the worker is to stop. How many channels failed.
+pub(super) async fn end(context: &WorkerContext, mut stop: watch::Receiver<bool>) -> u64 {
+    let mut running = std::mem::take(&mut *context.notices.running());
+    let stop_grace = async {
+        if stop.wait_for(|stops| *stops).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(STOP_GRACE).await;
+    };
+    tokio::select! {
+        () = async { while running.join_next().await.is_some() {} } => {}
+        () = stop_grace => {
+            let left = running.len() as u64;
+            context.notices.failed.fetch_add(left, Ordering::SeqCst);
+            (context.notify)(WorkerEvent::Fault(format!(
+                "the worker stops before {} could be told; another worker tells it",
+                counted(left, "notice")
+            )));
+        }
+    }
+    context.notices.failed.load(Ordering::SeqCst)
+}

@@ -1,0 +1,114 @@
+//! What makes a beginning easy: `init`, manual pages, completions; and what scripts are told of pause, cancel and retry.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use crate::{
+    cli_run::{Ran, TestDir},
+    commands::tree,
+};
+use serde_json::{Value, json};
+
+const REPORT: [&str; 7] =
+    ["init", "--task", "Say what these texts demand of whom.", "--documents", "docs", "--model", "offline"];
+
+fn text(dir: &TestDir, path: &str) -> String {
+    std::fs::read_to_string(dir.path().join(path)).unwrap()
+}
+
+#[test]
+fn a_task_is_made_tried_and_never_overwritten() {
+    let dir = TestDir::new();
+    let ran = dir.run_with(&[], &REPORT);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let made = ["instructions/say-what-these-texts.md", "instructions/schemas/say-what-these-texts.schema.json"];
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], format!("written: {}, {}, overnight.yaml", made[0], made[1]));
+    assert!(lines[1].ends_with(": completed"), "{lines:?}");
+    let next: Vec<&str> = lines.iter().skip_while(|line| **line != "next:").copied().collect();
+    let submit = "  overnight submit say-what-these-texts --documents docs --each --batch say-what-these-texts";
+    assert_eq!(next[3..5], [format!("{submit} --dry-run    # what it may cost").as_str(), submit]);
+    // What it says next works, and what it wrote is sound.
+    let words: Vec<&str> = submit.split_whitespace().skip(1).collect();
+    for words in [&words[..], &["work", "--until-empty"], &["doctor"], &["man", "man"]] {
+        let ran = dir.run_with(&[], words);
+        assert_eq!(ran.code, 0, "{words:?} {ran:?}");
+    }
+    assert!(text(&dir, "man/overnight-init.1").contains(".SH SYNOPSIS"));
+    let before = tree(&dir);
+    let again = dir.run_with(&[], &REPORT);
+    assert!(again.code == 2 && again.stderr.contains(".md is there already, and nothing is overwritten"), "{again:?}");
+    assert_eq!(tree(&dir), before);
+}
+
+#[test]
+fn records_have_the_fields_that_were_named() {
+    let dir = TestDir::new();
+    let task = ["--task", "Find every \"duty\": who, what?", "--documents", "docs", "--name", "duties"];
+    let fields = ["--fields", "who, due date:date, amount:number", "--model", "offline"];
+    // The rules of the offline model can't do it, and say so.
+    let ran = dir.run_with(&[], &[&["init", "new"], &task[..], &fields].concat());
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.stdout.contains("it can't make output/records.json. Use a language model"), "{ran:?}");
+    let task = text(&dir, "new/instructions/duties.md");
+    let front = "---\nname: duties\ndescription: \"Find every \\\"duty\\\": who, what?\"\n";
+    assert!(task.starts_with(front) && task.contains("\n- `due_date`: a date, as"), "{task}");
+    let schema: Value = serde_json::from_str(&text(&dir, "new/instructions/schemas/duties.schema.json")).unwrap();
+    let item = &schema["properties"]["records"]["items"];
+    assert_eq!(item["required"], json!(["who", "due_date", "amount", "quote", "document", "page"]));
+    assert_eq!(
+        [&item["properties"]["due_date"], &item["properties"]["amount"]],
+        [&json!({"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}), &json!({"type": ["number", "null"]})]
+    );
+}
+
+#[test]
+fn nothing_is_written_after_a_mistake() {
+    let dir = TestDir::new();
+    let before = tree(&dir);
+    for (words, why) in [
+        (&["--documents", "docs"][..], "--task is missing: name it, or answer the questions on a terminal"),
+        (&["--task", "Find.", "--documents", "nowhere"], "--documents 'nowhere' names nothing that is there"),
+    ] {
+        let ran = dir.run_with(&[], &[&["init"], words].concat());
+        assert_eq!(ran, Ran { code: 2, stdout: String::new(), stderr: format!("error: {why}\n") });
+    }
+    let ran = dir.run_with(&[], &["init", "--task", "Find.", "--documents", "docs", "--model", "openai:gpt-6-sol"]);
+    assert!(ran.code == 2 && ran.stderr.contains("OPENAI_API_KEY") && ran.stderr.contains("--no-trial"), "{ran:?}");
+    assert_eq!(tree(&dir), before);
+}
+
+#[test]
+fn a_shell_completes_jobs_batches_and_instructions() {
+    let dir = TestDir::new();
+    let completed = |words: &[&str]| {
+        let index = (words.len() - 1).to_string();
+        let asked = [("_OVERNIGHT_COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", index.as_str()), ("_CLAP_IFS", "\n")];
+        let ran = dir.run_with(&asked, &[&["--"], words].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+        ran.stdout.lines().map(str::to_owned).filter(|word| !word.starts_with('-')).collect::<Vec<_>>()
+    };
+    let before = tree(&dir);
+    assert_eq!(completed(&["overnight", "show", ""]), [""; 0]);
+    assert_eq!(completed(&["overnight", "run", "ext"]), ["extract-requirements"]);
+    assert_eq!(tree(&dir), before);
+    let submit = ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night", "--json"];
+    let batch: Value = serde_json::from_str(&dir.run_with(&[], &submit).stdout).unwrap();
+    let jobs: Value = serde_json::from_str(&dir.run_with(&[], &["jobs", "--json"]).stdout).unwrap();
+    let ids = jobs.as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned());
+    let newest: Vec<String> = ["night".to_owned(), "last".to_owned()].into_iter().chain(ids).collect();
+    assert_eq!(completed(&["overnight", "show", ""]), newest);
+    assert_eq!(completed(&["overnight", "report", "--batch", "ni"]), ["night"]);
+    let script = dir.run_with(&[], &["completions", "bash"]).stdout;
+    assert!(script.contains("_OVERNIGHT_COMPLETE=\"bash\"") && !script.contains("/overnight"), "{script}");
+    // Requests say in numbers what came of them.
+    let told = |words: &[&str]| -> Value {
+        let ran = dir.run_with(&[], &[words, &["--json"]].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let (batch, job) = (&batch["batch"], &newest[2]);
+    assert_eq!(told(&["cancel", job])["done"], 1);
+    let message = "batch 'night': 1 job is held (paused); `overnight resume night` goes on";
+    let paused = json!({"request": "pause", "job": null, "batch": batch, "done": 1, "asked": 0, "message": message});
+    assert_eq!(told(&["pause", "night"]), paused);
+}
