@@ -9,9 +9,19 @@ pub struct ReviewedField {
     pub name: String,
     /// In the deliverable: `$.requirements[3].party.name`.
     pub place: String,
-    /// A text as it is, everything else as JSON.
+    /// As the model wrote it: a text as it is, everything else as JSON.
     pub value: String,
     pub is_text: bool,
+    /// What a person put there instead.
+    pub corrected: Option<String>,
+}
+
+/// A text as it is, everything else as JSON.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 /// The fields of `record`, which stands at `place`.
@@ -30,11 +40,8 @@ fn collect(value: &Value, name: &str, place: &str, fields: &mut Vec<ReviewedFiel
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-            let (value, is_text) = match value {
-                Value::String(text) => (text.clone(), true),
-                other => (other.to_string(), false),
-            };
-            fields.push(ReviewedField { name: name.to_owned(), place: place.to_owned(), value, is_text });
+            let (name, place) = (name.to_owned(), place.to_owned());
+            fields.push(ReviewedField { name, place, value: shown(value), is_text: value.is_string(), corrected: None });
         }
     }
 }

@@ -37,6 +37,7 @@ struct IndexRow {
     located: String,
     kinds: Vec<DoubtKind>,
     doubt_keys: String,
+    is_approved: bool,
 }
 
 /// A job in the list.
@@ -128,6 +129,7 @@ fn row(job: JobId, title: &str, record: &ReviewedRecord) -> IndexRow {
         located: quote.map_or_else(|| title.to_owned(), super::ReviewedQuote::located),
         kinds,
         doubt_keys: record.doubt_keys(),
+        is_approved: record.approval.is_some(),
     }
 }
 

@@ -4,7 +4,13 @@ use super::{Doubt, FoundBy, ReviewedField, SourceDocument, source::numbers};
 use crate::runner::QuoteStatus;
 use overnight_core::{
     amount::grouped,
-    job::{finding::Finding, id::JobId, record::JobStatus},
+    job::{
+        finding::Finding,
+        id::JobId,
+        record::JobStatus,
+        reviewed::{Approval, RecordApproval},
+        time::{Timestamp, moment},
+    },
 };
 use overnight_documents::QuotePlace;
 use std::{fmt::Write, path::PathBuf};
@@ -22,6 +28,12 @@ pub struct JobReview {
     pub reason: Option<String>,
     /// A person is to say whether the result is accepted.
     pub waits_for_review: bool,
+    /// There is a result of which something can be said.
+    pub has_result: bool,
+    /// Who accepted the result, the oldest first.
+    pub approvals: Vec<Approval>,
+    /// What the job was sent back with, the oldest first.
+    pub feedback: Vec<String>,
     /// Names of its documents.
     pub documents: Vec<String>,
     /// Who answered.
@@ -61,6 +73,10 @@ pub struct ReviewedRecord {
     pub confidence: Option<f64>,
     /// The gravest first.
     pub doubts: Vec<Doubt>,
+    /// The person who accepted it.
+    pub approval: Option<RecordApproval>,
+    /// What people have corrected in it, the oldest first.
+    pub corrections: Vec<Finding>,
 }
 
 /// A quote of a record, and where it stands.
@@ -118,10 +134,22 @@ impl JobReview {
         }
     }
 
+    /// Who accepted the result: a sentence's beginning each.
+    pub fn approved(&self) -> Vec<String> {
+        self.approvals.iter().map(|of| told("approved", of.by.as_deref(), of.at, of.comment.as_deref())).collect()
+    }
+
     /// Records that are not on its page.
     pub fn left_out(&self) -> u64 {
         self.record_count - self.records.len() as u64
     }
+}
+
+/// `approved by Ada, 2026-11-24 08:10:00 UTC`, and the comment.
+pub(super) fn told(what: &str, by: Option<&str>, at: Timestamp, comment: Option<&str>) -> String {
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let comment = comment.map(|comment| format!(": {comment}")).unwrap_or_default();
+    format!("{what}{by}, {} UTC{comment}", moment(at))
 }
 
 impl ReviewedQuote {
@@ -160,9 +188,15 @@ impl ReviewedRecord {
         format!("{} of {}", self.place.trim_start_matches(['$', '.']), self.file)
     }
 
-    /// Its fields but for the quotes, which are shown by themselves.
+    /// Whether a person should look at it: there is a doubt, and nobody has accepted it.
+    pub fn is_doubtful(&self) -> bool {
+        !self.doubts.is_empty() && self.approval.is_none()
+    }
+
+    /// Its fields but for the quotes, which are shown by themselves as the model wrote them.
     pub fn shown_fields(&self) -> impl Iterator<Item = &ReviewedField> {
-        self.fields.iter().filter(|field| self.quotes.iter().all(|quote| quote.key != field.name))
+        let is_quote = |field: &ReviewedField| self.quotes.iter().any(|quote| quote.key == field.name);
+        self.fields.iter().filter(move |field| field.corrected.is_some() || !is_quote(field))
     }
 
     /// Kinds of its doubts, as the page's script reads them.
@@ -170,6 +204,20 @@ impl ReviewedRecord {
         let mut keys: Vec<&str> = self.doubts.iter().map(|doubt| doubt.kind.key()).collect();
         keys.dedup();
         keys.join(" ")
+    }
+
+    /// Who accepted it, and who corrected what: a sentence's beginning each.
+    pub fn people(&self) -> Vec<String> {
+        let approved = self.approval.iter();
+        let approved = approved.map(|of| told("approved", Some(&of.by), of.at, of.comment.as_deref()));
+        let corrected = self.corrections.iter().filter_map(|finding| {
+            let place = finding.place.as_deref()?;
+            let field = place.strip_prefix(self.place.as_str()).unwrap_or(place).trim_start_matches('.');
+            let settled = finding.settled.as_ref()?;
+            let comment = Some(finding.text.as_str()).filter(|text| !text.is_empty());
+            Some(told(&format!("{field} corrected"), Some(&settled.by), settled.at, comment))
+        });
+        approved.chain(corrected).collect()
     }
 
     /// Numbers of its marks, as the page's script reads them.

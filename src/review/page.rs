@@ -79,7 +79,8 @@ pub fn render_job(review: &JobReview, mode: &Mode) -> String {
     let (token, reviewer, is_live) = match mode {
         Mode::Static => (None, None, false),
         Mode::Live { read_only, reviewer, form_token } => {
-            ((!read_only).then_some(form_token.as_str()), reviewer.as_deref(), true)
+            let token = (!read_only && review.has_result).then_some(form_token.as_str());
+            (token, reviewer.as_deref(), true)
         }
     };
     // Writing into a text can't fail.

@@ -3,7 +3,7 @@
 use super::{
     FoundBy, JobReview, ReviewedQuote, ReviewedRecord, SourceDocument,
     doubt::{by_doubt, doubts},
-    fields::fields,
+    fields::{fields, shown},
     job_review::JobFinding,
     record_anchor,
     source::SourceMark,
@@ -14,7 +14,7 @@ use crate::{
 };
 use overnight_core::job::{
     contract::json_path::JsonPath,
-    finding::{Finding, FindingKind},
+    finding::{Finding, FindingKind, Settlement},
     instructions::{Deliverable, Quotes},
     models::list_models,
     record::HoldReason,
@@ -68,6 +68,9 @@ impl JobReview {
             status,
             reason,
             waits_for_review: matches!(&job.status, Status::Held { reason: HoldReason::Review, .. }),
+            has_result: job.has_result(),
+            approvals: job.reviewed.approvals.clone(),
+            feedback: job.feedback.clone(),
             documents: job.spec.documents.iter().map(|document| document.name.clone()).collect(),
             models: list_models(&job.answered.models, &job.spec.model),
             confidence: completion.map(|completion| completion.confidence),
@@ -86,7 +89,7 @@ impl JobReview {
             review.notes.push("No deliverable of this job has quotes: there are no records to look at.".to_owned());
         }
         review.record_count = review.records.len() as u64;
-        review.doubtful = review.records.iter().filter(|record| !record.doubts.is_empty()).count() as u64;
+        review.doubtful = review.records.iter().filter(|record| record.is_doubtful()).count() as u64;
         review.records.sort_by_key(by_doubt);
         review.records.truncate(MOST_RECORDS);
         let of_records: BTreeSet<&str> =
@@ -239,6 +242,8 @@ fn record(file: &str, place: &str, value: &Value) -> ReviewedRecord {
         findings: Vec::new(),
         confidence: value.get("confidence").and_then(Value::as_f64),
         doubts: Vec::new(),
+        approval: None,
+        corrections: Vec::new(),
     }
 }
 
@@ -279,24 +284,35 @@ fn judge(job: &Job, record: &mut ReviewedRecord) {
     let quote = record.quotes.first();
     let of_quote = quote.and_then(|quote| finding_of(job, &quote.document, &quote.text));
     record.found_by = quote.and_then(|quote| found_by(job, of_quote, quote));
-    let is_of_place = |finding: &&Finding| {
-        finding.place.as_deref().and_then(|place| place.strip_prefix(record.place.as_str())).is_some_and(is_below)
-    };
+    let is_of_place =
+        |finding: &&Finding| finding.place.as_deref().is_some_and(|place| is_within(place, &record.place));
     let of_place = job.proof.findings.iter().filter(|finding| finding.kind.is_verifiers()).filter(is_of_place);
     let findings = of_quote.into_iter().chain(of_place);
     record.findings = findings.filter(|finding| finding.settled.is_none()).cloned().collect();
     record.doubts = doubts(record, job.spec.instructions.confidence_floor);
+    record.approval = job.reviewed.record(&record.file, &record.place).cloned();
+    for finding in job.corrections().filter(|finding| finding.file.as_deref() == Some(&record.file)) {
+        let Some(place) = finding.place.as_deref().filter(|place| is_within(place, &record.place)) else { continue };
+        let Some(Settlement::Corrected { after, .. }) = finding.settled.as_ref().map(|settled| &settled.settlement)
+        else {
+            continue;
+        };
+        if let Some(field) = record.fields.iter_mut().find(|field| field.place == place) {
+            field.corrected = Some(shown(after));
+        }
+        record.corrections.push(finding.clone());
+    }
 }
 
-/// Whether a path goes on, or ends, behind the place of a record.
-fn is_below(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with(['.', '['])
+/// Whether `place` is `record`, or in it.
+fn is_within(place: &str, record: &str) -> bool {
+    place.strip_prefix(record).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// What the second reading held against the record with this quote.
 fn finding_of<'j>(job: &'j Job, document: &str, quote: &str) -> Option<&'j Finding> {
     let is_of = |finding: &&Finding| {
-        !finding.kind.is_verifiers()
+        matches!(finding.kind, FindingKind::Missing | FindingKind::Unconfirmed)
             && finding.document.as_deref() == Some(document)
             && finding.quote.as_deref().is_some_and(|known| quote.starts_with(known))
     };
@@ -312,7 +328,6 @@ fn found_by(job: &Job, finding: Option<&Finding>, quote: &ReviewedQuote) -> Opti
     match finding.map(|finding| finding.kind) {
         Some(FindingKind::Missing) => Some(FoundBy::Second),
         Some(FindingKind::Unconfirmed) => Some(FoundBy::First),
-        Some(FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict) => Some(FoundBy::Both),
-        None => is_read.then_some(FoundBy::Both),
+        Some(FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction) | None => is_read.then_some(FoundBy::Both),
     }
 }

@@ -86,7 +86,7 @@
     const show = () => {
       const record = form.closest('[data-record]');
       const place = form.elements.place.value;
-      const field = all('[data-place]', record).find(element => element.dataset.place === place);
+      const field = all('[data-place]', record).filter(element => element.dataset.place === place).pop();
       form.elements.value.value = field ? field.textContent : '';
     };
     form.elements.place.addEventListener('change', show);

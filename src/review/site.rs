@@ -91,7 +91,7 @@ impl<'e> ReviewSite<'e> {
 
     /// Makes the images of the pages on which doubtful records have their quotes.
     fn paint(&self, review: &mut JobReview) -> Result<(), SiteError> {
-        let doubtful = review.records.iter().filter(|record| !record.doubts.is_empty());
+        let doubtful = review.records.iter().filter(|record| record.is_doubtful());
         let marks: BTreeSet<usize> =
             doubtful.flat_map(|record| &record.quotes).filter_map(|quote| quote.mark).collect();
         let mut wanted = Vec::new();
