@@ -40,6 +40,12 @@ struct IndexRow {
     is_approved: bool,
 }
 
+impl IndexRow {
+    fn is_doubtful(&self) -> bool {
+        !self.kinds.is_empty() && !self.is_approved
+    }
+}
+
 /// A job in the list.
 #[derive(Debug)]
 struct IndexedJob {

@@ -139,6 +139,11 @@ impl JobReview {
         self.approvals.iter().map(|of| told("approved", of.by.as_deref(), of.at, of.comment.as_deref())).collect()
     }
 
+    /// Its records are of more than one deliverable.
+    pub fn has_several_files(&self) -> bool {
+        self.records.iter().any(|record| record.file != self.records[0].file)
+    }
+
     /// Records that are not on its page.
     pub fn left_out(&self) -> u64 {
         self.record_count - self.records.len() as u64
@@ -183,9 +188,9 @@ impl ReviewedRecord {
         self.quotes.first().map_or("", |quote| &quote.document)
     }
 
-    /// `requirements[3] of output/requirements.json`.
-    pub fn name(&self) -> String {
-        format!("{} of {}", self.place.trim_start_matches(['$', '.']), self.file)
+    /// `requirements[3]`.
+    pub fn name(&self) -> &str {
+        self.place.trim_start_matches(['$', '.'])
     }
 
     /// Whether a person should look at it: there is a doubt, and nobody has accepted it.
@@ -193,10 +198,10 @@ impl ReviewedRecord {
         !self.doubts.is_empty() && self.approval.is_none()
     }
 
-    /// Its fields but for the quotes, which are shown by themselves as the model wrote them.
+    /// Its fields but for empty ones, and the quotes, which are shown by themselves as the model wrote them.
     pub fn shown_fields(&self) -> impl Iterator<Item = &ReviewedField> {
         let is_quote = |field: &ReviewedField| self.quotes.iter().any(|quote| quote.key == field.name);
-        self.fields.iter().filter(move |field| field.corrected.is_some() || !is_quote(field))
+        self.fields.iter().filter(move |field| field.corrected.is_some() || !(is_quote(field) || field.value == "null"))
     }
 
     /// Kinds of its doubts, as the page's script reads them.

@@ -145,6 +145,7 @@
   });
   const follow = () => {
     const name = decodeURIComponent(location.hash.slice(1));
+    if (!name) return;
     const record = records.find(one => one.id === name || marksOf(one).some(mark => `mark-${mark}` === name));
     if (record) select(record, record.id === name);
   };

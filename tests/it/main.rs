@@ -37,6 +37,7 @@ mod reads;
 mod remote;
 mod replies;
 mod report;
+mod review_page;
 mod scenarios;
 mod schedule;
 mod searches;

@@ -233,3 +233,55 @@ fn mark(page: &mut RasteredPage, marked: &MarkedBox) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::pdf::tests::pages;
+
+    const TEXT: &str = "BT /F 10 Tf 100 700 Td (alpha beta gamma) Tj 0 -12 Td (delta end.) Tj ET";
+
+    /// Places in points of a page of 600 by 800, from the left and from the top.
+    fn points(boxes: &[MarkedBox]) -> Vec<[i32; 4]> {
+        #[expect(clippy::cast_possible_truncation, reason = "a page has a few hundred points")]
+        let round = |share: f32, of: f32| (share * of).round() as i32;
+        let point =
+            |of: &MarkedBox| [round(of.x, 600.0), round(of.y, 800.0), round(of.width, 600.0), round(of.height, 800.0)];
+        boxes.iter().map(point).collect()
+    }
+
+    #[test]
+    fn a_quote_is_found_on_the_image_line_by_line() {
+        let pdf = pages(&[TEXT, ""]);
+        let quote = QuoteOnPage { mark: 7, at: 6, text: "beta gamma\ndelta".to_owned() };
+        let (picture, png) = page_picture(&pdf, 1, std::slice::from_ref(&quote), false).unwrap();
+        assert_eq!((picture.width, picture.height), (900, 1200));
+        assert_eq!(points(&picture.boxes), [[135, 92, 62, 12], [99, 104, 32, 12]]);
+        assert!(picture.boxes.iter().all(|marked| marked.mark == 7));
+        assert!(png.starts_with(b"\x89PNG"));
+        // The text of another reader: the words are looked for.
+        let moved = QuoteOnPage { at: 900, ..quote.clone() };
+        assert_eq!(page_picture(&pdf, 1, &[moved], false).unwrap().0.boxes, picture.boxes);
+        let (marked, other) = page_picture(&pdf, 1, std::slice::from_ref(&quote), true).unwrap();
+        assert!(marked == picture && other != png, "the places are marked in the image");
+        let strange = QuoteOnPage { mark: 1, at: 0, text: "epsilon".to_owned() };
+        let (picture, _) = page_picture(&pdf, 1, &[strange], false).unwrap();
+        let told = "a quote could not be marked in the image: look for it in the text";
+        assert!(picture.boxes.is_empty() && picture.told.iter().any(|line| line == told), "{:?}", picture.told);
+        assert!(page_picture(&pdf, 3, &[], false).is_err() && page_picture(b"%PDF-1.7", 1, &[], false).is_err());
+    }
+
+    #[test]
+    fn places_turn_with_the_page() {
+        let seen = PageBox { llx: 0.0, lly: 0.0, urx: 600.0, ury: 800.0 };
+        let word = PlacedWord { from: 0, to: 4, start: 60.0, end: 120.0, top: -720.0, bottom: -640.0, turn: 0 };
+        let corner = |rotation| {
+            let boxes = Paper { seen, rotation }.boxes(0, &[word], (0, 4));
+            [boxes[0].x + boxes[0].width / 2.0, boxes[0].y + boxes[0].height / 2.0]
+        };
+        let near = |[x, y]: [f32; 2], to: [f32; 2]| (x - to[0]).abs() < 0.01 && (y - to[1]).abs() < 0.01;
+        for (rotation, middle) in [(0, [0.15, 0.15]), (90, [0.85, 0.15]), (180, [0.85, 0.85]), (270, [0.15, 0.85])] {
+            assert!(near(corner(rotation), middle), "{rotation}: {:?}", corner(rotation));
+        }
+    }
+}
