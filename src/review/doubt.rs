@@ -132,11 +132,12 @@ fn failed_check(quote: &ReviewedQuote) -> Option<String> {
     })
 }
 
-/// Where a record comes among others: whether it needs no look, its gravest doubt, and how many it has.
+/// Where a record comes among others: whether it has no doubt, its gravest one, and how many it has.
 pub(super) type DoubtOrder = (bool, Option<DoubtKind>, Reverse<usize>);
 
-/// What a person has accepted comes last, else the gravest doubt first, then the most doubts.
+/// The gravest doubt first, then the most doubts. What a person has accepted keeps its place: who goes through the records finds the
+/// next one behind it.
 pub(super) fn by_doubt(record: &ReviewedRecord) -> DoubtOrder {
     let gravest = record.doubts.first().map(|doubt| doubt.kind);
-    (!record.is_doubtful(), gravest, Reverse(record.doubts.len()))
+    (gravest.is_none(), gravest, Reverse(record.doubts.len()))
 }

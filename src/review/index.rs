@@ -96,8 +96,8 @@ impl ReviewIndex {
     }
 
     fn shorten(&mut self) {
-        // Stable: of records that are equally doubtful, those of the first jobs come first.
-        self.rows.sort_by_key(|row| row.order);
+        // What is accepted comes last. Stable: of records that are equally doubtful, those of the first jobs come first.
+        self.rows.sort_by_key(|row| (row.is_approved, row.order));
         self.rows.truncate(MOST_ROWS);
     }
 

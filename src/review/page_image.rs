@@ -33,7 +33,7 @@ pub enum PageImageError {
     NoSuchPage,
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    #[error("the page can't be painted: {}", .0.fragment())]
+    #[error("there is no image of the page: the document {0}")]
     Refused(Refusal),
 }
 

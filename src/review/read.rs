@@ -88,10 +88,7 @@ impl JobReview {
         if job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {
             review.notes.push("No deliverable of this job has quotes: there are no records to look at.".to_owned());
         }
-        review.record_count = review.records.len() as u64;
-        review.doubtful = review.records.iter().filter(|record| record.is_doubtful()).count() as u64;
-        review.records.sort_by_key(by_doubt);
-        review.records.truncate(MOST_RECORDS);
+        review.shorten();
         let of_records: BTreeSet<&str> =
             review.records.iter().flat_map(|record| &record.findings).map(|finding| finding.id.as_str()).collect();
         let is_left = |finding: &&Finding| finding.settled.is_none() && !of_records.contains(finding.id.as_str());
@@ -123,23 +120,33 @@ impl JobReview {
             Ok(content) => content,
             Err(error) => return self.notes.push(format!("{file} is no JSON ({error}).")),
         };
-        let mut known: HashMap<String, usize> = HashMap::new();
-        for rule in &deliverable.quotes {
-            let Ok(path) = JsonPath::parse(&rule.each) else { continue };
+        for rules in deliverable.quotes.chunk_by(|one, next| one.each == next.each) {
+            let Ok(path) = JsonPath::parse(&rules[0].each) else { continue };
             path.each(&content, &mut |place, value| {
-                let at = *known.entry(place.to_owned()).or_insert_with(|| {
-                    self.records.push(record(file, place, value));
-                    self.records.len() - 1
-                });
-                let found = located.get(&[file.clone(), place.to_owned(), rule.text.clone()]);
-                if let Some(quote) = quote(job, rule, value, found) {
-                    self.records[at].quotes.push(quote);
-                }
+                let mut record = record(file, place, value);
+                record.quotes.extend(rules.iter().filter_map(|rule| {
+                    let found = located.get(&[file.clone(), place.to_owned(), rule.text.clone()]);
+                    quote(job, rule, value, found)
+                }));
+                judge(job, &mut record);
+                self.add(record);
             });
         }
-        for &at in known.values() {
-            judge(job, &mut self.records[at]);
+    }
+
+    fn add(&mut self, record: ReviewedRecord) {
+        self.record_count += 1;
+        self.doubtful += u64::from(record.is_doubtful());
+        self.records.push(record);
+        if self.records.len() > 2 * MOST_RECORDS {
+            self.shorten();
         }
+    }
+
+    /// Keeps the most doubtful records. Of those that are equally doubtful the first ones stay: the order is stable.
+    fn shorten(&mut self) {
+        self.records.sort_by_key(by_doubt);
+        self.records.truncate(MOST_RECORDS);
     }
 
     /// Gives each quote and finding its mark, and reads the documents that they stand in.

@@ -66,7 +66,7 @@
     let count = 0;
     for (const record of records) {
       const doubts = record.dataset.doubts.split(' ').filter(Boolean);
-      const fits = (!doubt.value || (doubt.value === 'any' ? doubts.length > 0 : doubts.includes(doubt.value)))
+      const fits = (!doubt.value || (doubt.value === 'any' ? record.classList.contains('doubtful') : doubts.includes(doubt.value)))
         && (!ofDocument.value || record.dataset.document === ofDocument.value)
         && (!job.value || record.dataset.job === job.value)
         && (!wanted || textOf(record).includes(wanted));
