@@ -77,12 +77,12 @@ pub enum FoundBy {
 }
 
 impl FoundBy {
-    /// In a word.
-    pub fn name(self) -> &'static str {
+    /// In a few words.
+    pub fn told(self) -> &'static str {
         match self {
-            Self::First => "first",
-            Self::Second => "second",
-            Self::Both => "both",
+            Self::First => "by the first reader only",
+            Self::Second => "by the second reader only",
+            Self::Both => "by both readers",
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{JobReview, Mode, index::ReviewIndex, page_image::image, render_job, source::PartPicture};
 use crate::{extraction::Extractor, runner::RunError, workspace::private};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashSet},
     fs, io,
     io::Write,
     path::{Path, PathBuf},
@@ -30,6 +30,8 @@ pub struct ReviewSite<'e> {
     options: SiteOptions,
     extractor: &'e Extractor,
     index: ReviewIndex,
+    /// Workspaces that have their page: several jobs may share the work of one.
+    added: HashSet<PathBuf>,
 }
 
 /// What was written.
@@ -69,11 +71,15 @@ impl<'e> ReviewSite<'e> {
             }
             Err(error) => return Err(io(error)),
         }
-        Ok(Self { folder: folder.to_owned(), options, extractor, index: ReviewIndex::default() })
+        let (index, added) = (ReviewIndex::default(), HashSet::new());
+        Ok(Self { folder: folder.to_owned(), options, extractor, index, added })
     }
 
     /// Adds the job whose workspace lies at `path`.
     pub fn add(&mut self, path: &Path) -> Result<(), SiteError> {
+        if !self.added.insert(path.to_owned()) {
+            return Ok(());
+        }
         let mut review = JobReview::read_with(path, self.options.is_whole)?;
         if self.options.has_images {
             self.paint(&mut review)?;
