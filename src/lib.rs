@@ -11,7 +11,7 @@
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
 //! - [`notify`]: tells people what became of a batch
-//! - [`report`], [`export`], [`audit`], [`telemetry`]: read what was left behind
+//! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read what was left behind
 //! - [`runner`]: makes, opens and drives a job
 //! - [`batch`]: what is submitted together
 //! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`workspace_store`]: workspaces kept
@@ -30,6 +30,7 @@ pub mod failpoint;
 pub mod model;
 pub mod notify;
 pub mod report;
+pub mod review;
 pub mod runner;
 pub mod store;
 pub mod telemetry;

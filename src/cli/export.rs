@@ -125,7 +125,7 @@ fn format(args: &ExportArgs) -> Result<TableFormat, CliError> {
 }
 
 /// The jobs that are meant, each once, the oldest first of each batch.
-async fn named(app: &AppContext, names: &[String]) -> Result<Vec<DatabaseJob>, CliError> {
+pub(super) async fn named(app: &AppContext, names: &[String]) -> Result<Vec<DatabaseJob>, CliError> {
     let mut jobs: Vec<DatabaseJob> = Vec::new();
     for name in names {
         let found = match app.job_or_batch(name).await? {

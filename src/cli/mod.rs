@@ -9,7 +9,7 @@
 //! - `server`: the model and its server; `models`: what is known of models
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
-//! - `export`: the records of many jobs as one table
+//! - `export`: the records of many jobs as one table; `review_pages`: the same beside their sources
 //! - `lessons`: what jobs have proposed for later ones
 //! - `init`: a folder for a task of one's own
 //! - `doctor`, `migrate`, `reindex`, `completions`, `man`
@@ -49,6 +49,7 @@ mod result;
 mod resume;
 mod retry;
 mod review;
+mod review_pages;
 mod run;
 mod run_job;
 mod schedule;
@@ -168,6 +169,8 @@ enum CliCommand {
     Watch(watch::WatchArgs),
     /// Write the records that jobs found into one table: csv, jsonl, xlsx, parquet or sqlite
     Export(export::ExportArgs),
+    /// Write pages that show the records of jobs beside their sources, the most doubtful first
+    Review(review_pages::ReviewArgs),
     /// Report on the jobs of a night: what is done, what is not and why, what it cost, and what needs a person
     Report(report::ReportArgs),
     /// Tell what happened in a job, line by line
@@ -276,6 +279,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Jobs(args) => jobs::run(settings(&flags)?, &args).await,
         CliCommand::Watch(args) => watch::run(settings(&flags)?, &args).await,
         CliCommand::Export(args) => export::run(settings(&flags)?, &args).await,
+        CliCommand::Review(args) => review_pages::run(settings(&flags)?, &args).await,
         CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
         CliCommand::Show(args) => show::run(settings(&flags)?, &args).await,
         CliCommand::Logs(args) => logs::run(settings(&flags)?, &args).await,

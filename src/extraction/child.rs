@@ -20,7 +20,7 @@ pub fn answer(request: &str) -> ExitCode {
     limits::end_with_parent();
     let left = match &request {
         ReaderRequest::Read { left_ms, .. } | ReaderRequest::Run { left_ms, .. } => Duration::from_millis(*left_ms),
-        ReaderRequest::Members { .. } | ReaderRequest::Take { .. } => limits::DOCUMENT,
+        ReaderRequest::Members { .. } | ReaderRequest::Take { .. } | ReaderRequest::Picture { .. } => limits::DOCUMENT,
     };
     if let ReaderRequest::Run { program, arguments, .. } = &request {
         limits::hold_memory();
@@ -82,6 +82,15 @@ fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()>
                 }
             });
             said?;
+        }
+        ReaderRequest::Picture { page, quotes, is_marked } => {
+            match overnight_documents::page_picture(bytes, *page, quotes, *is_marked) {
+                Ok((picture, png)) => {
+                    writer.say(&ReaderMessage::Picture { picture })?;
+                    writer.give(Ok(png))?;
+                }
+                Err(refusal) => writer.give(Err(refusal))?,
+            }
         }
         ReaderRequest::Run { .. } => {}
     }

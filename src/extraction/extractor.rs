@@ -11,7 +11,8 @@ use super::{
 };
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
-    ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Members, READERS, Refusal,
+    ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Members, PagePicture, QuoteOnPage, READERS,
+    Refusal,
 };
 use std::{
     io,
@@ -19,6 +20,9 @@ use std::{
     sync::{Condvar, Mutex, PoisonError},
     thread,
 };
+
+/// Bytes of the largest image of a page.
+const MOST_PICTURE_BYTES: u64 = 64 << 20;
 
 /// Gets texts out of documents.
 #[derive(Debug)]
@@ -116,6 +120,39 @@ impl Extractor {
                 Some(program) if !group[0].inside.is_empty() => members_of(program, group, take),
                 Some(_) | None => group.iter().for_each(|one| take(one, one.content())),
             }
+        }
+    }
+
+    /// Page `page` of the PDF in `bytes` as a PNG, and what is to be known of it: see [`overnight_documents::page_picture`].
+    pub fn page_picture(
+        &self,
+        bytes: &[u8],
+        page: u64,
+        quotes: &[QuoteOnPage],
+        is_marked: bool,
+    ) -> Result<(PagePicture, Vec<u8>), Refusal> {
+        let Some(program) = &self.program else {
+            return overnight_documents::page_picture(bytes, page, quotes, is_marked);
+        };
+        let _slot = self.take_slot();
+        let request = ReaderRequest::Picture { page, quotes: quotes.to_vec(), is_marked };
+        let (mut picture, mut png, mut refused) = (None, Vec::new(), None);
+        let mut length = 0;
+        let end = ask(program, &request, bytes, &mut |heard| {
+            match heard {
+                ReaderOutput::Line(ReaderMessage::Picture { picture: told }) => picture = Some(told),
+                ReaderOutput::Line(ReaderMessage::Content { bytes }) if bytes <= MOST_PICTURE_BYTES => length = bytes,
+                ReaderOutput::Line(ReaderMessage::Refused { refusal }) => refused = Some(refusal),
+                ReaderOutput::Line(_) => return false,
+                ReaderOutput::Bytes(piece) => png.extend_from_slice(&piece),
+            }
+            true
+        });
+        match (refused, picture, end) {
+            (Some(refusal), _, _) => Err(refusal),
+            (None, Some(picture), Ok(_)) if length > 0 && png.len() as u64 == length => Ok((picture, png)),
+            (None, _, Ok(end)) => Err(end.refusal(DOCUMENT)),
+            (None, _, Err(error)) => Err(unable(&error)),
         }
     }
 

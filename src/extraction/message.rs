@@ -1,7 +1,7 @@
 //! The protocol of the reader process: the request is its argument, the document its standard input, and its messages are one
 //! JSON object a line.
 
-use overnight_documents::{Format, Members, Refusal, Unit};
+use overnight_documents::{Format, Members, PagePicture, QuoteOnPage, Refusal, Unit};
 use serde::{Deserialize, Serialize};
 
 /// The request, as the hidden command's one argument.
@@ -21,12 +21,14 @@ pub(super) enum ReaderRequest {
     Members { name: String },
     /// Some of those, one after the other.
     Take { name: String, paths: Vec<Vec<String>> },
+    /// A page of a PDF as an image, with the places of quotes on it, and marks there where `is_marked`.
+    Picture { page: u64, quotes: Vec<QuoteOnPage>, is_marked: bool },
     /// Another program, held by the same limits: its name and arguments.
     Run { program: String, arguments: Vec<String>, left_ms: u64 },
 }
 
 /// A message of the reader process: one line of its output.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub(super) enum ReaderMessage {
     /// First: what it is, and who reads it.
@@ -58,7 +60,11 @@ pub(super) enum ReaderMessage {
     Members {
         members: Members,
     },
-    /// So many bytes follow this line: what was taken out next.
+    /// What is to be known of an image, which comes as content next.
+    Picture {
+        picture: PagePicture,
+    },
+    /// So many bytes follow this line: what was taken out next, or an image.
     Content {
         bytes: u64,
     },

@@ -110,7 +110,9 @@ impl PartialText {
             ReaderMessage::Note { note } => self.collected.note(note)?,
             ReaderMessage::Done { unit } => self.unit = Some(unit),
             ReaderMessage::Refused { refusal } => self.refusal = Some(refusal),
-            ReaderMessage::Members { .. } | ReaderMessage::Content { .. } => return Err(Stopped),
+            ReaderMessage::Members { .. } | ReaderMessage::Picture { .. } | ReaderMessage::Content { .. } => {
+                return Err(Stopped);
+            }
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use overnight_core::job::{
     state::{Job, QUOTES_FILE},
 };
 use overnight_documents::{NearestPassage, QuoteIndex, QuotePlace, TextPosition};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::Range};
 
 /// Bytes of the file; quotes behind them are counted.
@@ -47,9 +47,10 @@ struct QuoteLine<'q> {
     gap: Option<&'q str>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Whether a quote stands where the deliverable says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum QuoteStatus {
+pub enum QuoteStatus {
     /// On the page given, where one is given.
     Found,
     OnAnotherPage,

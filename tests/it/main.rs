@@ -40,6 +40,7 @@ mod reads;
 mod remote;
 mod replies;
 mod report;
+mod review_page;
 mod reviewing;
 mod scenarios;
 mod schedule;

@@ -20,7 +20,7 @@ const ROOMS: [&[&str]; 11] = [
     &["tool", "extraction", "workspace_store"],
     &["batch"],
     &["runner"],
-    &["report", "export", "telemetry", "audit"],
+    &["report", "export", "review", "telemetry", "audit"],
     &["notify"],
     // Configuration is read by the command line, which hands each room what is its.
     &["worker", "config"],

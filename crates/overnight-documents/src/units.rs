@@ -1,6 +1,8 @@
 //! Pages and lines: how a place in a document is addressed.
 
+use super::quotes::TextPosition;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// What a document is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,15 +68,33 @@ impl Offsets {
     /// Units `from` to `to` of the same `text`, both included, with the separators between them. What lies outside the
     /// text is left out; nothing is left where `from` is after `to`.
     pub fn range<'a>(&self, text: &'a str, from: u64, to: u64) -> &'a str {
+        text.get(self.bytes(from, to)).unwrap_or_default()
+    }
+
+    /// Where [`range`](Self::range) lies in the text.
+    pub fn bytes(&self, from: u64, to: u64) -> Range<usize> {
         let (from, to) = (from.max(1), to.min(self.count()));
         if from > to {
-            return "";
+            return 0..0;
         }
         let (Ok(first), Ok(next)) = (usize::try_from(from - 1), usize::try_from(to)) else {
-            return "";
+            return 0..0;
         };
         let end = self.starts.get(next).map_or(self.end, |start| start - 1);
-        self.starts.get(first).and_then(|&start| text.get(start..end)).unwrap_or_default()
+        self.starts.get(first).map_or(0..0, |&start| start..end)
+    }
+
+    /// The byte at which the character begins that stands `at` there; `None` where there is none.
+    pub fn byte_of(&self, text: &str, at: TextPosition) -> Option<usize> {
+        let mut span = self.bytes(at.unit_number(), at.unit_number());
+        if at.page.is_some() {
+            let before = usize::try_from(at.line.checked_sub(1)?).ok()?;
+            let line = text.get(span.clone())?.split('\n').take(before).map(|line| line.len() + 1).sum::<usize>();
+            span.start += line;
+        }
+        let character = usize::try_from(at.character.checked_sub(1)?).ok()?;
+        let (byte, _) = text.get(span.clone())?.char_indices().nth(character)?;
+        Some(span.start + byte)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Places in a text, as a reader counts them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a character stands, each from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextPosition {
     /// None where the document has no pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// On its page, where there are pages.
     pub line: u64,

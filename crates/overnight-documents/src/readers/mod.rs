@@ -24,6 +24,7 @@ pub(super) use html::HtmlReader;
 pub(super) use mail::MailReader;
 pub(super) use pdf::PdfReader;
 pub use pdf::header as pdf_header;
+pub use pdf::{MarkedBox, PagePicture, QuoteOnPage, page_picture};
 pub(super) use plain::PlainReader;
 pub(super) use reader::{InPieces, ReadFailure, Reader, Source, note_counts};
 pub use reader::{PageSink, Stopped};

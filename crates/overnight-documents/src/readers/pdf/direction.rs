@@ -4,7 +4,7 @@
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 use unicode_normalization::UnicodeNormalization;
 
-use super::layout::WordBlock;
+use super::layout::{PlacedWord, WordBlock};
 use super::words::Word;
 
 /// Whether what `words` say runs mostly from right to left.
@@ -18,6 +18,15 @@ pub(super) fn is_from_right(words: &[Word]) -> bool {
 pub(super) fn read(blocks: &mut [WordBlock], is_from_right: bool) {
     for line in blocks.iter_mut().flat_map(|block| &mut block.lines) {
         if let Some(text) = logical(&line.text, is_from_right) {
+            // Which word went where isn't known: any of them stands somewhere in the line.
+            let whole = line.words.iter().copied().reduce(|whole, word| PlacedWord {
+                start: whole.start.min(word.start),
+                end: whole.end.max(word.end),
+                top: whole.top.min(word.top),
+                bottom: whole.bottom.max(word.bottom),
+                ..whole
+            });
+            line.words = whole.map(|whole| PlacedWord { from: 0, to: text.len(), ..whole }).into_iter().collect();
             line.text = text;
         }
     }

@@ -52,6 +52,32 @@ pub(super) struct WordLine {
     pub(super) text: String,
     pub(super) base: f32,
     pub(super) start: f32,
+    /// Where on the page its text is drawn.
+    pub(super) words: Vec<PlacedWord>,
+}
+
+/// A part of a text, and where on the page it is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlacedWord {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) start: f32,
+    pub(super) end: f32,
+    pub(super) top: f32,
+    pub(super) bottom: f32,
+    /// As of a [`super::glyphs::Glyph`]; known once it is written.
+    pub(super) turn: u8,
+}
+
+impl PlacedWord {
+    /// The same where `before` bytes stand before the text.
+    pub(super) fn behind(self, before: usize) -> Self {
+        Self { from: self.from + before, to: self.to + before, ..self }
+    }
+
+    pub(super) fn new(word: &Word, from: usize, to: usize) -> Self {
+        Self { from, to, start: word.start, end: word.end, top: word.top(), bottom: word.bottom(), turn: 0 }
+    }
 }
 
 /// The blocks that `words` make, from the top.
@@ -120,14 +146,15 @@ impl<'a> Pool<'a> {
         for row in rows {
             for (nth, cell) in row.iter().enumerate() {
                 for (line, members) in cell.iter().enumerate() {
-                    let text = line_text(self.words, members);
-                    let first = &self.words[members[0]];
+                    let made = line_of(self.words, members);
                     match lines.last_mut() {
                         Some(last) if nth > 0 && line == 0 => {
                             last.text.push_str(CELLS_APART);
-                            last.text.push_str(&text);
+                            let before = last.text.len();
+                            last.text.push_str(&made.text);
+                            last.words.extend(made.words.into_iter().map(|word| word.behind(before)));
                         }
-                        _ => lines.push(WordLine { text, base: first.base, start: first.start }),
+                        _ => lines.push(made),
                     }
                 }
             }
@@ -289,15 +316,16 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
             line.push(pool.order[at]);
             last = &words[pool.order[at]];
         }
-        lines.push(WordLine { text: line_text(words, &line), base: first.base, start: first.start });
+        lines.push(line_of(words, &line));
     }
     lines.sort_by(|a, b| a.base.total_cmp(&b.base).then(a.start.total_cmp(&b.start)));
     lines
 }
 
-fn line_text(words: &[Word], line: &[usize]) -> String {
+/// The line of the words `line`, of which there is one at least.
+fn line_of(words: &[Word], line: &[usize]) -> WordLine {
     let space = space(words, line);
-    let mut text = String::new();
+    let (mut text, mut placed) = (String::new(), Vec::with_capacity(line.len()));
     let mut last: Option<&Word> = None;
     for &index in line {
         let word = &words[index];
@@ -306,10 +334,14 @@ fn line_text(words: &[Word], line: &[usize]) -> String {
         {
             text.push(' ');
         }
+        let from = text.len();
         text.push_str(&word.text);
+        placed.push(PlacedWord::new(word, from, text.len()));
         last = Some(word);
     }
-    text
+    let first = line.first().map(|&index| &words[index]);
+    let (base, start) = first.map_or((0.0, 0.0), |first| (first.base, first.start));
+    WordLine { text, base, start, words: placed }
 }
 
 /// Whether two words touch though they were not drawn as one: the text of a cell that reaches to the next.

@@ -13,6 +13,7 @@ use super::damaged_streams::damaged_streams;
 use super::fonts::Fonts;
 use super::glyphs::PaintedPage;
 use super::repair::repaired;
+use super::write::WrittenPage;
 use super::{paint, write};
 use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped};
 use crate::refusal::Refusal;
@@ -35,10 +36,7 @@ impl Reader for PdfReader {
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         let bytes = without_prefix(source.bytes);
-        if is_nested_deeply(bytes) {
-            return Err(damaged("its objects are nested thousands of times").into());
-        }
-        let loaded = guarded(|| load(bytes)).unwrap_or_else(|| Err(damaged("its structure makes no sense")))?;
+        let loaded = load(bytes)?;
         let found = loaded.document.pages();
         if found.is_empty() {
             return Err(damaged("no page of it can be found").into());
@@ -54,7 +52,7 @@ impl Reader for PdfReader {
                 Some((text, gaps)) => tell(&text, &gaps, pages)?,
                 None => pages.gap("its content makes no sense")?,
             }
-            if Some(number) == last && loaded.is_repaired {
+            if Some(number) == last && loaded.repaired.is_some() {
                 pages.gap("its tables are damaged, and pages were looked for without them: some may be missing or out of order")?;
             } else if Some(number) == last && loaded.has_lost_pages {
                 pages.gap(
@@ -66,16 +64,25 @@ impl Reader for PdfReader {
     }
 }
 
-struct LoadedPdf {
-    document: RawBackend,
-    overlays: HashMap<(u32, u16), Overlay>,
+pub(super) struct LoadedPdf {
+    pub(super) document: RawBackend,
+    pub(super) overlays: HashMap<(u32, u16), Overlay>,
     fonts: Fonts,
     torn: HashSet<(u32, u16)>,
     has_lost_pages: bool,
-    is_repaired: bool,
+    /// What was read instead of the document.
+    pub(super) repaired: Option<Vec<u8>>,
 }
 
-fn load(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
+/// The document in `bytes`, from its header on.
+pub(super) fn load(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
+    if is_nested_deeply(bytes) {
+        return Err(damaged("its objects are nested thousands of times"));
+    }
+    guarded(|| load_any(bytes)).unwrap_or_else(|| Err(damaged("its structure makes no sense")))
+}
+
+fn load_any(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
     let pages = match RawDocument::load(bytes) {
         Ok(document) => document.scan_page_tree(),
         Err(Error::PdfParse(_)) => PageTreeScan::default(),
@@ -83,7 +90,10 @@ fn load(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
     };
     let is_whole = pages.unresolved_nodes == 0 && !pages.pages.is_empty();
     match (!is_whole).then(|| repaired(bytes, pages.pages.len())).flatten() {
-        Some(repaired) => Ok(LoadedPdf { is_repaired: true, ..loaded(&repaired)? }),
+        Some(repaired) => {
+            let read = loaded(&repaired)?;
+            Ok(LoadedPdf { repaired: Some(repaired), ..read })
+        }
         None => loaded(bytes),
     }
 }
@@ -94,19 +104,19 @@ fn loaded(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
     drop(raw);
     let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
     let has_lost_pages = document.integrity().pages_incomplete();
-    Ok(LoadedPdf { document, overlays, fonts, torn, has_lost_pages, is_repaired: false })
+    Ok(LoadedPdf { document, overlays, fonts, torn, has_lost_pages, repaired: None })
 }
 
 /// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
 /// nothing but caches.
-fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
     let mut page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
     page.damaged += u64::from(loaded.torn.contains(&id));
-    let mut text = write::text(&page);
+    let mut text = write::text(&page).text;
     for comment in overlay.iter().flat_map(|overlay| &overlay.comments) {
         if !text.is_empty() {
             text.push('\n');
@@ -118,6 +128,11 @@ fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>) -> (Strin
     (text, gaps)
 }
 
+/// What stands on page `id`, and where.
+pub(super) fn written(loaded: &LoadedPdf, id: (u32, u16)) -> Option<WrittenPage> {
+    guarded(|| write::text(&paint::page(&loaded.document, &loaded.fonts, id, loaded.overlays.get(&id))))
+}
+
 fn tell(text: &str, gaps: &[&str], pages: &mut dyn PageSink) -> Result<(), Stopped> {
     if !text.is_empty() {
         pages.text(text)?;
@@ -125,11 +140,11 @@ fn tell(text: &str, gaps: &[&str], pages: &mut dyn PageSink) -> Result<(), Stopp
     gaps.iter().try_for_each(|gap| pages.gap(gap))
 }
 
-fn damaged(why: &str) -> Refusal {
+pub(super) fn damaged(why: &str) -> Refusal {
     Refusal::Damaged { format: "PDF".to_owned(), why: why.to_owned() }
 }
 
-fn refusal(error: &Error, bytes: &[u8]) -> Refusal {
+pub(super) fn refusal(error: &Error, bytes: &[u8]) -> Refusal {
     match error {
         Error::Encrypted | Error::InvalidPassword | Error::UnsupportedVersion(_) => {
             Refusal::Encrypted { format: "a PDF file".to_owned() }
@@ -143,7 +158,7 @@ fn refusal(error: &Error, bytes: &[u8]) -> Refusal {
 }
 
 /// The file from its header on, which mail programs and scripts put lines before.
-fn without_prefix(bytes: &[u8]) -> &[u8] {
+pub(super) fn without_prefix(bytes: &[u8]) -> &[u8] {
     header(bytes).map_or(bytes, |at| &bytes[at..])
 }
 

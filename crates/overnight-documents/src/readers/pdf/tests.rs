@@ -34,7 +34,7 @@ fn stream(dictionary: &str, content: &str) -> Vec<u8> {
 }
 
 /// A document whose pages have these contents, one font `F` and one image `I`.
-fn pages(contents: &[&str]) -> Vec<u8> {
+pub(super) fn pages(contents: &[&str]) -> Vec<u8> {
     let kids: Vec<String> = (0..contents.len()).map(|page| format!("{} 0 R", 5 + 2 * page)).collect();
     let mut objects = vec![
         b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),

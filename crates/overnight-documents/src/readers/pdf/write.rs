@@ -1,15 +1,22 @@
 //! A page's text, from its words.
 
 use super::glyphs::{PaintedPage, TURNS};
-use super::layout::{WordBlock, WordLine, blocks};
+use super::layout::{PlacedWord, WordBlock, WordLine, blocks};
 use super::reading_order::ordered;
 use super::words::{Word, words};
 
 /// With more words than this, they come as they were painted.
 const MAX_WORDS: usize = 20_000;
 
+/// The text of a page, and where on the page its words are drawn, in the order of the text.
+#[derive(Debug, Default)]
+pub(super) struct WrittenPage {
+    pub(super) text: String,
+    pub(super) words: Vec<PlacedWord>,
+}
+
 /// The text of `page`: what runs the way that most of it runs first.
-pub(super) fn text(page: &PaintedPage) -> String {
+pub(super) fn text(page: &PaintedPage) -> WrittenPage {
     let mut counts = [0_usize; TURNS];
     for glyph in &page.glyphs {
         if let Some(count) = counts.get_mut(usize::from(glyph.turn)) {
@@ -18,8 +25,9 @@ pub(super) fn text(page: &PaintedPage) -> String {
     }
     let mut turns: Vec<(u8, usize)> = (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
     turns.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let mut out = String::new();
+    let mut out = WrittenPage::default();
     for (turn, _) in turns {
+        let before = out.words.len();
         let words = words(page, turn);
         if words.len() > MAX_WORDS {
             as_painted(&words, &mut out);
@@ -28,22 +36,27 @@ pub(super) fn text(page: &PaintedPage) -> String {
                 write(&block, &mut out);
             }
         }
+        for word in &mut out.words[before..] {
+            word.turn = turn;
+        }
     }
     out
 }
 
-fn as_painted(words: &[Word], out: &mut String) {
+fn as_painted(words: &[Word], WrittenPage { text: out, words: placed }: &mut WrittenPage) {
     let mut base: Option<f32> = None;
     for word in words {
         let is_new_line = base.replace(word.base).is_none_or(|base| (base - word.base).abs() > 0.5 * word.size);
         out.push(if is_new_line { '\n' } else { ' ' });
+        let from = out.len();
         out.push_str(&word.text);
+        placed.push(PlacedWord::new(word, from, out.len()));
     }
     out.push('\n');
 }
 
 /// A block is a paragraph, or a few of them with more white between than between their lines.
-fn write(block: &WordBlock, out: &mut String) {
+fn write(block: &WordBlock, WrittenPage { text: out, words: placed }: &mut WrittenPage) {
     if !out.is_empty() {
         out.push('\n');
     }
@@ -54,11 +67,14 @@ fn write(block: &WordBlock, out: &mut String) {
     let mut is_joined = false;
     for line in &block.lines {
         let mut text = line.text.as_str();
+        // The beginning of the line that went to the one before, and where it went.
+        let (mut moved, mut moved_to) = (0, 0);
         if let Some(last) = last {
             if let Some((keep, part)) = joined(&last.text, text) {
                 if !keep {
                     out.pop();
                 }
+                (moved, moved_to) = (part.len(), out.len());
                 out.push_str(part);
                 text = text[part.len()..].trim_start();
             }
@@ -70,6 +86,16 @@ fn write(block: &WordBlock, out: &mut String) {
             }
         }
         is_joined = text.is_empty();
+        let left_out = line.text.len() - text.len();
+        for word in &line.words {
+            if word.from < moved {
+                placed.push(PlacedWord { to: word.to.min(moved), ..*word }.behind(moved_to));
+            }
+            if word.to > left_out {
+                let word = PlacedWord { from: word.from.max(left_out) - left_out, to: word.to - left_out, ..*word };
+                placed.push(word.behind(out.len()));
+            }
+        }
         out.push_str(text);
         last = Some(line);
     }

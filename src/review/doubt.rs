@@ -1,0 +1,143 @@
+//! Why a record is to be looked at, and which comes first.
+
+use super::{ReviewedQuote, ReviewedRecord};
+use crate::runner::QuoteStatus;
+use std::cmp::Reverse;
+
+/// Below this a record's own confidence is low, or below the floor of its job where that is higher.
+pub(super) const LOW_CONFIDENCE: f64 = 0.7;
+
+/// What a doubt is about, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DoubtKind {
+    /// Its quote doesn't stand where the record says.
+    FailedCheck,
+    /// A finding is open against it.
+    OpenFinding,
+    /// Only one of two readers has found it.
+    FoundByOne,
+    /// The model was not sure of it.
+    LowConfidence,
+    /// Its quote goes on over the end of a page.
+    OverBreak,
+    /// The text was recognised in an image.
+    Recognised,
+}
+
+impl DoubtKind {
+    /// All, the gravest first.
+    pub const ALL: [Self; 6] = [
+        Self::FailedCheck,
+        Self::OpenFinding,
+        Self::FoundByOne,
+        Self::LowConfidence,
+        Self::OverBreak,
+        Self::Recognised,
+    ];
+
+    /// As a filter names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FailedCheck => "failed check",
+            Self::OpenFinding => "open finding",
+            Self::FoundByOne => "found by one reader only",
+            Self::LowConfidence => "low confidence",
+            Self::OverBreak => "quote over a page break",
+            Self::Recognised => "text from OCR",
+        }
+    }
+
+    /// As the page's script knows it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::FailedCheck => "check",
+            Self::OpenFinding => "finding",
+            Self::FoundByOne => "one",
+            Self::LowConfidence => "confidence",
+            Self::OverBreak => "break",
+            Self::Recognised => "ocr",
+        }
+    }
+}
+
+/// One reason to look at a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    pub kind: DoubtKind,
+    /// A sentence's beginning: "the quote isn't found in licence.pdf".
+    pub why: String,
+}
+
+/// Which of two readers has found a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundBy {
+    First,
+    Second,
+    Both,
+}
+
+impl FoundBy {
+    /// In a few words.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::First => "by the first reader only",
+            Self::Second => "by the second reader only",
+            Self::Both => "by both readers",
+        }
+    }
+}
+
+/// The doubts about a record, the gravest first. `floor` is its job's.
+pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let mut add = |kind, why: String| doubts.push(Doubt { kind, why });
+    for quote in &record.quotes {
+        if let Some(why) = failed_check(quote) {
+            add(DoubtKind::FailedCheck, why);
+        }
+        if quote.is_over_break {
+            add(DoubtKind::OverBreak, "its quote goes on over the end of a page".to_owned());
+        }
+        if quote.is_recognised {
+            add(DoubtKind::Recognised, "the characters of its quote were recognised in an image".to_owned());
+        }
+    }
+    for finding in &record.findings {
+        add(DoubtKind::OpenFinding, finding.told());
+    }
+    match record.found_by {
+        Some(FoundBy::First) => add(DoubtKind::FoundByOne, "only the first reader has found it".to_owned()),
+        Some(FoundBy::Second) => add(DoubtKind::FoundByOne, "only the second reader has found it".to_owned()),
+        Some(FoundBy::Both) | None => {}
+    }
+    let floor = floor.max(LOW_CONFIDENCE);
+    if let Some(confidence) = record.confidence.filter(|&confidence| confidence < floor) {
+        add(DoubtKind::LowConfidence, format!("the model's confidence in it is {confidence:.2}, under {floor:.2}"));
+    }
+    doubts.sort_by_key(|doubt| doubt.kind);
+    doubts
+}
+
+fn failed_check(quote: &ReviewedQuote) -> Option<String> {
+    let document = &quote.document;
+    let why = match quote.check? {
+        QuoteStatus::Found => return None,
+        QuoteStatus::OnAnotherPage => format!("its quote stands on another page of {document} than the record says"),
+        QuoteStatus::NotFound => format!("its quote isn't found in {document}"),
+        QuoteStatus::NoSuchDocument => format!("there is no document {document}"),
+    };
+    Some(match &quote.gap {
+        Some(gap) => format!("{why}; no text was got from the page that it names: {gap}"),
+        None => why,
+    })
+}
+
+/// Where a record comes among others: whether it has no doubt, its gravest one, and how many it has.
+pub(super) type DoubtOrder = (bool, Option<DoubtKind>, Reverse<usize>);
+
+/// The gravest doubt first, then the most doubts. What a person has accepted keeps its place: who goes through the records finds the
+/// next one behind it.
+pub(super) fn by_doubt(record: &ReviewedRecord) -> DoubtOrder {
+    let gravest = record.doubts.first().map(|doubt| doubt.kind);
+    (gravest.is_none(), gravest, Reverse(record.doubts.len()))
+}

@@ -1,0 +1,145 @@
+//! The page over all jobs of a review: their records, the most doubtful first, and the jobs.
+
+use super::{
+    DoubtKind, JobReview, Mode, ReviewedRecord, content_policy,
+    doubt::{DoubtOrder, by_doubt},
+    page::{SCRIPT, STYLE},
+};
+use askama::Template;
+use overnight_core::{
+    amount::grouped,
+    job::{id::JobId, record::JobStatus},
+};
+
+/// Records in the list: the others are on the pages of their jobs.
+const MOST_ROWS: usize = 5_000;
+/// Letters of a record's headline.
+const HEADLINE: usize = 300;
+
+/// What the page shows, gathered job after job.
+#[derive(Debug, Default)]
+pub(super) struct ReviewIndex {
+    rows: Vec<IndexRow>,
+    jobs: Vec<IndexedJob>,
+    pub(super) records: u64,
+    pub(super) doubtful: u64,
+}
+
+/// A record in the list.
+#[derive(Debug)]
+struct IndexRow {
+    order: DoubtOrder,
+    job: JobId,
+    job_title: String,
+    anchor: String,
+    headline: String,
+    document: String,
+    located: String,
+    kinds: Vec<DoubtKind>,
+    doubt_keys: String,
+    is_approved: bool,
+}
+
+impl IndexRow {
+    fn is_doubtful(&self) -> bool {
+        !self.kinds.is_empty() && !self.is_approved
+    }
+}
+
+/// A job in the list.
+#[derive(Debug)]
+struct IndexedJob {
+    id: JobId,
+    title: String,
+    status: JobStatus,
+    counted: String,
+}
+
+#[derive(Template)]
+#[template(path = "review/index.html")]
+struct IndexPage<'p> {
+    policy: String,
+    counted: String,
+    rows: &'p [IndexRow],
+    jobs: &'p [IndexedJob],
+    left_out: u64,
+}
+
+impl IndexPage<'_> {
+    fn style(&self) -> &'static str {
+        STYLE
+    }
+
+    fn script(&self) -> &'static str {
+        SCRIPT
+    }
+
+    fn kinds(&self) -> [DoubtKind; 6] {
+        DoubtKind::ALL
+    }
+
+    fn has_forms(&self) -> bool {
+        false
+    }
+}
+
+impl ReviewIndex {
+    pub(super) fn add(&mut self, review: &JobReview) {
+        self.records += review.record_count;
+        self.doubtful += review.doubtful;
+        let title = review.title();
+        self.rows.extend(review.records.iter().map(|record| row(review.id, &title, record)));
+        if self.rows.len() > 2 * MOST_ROWS {
+            self.shorten();
+        }
+        self.jobs.push(IndexedJob { id: review.id, title, status: review.status, counted: review.counted() });
+    }
+
+    fn shorten(&mut self) {
+        // What is accepted comes last. Stable: of records that are equally doubtful, those of the first jobs come first.
+        self.rows.sort_by_key(|row| (row.is_approved, row.order));
+        self.rows.truncate(MOST_ROWS);
+    }
+
+    /// How many records are doubtful, of which jobs: a sentence.
+    pub(super) fn counted(&self) -> String {
+        let jobs = self.jobs.len() as u64;
+        let jobs = if jobs == 1 { "1 job".to_owned() } else { format!("{} jobs", grouped(jobs)) };
+        format!("{} of {} records of {jobs} are doubtful.", grouped(self.doubtful), grouped(self.records))
+    }
+
+    pub(super) fn html(&mut self) -> String {
+        self.shorten();
+        let page = IndexPage {
+            policy: content_policy(&Mode::Static),
+            counted: self.counted(),
+            rows: &self.rows,
+            jobs: &self.jobs,
+            left_out: self.records - self.rows.len() as u64,
+        };
+        page.render().unwrap_or_default()
+    }
+}
+
+fn row(job: JobId, title: &str, record: &ReviewedRecord) -> IndexRow {
+    let mut kinds: Vec<DoubtKind> = record.doubts.iter().map(|doubt| doubt.kind).collect();
+    kinds.dedup();
+    let quote = record.quotes.first();
+    IndexRow {
+        order: by_doubt(record),
+        job,
+        job_title: title.to_owned(),
+        anchor: record.anchor.clone(),
+        headline: shortened(record.headline()),
+        document: record.document().to_owned(),
+        located: quote.map_or_else(|| title.to_owned(), super::ReviewedQuote::located),
+        kinds,
+        doubt_keys: record.doubt_keys(),
+        is_approved: record.approval.is_some(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let end = text.char_indices().nth(HEADLINE).map_or(text.len(), |(at, _)| at);
+    if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() }
+}

@@ -1,0 +1,253 @@
+//! What the review page of one job shows.
+
+use super::{Doubt, FoundBy, ReviewedField, SourceDocument, source::numbers};
+use crate::runner::QuoteStatus;
+use overnight_core::{
+    amount::grouped,
+    job::{
+        finding::Finding,
+        id::JobId,
+        record::JobStatus,
+        reviewed::{Approval, RecordApproval},
+        time::{Timestamp, moment},
+    },
+};
+use overnight_documents::QuotePlace;
+use std::{fmt::Write, path::PathBuf};
+
+/// One job for its review: its records with their sources, the most doubtful first.
+#[derive(Clone, Debug)]
+pub struct JobReview {
+    /// Where its workspace lies.
+    pub workspace: PathBuf,
+    pub id: JobId,
+    /// The name of its instructions.
+    pub instructions: String,
+    pub status: JobStatus,
+    /// Why it stands so, a sentence.
+    pub reason: Option<String>,
+    /// A person is to say whether the result is accepted.
+    pub waits_for_review: bool,
+    /// There is a result of which something can be said.
+    pub has_result: bool,
+    /// Who accepted the result, the oldest first.
+    pub approvals: Vec<Approval>,
+    /// What the job was sent back with, the oldest first.
+    pub feedback: Vec<String>,
+    /// Names of its documents.
+    pub documents: Vec<String>,
+    /// Who answered.
+    pub models: String,
+    /// How sure the model was of the whole result, 0 to 1.
+    pub confidence: Option<f64>,
+    /// The most doubtful first, else in the order of the deliverables.
+    pub records: Vec<ReviewedRecord>,
+    /// How many there are, of which `records` may hold only the first.
+    pub record_count: u64,
+    /// How many of those have a doubt.
+    pub doubtful: u64,
+    /// Open findings that belong to no record of a deliverable.
+    pub findings: Vec<JobFinding>,
+    /// What could not be read of it, a sentence each.
+    pub notes: Vec<String>,
+    /// The documents that are quoted or spoken of.
+    pub sources: Vec<SourceDocument>,
+}
+
+/// A record of a deliverable, with what the program knows of it.
+#[derive(Clone, Debug)]
+pub struct ReviewedRecord {
+    /// The element on the page: see [`record_anchor`].
+    pub anchor: String,
+    /// The deliverable.
+    pub file: String,
+    /// In the deliverable: `$.requirements[3]`.
+    pub place: String,
+    pub fields: Vec<ReviewedField>,
+    pub quotes: Vec<ReviewedQuote>,
+    /// None where its part was not read twice.
+    pub found_by: Option<FoundBy>,
+    /// What is held against it and not settled.
+    pub findings: Vec<Finding>,
+    /// How sure the model was of it, where it says so.
+    pub confidence: Option<f64>,
+    /// The gravest first.
+    pub doubts: Vec<Doubt>,
+    /// The person who accepted it.
+    pub approval: Option<RecordApproval>,
+    /// What people have corrected in it, the oldest first.
+    pub corrections: Vec<Finding>,
+}
+
+/// A quote of a record, and where it stands.
+#[derive(Clone, Debug)]
+pub struct ReviewedQuote {
+    /// The record's key.
+    pub key: String,
+    pub text: String,
+    /// As the job knows it, else as the record names it.
+    pub document: String,
+    /// Whether the job has such a document.
+    pub is_known: bool,
+    /// Page or line at which it begins, else as the record gives it.
+    pub unit: Option<u64>,
+    /// None where nobody has looked yet.
+    pub check: Option<QuoteStatus>,
+    /// Its first and last character, where it is found.
+    pub place: Option<QuotePlace>,
+    /// Bytes of the document's text.
+    pub range: Option<std::ops::Range<usize>>,
+    /// It goes on over the end of a page.
+    pub is_over_break: bool,
+    /// The characters were recognised in an image.
+    pub is_recognised: bool,
+    /// Why no text was got from the page that the record gives.
+    pub gap: Option<String>,
+    /// Number of its mark in the sources; none where there is none.
+    pub mark: Option<usize>,
+    /// The element to which a link leads: the mark, else the page, else the document; none where the source is not shown.
+    pub target: Option<String>,
+}
+
+/// An open finding that belongs to no record: the second reader has one more, or the verifier found fault.
+#[derive(Clone, Debug)]
+pub struct JobFinding {
+    pub finding: Finding,
+    pub mark: Option<usize>,
+    pub target: Option<String>,
+}
+
+impl JobReview {
+    /// The name of its document, or of its instructions where it has several.
+    pub fn title(&self) -> String {
+        match self.documents.as_slice() {
+            [document] => document.clone(),
+            documents => format!("{}, {} documents", self.instructions, documents.len()),
+        }
+    }
+
+    /// How many of its records are doubtful: a sentence.
+    pub fn counted(&self) -> String {
+        match self.record_count {
+            0 => "It has no records.".to_owned(),
+            count => format!("{} of {} records are doubtful.", grouped(self.doubtful), grouped(count)),
+        }
+    }
+
+    /// Who accepted the result: a sentence's beginning each.
+    pub fn approved(&self) -> Vec<String> {
+        self.approvals.iter().map(|of| told("approved", of.by.as_deref(), of.at, of.comment.as_deref())).collect()
+    }
+
+    /// Its records are of more than one deliverable.
+    pub fn has_several_files(&self) -> bool {
+        self.records.iter().any(|record| record.file != self.records[0].file)
+    }
+
+    /// Records that are not on its page.
+    pub fn left_out(&self) -> u64 {
+        self.record_count - self.records.len() as u64
+    }
+}
+
+/// `approved by Ada, 2026-11-24 08:10:00 UTC`, and the comment.
+pub(super) fn told(what: &str, by: Option<&str>, at: Timestamp, comment: Option<&str>) -> String {
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let comment = comment.map(|comment| format!(": {comment}")).unwrap_or_default();
+    format!("{what}{by}, {} UTC{comment}", moment(at))
+}
+
+impl ReviewedQuote {
+    /// `page 4 of licence.pdf`.
+    pub fn located(&self) -> String {
+        let unit = if self.place.is_some_and(|place| place.from.page.is_none()) { "line" } else { "page" };
+        match self.unit {
+            Some(number) => format!("{}, {unit} {number}", self.document),
+            None => self.document.clone(),
+        }
+    }
+}
+
+impl JobFinding {
+    /// What it says.
+    pub fn told(&self) -> String {
+        self.finding.told()
+    }
+}
+
+impl ReviewedRecord {
+    /// What stands in the list of all records: its quote, else its first field that says something.
+    pub fn headline(&self) -> &str {
+        let quote = self.quotes.iter().map(|quote| quote.text.as_str());
+        let fields = self.fields.iter().filter(|field| field.is_text).map(|field| field.value.as_str());
+        quote.chain(fields).find(|text| !text.trim().is_empty()).unwrap_or(&self.place)
+    }
+
+    /// The document of its first quote.
+    pub fn document(&self) -> &str {
+        self.quotes.first().map_or("", |quote| &quote.document)
+    }
+
+    /// `requirements[3]`.
+    pub fn name(&self) -> &str {
+        self.place.trim_start_matches(['$', '.'])
+    }
+
+    /// Whether a person should look at it: there is a doubt, and nobody has accepted it.
+    pub fn is_doubtful(&self) -> bool {
+        !self.doubts.is_empty() && self.approval.is_none()
+    }
+
+    /// Its fields but for empty ones, and the quotes, which are shown by themselves as the model wrote them.
+    pub fn shown_fields(&self) -> impl Iterator<Item = &ReviewedField> {
+        let is_quote = |field: &ReviewedField| self.quotes.iter().any(|quote| quote.key == field.name);
+        self.fields.iter().filter(move |field| field.corrected.is_some() || !(is_quote(field) || field.value == "null"))
+    }
+
+    /// Kinds of its doubts, as the page's script reads them.
+    pub(super) fn doubt_keys(&self) -> String {
+        let mut keys: Vec<&str> = self.doubts.iter().map(|doubt| doubt.kind.key()).collect();
+        keys.dedup();
+        keys.join(" ")
+    }
+
+    /// Who accepted it, and who corrected what: a sentence's beginning each.
+    pub fn people(&self) -> Vec<String> {
+        let approved = self.approval.iter();
+        let approved = approved.map(|of| told("approved", Some(&of.by), of.at, of.comment.as_deref()));
+        let corrected = self.corrections.iter().filter_map(|finding| {
+            let place = finding.place.as_deref()?;
+            let field = place.strip_prefix(self.place.as_str()).unwrap_or(place).trim_start_matches('.');
+            let settled = finding.settled.as_ref()?;
+            let comment = Some(finding.text.as_str()).filter(|text| !text.is_empty());
+            Some(told(&format!("{field} corrected"), Some(&settled.by), settled.at, comment))
+        });
+        approved.chain(corrected).collect()
+    }
+
+    /// Numbers of its marks, as the page's script reads them.
+    pub(super) fn marks(&self) -> String {
+        numbers(self.quotes.iter().filter_map(|quote| quote.mark.as_ref()))
+    }
+}
+
+/// The element of a record on the page of its job: `record-requirements-requirements-3` for the record `$.requirements[3]` of
+/// `output/requirements.json`. Other pages and tables link to it.
+pub fn record_anchor(file: &str, place: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let mut anchor = format!("record-{stem}-").replace(|letter: char| !is_plain(letter), "_");
+    for letter in place.trim_start_matches(['$', '.']).chars() {
+        match letter {
+            '.' | '[' if !anchor.ends_with('-') => anchor.push('-'),
+            '.' | '[' | ']' => {}
+            letter if is_plain(letter) => anchor.push(letter),
+            letter => drop(write!(anchor, "_{:x}", u32::from(letter))),
+        }
+    }
+    anchor
+}
+
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '-'
+}

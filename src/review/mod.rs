@@ -1,0 +1,27 @@
+//! The review page: the records of a job beside the documents that they quote, the most doubtful first.
+//!
+//! - `job_review`: what the page shows; `read`: reads it from a workspace; `fields`: a record's fields; `doubt`: why a record is
+//!   to be looked at, and which comes first
+//! - `source`: the documents' text by page, with the quotes marked in it; `page_image`: a page of a PDF as an image
+//! - `page`: makes HTML of it, for a file or for the server; `index`: the page over all jobs; `site`: writes both into a folder
+//!
+//! Documents, their names and what a model wrote are hostile: every text is escaped, and each page forbids all but its own style
+//! and script.
+
+mod doubt;
+mod fields;
+mod index;
+mod job_review;
+mod page;
+mod page_image;
+mod read;
+mod site;
+mod source;
+
+pub use doubt::{Doubt, DoubtKind, FoundBy};
+pub use fields::ReviewedField;
+pub use job_review::{JobFinding, JobReview, ReviewedQuote, ReviewedRecord, record_anchor};
+pub use page::{Mode, content_policy, render_job};
+pub use page_image::{PageImage, PageImageError, page_image};
+pub use site::{ReviewSite, SiteCounts, SiteError, SiteOptions};
+pub use source::{PartPicture, SourceDocument, SourcePart, TextSegment};

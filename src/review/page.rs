@@ -1,0 +1,142 @@
+//! The page of one job as HTML: for a file that is opened from a folder, or for the server, where it has forms.
+
+use super::{DoubtKind, JobReview, ReviewedQuote};
+use crate::runner::QuoteStatus;
+use askama::Template;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+/// The style of the review's pages.
+pub(super) const STYLE: &str = concat!(include_str!("../theme.css"), include_str!("review.css"));
+/// Their script: without it all links work, with it there are keys and filters.
+pub(super) const SCRIPT: &str = include_str!("review.js");
+
+static POLICY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'",
+        base64(&Sha256::digest(STYLE)),
+        base64(&Sha256::digest(SCRIPT))
+    )
+});
+
+/// Who looks at the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Whoever opens the file: nothing can be changed.
+    Static,
+    /// A reader of the server. The forms post to `/jobs/{id}/approve`, `approve-record`, `correct`, `settle` and `feedback`.
+    Live {
+        /// There are no forms.
+        read_only: bool,
+        /// Who is named for what is done here; none: nobody is known.
+        reviewer: Option<String>,
+        /// Goes with each form as `token`.
+        form_token: String,
+    },
+}
+
+#[derive(Template)]
+#[template(path = "review/job.html")]
+struct JobPage<'p> {
+    review: &'p JobReview,
+    policy: &'p str,
+    /// With forms: their token.
+    token: Option<&'p str>,
+    reviewer: Option<&'p str>,
+    is_live: bool,
+}
+
+impl JobPage<'_> {
+    fn style(&self) -> &'static str {
+        STYLE
+    }
+
+    fn script(&self) -> &'static str {
+        SCRIPT
+    }
+
+    fn has_forms(&self) -> bool {
+        self.token.is_some()
+    }
+
+    fn percent(&self, part: &f32) -> String {
+        format!("{:.2}", part * 100.0)
+    }
+
+    fn kinds(&self) -> [DoubtKind; 6] {
+        DoubtKind::ALL
+    }
+
+    /// Where the server answers for this job.
+    fn address(&self) -> String {
+        format!("/jobs/{}", self.review.id)
+    }
+}
+
+/// The page of `review`.
+pub fn render_job(review: &JobReview, mode: &Mode) -> String {
+    let policy = content_policy(mode);
+    let (token, reviewer, is_live) = match mode {
+        Mode::Static => (None, None, false),
+        Mode::Live { read_only, reviewer, form_token } => {
+            let token = (!read_only && review.has_result).then_some(form_token.as_str());
+            (token, reviewer.as_deref(), true)
+        }
+    };
+    // Writing into a text can't fail.
+    JobPage { review, policy: &policy, token, reviewer, is_live }.render().unwrap_or_default()
+}
+
+/// The policy of the page, which stands in it; a server sends the same: nothing but its own style, its own script and images
+/// beside it.
+pub fn content_policy(mode: &Mode) -> String {
+    match mode {
+        // A file that is opened from a folder has no origin that 'self' could mean in every browser.
+        Mode::Static => format!("{}; img-src 'self' file:; form-action 'none'", *POLICY),
+        Mode::Live { .. } => format!("{}; img-src 'self'; form-action 'self'", *POLICY),
+    }
+}
+
+impl ReviewedQuote {
+    /// What came of looking for it, in a few words.
+    pub(super) fn checked(&self) -> &'static str {
+        match self.check {
+            Some(QuoteStatus::Found) => "found",
+            Some(QuoteStatus::OnAnotherPage) => "on another page",
+            Some(QuoteStatus::NotFound) => "not found",
+            Some(QuoteStatus::NoSuchDocument) => "no such document",
+            None => "not looked for yet",
+        }
+    }
+
+    fn check_key(&self) -> &'static str {
+        match self.check {
+            Some(QuoteStatus::Found) => "good",
+            Some(QuoteStatus::OnAnotherPage | QuoteStatus::NotFound | QuoteStatus::NoSuchDocument) => "bad",
+            None => "open",
+        }
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let number =
+            (0..3).fold(0_usize, |number, at| number << 8 | three.get(at).map_or(0, |&byte| usize::from(byte)));
+        for at in 0..4 {
+            let letter = char::from(LETTERS[number >> (18 - 6 * at) & 63]);
+            text.push(if at > three.len() { '=' } else { letter });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn hashes_are_written_as_browsers_write_them() {
+        let texts = ["", "f", "fo", "foo", "foob"].map(|text| super::base64(text.as_bytes()));
+        assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
+    }
+}
