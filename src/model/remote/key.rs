@@ -24,7 +24,7 @@ impl Key {
     }
 
     /// The key itself, for the header that carries it.
-    pub(super) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }
