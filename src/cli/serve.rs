@@ -3,6 +3,7 @@
 use super::{
     AppContext, CliError, exit, instructions, local_time, out,
     queue::{DatabaseJob, with_name},
+    review::ReviewerArgs,
     stop,
     submit::{self, SubmitArgs},
 };
@@ -41,9 +42,8 @@ pub(super) struct ServeArgs {
     /// Only show: nothing can be decided or submitted
     #[arg(long)]
     read_only: bool,
-    /// Who approves, corrects and sends back [default: the system's name of who started the server]
-    #[arg(long = "as", value_name = "NAME")]
-    reviewer: Option<String>,
+    #[command(flatten)]
+    reviewer: ReviewerArgs,
     /// The request's header in which a proxy names the person, such as X-Remote-User
     #[arg(long, value_name = "HEADER", conflicts_with = "reviewer")]
     user_header: Option<HeaderName>,
@@ -78,7 +78,7 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
     let config = WebConfig {
         hosts: args.hosts.clone(),
         read_only: args.read_only,
-        reviewer: args.reviewer.clone().unwrap_or_else(system_user),
+        reviewer: args.reviewer.name()?,
         user_header: args.user_header.clone(),
         uploads,
         most_upload_mb: args.max_upload,
@@ -107,13 +107,6 @@ fn token(settings: &Settings, args: &ServeArgs) -> Result<(String, bool), CliErr
             "there is no environment variable {name}: put the token into it, or leave --token-env away"
         ))
     })
-}
-
-/// The system's name of who runs this program.
-fn system_user() -> String {
-    let told = std::process::Command::new("id").arg("-un").output().ok();
-    let name = told.and_then(|told| String::from_utf8(told.stdout).ok()).unwrap_or_default();
-    if name.trim().is_empty() { "unknown".to_owned() } else { name.trim().to_owned() }
 }
 
 /// The command line, as the pages ask it.
