@@ -13,11 +13,7 @@ use crate::{
     store::JobRow,
 };
 use overnight_core::job::state::Status;
-use std::{
-    io::Read,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{io::Read, path::PathBuf, sync::Arc};
 
 const FEEDBACK_EXAMPLES: &str = "\
 Examples:

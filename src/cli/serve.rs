@@ -1,21 +1,29 @@
 //! `overnight serve`: the pages of `crate::web`, for which this file answers what only the command line knows.
 
 use super::{
-    AppContext, CliError, exit, instructions, local_time, out,
+    AppContext, CliError, documents, exit, instructions, local_time, out,
     queue::{DatabaseJob, with_name},
     review::ReviewerArgs,
     stop,
     submit::{self, SubmitArgs},
+    workspace_store,
 };
 use crate::{
     config::{Flags, Settings},
+    extraction::Extractor,
+    runner::{ReviewAction, review_job},
     store::JobRow,
     web::{self, FoundJob, ServeError, WantedBatch, WebBackend, WebConfig, WebError},
 };
 use async_trait::async_trait;
 use axum::http::HeaderName;
 use overnight_core::job::id::JobId;
-use std::{collections::HashMap, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use tokio::net::TcpListener;
 
 const EXAMPLES: &str = "\
@@ -153,6 +161,16 @@ impl WebBackend for CommandBackend {
     async fn dry_run(&self, wanted: &WantedBatch) -> Result<String, WebError> {
         let ready = submit::ready(self.flags.clone(), &Self::args(wanted, true), wanted.id, None).await?;
         Ok(ready.told())
+    }
+
+    async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError> {
+        let uploader = workspace_store::uploader(&self.app, &found.row).await?;
+        let reviewed = review_job(&*self.app.store, &found.row, path, by, action, uploader).await;
+        Ok(reviewed.map(drop).map_err(CliError::from)?)
+    }
+
+    fn extractor(&self) -> Result<Extractor, WebError> {
+        Ok(documents::extractor(&self.app.settings)?.with_read_only_cache())
     }
 
     async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError> {

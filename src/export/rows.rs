@@ -136,9 +136,7 @@ impl JobRecords {
         Some(match finding.map(|finding| finding.kind) {
             Some(FindingKind::Missing) => "second",
             Some(FindingKind::Unconfirmed) => "first",
-            Some(
-                FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction,
-            )
+            Some(FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction)
             | None => "both",
         })
     }

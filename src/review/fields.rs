@@ -41,7 +41,13 @@ fn collect(value: &Value, name: &str, place: &str, fields: &mut Vec<ReviewedFiel
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
             let (name, place) = (name.to_owned(), place.to_owned());
-            fields.push(ReviewedField { name, place, value: shown(value), is_text: value.is_string(), corrected: None });
+            fields.push(ReviewedField {
+                name,
+                place,
+                value: shown(value),
+                is_text: value.is_string(),
+                corrected: None,
+            });
         }
     }
 }

@@ -328,6 +328,8 @@ fn found_by(job: &Job, finding: Option<&Finding>, quote: &ReviewedQuote) -> Opti
     match finding.map(|finding| finding.kind) {
         Some(FindingKind::Missing) => Some(FoundBy::Second),
         Some(FindingKind::Unconfirmed) => Some(FoundBy::First),
-        Some(FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction) | None => is_read.then_some(FoundBy::Both),
+        Some(FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction) | None => {
+            is_read.then_some(FoundBy::Both)
+        }
     }
 }

@@ -93,14 +93,14 @@ impl OpenJob {
                         ended: now(),
                     },
                     _ => ArchiveMeta {
-                    folder: folder.clone(),
-                    phase: phase.number,
-                    kind: phase.kind.name().to_owned(),
-                    title: phase.title.clone(),
-                    attempt: phase.attempt,
-                    outcome: why.outcome().to_owned(),
-                    issue: why.issue().map(str::to_owned),
-                    ended: self.job.past.last().map_or_else(now, |past| past.ended),
+                        folder: folder.clone(),
+                        phase: phase.number,
+                        kind: phase.kind.name().to_owned(),
+                        title: phase.title.clone(),
+                        attempt: phase.attempt,
+                        outcome: why.outcome().to_owned(),
+                        issue: why.issue().map(str::to_owned),
+                        ended: self.job.past.last().map_or_else(now, |past| past.ended),
                     },
                 };
                 let todos = todo_board::file(&self.job);

@@ -173,7 +173,10 @@ pub async fn record_review(
     }
     if let Some(mut uploader) = uploader {
         let Anchor { seq, head } = opened.anchor();
-        uploader.upload(&opened.workspace, JournalEnd { lease: opened.lease.number, seq, head: &head }).await.map_err(RunError::from)?;
+        uploader
+            .upload(&opened.workspace, JournalEnd { lease: opened.lease.number, seq, head: &head })
+            .await
+            .map_err(RunError::from)?;
     }
     opened.checkpoint(store, CheckpointExtent::All).await?;
     failpoint::hit("review.done");
@@ -267,7 +270,9 @@ impl OpenJob {
             return refused(format!("{file} was changed since the job's end: `overnight audit verify` says more"));
         }
         let Ok(mut content) = serde_json::from_slice(&bytes) else {
-            return refused(format!("{file} is no JSON file, and has no fields: send the job back with feedback instead"));
+            return refused(format!(
+                "{file} is no JSON file, and has no fields: send the job back with feedback instead"
+            ));
         };
         self.job.correct(file, &mut content);
         Ok(content)

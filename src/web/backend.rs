@@ -2,12 +2,17 @@
 
 use super::WebError;
 use crate::{
+    extraction::Extractor,
     report::{facts::JobQueueFacts, read::Whereabouts},
+    runner::ReviewAction,
     store::JobRow,
 };
 use async_trait::async_trait;
 use overnight_core::job::id::JobId;
-use std::{fmt::Debug, path::PathBuf};
+use std::{
+    fmt::Debug,
+    path::{Path, PathBuf},
+};
 use uuid::Uuid;
 
 /// A job that was found, as the commands see it.
@@ -56,4 +61,10 @@ pub trait WebBackend: Debug + Send + Sync {
 
     /// Puts the batch into the queue.
     async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError>;
+
+    /// Records what `by` says of the job whose own workspace is at `path`.
+    async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError>;
+
+    /// What paints pages of documents.
+    fn extractor(&self) -> Result<Extractor, WebError>;
 }

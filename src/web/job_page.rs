@@ -19,11 +19,13 @@ use overnight_core::{
         finding::{Finding, Settled},
         id::JobId,
         models::list_models,
+        reviewed::corrected_path,
+        state::Job,
         time::duration,
         todo::TodoStatus,
     },
 };
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 use uuid::Uuid;
 
 /// Turns of a phase that are listed; the rest is counted.
@@ -103,7 +105,7 @@ struct JobDetailPage {
     facts: Vec<(&'static str, String)>,
     batch: Option<(Uuid, String)>,
     same_as: Option<JobId>,
-    /// Whether there are records to look at.
+    /// Whether there is a result of which something can be said.
     has_review: bool,
     summary: Option<String>,
     notes: Option<String>,
@@ -126,7 +128,7 @@ pub(super) async fn job(
     PathOf(id): PathOf<String>,
 ) -> Result<Response, WebError> {
     let found = state.find(&id).await?;
-    let record = state.records.of(found.clone()).await?;
+    let record = state.records.record(found.clone()).await?;
     page(&JobDetailPage::of(Frame::of(&state, &visitor), &found, &record))
 }
 
@@ -141,6 +143,11 @@ impl JobDetailPage {
             path: file.path.clone(),
             note: format!("{}, {}", counted(file.bytes, "byte"), file.state.name()),
         });
+        let files: BTreeSet<&str> =
+            job.iter().flat_map(|job| job.corrections()).filter_map(|of| of.file.as_deref()).collect();
+        let corrected = files
+            .into_iter()
+            .map(|file| FileCells { path: corrected_path(file), note: "with people's corrections".to_owned() });
         let documents = job.map(|job| {
             let listed = job.spec.documents.iter().take(MOST_DOCUMENTS).map(|document| FileCells {
                 path: format!("documents/{}", document.name),
@@ -167,11 +174,11 @@ impl JobDetailPage {
                 .as_ref()
                 .map(|queue| (queue.batch, queue.batch_name.clone().unwrap_or_else(|| queue.batch.to_string()))),
             same_as: facts.same_as,
-            has_review: ending.is_some_and(|ending| ending.quotes.is_some()),
+            has_review: job.is_some_and(Job::has_result),
             notes: completion.and_then(|completion| completion.notes.clone()),
             summary,
             proof: job.and_then(|job| job.proof_result()).map(|proof| proof.told()),
-            deliverables: deliverables.collect(),
+            deliverables: deliverables.chain(corrected).collect(),
             checks: ending.map(|ending| ending.checks.clone()).unwrap_or_default(),
             open_todos: facts.open_todos.clone(),
             board: record.board.clone().filter(|_| ending.is_none()),

@@ -1,6 +1,6 @@
 //! What a job's workspace tells of it, read once for each state of its journal and kept for the next who asks.
 
-use super::{WebError, backend::FoundJob, events::live_journal};
+use super::{WebError, backend::FoundJob, events::live_journal, server::WebState};
 use crate::{
     audit::{
         AuditError,
@@ -11,10 +11,17 @@ use crate::{
         facts::JobFacts,
         read::{Whereabouts, read},
     },
+    review::JobReview,
     workspace::{Workspace, chain, files::FolderEntry, journal},
 };
 use overnight_core::{
-    job::{event::Event, finding::{BY_MODEL, FINDINGS_FILE}, id::JobId, models::Tier, time::Timestamp},
+    job::{
+        event::Event,
+        finding::{BY_MODEL, FINDINGS_FILE},
+        id::JobId,
+        models::Tier,
+        time::Timestamp,
+    },
     message::Usage,
 };
 use std::{
@@ -173,31 +180,46 @@ struct RecordVersion {
     interrupted: bool,
 }
 
-type KeptRecord = (RecordVersion, Arc<OnceCell<Arc<JobRecord>>>);
-
-/// The records that were asked for last.
+/// A job as it was read, for its pages.
 #[derive(Debug, Default)]
-pub(super) struct RecordCache(Mutex<VecDeque<KeptRecord>>);
+struct KeptJob {
+    record: OnceCell<Arc<JobRecord>>,
+    review: OnceCell<Arc<JobReview>>,
+}
+
+/// The records that were asked for last, the newest first.
+#[derive(Debug, Default)]
+pub(super) struct RecordCache(Mutex<VecDeque<(RecordVersion, Arc<KeptJob>)>>);
 
 impl RecordCache {
     /// The record as it is now. Who asks while it is read waits for the same reading.
-    pub(super) async fn of(&self, found: FoundJob) -> Result<Arc<JobRecord>, WebError> {
-        let version = version(&found).await?;
-        let cell = {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            match kept.iter().find(|(known, _)| *known == version) {
-                Some((_, cell)) => cell.clone(),
-                None => {
-                    kept.retain(|(known, _)| known.job != version.job);
-                    kept.truncate(MOST_KEPT - 1);
-                    let cell = Arc::new(OnceCell::new());
-                    kept.push_front((version, cell.clone()));
-                    cell
-                }
-            }
-        };
+    pub(super) async fn record(&self, found: FoundJob) -> Result<Arc<JobRecord>, WebError> {
+        let kept = self.kept(version(&found).await?);
         let read = || async { tokio::task::spawn_blocking(move || Arc::new(JobRecord::read(&found))).await };
-        Ok(cell.get_or_try_init(read).await?.clone())
+        Ok(kept.record.get_or_try_init(read).await?.clone())
+    }
+
+    /// The same for the job's review.
+    pub(super) async fn review(&self, found: FoundJob) -> Result<Arc<JobReview>, WebError> {
+        let path = WebState::own_workspace(&found)?;
+        let kept = self.kept(version(&found).await?);
+        let read = || async {
+            let read = tokio::task::spawn_blocking(move || JobReview::read(&path)).await?;
+            Ok::<_, WebError>(Arc::new(read.map_err(|error| WebError::conflict(error.to_string()))?))
+        };
+        Ok(kept.review.get_or_try_init(read).await?.clone())
+    }
+
+    fn kept(&self, version: RecordVersion) -> Arc<KeptJob> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, job)) = kept.iter().find(|(known, _)| *known == version) {
+            return job.clone();
+        }
+        kept.retain(|(known, _)| known.job != version.job);
+        kept.truncate(MOST_KEPT - 1);
+        let job = Arc::new(KeptJob::default());
+        kept.push_front((version, job.clone()));
+        job
     }
 }
 

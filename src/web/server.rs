@@ -47,6 +47,8 @@ use tower_http::{
 const MOST_FORM: usize = 1 << 20;
 /// Connections at once; the next ones wait.
 const MOST_CONNECTIONS: usize = 512;
+/// Pages of documents that are painted at once.
+const MOST_PICTURES: usize = 2;
 /// For the head of a request, also of the next one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// For a page, and for an upload with its reading.
@@ -91,6 +93,8 @@ pub(super) struct WebState {
     pub(super) backend: Arc<dyn WebBackend>,
     pub(super) jobs: Arc<LiveJobs>,
     pub(super) records: RecordCache,
+    /// Pages that are painted at once.
+    pub(super) pictures: Semaphore,
 }
 
 /// Parts of the path; one that can't be read leads nowhere.
@@ -191,7 +195,15 @@ fn router(
     let access = Access::new(token, listen, &config.hosts).ok_or(ServeError::Token)?;
     let most_upload = usize::try_from(config.most_upload_mb.saturating_mul(1_000_000)).unwrap_or(usize::MAX);
     let jobs = LiveJobs::new(store.clone());
-    let state = Arc::new(WebState { config, access, store, backend, jobs, records: RecordCache::default() });
+    let state = Arc::new(WebState {
+        config,
+        access,
+        store,
+        backend,
+        jobs,
+        records: RecordCache::default(),
+        pictures: Semaphore::new(MOST_PICTURES),
+    });
     let limits = |bytes, time| {
         let late = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, time);
         (RequestBodyLimitLayer::new(bytes), late)

@@ -4,8 +4,8 @@
 use super::{
     contract::json_path,
     finding::{Finding, FindingKind, Settlement},
-    record::JobStatus,
     record::HoldReason,
+    record::JobStatus,
     state::{Job, Status},
     time::Timestamp,
 };

@@ -14,8 +14,8 @@ use crate::{
         reviewed::Reviewed,
         spec::JobSpec,
         state::{
-            CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, Job, PLAN_FILE,
-            PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
+            CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, Job, PLAN_FILE, PastPhase, Phase,
+            Planning, Progress, ReplyCalls, Spent, Status, Totals,
         },
         time::Timestamp,
         todo::Todo,

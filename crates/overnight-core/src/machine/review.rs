@@ -110,7 +110,9 @@ impl Job {
                 all.sort_by(|one, other| one.name.cmp(&other.name));
                 self.reviewed.documents_added += documents.len();
             }
-            Event::FileWritten { path } if self.reviewed.unwritten.as_ref() == Some(path) => self.reviewed.unwritten = None,
+            Event::FileWritten { path } if self.reviewed.unwritten.as_ref() == Some(path) => {
+                self.reviewed.unwritten = None
+            }
             _ => return false,
         }
         true
