@@ -83,10 +83,12 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
     if !args.read_only {
         web::sweep(&uploads, &*app.store).await;
     }
+    // Where nothing is decided, or a proxy says who does, nobody need be named.
+    let reviewer = if args.read_only || args.user_header.is_some() { None } else { Some(args.reviewer.name()?) };
     let config = WebConfig {
         hosts: args.hosts.clone(),
         read_only: args.read_only,
-        reviewer: args.reviewer.name()?,
+        reviewer,
         user_header: args.user_header.clone(),
         uploads,
         most_upload_mb: args.max_upload,

@@ -144,7 +144,7 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
     }
     let name = match &state.config.user_header {
         Some(header) => headers.get(header).and_then(|value| value.to_str().ok()).map(str::to_owned),
-        None => Some(state.config.reviewer.clone()),
+        None => state.config.reviewer.clone(),
     };
     request.extensions_mut().insert(Visitor { name: name.filter(|name| !name.trim().is_empty()), is_bearer });
     next.run(request).await

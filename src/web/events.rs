@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     report::read::Whereabouts,
+    store::JobRow,
     workspace::{Workspace, chain::LIVE},
 };
 use axum::{
@@ -18,7 +19,11 @@ use axum::{
 };
 use overnight_core::job::{id::JobId, time::Timestamp};
 use serde::Deserialize;
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -101,7 +106,7 @@ async fn version(part: WatchedPart, listing: &JobListing, path: Option<PathBuf>)
     match part.batch {
         None => PartVersion::All(listing.version),
         Some(batch) => {
-            let of_batch = |row: &&Arc<crate::store::JobRow>| row.queue.as_ref().is_some_and(|of| of.batch == batch);
+            let of_batch = |row: &&Arc<JobRow>| row.queue.as_ref().is_some_and(|of| of.batch == batch);
             let rows = || listing.jobs.iter().filter(of_batch);
             PartVersion::Batch(rows().count(), rows().map(|row| row.updated).max())
         }
@@ -109,7 +114,7 @@ async fn version(part: WatchedPart, listing: &JobListing, path: Option<PathBuf>)
 }
 
 /// Size and time of the live journal: another for each line.
-pub(super) fn live_journal(path: &std::path::Path) -> Option<(u64, Timestamp)> {
+pub(super) fn live_journal(path: &Path) -> Option<(u64, Timestamp)> {
     let entry = Workspace::open(path).ok()?.metadata(LIVE).ok()?;
     Some((entry.bytes, entry.modified))
 }

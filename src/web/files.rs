@@ -18,11 +18,7 @@ use axum::{
     http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE},
     response::{IntoResponse, Response},
 };
-use std::{
-    io::Read,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{io::Read, path::Path, sync::Arc};
 
 /// So much of a file is shown on a page.
 const MOST_SHOWN: u64 = 1 << 20;
@@ -86,7 +82,7 @@ fn listed(workspace: &Path, path: &str) -> Result<(std::fs::File, String, u64), 
 }
 
 impl FilePage {
-    fn of(frame: Frame, id: String, workspace: &PathBuf, path: &str) -> Result<Self, WebError> {
+    fn of(frame: Frame, id: String, workspace: &Path, path: &str) -> Result<Self, WebError> {
         let (file, path, bytes) = listed(workspace, path)?;
         let mut content = Vec::new();
         let read = file.take(MOST_SHOWN).read_to_end(&mut content);

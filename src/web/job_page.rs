@@ -166,7 +166,7 @@ impl JobDetailPage {
             id: facts.id.to_string(),
             name: facts.called().to_owned(),
             badge: StateBadge::new(facts.standing(), facts.hold_reason),
-            reason: facts.reason.clone().filter(|reason| Some(reason) != summary.as_ref()),
+            reason: facts.reason.clone().filter(|reason| Some(reason) != summary.as_ref() && facts.same_as.is_none()),
             fault: record.fault.clone(),
             facts: job_facts(record, &frame),
             batch: found

@@ -70,8 +70,8 @@ pub struct WebConfig {
     /// Further names under which the server may be asked.
     pub hosts: Vec<String>,
     pub read_only: bool,
-    /// Who acts, where no header says it.
-    pub reviewer: String,
+    /// Who acts, where no header says it; `None` where nobody can.
+    pub reviewer: Option<String>,
     /// The header in which a proxy names the person.
     pub user_header: Option<HeaderName>,
     /// Where uploaded documents are kept.
@@ -216,9 +216,9 @@ fn router(
         .route("/jobs/{id}/files/{*path}", get(files::file))
         .route("/jobs/{id}/archive/{*path}", get(files::archived))
         .route("/submit/{id}", post(submit_page::submit))
-        .route("/assets/web.css", get(|| asset("text/css; charset=utf-8", STYLE)))
-        .route("/assets/web.js", get(|| asset("text/javascript; charset=utf-8", SCRIPT)))
-        .route("/assets/icon.svg", get(|| asset("image/svg+xml", ICON)))
+        .route("/assets/web.css", get(|| async { asset("text/css; charset=utf-8", STYLE) }))
+        .route("/assets/web.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
+        .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))
         .merge(review_page::routes())
         .layer(limits(MOST_FORM, PAGE_TIMEOUT));
     let uploads = Router::new()
@@ -243,6 +243,6 @@ fn router(
         .with_state(state))
 }
 
-async fn asset(kind: &'static str, text: &'static str) -> Response {
+fn asset(kind: &'static str, text: &'static str) -> Response {
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "private, max-age=600")], text).into_response()
 }

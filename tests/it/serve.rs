@@ -9,7 +9,7 @@ use reqwest::{
     header::{CONTENT_DISPOSITION, CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE},
     redirect::Policy,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
@@ -138,7 +138,7 @@ fn without_the_token_nothing_is_answered() {
 #[test]
 fn tricks_do_nothing() {
     let (dir, ids) = worked();
-    let served = Served::start(&dir, &[]);
+    let served = Served::start(&dir, &["--as", "Ann"]);
     let job = format!("/jobs/{}", ids[0]);
     let journal = dir.path().join("workspaces").join(&ids[0]).join("journal.jsonl");
     let before = std::fs::read(&journal).unwrap();
@@ -176,7 +176,7 @@ fn tricks_do_nothing() {
 #[test]
 fn hostile_documents_are_texts_like_others() {
     let (dir, ids) = worked();
-    let served = Served::start(&dir, &[]);
+    let served = Served::start(&dir, &["--as", "Ann"]);
     let batch = served.page("/").split("href=\"/batches/").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let job = format!("/jobs/{}", ids[0]);
     let name = "documents/%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E.md";
@@ -199,9 +199,38 @@ fn hostile_documents_are_texts_like_others() {
 }
 
 #[test]
+fn what_a_person_says_on_the_page_is_in_the_record() {
+    let (dir, ids) = worked();
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let job = format!("/jobs/{}", ids[0]);
+    let (file, place) = ("output/requirements.json", "$.requirements[0].strength");
+    let correct = [("file", file), ("place", place), ("value", "SHALL"), ("comment", "<i>")];
+    let wrong = [("file", file), ("place", "$.nowhere"), ("value", "x")];
+    let posts = [("correct", &correct[..]), ("correct", &wrong), ("approve", &[]), ("nonsense", &[])];
+    let answers = posts.map(|(act, fields)| served.post(&format!("{job}/{act}"), fields).send().unwrap());
+    let expected = [StatusCode::SEE_OTHER, StatusCode::BAD_REQUEST, StatusCode::SEE_OTHER, StatusCode::NOT_FOUND];
+    assert_eq!(answers.each_ref().map(Response::status), expected);
+    let at_record = format!("{job}/review#record-requirements-requirements-0");
+    assert_eq!(answers[0].headers()[LOCATION].to_str().unwrap(), at_record);
+    let workspace = dir.path().join("workspaces").join(&ids[0]);
+    let journal = std::fs::read_to_string(workspace.join("journal.jsonl")).unwrap();
+    let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let events: Vec<Value> = lines.flat_map(|line| line["events"].as_array().unwrap().clone()).collect();
+    let said = |kind: &str| events.iter().find(|event| event["type"] == kind).unwrap();
+    let (finding, approved) = (&said("field_corrected")["finding"], said("approved"));
+    let told = json!([finding["place"], finding["settled"]["after"], finding["settled"]["by"], finding["text"]]);
+    assert_eq!((told, &approved["by"]), (json!([place, "SHALL", "Ann", "<i>"]), &json!("Ann")));
+    let corrected = std::fs::read(workspace.join("output/requirements.corrected.json")).unwrap();
+    let corrected: Value = serde_json::from_slice(&corrected).unwrap();
+    assert_eq!(corrected["requirements"][0]["strength"], "SHALL");
+    let page = served.page(&job);
+    assert!(page.contains("strength of output/requirements.json corrected, by Ann") && !page.contains("<i>"), "{page}");
+}
+
+#[test]
 fn uploads_become_one_batch() {
     let dir = TestDir::new();
-    let served = Served::start(&dir, &[]);
+    let served = Served::start(&dir, &["--as", "Ann"]);
     let part = |name: &str, rest: &str| format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"{rest}");
     let file = |name: &str, text: &str| part("files", &format!("; filename=\"{name}\"\r\n\r\n{text}\r\n"));
     let field = |name: &str, value: &str| part(name, &format!("\r\n\r\n{value}\r\n"));
