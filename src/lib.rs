@@ -10,7 +10,7 @@
 //!
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
-//! - [`notify`]: tells people what became of a batch
+//! - [`notify`]: tells people what became of a batch · [`web`]: the server's pages
 //! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read what was left behind
 //! - [`runner`]: makes, opens and drives a job
 //! - [`batch`]: what is submitted together
@@ -35,6 +35,7 @@ pub mod runner;
 pub mod store;
 pub mod telemetry;
 pub mod tool;
+pub mod web;
 pub mod worker;
 pub mod workspace;
 pub mod workspace_store;

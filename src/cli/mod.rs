@@ -10,6 +10,7 @@
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
 //! - `export`: the records of many jobs as one table; `review_pages`: the same beside their sources
+//! - `serve`: all that as pages
 //! - `lessons`: what jobs have proposed for later ones
 //! - `init`: a folder for a task of one's own
 //! - `doctor`, `migrate`, `reindex`, `completions`, `man`
@@ -53,6 +54,7 @@ mod review_pages;
 mod run;
 mod run_job;
 mod schedule;
+mod serve;
 mod server;
 mod show;
 mod stop;
@@ -171,6 +173,8 @@ enum CliCommand {
     Export(export::ExportArgs),
     /// Write pages that show the records of jobs beside their sources, the most doubtful first
     Review(review_pages::ReviewArgs),
+    /// Serve pages: jobs live, records beside their sources, review, submission
+    Serve(serve::ServeArgs),
     /// Report on the jobs of a night: what is done, what is not and why, what it cost, and what needs a person
     Report(report::ReportArgs),
     /// Tell what happened in a job, line by line
@@ -200,9 +204,9 @@ pub fn main() -> ExitCode {
     if let CliCommand::ExtractDocument { question } = &cli.command {
         return crate::extraction::answer(question);
     }
-    // Several threads help a worker with many jobs; a single job gains nothing from them.
+    // Several threads help a worker with many jobs, and a server with many viewers; a single job gains nothing from them.
     let mut builder = match &cli.command {
-        CliCommand::Work(_) => tokio::runtime::Builder::new_multi_thread(),
+        CliCommand::Work(_) | CliCommand::Serve(_) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = match builder.enable_all().build() {
@@ -281,6 +285,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Export(args) => export::run(settings(&flags)?, &args).await,
         CliCommand::Review(args) => review_pages::run(settings(&flags)?, &args).await,
         CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
+        CliCommand::Serve(args) => serve::run(flags, &args).await,
         CliCommand::Show(args) => show::run(settings(&flags)?, &args).await,
         CliCommand::Logs(args) => logs::run(settings(&flags)?, &args).await,
         CliCommand::Audit(args) => audit::run(settings(&flags)?, &args).await,

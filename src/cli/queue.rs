@@ -117,7 +117,7 @@ impl AppContext {
     }
 }
 
-fn with_name(row: JobRow, names: &HashMap<Uuid, Option<String>>) -> DatabaseJob {
+pub(super) fn with_name(row: JobRow, names: &HashMap<Uuid, Option<String>>) -> DatabaseJob {
     let queue = row.queue.as_ref().map(|queue| JobQueueFacts {
         batch: queue.batch,
         batch_name: names.get(&queue.batch).cloned().flatten(),

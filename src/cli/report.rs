@@ -262,7 +262,7 @@ impl AppContext {
     }
 
     /// Where the job's workspace is, for a report.
-    fn whereabouts(&self, job: &DatabaseJob, is_stored: bool) -> Whereabouts {
+    pub(super) fn whereabouts(&self, job: &DatabaseJob, is_stored: bool) -> Whereabouts {
         match self.workspace(job) {
             Ok(path) => Whereabouts::Here(path),
             Err(_) if job.elsewhere().is_some() => Whereabouts::Elsewhere,

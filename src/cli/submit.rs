@@ -2,6 +2,7 @@
 
 mod assignment;
 mod enqueue;
+mod forecasts;
 mod options;
 mod output;
 mod scheduled;
@@ -117,6 +118,8 @@ pub(super) struct ReadySubmission {
     pub(super) jobs: Vec<QueuedJob>,
     selection: Selection,
     assignment: Assignment,
+    /// Whether jobs that were done before are linked to those that did them.
+    dedupes: bool,
     /// `None`: a dry run.
     app: Option<AppContext>,
 }
@@ -125,12 +128,12 @@ pub(super) async fn run(flags: Flags, args: &SubmitArgs) -> Result<u8, CliError>
     stop::ends_with("interrupted: nothing was submitted")?;
     let ready = ready(flags, args, Uuid::now_v7(), None).await?;
     let Some(app) = &ready.app else {
-        output::dry_run(&ready.submission, &ready.assignment, &ready.selection, args)?;
+        output::dry_run(&ready, args)?;
         return Ok(exit::COMPLETED);
     };
     warn_of_namesake(app, ready.batch.name.as_deref()).await?;
     stop::ends_with("interrupted while the batch was put into the queue: `overnight jobs` says whether it is there")?;
-    enqueue::enqueue(&*app.store, &ready.batch, &ready.jobs, args.dedupe).await?;
+    ready.enqueue(&*app.store).await?;
     let printed = async {
         let manifest = app.store.batch_entries(ready.batch.id).await?;
         output::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.selection, args.json)
@@ -222,7 +225,19 @@ pub(super) async fn ready(
     };
     let batch = submission.batch().map_err(of_batch)?;
     let jobs = submission.jobs(&selection.documents);
-    Ok(ReadySubmission { submission, batch, jobs, selection, assignment, app })
+    Ok(ReadySubmission { submission, batch, jobs, selection, assignment, dedupes: args.dedupe, app })
+}
+
+impl ReadySubmission {
+    /// What a dry run tells of it, in lines.
+    pub(super) fn told(&self) -> String {
+        output::dry_run_text(self)
+    }
+
+    /// Puts the batch into the queue; doing it again changes nothing.
+    pub(super) async fn enqueue(&self, store: &dyn Store) -> Result<(), CliError> {
+        enqueue::enqueue(store, &self.batch, &self.jobs, self.dedupes).await
+    }
 }
 
 impl SubmitArgs {

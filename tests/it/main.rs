@@ -46,6 +46,7 @@ mod scenarios;
 mod schedule;
 mod searches;
 mod sections;
+mod serve;
 mod store;
 mod submit;
 mod support;

@@ -21,7 +21,7 @@ const ROOMS: [&[&str]; 11] = [
     &["batch"],
     &["runner"],
     &["report", "export", "review", "telemetry", "audit"],
-    &["notify"],
+    &["notify", "web"],
     // Configuration is read by the command line, which hands each room what is its.
     &["worker", "config"],
     &["cli"],

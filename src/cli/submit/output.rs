@@ -1,14 +1,16 @@
 //! Prints what was or would be submitted, as text or as one JSON object.
 
-use super::{Selection, SubmitArgs, assignment::Assignment};
+use super::{
+    ReadySubmission, Selection, SubmitArgs,
+    forecasts::{Forecasts, forecasts},
+};
 use crate::{
-    batch::{Document, Duplicate, Forecast, Submission, duplicates},
+    batch::{Document, Duplicate, Submission, duplicates},
     cli::{
         CliError, local_time, out,
         progress::{amount, counted},
         server,
     },
-    model::Model,
     store::{NewBatch, QueueEntry, QueuedJob},
 };
 use overnight_core::amount::percent;
@@ -22,7 +24,6 @@ use serde::Serialize;
 use std::{
     collections::HashMap,
     fmt::{Display, Write},
-    sync::Arc,
 };
 use uuid::Uuid;
 
@@ -212,118 +213,67 @@ fn row<'s>(job: &'s QueuedJob, entry: &QueueEntry, document: &'s Document) -> Ma
     }
 }
 
-/// A model as it is asked at some tier.
-type AtTier<'t> = &'t dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>;
-
-/// What jobs may take, by who works on them.
-#[derive(Clone, Copy, Default)]
-struct Forecasts {
-    /// The job's own model.
-    work: Forecast,
-    /// The second readers.
-    reading: Forecast,
-    /// The verifier.
-    verification: Forecast,
-}
-
-impl Forecasts {
-    fn and(self, other: Self) -> Self {
-        Self {
-            work: self.work.and(other.work),
-            reading: self.reading.and(other.reading),
-            verification: self.verification.and(other.verification),
-        }
-    }
-
-    /// USD at least, likely and at most, where the price of all that work is known.
-    fn cost(&self, assignment: &Assignment, at_tier: AtTier<'_>) -> Option<[f64; 3]> {
-        let models = &assignment.models;
-        let roles = &assignment.instructions.models;
-        let named =
-            |name: &Option<String>| name.as_ref().and_then(|name| models.named.get(name)).unwrap_or(&models.first);
-        let parts = [
-            (&self.work, &models.first),
-            (&self.reading, named(&roles.second_reader)),
-            (&self.verification, named(&roles.verify)),
-        ];
-        let worked = parts.into_iter().filter(|(forecast, _)| **forecast != Forecast::default());
-        worked.map(|(forecast, model)| forecast.cost(&*at_tier(model))).try_fold([0.0; 3], |sum, cost| {
-            let cost = cost?;
-            Some([sum[0] + cost[0], sum[1] + cost[1], sum[2] + cost[2]])
-        })
-    }
-}
-
-/// What one job over documents of so many tokens may take.
-fn forecasts(assignment: &Assignment, tokens: &[u64]) -> Forecasts {
-    let (budget, instructions) = (assignment.budget_tokens, &assignment.instructions);
-    let text = tokens.iter().copied().fold(0, u64::saturating_add);
-    let mut forecasts = Forecasts { work: Forecast::of_job(tokens.iter().copied(), budget), ..Forecasts::default() };
-    if let Some(wanted) = &instructions.second_reader {
-        let (readers, settling) = Forecast::of_second_reading(text, wanted.share, budget);
-        (forecasts.reading, forecasts.work) = (readers, forecasts.work.and(settling));
-    }
-    if instructions.verify.is_some() {
-        forecasts.verification = Forecast::of_verification(text, budget);
-    }
-    forecasts
-}
-
 /// Prints what would be in the queue, and an estimate of what it would take.
-pub(super) fn dry_run(
-    submission: &Submission,
-    assignment: &Assignment,
-    selection: &Selection,
-    args: &SubmitArgs,
-) -> Result<(), CliError> {
-    let tokens = || selection.documents.iter().map(|document| document.tokens);
-    let forecasts = if submission.each {
-        let jobs = tokens().map(|tokens| forecasts(assignment, &[tokens]));
-        jobs.fold(Forecasts::default(), Forecasts::and)
-    } else {
-        forecasts(assignment, &tokens().collect::<Vec<_>>())
-    };
-    let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).likely;
-    let jobs = if submission.each { selection.documents.len() } else { 1 };
-    let model = &*assignment.models.first;
-    let cost = forecasts.cost(assignment, &|model| model.clone());
-    let standard = forecasts.cost(assignment, &|model| model.standard_tier().unwrap_or_else(|| model.clone()));
-    let standard = standard.map(|[_, likely, _]| likely);
-    let shown = DryRunView {
-        is_one: true,
-        instructions: &assignment.instructions.name,
-        model: assignment.model(),
-        jobs,
-        held: submission.trial.map_or(0, |trial| jobs.saturating_sub(trial)),
-        documents: selection.documents.len(),
-        bytes: bytes(&selection.documents),
-        text_tokens: tokens().sum(),
-        turns: estimate.turns,
-        tokens_in: estimate.input,
-        tokens_out: estimate.output,
-        cost_usd: cost.map(|[_, likely, _]| likely),
-        cost_usd_least: cost.map(|[least, ..]| least),
-        cost_usd_most: cost.map(|[.., most]| most),
-        read_twice: assignment.instructions.second_reader.as_ref().map(|wanted| wanted.share),
-        is_verified: assignment.instructions.verify.is_some(),
-        tier: model.tier(),
-        cost_usd_standard: standard,
-        cost_usd_flex: standard.zip(model.flex_share()).map(|(cost, share)| cost * share),
-        budget_usd: submission.budget_usd,
-        run_after: submission.run_after,
-        time_window: submission.time_window.as_deref(),
-        then: then(submission),
-        duplicates: duplicate_views(selection),
-        left_out: left_out(selection),
-    };
-    server::warn_of_price(&assignment.models, submission.budget_usd.or(assignment.instructions.limits.cost_usd));
+pub(super) fn dry_run(ready: &ReadySubmission, args: &SubmitArgs) -> Result<(), CliError> {
+    let instructions = &ready.assignment.instructions;
+    server::warn_of_price(&ready.assignment.models, ready.submission.budget_usd.or(instructions.limits.cost_usd));
     if args.dedupe {
         out::note("a dry run doesn't look into the database: what was done before is counted as if it were not");
     }
+    let shown = DryRunView::of(ready);
     if args.json { out::json(&shown) } else { out::result(&shown.text()) }
 }
 
-impl DryRunView<'_> {
+/// The same in lines, for a page.
+pub(super) fn dry_run_text(ready: &ReadySubmission) -> String {
+    DryRunView::of(ready).text()
+}
+
+impl<'s> DryRunView<'s> {
+    fn of(ready: &'s ReadySubmission) -> Self {
+        let ReadySubmission { submission, assignment, selection, .. } = ready;
+        let tokens = || selection.documents.iter().map(|document| document.tokens);
+        let forecasts = if submission.each {
+            let jobs = tokens().map(|tokens| forecasts(assignment, &[tokens]));
+            jobs.fold(Forecasts::default(), Forecasts::and)
+        } else {
+            forecasts(assignment, &tokens().collect::<Vec<_>>())
+        };
+        let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).likely;
+        let jobs = if submission.each { selection.documents.len() } else { 1 };
+        let model = &*assignment.models.first;
+        let cost = forecasts.cost(assignment, &|model| model.clone());
+        let standard = forecasts.cost(assignment, &|model| model.standard_tier().unwrap_or_else(|| model.clone()));
+        let standard = standard.map(|[_, likely, _]| likely);
+        Self {
+            is_one: true,
+            instructions: &assignment.instructions.name,
+            model: assignment.model(),
+            jobs,
+            held: submission.trial.map_or(0, |trial| jobs.saturating_sub(trial)),
+            documents: selection.documents.len(),
+            bytes: bytes(&selection.documents),
+            text_tokens: tokens().sum(),
+            turns: estimate.turns,
+            tokens_in: estimate.input,
+            tokens_out: estimate.output,
+            cost_usd: cost.map(|[_, likely, _]| likely),
+            cost_usd_least: cost.map(|[least, ..]| least),
+            cost_usd_most: cost.map(|[.., most]| most),
+            read_twice: assignment.instructions.second_reader.as_ref().map(|wanted| wanted.share),
+            is_verified: assignment.instructions.verify.is_some(),
+            tier: model.tier(),
+            cost_usd_standard: standard,
+            cost_usd_flex: standard.zip(model.flex_share()).map(|(cost, share)| cost * share),
+            budget_usd: submission.budget_usd,
+            run_after: submission.run_after,
+            time_window: submission.time_window.as_deref(),
+            then: then(submission),
+            duplicates: duplicate_views(selection),
+            left_out: left_out(selection),
+        }
+    }
+
     fn text(&self) -> String {
         let mut text = "dry run: nothing was written\n".to_owned();
         let held = if self.held > 0 {

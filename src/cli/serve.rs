@@ -1,0 +1,195 @@
+//! `overnight serve`: the pages of `crate::web`, for which this file answers what only the command line knows.
+
+use super::{
+    AppContext, CliError, documents, exit, instructions, local_time, out,
+    queue::{DatabaseJob, with_name},
+    review::ReviewerArgs,
+    stop,
+    submit::{self, SubmitArgs},
+    workspace_store,
+};
+use crate::{
+    config::{Flags, Settings},
+    extraction::Extractor,
+    runner::{ReviewAction, review_job},
+    store::JobRow,
+    web::{self, FoundJob, ServeError, WantedBatch, WebBackend, WebConfig, WebError},
+};
+use async_trait::async_trait;
+use axum::http::HeaderName;
+use overnight_core::job::id::JobId;
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use tokio::net::TcpListener;
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight serve
+  overnight serve --read-only --listen 127.0.0.1:9000
+  overnight serve --token-env OVERNIGHT_WEB --host jobs.example.org --user-header X-Remote-User    # behind a proxy
+
+The link that is printed carries a token: who has it may see everything, and without --read-only decide and submit.
+TLS and users are a proxy's business.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ServeArgs {
+    /// Where to listen; another address than a loopback one is reached from other machines
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8787")]
+    listen: SocketAddr,
+    /// A name under which the server may be asked, beside localhost and its own address; may be repeated
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// The environment variable that holds the token [default: a new one at each start]
+    #[arg(long, value_name = "NAME")]
+    token_env: Option<String>,
+    /// Only show: nothing can be decided or submitted
+    #[arg(long)]
+    read_only: bool,
+    #[command(flatten)]
+    reviewer: ReviewerArgs,
+    /// The request's header in which a proxy names the person, such as X-Remote-User
+    #[arg(long, value_name = "HEADER", conflicts_with = "reviewer")]
+    user_header: Option<HeaderName>,
+    /// MB that one upload may have
+    #[arg(long, value_name = "MB", default_value_t = 64)]
+    max_upload: u64,
+    /// Folder for uploaded documents [default: uploads, beside the workspaces]
+    #[arg(long, value_name = "FOLDER")]
+    uploads: Option<PathBuf>,
+    /// Documents in this folder may be named for a batch, beside those that are uploaded
+    #[arg(long, value_name = "FOLDER")]
+    documents_root: Option<PathBuf>,
+}
+
+pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> {
+    let settings = super::settings(&flags)?;
+    let (token, is_new) = token(&settings, args)?;
+    let uploads = args.uploads.clone().unwrap_or_else(|| settings.workspaces.value.with_file_name("uploads"));
+    let app = if args.read_only { AppContext::read(settings).await? } else { AppContext::open(settings).await? };
+    // A page repairs nothing: it shows what is there.
+    let app = AppContext { only_reads: true, ..app };
+    let listener = TcpListener::bind(args.listen).await.map_err(ServeError::Listen)?;
+    let listen = listener.local_addr().map_err(ServeError::Listen)?;
+    if !listen.ip().is_loopback() {
+        out::note(
+            "other machines can reach this address, and what is said there is not encrypted: put a proxy with TLS before it",
+        );
+    }
+    if !args.read_only {
+        web::sweep(&uploads, &*app.store).await;
+    }
+    // Where nothing is decided, or a proxy says who does, nobody need be named.
+    let reviewer = if args.read_only || args.user_header.is_some() { None } else { Some(args.reviewer.name()) };
+    let config = WebConfig {
+        hosts: args.hosts.clone(),
+        read_only: args.read_only,
+        reviewer,
+        user_header: args.user_header.clone(),
+        uploads,
+        most_upload_mb: args.max_upload,
+        documents_root: args.documents_root.clone(),
+        minute: local_time::minute,
+    };
+    let name = if listen.ip().is_unspecified() { format!("localhost:{}", listen.port()) } else { listen.to_string() };
+    let stop = stop::listen()?;
+    // A token that somebody else keeps is not told.
+    out::result(&if is_new { format!("http://{name}/?token={token}\n") } else { format!("http://{name}/\n") })?;
+    let store = app.store.clone();
+    web::serve(listener, token, config, store, Arc::new(CommandBackend { app, flags }), stop).await?;
+    Ok(exit::COMPLETED)
+}
+
+/// The token, and whether it is a new one.
+fn token(settings: &Settings, args: &ServeArgs) -> Result<(String, bool), CliError> {
+    let Some(name) = &args.token_env else {
+        let token = web::random_token();
+        let failed = |error| CliError::failed(format!("the system gives no random numbers for a token ({error})"));
+        return token.map(|token| (token, true)).map_err(failed);
+    };
+    let token = settings.key(name).map(|key| key.reveal().to_owned());
+    token.map(|token| (token, false)).ok_or_else(|| {
+        CliError::usage(format!(
+            "there is no environment variable {name}: put the token into it, or leave --token-env away"
+        ))
+    })
+}
+
+/// The command line, as the pages ask it.
+#[derive(Debug)]
+struct CommandBackend {
+    app: AppContext,
+    flags: Flags,
+}
+
+impl CommandBackend {
+    fn args(wanted: &WantedBatch, dry_run: bool) -> SubmitArgs {
+        SubmitArgs {
+            instructions: wanted.instructions.clone(),
+            documents: wanted.documents.clone(),
+            each: wanted.each,
+            batch: wanted.name.clone(),
+            budget_usd: wanted.budget_usd.clone(),
+            dedupe: wanted.dedupe,
+            dry_run,
+            ..SubmitArgs::default()
+        }
+    }
+}
+
+#[async_trait]
+impl WebBackend for CommandBackend {
+    async fn job(&self, id: JobId) -> Result<Option<FoundJob>, WebError> {
+        let Some(row) = self.app.store.job(id).await? else { return Ok(None) };
+        let job = self.app.database_job(row).await?;
+        let location = self.app.whereabouts(&job, job.is_stored());
+        let interrupted = self.app.is_interrupted(&job);
+        Ok(Some(FoundJob { row: job.row, queue: job.queue, location, interrupted }))
+    }
+
+    fn interrupted(&self, rows: &[&JobRow]) -> Vec<JobId> {
+        let jobs = rows.iter().map(|row| with_name((*row).clone(), &HashMap::new()));
+        jobs.filter(|job| self.app.is_interrupted(job)).map(|job: DatabaseJob| job.id()).collect()
+    }
+
+    fn instructions(&self) -> Vec<String> {
+        instructions::names(&self.app.settings.instructions.value)
+    }
+
+    async fn dry_run(&self, wanted: &WantedBatch) -> Result<String, WebError> {
+        let ready = submit::ready(self.flags.clone(), &Self::args(wanted, true), wanted.id, None).await?;
+        Ok(ready.told())
+    }
+
+    async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError> {
+        let uploader = workspace_store::uploader(&self.app, &found.row).await?;
+        let reviewed = review_job(&*self.app.store, &found.row, path, by, action, uploader).await;
+        Ok(reviewed.map(drop).map_err(CliError::from)?)
+    }
+
+    fn extractor(&self) -> Result<Extractor, WebError> {
+        Ok(documents::extractor(&self.app.settings)?.with_read_only_cache())
+    }
+
+    async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError> {
+        let store = Some(self.app.store.clone());
+        let ready = submit::ready(self.flags.clone(), &Self::args(wanted, false), wanted.id, store).await?;
+        Ok(ready.enqueue(&*self.app.store).await?)
+    }
+}
+
+impl From<CliError> for WebError {
+    fn from(error: CliError) -> Self {
+        if error.code == exit::USAGE { Self::usage(error.message) } else { Self::failed(error.message) }
+    }
+}
+
+impl From<ServeError> for CliError {
+    fn from(error: ServeError) -> Self {
+        Self::usage(error.to_string())
+    }
+}

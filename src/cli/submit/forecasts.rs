@@ -1,0 +1,62 @@
+//! What the jobs of a submission may take: turns, tokens and USD, by who works on them.
+
+use super::assignment::Assignment;
+use crate::{batch::Forecast, model::Model};
+use std::sync::Arc;
+
+/// A model as it is asked at some tier.
+type AtTier<'t> = &'t dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>;
+
+/// What jobs may take, by who works on them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Forecasts {
+    /// The job's own model.
+    pub(super) work: Forecast,
+    /// The second readers.
+    pub(super) reading: Forecast,
+    /// The verifier.
+    pub(super) verification: Forecast,
+}
+
+impl Forecasts {
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            work: self.work.and(other.work),
+            reading: self.reading.and(other.reading),
+            verification: self.verification.and(other.verification),
+        }
+    }
+
+    /// USD at least, likely and at most, where the price of all that work is known.
+    pub(super) fn cost(&self, assignment: &Assignment, at_tier: AtTier<'_>) -> Option<[f64; 3]> {
+        let models = &assignment.models;
+        let roles = &assignment.instructions.models;
+        let named =
+            |name: &Option<String>| name.as_ref().and_then(|name| models.named.get(name)).unwrap_or(&models.first);
+        let parts = [
+            (&self.work, &models.first),
+            (&self.reading, named(&roles.second_reader)),
+            (&self.verification, named(&roles.verify)),
+        ];
+        let worked = parts.into_iter().filter(|(forecast, _)| **forecast != Forecast::default());
+        worked.map(|(forecast, model)| forecast.cost(&*at_tier(model))).try_fold([0.0; 3], |sum, cost| {
+            let cost = cost?;
+            Some([sum[0] + cost[0], sum[1] + cost[1], sum[2] + cost[2]])
+        })
+    }
+}
+
+/// What one job over documents of so many tokens may take.
+pub(super) fn forecasts(assignment: &Assignment, tokens: &[u64]) -> Forecasts {
+    let (budget, instructions) = (assignment.budget_tokens, &assignment.instructions);
+    let text = tokens.iter().copied().fold(0, u64::saturating_add);
+    let mut forecasts = Forecasts { work: Forecast::of_job(tokens.iter().copied(), budget), ..Forecasts::default() };
+    if let Some(wanted) = &instructions.second_reader {
+        let (readers, settling) = Forecast::of_second_reading(text, wanted.share, budget);
+        (forecasts.reading, forecasts.work) = (readers, forecasts.work.and(settling));
+    }
+    if instructions.verify.is_some() {
+        forecasts.verification = Forecast::of_verification(text, budget);
+    }
+    forecasts
+}

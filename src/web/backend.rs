@@ -1,0 +1,70 @@
+//! What the pages ask of the program above them: it knows the settings, where workspaces lie, and how a batch is submitted.
+
+use super::WebError;
+use crate::{
+    extraction::Extractor,
+    report::{facts::JobQueueFacts, read::Whereabouts},
+    runner::ReviewAction,
+    store::JobRow,
+};
+use async_trait::async_trait;
+use overnight_core::job::id::JobId;
+use std::{
+    fmt::Debug,
+    path::{Path, PathBuf},
+};
+use uuid::Uuid;
+
+/// A job that was found, as the commands see it.
+#[derive(Clone, Debug)]
+pub struct FoundJob {
+    pub row: JobRow,
+    /// `None`: the job is in no batch.
+    pub queue: Option<JobQueueFacts>,
+    /// Of a linked job, where the workspace of the job is that did the work.
+    pub location: Whereabouts,
+    /// It stands as running, and no process works on it.
+    pub interrupted: bool,
+}
+
+/// What is asked for on the page that submits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedBatch {
+    /// The batch's: submitting the same again changes nothing.
+    pub id: Uuid,
+    /// One of [`WebBackend::instructions`].
+    pub instructions: String,
+    pub documents: Vec<PathBuf>,
+    /// One job for each document.
+    pub each: bool,
+    pub name: Option<String>,
+    /// As it was typed.
+    pub budget_usd: Option<String>,
+    /// Link documents that were done before to the job that did them.
+    pub dedupe: bool,
+}
+
+/// What the command line answers for the pages.
+#[async_trait]
+pub trait WebBackend: Debug + Send + Sync {
+    /// `None`: there is no such job.
+    async fn job(&self, id: JobId) -> Result<Option<FoundJob>, WebError>;
+
+    /// Which of these, that stand as running, no process works on.
+    fn interrupted(&self, rows: &[&JobRow]) -> Vec<JobId>;
+
+    /// The names of all instructions.
+    fn instructions(&self) -> Vec<String>;
+
+    /// What the batch would be and may cost, in lines. Nothing is written.
+    async fn dry_run(&self, wanted: &WantedBatch) -> Result<String, WebError>;
+
+    /// Puts the batch into the queue.
+    async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError>;
+
+    /// Records what `by` says of the job whose own workspace is at `path`.
+    async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError>;
+
+    /// What paints pages of documents.
+    fn extractor(&self) -> Result<Extractor, WebError>;
+}

@@ -1,0 +1,75 @@
+//! What all pages have in common: the frame around them, and how states, amounts and times are written.
+
+use super::{WebError, access::Visitor, server::WebState};
+use crate::{report::facts::JobStanding, store::JobRow};
+use askama::Template;
+use axum::response::{Html, IntoResponse, Response};
+use overnight_core::job::{record::HoldReason, time::Timestamp};
+
+/// What stands above every page.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) read_only: bool,
+    /// Who acts; `None` where the proxy names nobody.
+    pub(super) reviewer: Option<String>,
+    pub(super) form_token: String,
+    minute: fn(Timestamp) -> String,
+}
+
+/// A state as a page shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StateBadge {
+    pub(super) word: String,
+    /// The class of its colour.
+    pub(super) tone: &'static str,
+}
+
+/// A moment as a page shows it.
+#[derive(Clone, Debug)]
+pub(super) struct ShownTime {
+    pub(super) machine: String,
+    pub(super) person: String,
+}
+
+impl Frame {
+    pub(super) fn of(state: &WebState, visitor: &Visitor) -> Self {
+        Self {
+            read_only: state.config.read_only,
+            reviewer: visitor.name.clone(),
+            form_token: state.access.form_token().to_owned(),
+            minute: state.config.minute,
+        }
+    }
+
+    pub(super) fn time(&self, at: Timestamp) -> ShownTime {
+        ShownTime { machine: at.to_string(), person: (self.minute)(at) }
+    }
+}
+
+impl StateBadge {
+    pub(super) fn of(row: &JobRow, interrupted: bool) -> Self {
+        Self::new(JobStanding::of(row.state.status, interrupted), row.state.hold_reason)
+    }
+
+    pub(super) fn new(standing: JobStanding, hold: Option<HoldReason>) -> Self {
+        let tone = match standing {
+            JobStanding::Completed => "good",
+            JobStanding::Partial | JobStanding::Blocked | JobStanding::Held | JobStanding::Interrupted => "doubt",
+            JobStanding::Failed => "bad",
+            JobStanding::Running => "busy",
+            JobStanding::Queued | JobStanding::Cancelled => "quiet",
+        };
+        let word = hold.map_or_else(|| standing.to_string(), |reason| format!("{standing} ({reason})"));
+        Self { word, tone }
+    }
+}
+
+/// `12.50 USD`.
+pub(super) fn usd(amount: Option<f64>) -> String {
+    amount.map_or_else(|| "price not known".to_owned(), |usd| format!("{usd:.2} USD"))
+}
+
+/// The page as an answer.
+pub(super) fn page(template: &impl Template) -> Result<Response, WebError> {
+    Ok(Html(template.render()?).into_response())
+}

@@ -1,0 +1,234 @@
+//! What a job's workspace tells of it, read once for each state of its journal and kept for the next who asks.
+
+use super::{WebError, backend::FoundJob, events::live_journal, server::WebState};
+use crate::{
+    audit::{
+        AuditError,
+        plan_diff::plan_diff,
+        timeline::{Timeline, timeline},
+    },
+    report::{
+        facts::JobFacts,
+        read::{Whereabouts, read},
+    },
+    review::JobReview,
+    workspace::{Workspace, chain, files::FolderEntry, journal},
+};
+use overnight_core::{
+    job::{
+        event::Event,
+        finding::{BY_MODEL, FINDINGS_FILE},
+        id::JobId,
+        models::Tier,
+        time::Timestamp,
+    },
+    message::Usage,
+};
+use std::{
+    collections::VecDeque,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::OnceCell;
+
+/// Jobs that are kept.
+const MOST_KEPT: usize = 16;
+/// Files of the workspace that every job may have, beside its folders.
+const RECORD_FILES: [&str; 10] = [
+    "instructions.md",
+    "main_plan.md",
+    "workspace.md",
+    "workspace_summary.md",
+    "progress.md",
+    "todos.md",
+    FINDINGS_FILE,
+    "quotes.jsonl",
+    "job.yaml",
+    "journal.jsonl",
+];
+const BOARD: &str = "todos.md";
+/// A longer board is none.
+const MOST_BOARD: u64 = 1 << 20;
+
+/// A model call and its reply.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedTurn {
+    pub(super) number: u64,
+    /// 0: the job's own; else a helper's.
+    pub(super) conversation: u32,
+    pub(super) at: Timestamp,
+    pub(super) model: String,
+    pub(super) tier: Option<Tier>,
+    pub(super) usage: Usage,
+    pub(super) cost_usd: Option<f64>,
+    /// The tools that it called.
+    pub(super) calls: Vec<String>,
+}
+
+/// What a person said of the job.
+#[derive(Clone, Debug)]
+pub(super) struct PersonsWord {
+    pub(super) at: Timestamp,
+    /// What was done, as a sentence's beginning.
+    pub(super) what: String,
+    pub(super) text: String,
+}
+
+/// What a job's workspace tells.
+#[derive(Debug)]
+pub(super) struct JobRecord {
+    pub(super) facts: JobFacts,
+    /// `None` where the journal isn't here, or can't be read.
+    pub(super) timeline: Option<Timeline>,
+    /// Why it can't be read.
+    pub(super) fault: Option<String>,
+    /// What each phase made of the plan.
+    pub(super) plan_changes: Vec<String>,
+    pub(super) turns: Vec<RecordedTurn>,
+    pub(super) words: Vec<PersonsWord>,
+    /// `todos.md` as it is.
+    pub(super) board: Option<String>,
+    /// The files of the record, and of `archive/`.
+    pub(super) files: Vec<FolderEntry>,
+}
+
+impl JobRecord {
+    fn read(found: &FoundJob) -> Self {
+        let facts = read(&found.row, found.queue.as_ref(), &found.location, found.interrupted);
+        let mut record = Self {
+            fault: facts.record_fault.clone(),
+            facts,
+            timeline: None,
+            plan_changes: Vec::new(),
+            turns: Vec::new(),
+            words: Vec::new(),
+            board: None,
+            files: Vec::new(),
+        };
+        if let (Whereabouts::Here(path), None) = (&found.location, record.facts.same_as)
+            && let Err(error) = record.add_workspace(path)
+        {
+            record.fault = record.fault.or(Some(error.to_string()));
+        }
+        record
+    }
+
+    fn add_workspace(&mut self, path: &Path) -> Result<(), AuditError> {
+        let workspace = Workspace::open(path)?;
+        let at_top = RECORD_FILES.into_iter().filter_map(|name| workspace.metadata(name).ok());
+        self.files = at_top.chain(workspace.list("archive")?).collect();
+        self.board = workspace.read_text_at_most(BOARD, MOST_BOARD).ok();
+        journal::read(&workspace, |line: chain::JournalLine<Event>| {
+            line.events.into_iter().for_each(|event| self.on(line.at, event));
+            Ok::<(), String>(())
+        })?;
+        let told = timeline(path)?;
+        for place in 0..told.phases.len() {
+            self.plan_changes.push(plan_diff(path, &told, place)?);
+        }
+        self.timeline = Some(told);
+        Ok(())
+    }
+
+    fn on(&mut self, at: Timestamp, event: Event) {
+        if let Event::ModelReplied { turn, conversation, model, tier, usage, cost_usd, calls, .. } = event {
+            let calls = calls.iter().map(|pending| pending.said.name.clone()).collect();
+            self.turns.push(RecordedTurn { number: turn, conversation, at, model, tier, usage, cost_usd, calls });
+        } else {
+            self.words.extend(PersonsWord::of(at, event));
+        }
+    }
+}
+
+impl PersonsWord {
+    /// What the event says that a person said.
+    fn of(at: Timestamp, event: Event) -> Option<Self> {
+        let word = |by: Option<String>, what: String, text: Option<String>| {
+            let what = by.map_or_else(|| what.clone(), |by| format!("{what}, by {by}"));
+            Some(Self { at, what, text: text.unwrap_or_default() })
+        };
+        if let Event::FeedbackGiven { number, text, by, .. } = event {
+            word(by, format!("Sent back with feedback {number}"), Some(text))
+        } else if let Event::Approved { by, comment } = event {
+            word(by, "Approved".to_owned(), comment)
+        } else if let Event::RecordApproved { file, record, by, comment } = event {
+            word(Some(by), format!("Record {record} of {file} approved"), comment)
+        } else if let Event::FieldCorrected { finding, .. } = event {
+            let settled = finding.settled.as_ref();
+            let (file, place) = (finding.file.as_deref()?, finding.place.as_deref()?);
+            let told = settled.map(|settled| settled.settlement.told()).unwrap_or_default();
+            let comment = Some(finding.text.as_str()).filter(|text| !text.is_empty());
+            let text = comment.map_or_else(|| told.clone(), |comment| format!("{told}\n{comment}"));
+            word(settled.map(|settled| settled.by.clone()), format!("{place} of {file} corrected"), Some(text))
+        } else if let Event::DocumentsAdded { documents, by } = event {
+            let names: Vec<String> = documents.into_iter().map(|document| document.name).collect();
+            word(by, "Documents added".to_owned(), Some(names.join("\n")))
+        } else if let Event::FindingSettled { id, settlement, by } = event {
+            (by != BY_MODEL).then(|| word(Some(by), format!("Finding {id} settled"), Some(settlement.told())))?
+        } else {
+            None
+        }
+    }
+}
+
+/// What a record was read from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct RecordVersion {
+    job: JobId,
+    row: Timestamp,
+    journal: Option<(u64, Timestamp)>,
+    interrupted: bool,
+}
+
+/// A job as it was read, for its pages.
+#[derive(Debug, Default)]
+struct KeptJob {
+    record: OnceCell<Arc<JobRecord>>,
+    review: OnceCell<Arc<JobReview>>,
+}
+
+/// The records that were asked for last, the newest first.
+#[derive(Debug, Default)]
+pub(super) struct RecordCache(Mutex<VecDeque<(RecordVersion, Arc<KeptJob>)>>);
+
+impl RecordCache {
+    /// The record as it is now. Who asks while it is read waits for the same reading.
+    pub(super) async fn record(&self, found: FoundJob) -> Result<Arc<JobRecord>, WebError> {
+        let kept = self.kept(version(&found).await?);
+        let read = || async { tokio::task::spawn_blocking(move || Arc::new(JobRecord::read(&found))).await };
+        Ok(kept.record.get_or_try_init(read).await?.clone())
+    }
+
+    /// The same for the job's review.
+    pub(super) async fn review(&self, found: FoundJob) -> Result<Arc<JobReview>, WebError> {
+        let path = WebState::own_workspace(&found)?;
+        let kept = self.kept(version(&found).await?);
+        let read = || async {
+            let read = tokio::task::spawn_blocking(move || JobReview::read(&path)).await?;
+            Ok::<_, WebError>(Arc::new(read.map_err(|error| WebError::conflict(error.to_string()))?))
+        };
+        Ok(kept.review.get_or_try_init(read).await?.clone())
+    }
+
+    fn kept(&self, version: RecordVersion) -> Arc<KeptJob> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, job)) = kept.iter().find(|(known, _)| *known == version) {
+            return job.clone();
+        }
+        kept.retain(|(known, _)| known.job != version.job);
+        kept.truncate(MOST_KEPT - 1);
+        let job = Arc::new(KeptJob::default());
+        kept.push_front((version, job.clone()));
+        job
+    }
+}
+
+async fn version(found: &FoundJob) -> Result<RecordVersion, WebError> {
+    let path = match &found.location {
+        Whereabouts::Here(path) => Some(path.clone()),
+        Whereabouts::Gone(_) | Whereabouts::Stored(_) | Whereabouts::Elsewhere | Whereabouts::NotBegun => None,
+    };
+    let journal = tokio::task::spawn_blocking(move || path.and_then(|path| live_journal(&path))).await?;
+    let (job, row, interrupted) = (found.row.job.id, found.row.updated, found.interrupted);
+    Ok(RecordVersion { job, row, journal, interrupted })
+}

@@ -1,0 +1,36 @@
+//! The server of `overnight serve`: jobs and batches as pages, live, and what a person may do with them. Pages are made here,
+//! from the functions that the commands use; what only the command line knows (settings, where a workspace lies, how a batch
+//! is submitted) is asked of a [`WebBackend`].
+//!
+//! *Invariants*: nothing is answered without the token, and nothing is changed by a GET. Every text of a page is escaped by
+//! its template. A file is sent only if it is in a list that was read: no path is made of a request. What blocks runs beside
+//! the async threads, and the database is read once for all who look.
+//!
+//! - `server`: addresses, layers, connections; `access`: token, host, form token; `web_error`: what is answered instead of a page
+//! - `backend`: what is asked of the program above; `live_jobs`: all jobs, read once for all viewers; `events`: tells them
+//! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
+//! - `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
+//! - `frame`: what all pages have in common; `channel_body`: an answer in pieces
+
+mod access;
+mod backend;
+mod channel_body;
+mod events;
+mod files;
+mod frame;
+mod job_page;
+mod job_record;
+mod list_page;
+mod live_jobs;
+mod prompt_page;
+mod review_page;
+mod server;
+mod submit_page;
+mod uploads;
+mod web_error;
+
+pub use access::random_token;
+pub use backend::{FoundJob, WantedBatch, WebBackend};
+pub use server::{ServeError, WebConfig, serve};
+pub use uploads::sweep;
+pub use web_error::WebError;

@@ -1,0 +1,248 @@
+//! The server: which address leads where, what surrounds every answer, and the connections.
+
+use super::{
+    WebError,
+    access::{self, Access},
+    backend::{FoundJob, WebBackend},
+    events, files, job_page,
+    job_record::RecordCache,
+    list_page,
+    live_jobs::LiveJobs,
+    prompt_page, review_page, submit_page,
+};
+use crate::{report::read::Whereabouts, store::Store};
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, FromRequestParts, Path},
+    http::{
+        HeaderName, HeaderValue, StatusCode,
+        header::{
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+            X_FRAME_OPTIONS,
+        },
+        request::Parts,
+    },
+    middleware::from_fn_with_state,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use overnight_core::job::{id::JobId, time::Timestamp};
+use serde::de::DeserializeOwned;
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, watch},
+};
+use tower_http::{
+    CompressionLevel, compression::CompressionLayer, csrf::CsrfLayer, limit::RequestBodyLimitLayer,
+    set_header::SetResponseHeaderLayer, timeout::TimeoutLayer,
+};
+
+/// The most bytes of a form.
+const MOST_FORM: usize = 1 << 20;
+/// Connections at once; the next ones wait.
+const MOST_CONNECTIONS: usize = 512;
+/// Pages of documents that are painted at once.
+const MOST_PICTURES: usize = 2;
+/// For the head of a request, also of the next one.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// For a page, and for an upload with its reading.
+const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
+const UPLOAD_TIMEOUT: Duration = Duration::from_mins(30);
+
+const STYLE: &str = concat!(include_str!("../theme.css"), include_str!("web.css"));
+const SCRIPT: &str = include_str!("web.js");
+const ICON: &str = include_str!("icon.svg");
+/// Nothing but what this server sends is loaded or run, and no other site may show it in a frame.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+     base-uri 'none'; frame-ancestors 'none'",
+);
+
+/// How the server is run.
+#[derive(Debug)]
+pub struct WebConfig {
+    /// Further names under which the server may be asked.
+    pub hosts: Vec<String>,
+    pub read_only: bool,
+    /// Who acts, where no header says it; `None` where nobody can.
+    pub reviewer: Option<String>,
+    /// The header in which a proxy names the person.
+    pub user_header: Option<HeaderName>,
+    /// Where uploaded documents are kept.
+    pub uploads: PathBuf,
+    /// Of one upload.
+    pub most_upload_mb: u64,
+    /// Documents below it may be named.
+    pub documents_root: Option<PathBuf>,
+    /// Writes a time for people.
+    pub minute: fn(Timestamp) -> String,
+}
+
+/// What all pages share.
+#[derive(Debug)]
+pub(super) struct WebState {
+    pub(super) config: WebConfig,
+    pub(super) access: Access,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) backend: Arc<dyn WebBackend>,
+    pub(super) jobs: Arc<LiveJobs>,
+    pub(super) records: RecordCache,
+    /// Pages that are painted at once.
+    pub(super) pictures: Semaphore,
+}
+
+/// Parts of the path; one that can't be read leads nowhere.
+#[derive(Debug)]
+pub(super) struct PathOf<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathOf<T> {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, WebError> {
+        let Path(value) = Path::<T>::from_request_parts(parts, state).await?;
+        Ok(Self(value))
+    }
+}
+
+impl WebState {
+    /// The job that a path names by its whole id.
+    pub(super) async fn find(&self, id: &str) -> Result<FoundJob, WebError> {
+        let id: JobId = id.parse().map_err(|_| WebError::not_found("job"))?;
+        self.backend.job(id).await?.ok_or_else(|| WebError::not_found("job"))
+    }
+
+    /// Where the job's workspace is; of a linked job, that of the job that did the work.
+    pub(super) fn workspace(found: &FoundJob) -> Result<PathBuf, WebError> {
+        match &found.location {
+            Whereabouts::Here(path) => Ok(path.clone()),
+            Whereabouts::Gone(sentence) | Whereabouts::Stored(sentence) => Err(WebError::conflict(sentence)),
+            Whereabouts::Elsewhere => Err(WebError::conflict("The workspace of this job is on another machine.")),
+            Whereabouts::NotBegun => Err(WebError::conflict("No worker has made this job a workspace yet.")),
+        }
+    }
+
+    /// [`Self::workspace`], for the job's own record. A linked job has none.
+    pub(super) fn own_workspace(found: &FoundJob) -> Result<PathBuf, WebError> {
+        match found.queue.as_ref().and_then(|queue| queue.same_as) {
+            Some(done) => {
+                Err(WebError::conflict(format!("This was done before by job {done}: the record is that one's.")))
+            }
+            None => Self::workspace(found),
+        }
+    }
+}
+
+/// Serves until `stop` becomes true.
+pub async fn serve(
+    listener: TcpListener,
+    token: String,
+    config: WebConfig,
+    store: Arc<dyn Store>,
+    backend: Arc<dyn WebBackend>,
+    mut stop: watch::Receiver<bool>,
+) -> Result<(), ServeError> {
+    let listen = listener.local_addr().map_err(ServeError::Listen)?;
+    let service = TowerToHyperService::new(router(listen, token, config, store, backend)?);
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let permit = tokio::select! {
+            permit = room.clone().acquire_owned() => permit,
+            _ = stop.wait_for(|stop| *stop) => return Ok(()),
+        };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.wait_for(|stop| *stop) => return Ok(()),
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of files, or the other side is gone: neither is over by asking at once.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let service = service.clone();
+        tokio::spawn(async move {
+            let mut server = http1::Builder::new();
+            let server = server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+            // Whatever went wrong, there is nobody to tell.
+            let _ = server.serve_connection(TokioIo::new(stream), service).await;
+            drop(permit);
+        });
+    }
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error("the address can't be listened at ({0})")]
+    Listen(std::io::Error),
+    #[error("a token has at least {} letters, digits or signs, and no blanks", access::LEAST_TOKEN)]
+    Token,
+}
+
+fn router(
+    listen: SocketAddr,
+    token: String,
+    config: WebConfig,
+    store: Arc<dyn Store>,
+    backend: Arc<dyn WebBackend>,
+) -> Result<Router, ServeError> {
+    let access = Access::new(token, listen, &config.hosts).ok_or(ServeError::Token)?;
+    let most_upload = usize::try_from(config.most_upload_mb.saturating_mul(1_000_000)).unwrap_or(usize::MAX);
+    let jobs = LiveJobs::new(store.clone());
+    let state = Arc::new(WebState {
+        config,
+        access,
+        store,
+        backend,
+        jobs,
+        records: RecordCache::default(),
+        pictures: Semaphore::new(MOST_PICTURES),
+    });
+    let limits = |bytes, time| {
+        let late = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, time);
+        (RequestBodyLimitLayer::new(bytes), late)
+    };
+    let pages = Router::new()
+        .route("/", get(list_page::all))
+        .route("/batches/{id}", get(list_page::batch))
+        .route("/jobs/{id}", get(job_page::job))
+        .route("/jobs/{id}/prompts/{turn}", get(prompt_page::prompts))
+        .route("/jobs/{id}/files/{*path}", get(files::file))
+        .route("/jobs/{id}/archive/{*path}", get(files::archived))
+        .route("/submit/{id}", post(submit_page::submit))
+        .route("/assets/web.css", get(|| async { asset("text/css; charset=utf-8", STYLE) }))
+        .route("/assets/web.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
+        .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))
+        .merge(review_page::routes())
+        .layer(limits(MOST_FORM, PAGE_TIMEOUT));
+    let uploads = Router::new()
+        .route("/submit", get(submit_page::form).post(submit_page::estimate))
+        .layer(limits(most_upload, UPLOAD_TIMEOUT));
+    let header = SetResponseHeaderLayer::<HeaderValue>::if_not_present;
+    Ok(pages
+        .merge(uploads)
+        .route("/events", get(events::events))
+        .fallback(|| async { WebError::not_found("page") })
+        .layer(DefaultBodyLimit::disable())
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .layer(CsrfLayer::new())
+        .layer(from_fn_with_state(state.clone(), access::guard))
+        .layer((
+            header(CONTENT_SECURITY_POLICY, POLICY),
+            header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+            header(X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+            header(REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+            header(CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        ))
+        .with_state(state))
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "private, max-age=600")], text).into_response()
+}

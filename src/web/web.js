@@ -1,0 +1,53 @@
+// Loads the changing parts of a page anew when the server tells of a change. Everything works without it.
+"use strict";
+const main = document.querySelector("main[data-events]");
+if (main) {
+  const LEAST_PAUSE = 2000;
+  const connection = document.getElementById("connection");
+  let source = null, isLoading = false, isStale = false;
+
+  const replace = (page) => {
+    const focused = document.activeElement && document.activeElement.id;
+    for (const part of page.querySelectorAll("[data-live]")) {
+      const here = document.getElementById(part.id);
+      if (!here || here.innerHTML === part.innerHTML) continue;
+      const unfolded = new Map([...here.querySelectorAll("details[id]")].map((fold) => [fold.id, fold.open]));
+      here.replaceChildren(...part.childNodes);
+      for (const fold of here.querySelectorAll("details[id]")) {
+        if (unfolded.has(fold.id)) fold.open = unfolded.get(fold.id);
+      }
+    }
+    if (focused && document.activeElement.id !== focused) {
+      const again = document.getElementById(focused);
+      if (again) again.focus({ preventScroll: true });
+    }
+  };
+
+  const load = async () => {
+    if (isLoading) { isStale = true; return; }
+    [isLoading, isStale] = [true, false];
+    const begun = performance.now();
+    try {
+      const reply = await fetch(location.href);
+      if (reply.ok) replace(new DOMParser().parseFromString(await reply.text(), "text/html"));
+    } catch { /* The connection's own state is shown; it comes again. */ }
+    // A page that takes long is not asked for all the time.
+    const pause = Math.max(LEAST_PAUSE, 20 * (performance.now() - begun));
+    setTimeout(() => { isLoading = false; if (isStale) load(); }, pause);
+  };
+
+  const listen = () => {
+    if (source) return;
+    source = new EventSource(main.dataset.events);
+    source.onopen = () => { connection.textContent = "live"; };
+    source.onerror = () => { connection.textContent = "the server doesn't answer"; };
+    source.addEventListener("changed", load);
+  };
+
+  // A page that nobody sees holds no connection.
+  const follow = () => {
+    if (!document.hidden) { if (!source) { listen(); load(); } } else if (source) { source.close(); source = null; }
+  };
+  document.addEventListener("visibilitychange", follow);
+  if (!document.hidden) listen();
+}

@@ -1,0 +1,133 @@
+//! What is answered instead of a page.
+
+use crate::{audit::AuditError, store::StoreError, workspace::WorkspaceError};
+use askama::Template;
+use axum::{
+    extract::{
+        multipart::MultipartError,
+        rejection::{FormRejection, PathRejection, QueryRejection},
+    },
+    http::StatusCode,
+    response::{Html, IntoResponse, Response},
+};
+
+/// Why there is no page, in one sentence.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct WebError {
+    pub(super) status: StatusCode,
+    pub(super) sentence: String,
+}
+
+#[derive(Template)]
+#[template(path = "web/error.html")]
+struct ErrorPage<'e> {
+    status: StatusCode,
+    sentence: &'e str,
+}
+
+impl WebError {
+    /// What was asked for can't be done so; the person can mend it.
+    pub fn usage(sentence: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, sentence: sentence.into() }
+    }
+
+    /// It went wrong here.
+    pub fn failed(sentence: impl Into<String>) -> Self {
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, sentence: sentence.into() }
+    }
+
+    pub(super) fn not_found(what: &str) -> Self {
+        Self { status: StatusCode::NOT_FOUND, sentence: format!("There is no such {what}.") }
+    }
+
+    pub(super) fn forbidden(sentence: &str) -> Self {
+        Self { status: StatusCode::FORBIDDEN, sentence: sentence.to_owned() }
+    }
+
+    pub(super) fn conflict(sentence: impl Into<String>) -> Self {
+        Self { status: StatusCode::CONFLICT, sentence: sentence.into() }
+    }
+}
+
+impl IntoResponse for WebError {
+    fn into_response(self) -> Response {
+        match (ErrorPage { status: self.status, sentence: &self.sentence }).render() {
+            Ok(page) => (self.status, Html(page)).into_response(),
+            Err(_) => self.status.into_response(),
+        }
+    }
+}
+
+impl From<askama::Error> for WebError {
+    fn from(error: askama::Error) -> Self {
+        Self::failed(format!("the page can't be made ({error})"))
+    }
+}
+
+impl From<StoreError> for WebError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound { .. } | StoreError::NoBatch { .. } | StoreError::Ambiguous { .. } => {
+                Self { status: StatusCode::NOT_FOUND, sentence: error.to_string() }
+            }
+            StoreError::Unreachable { .. } => {
+                Self { status: StatusCode::SERVICE_UNAVAILABLE, sentence: error.to_string() }
+            }
+            StoreError::LeaseLost { .. } | StoreError::Ended { .. } => Self::conflict(error.to_string()),
+            StoreError::Connect { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Development { .. }
+            | StoreError::Older { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Full { .. }
+            | StoreError::Corrupt { .. }
+            | StoreError::Sql { .. } => Self::failed(error.to_string()),
+        }
+    }
+}
+
+impl From<AuditError> for WebError {
+    fn from(error: AuditError) -> Self {
+        let status = if error.is_usage() { StatusCode::NOT_FOUND } else { StatusCode::INTERNAL_SERVER_ERROR };
+        Self { status, sentence: error.to_string() }
+    }
+}
+
+impl From<WorkspaceError> for WebError {
+    fn from(error: WorkspaceError) -> Self {
+        let status = if error.is_not_found() { StatusCode::NOT_FOUND } else { StatusCode::INTERNAL_SERVER_ERROR };
+        Self { status, sentence: error.to_string() }
+    }
+}
+
+impl From<tokio::task::JoinError> for WebError {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::failed(error.to_string())
+    }
+}
+
+/// A path that is none of ours.
+impl From<PathRejection> for WebError {
+    fn from(_: PathRejection) -> Self {
+        Self::not_found("page")
+    }
+}
+
+impl From<QueryRejection> for WebError {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::usage(rejection.body_text())
+    }
+}
+
+impl From<FormRejection> for WebError {
+    fn from(rejection: FormRejection) -> Self {
+        Self { status: rejection.status(), sentence: rejection.body_text() }
+    }
+}
+
+impl From<MultipartError> for WebError {
+    fn from(error: MultipartError) -> Self {
+        Self { status: error.status(), sentence: error.body_text() }
+    }
+}

@@ -1,0 +1,284 @@
+//! `overnight serve`: the real program on a free port, asked as a browser asks, and as an attacker does.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use crate::cli_run::{PROGRAM, TestDir};
+use reqwest::{
+    Method, StatusCode, Url,
+    blocking::{Client, RequestBuilder, Response},
+    header::{CONTENT_DISPOSITION, CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE},
+    redirect::Policy,
+};
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+};
+
+const HOSTILE_NAME: &str = "<img src=x onerror=alert(1)>.md";
+const HOSTILE_TEXT: &str = "# <script>alert(2)</script>\n\nThe keeper must sign \"twice\" & <b>now</b>.\n";
+
+/// A running server, ended when dropped.
+struct Served {
+    child: Child,
+    base: String,
+    token: String,
+    client: Client,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Served {
+    fn start(dir: &TestDir, flags: &[&str]) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(dir.path()).env_clear().env("PATH", "/usr/bin:/bin");
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(flags);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut link = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut link).unwrap();
+        let (base, token) = link.trim().split_once("/?token=").unwrap();
+        let client = Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
+        Self { child, base: base.to_owned(), token: token.to_owned(), client }
+    }
+
+    /// Without any proof of who asks.
+    fn bare(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    fn get(&self, path: &str) -> Response {
+        self.bare(Method::GET, path).bearer_auth(&self.token).send().unwrap()
+    }
+
+    fn page(&self, path: &str) -> String {
+        let answer = self.get(path);
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        answer.text().unwrap()
+    }
+
+    /// The cookie that the printed link leaves.
+    fn cookie(&self) -> String {
+        let answer = self.bare(Method::GET, &format!("/?token={}", self.token)).send().unwrap();
+        assert_eq!((answer.status(), &answer.headers()[LOCATION]), (StatusCode::SEE_OTHER, &"/".parse().unwrap()));
+        let cookie = answer.headers()[SET_COOKIE].to_str().unwrap().to_owned();
+        assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    /// As a browser posts a form of this server's own page.
+    fn post(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let cookie = self.cookie();
+        let page = self.bare(Method::GET, "/submit").header("cookie", &cookie).send().unwrap().text().unwrap();
+        let token = page.split("name=\"token\" value=\"").nth(1).map_or("", |rest| rest.split('"').next().unwrap());
+        self.form(path, &[&[("token", token)], fields].concat()).header("cookie", cookie).header(ORIGIN, &self.base)
+    }
+
+    fn form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let body = Url::parse_with_params("http://localhost/", fields).unwrap().query().unwrap().to_owned();
+        self.bare(Method::POST, path).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)
+    }
+
+    /// The status of a request that is sent as it stands here, with the token.
+    fn raw(&self, head: &str) -> u16 {
+        let mut stream = TcpStream::connect(self.base.trim_start_matches("http://")).unwrap();
+        let host = self.base.trim_start_matches("http://");
+        write!(stream, "{head}\r\nhost: {host}\r\nauthorization: Bearer {}\r\n\r\n", self.token).unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+}
+
+/// A batch of two worked jobs, one with a hostile document; and the ids of its jobs, the hostile one's first.
+fn worked() -> (TestDir, Vec<String>) {
+    let dir = TestDir::new();
+    dir.put(&format!("many/{HOSTILE_NAME}"), HOSTILE_TEXT);
+    dir.put("many/plain.md", "# Plain\n\nA guest must leave.\n");
+    let submitted = ["submit", "extract-requirements", "-d", "many", "--each", "--batch", "night", "-q"];
+    assert_eq!(dir.run_with(&[], &submitted).code, 0);
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+    let ids = jobs(&dir).iter().rev().map(|job| job["id"].as_str().unwrap().to_owned()).collect();
+    (dir, ids)
+}
+
+/// The newest first.
+fn jobs(dir: &TestDir) -> Vec<Value> {
+    serde_json::from_str(&dir.run_with(&[], &["jobs", "--json"]).stdout).unwrap()
+}
+
+#[test]
+fn without_the_token_nothing_is_answered() {
+    let (dir, ids) = worked();
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let job = format!("/jobs/{}", ids[0]);
+    let paths = ["/", &job, "/submit", "/events", "/assets/web.css", "/nowhere", "/?token=wrong", "/%2e%2e/etc/passwd"];
+    for path in paths {
+        for method in [Method::GET, Method::POST, Method::DELETE] {
+            let answer = served.bare(method.clone(), path).header("cookie", "overnight=x").bearer_auth("x").send();
+            assert_eq!(answer.unwrap().status(), StatusCode::UNAUTHORIZED, "{method} {path}");
+        }
+    }
+    let with_cookie = served.bare(Method::GET, "/").header("cookie", served.cookie()).send().unwrap();
+    assert_eq!(with_cookie.status(), StatusCode::OK);
+    let headers = with_cookie.headers().clone();
+    let policy = headers["content-security-policy"].to_str().unwrap();
+    assert!(policy.starts_with("default-src 'none'") && policy.ends_with("frame-ancestors 'none'"), "{policy}");
+    assert_eq!([&headers["x-content-type-options"], &headers["referrer-policy"]], ["nosniff", "no-referrer"]);
+    assert!(with_cookie.text().unwrap().contains("You are Ann"));
+    let other_host = served.bare(Method::GET, "/").header("host", "evil.example").bearer_auth(&served.token);
+    assert_eq!(other_host.send().unwrap().status(), StatusCode::FORBIDDEN);
+}
+
+#[test]
+fn tricks_do_nothing() {
+    let (dir, ids) = worked();
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let job = format!("/jobs/{}", ids[0]);
+    let journal = dir.path().join("workspaces").join(&ids[0]).join("journal.jsonl");
+    let before = std::fs::read(&journal).unwrap();
+    let approve = format!("{job}/approve");
+    for (header, value) in [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")] {
+        let answer = served.post(&approve, &[("comment", "x")]);
+        let answer = answer.headers([(header.parse().unwrap(), value.parse().unwrap())].into_iter().collect());
+        assert_eq!(answer.send().unwrap().status(), StatusCode::FORBIDDEN, "{header}");
+    }
+    let without_form_token = served.form(&approve, &[("comment", "x")]).header("cookie", served.cookie());
+    assert_eq!(without_form_token.send().unwrap().status(), StatusCode::FORBIDDEN);
+    for path in [
+        "../../etc/passwd",
+        "..%2f..%2foutside.txt",
+        "%2e%2e/%2e%2e/docs/a.md",
+        "output/../job.yaml",
+        "output//requirements.json",
+        "./todos.md",
+        "%00",
+        "%ff",
+        "/etc/passwd",
+        ".lock",
+        "",
+    ] {
+        for place in ["files", "archive"] {
+            assert_eq!(served.raw(&format!("GET {job}/{place}/{path} HTTP/1.1")), 404, "{place}/{path}");
+        }
+    }
+    assert_eq!(served.raw("GET /jobs/..%2f..%2fetc HTTP/1.1"), 404);
+    let form = "content-type: application/x-www-form-urlencoded\r\ncontent-length: 10485760";
+    assert_eq!(served.raw(&format!("POST {approve} HTTP/1.1\r\n{form}")), 413);
+    assert_eq!(std::fs::read(&journal).unwrap(), before);
+}
+
+#[test]
+fn hostile_documents_are_texts_like_others() {
+    let (dir, ids) = worked();
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let batch = served.page("/").split("href=\"/batches/").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let job = format!("/jobs/{}", ids[0]);
+    let name = "documents/%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E.md";
+    let pages = ["/", &format!("/batches/{batch}"), &job, &format!("{job}/prompts/1"), &format!("{job}/files/{name}")]
+        .map(|path| served.page(path));
+    for page in &pages {
+        assert!(page.contains("img src=x onerror=alert(1)&#62;"), "the name is there: {page}");
+        for tag in ["<img", "<script>", "<b>now"] {
+            assert!(!page.contains(tag), "{tag} in {page}");
+        }
+    }
+    assert!(pages[4].contains("&#60;script&#62;alert(2)&#60;/script&#62;"), "{}", pages[4]);
+    let saved = served.get(&format!("{job}/files/{name}?download"));
+    assert_eq!(saved.headers()[CONTENT_TYPE], "application/octet-stream");
+    let disposition = saved.headers()[CONTENT_DISPOSITION].to_str().unwrap();
+    assert!(disposition.starts_with("attachment; filename=\"_img src_x onerror_alert_1__.md\";"), "{disposition}");
+    assert_eq!(saved.text().unwrap(), HOSTILE_TEXT);
+    let list = served.page("/?q=plain&status=completed");
+    assert!(list.contains("1 to 1 of 1") && list.contains("plain.md"), "{list}");
+}
+
+#[test]
+fn what_a_person_says_on_the_page_is_in_the_record() {
+    let (dir, ids) = worked();
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let job = format!("/jobs/{}", ids[0]);
+    let (file, place) = ("output/requirements.json", "$.requirements[0].strength");
+    let correct = [("file", file), ("place", place), ("value", "SHALL"), ("comment", "<i>")];
+    let wrong = [("file", file), ("place", "$.nowhere"), ("value", "x")];
+    let posts = [("correct", &correct[..]), ("correct", &wrong), ("approve", &[]), ("nonsense", &[])];
+    let answers = posts.map(|(act, fields)| served.post(&format!("{job}/{act}"), fields).send().unwrap());
+    let expected = [StatusCode::SEE_OTHER, StatusCode::BAD_REQUEST, StatusCode::SEE_OTHER, StatusCode::NOT_FOUND];
+    assert_eq!(answers.each_ref().map(Response::status), expected);
+    let at_record = format!("{job}/review#record-requirements-requirements-0");
+    assert_eq!(answers[0].headers()[LOCATION].to_str().unwrap(), at_record);
+    let workspace = dir.path().join("workspaces").join(&ids[0]);
+    let journal = std::fs::read_to_string(workspace.join("journal.jsonl")).unwrap();
+    let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let events: Vec<Value> = lines.flat_map(|line| line["events"].as_array().unwrap().clone()).collect();
+    let said = |kind: &str| events.iter().find(|event| event["type"] == kind).unwrap();
+    let (finding, approved) = (&said("field_corrected")["finding"], said("approved"));
+    let told = json!([finding["place"], finding["settled"]["after"], finding["settled"]["by"], finding["text"]]);
+    assert_eq!((told, &approved["by"]), (json!([place, "SHALL", "Ann", "<i>"]), &json!("Ann")));
+    let corrected = std::fs::read(workspace.join("output/requirements.corrected.json")).unwrap();
+    let corrected: Value = serde_json::from_slice(&corrected).unwrap();
+    assert_eq!(corrected["requirements"][0]["strength"], "SHALL");
+    let page = served.page(&job);
+    assert!(page.contains("strength of output/requirements.json corrected, by Ann") && !page.contains("<i>"), "{page}");
+}
+
+#[test]
+fn uploads_become_one_batch() {
+    let dir = TestDir::new();
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let part = |name: &str, rest: &str| format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"{rest}");
+    let file = |name: &str, text: &str| part("files", &format!("; filename=\"{name}\"\r\n\r\n{text}\r\n"));
+    let field = |name: &str, value: &str| part(name, &format!("\r\n\r\n{value}\r\n"));
+    let common = [field("token", "bearer"), field("instructions", "extract-requirements"), field("name", "sent")];
+    let send = |parts: &[String]| {
+        let body = format!("{}{}--x--\r\n", common.concat(), parts.concat());
+        let request = served.bare(Method::POST, "/submit").bearer_auth(&served.token);
+        request.header(CONTENT_TYPE, "multipart/form-data; boundary=x").body(body).send().unwrap()
+    };
+    let refused = [file("../a.md", "x"), file(".hidden", "x"), String::new()].map(|part| send(&[part]).status());
+    assert_eq!(refused, [StatusCode::BAD_REQUEST; 3]);
+    let two = [file("a.md", "# A\n\nThe keeper must sign.\n"), file("<b>.md", "# B\n\nNo guest may stay.\n")];
+    let estimate = send(&[&two[..], &[field("each", "on")]].concat()).text().unwrap();
+    assert!(estimate.contains("<li>jobs: 2</li>") && estimate.contains("cost: about 0.00 USD"), "{estimate}");
+    assert!(jobs(&dir).is_empty(), "nothing is queued before it is said");
+    let path = estimate.split("action=\"").nth(1).unwrap().split('"').next().unwrap();
+    let fields = [("instructions", "extract-requirements"), ("name", "sent"), ("each", "on")];
+    for _ in 0..2 {
+        let answer = served.post(path, &fields).send().unwrap();
+        let batch = path.replace("/submit/", "/batches/");
+        assert_eq!((answer.status(), answer.headers()[LOCATION].to_str().unwrap()), (StatusCode::SEE_OTHER, &*batch));
+        assert!(served.page(&batch).contains("<h1>sent</h1>"));
+    }
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+    let done: Vec<_> = jobs(&dir).iter().map(|job| (job["label"].clone(), job["status"].clone())).collect();
+    assert_eq!(done, [("a.md".into(), "completed".into()), ("<b>.md".into(), "completed".into())]);
+}
+
+#[test]
+fn viewers_are_told_of_changes() {
+    let dir = TestDir::new();
+    let submitted = ["submit", "extract-requirements", "-d", "docs", "--each", "-q"];
+    assert_eq!(dir.run_with(&[], &submitted).code, 0);
+    let served = Served::start(&dir, &["--read-only"]);
+    let newest = jobs(&dir)[0]["id"].as_str().unwrap().to_owned();
+    let paths = ["/events".to_owned(), format!("/events?job={newest}")];
+    let mut streams = paths.map(|path| BufReader::new(served.get(&path)).lines());
+    assert!(streams.iter_mut().all(|lines| lines.next().unwrap().unwrap() == ": watching"));
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+    for lines in &mut streams {
+        assert!(lines.any(|line| line.unwrap() == "event: changed"));
+    }
+    assert!(served.page("/").contains("<b>2</b> completed"));
+    let refused = served.form("/submit/0193", &[("token", "x")]).bearer_auth(&served.token).send().unwrap();
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    let pages = ["/", &format!("/jobs/{newest}"), &format!("/jobs/{newest}/review")].map(|path| served.page(path));
+    assert!(pages.iter().all(|page| !page.contains("method=\"post\"")), "there is no form");
+    let mut rest = Vec::new();
+    served.get("/assets/web.js").take(1 << 20).read_to_end(&mut rest).unwrap();
+    assert_eq!(rest, include_bytes!("../../src/web/web.js"));
+}
