@@ -149,7 +149,7 @@ impl GatheredRecords {
             return Err(JobFault::Table(error.into()));
         }
         read.and_then(|()| reader.end()).map_err(|error| JobFault::Job(format!("{file} is not JSON: {error}")))?;
-        let is_missing = |kind| list.is_read_twice && kind == FindingKind::Missing;
+        let is_missing = |kind| facts.findings.is_read_twice() && kind == FindingKind::Missing;
         let open = job.proof.findings.iter().filter(|finding| finding.settled.is_none() && is_missing(finding.kind));
         self.missing += open.count() as u64;
         self.records += records;

@@ -18,8 +18,6 @@ pub(super) struct RecordList<'j> {
     pub(super) each: String,
     /// How its records quote, a rule for each quote.
     pub(super) rules: Vec<&'j Quotes>,
-    /// It is the one that a second reader reads for.
-    pub(super) is_read_twice: bool,
 }
 
 impl<'j> RecordList<'j> {
@@ -31,8 +29,7 @@ impl<'j> RecordList<'j> {
                 let path = &deliverable.path;
                 let name = if place == 0 { path.clone() } else { format!("{path}#{}", short(&each)) };
                 let rules = deliverable.quotes.iter().filter(|rule| rule.each == each).collect();
-                let reader = job.spec.instructions.second_reader.as_ref().filter(|reader| reader.deliverable == *path);
-                lists.push(Self { name, deliverable, each, rules, is_read_twice: place == 0 && reader.is_some() });
+                lists.push(Self { name, deliverable, each, rules });
             }
         }
         lists.sort_by_key(|list| list.rules.is_empty());

@@ -2,6 +2,7 @@
 
 use super::{ReviewedQuote, ReviewedRecord};
 use crate::runner::QuoteStatus;
+use overnight_core::job::record_findings::FoundBy;
 use std::cmp::Reverse;
 
 /// Below this a record's own confidence is low, or below the floor of its job where that is higher.
@@ -66,25 +67,6 @@ pub struct Doubt {
     pub kind: DoubtKind,
     /// A sentence's beginning: "the quote isn't found in licence.pdf".
     pub why: String,
-}
-
-/// Which of two readers has found a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundBy {
-    First,
-    Second,
-    Both,
-}
-
-impl FoundBy {
-    /// In a few words.
-    pub fn told(self) -> &'static str {
-        match self {
-            Self::First => "by the first reader only",
-            Self::Second => "by the second reader only",
-            Self::Both => "by both readers",
-        }
-    }
 }
 
 /// The doubts about a record, the gravest first. `floor` is its job's.

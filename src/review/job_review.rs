@@ -1,6 +1,6 @@
 //! What the review page of one job shows.
 
-use super::{Doubt, FoundBy, ReviewedField, SourceDocument, source::numbers};
+use super::{Doubt, ReviewedField, SourceDocument, source::numbers};
 use crate::runner::QuoteStatus;
 use overnight_core::{
     amount::grouped,
@@ -8,6 +8,7 @@ use overnight_core::{
         finding::Finding,
         id::JobId,
         record::JobStatus,
+        record_findings::FoundBy,
         reviewed::{Approval, RecordApproval},
         time::{Timestamp, moment},
     },

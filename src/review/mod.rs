@@ -18,7 +18,7 @@ mod read;
 mod site;
 mod source;
 
-pub use doubt::{Doubt, DoubtKind, FoundBy};
+pub use doubt::{Doubt, DoubtKind};
 pub use fields::ReviewedField;
 pub use job_review::{JobFinding, JobReview, ReviewedQuote, ReviewedRecord, record_anchor};
 pub use page::{Mode, content_policy, render_job};

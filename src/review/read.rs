@@ -1,7 +1,7 @@
 //! Reads what the review page of a job shows, from its workspace alone. Nothing is written, and no lock is taken.
 
 use super::{
-    FoundBy, JobReview, ReviewedQuote, ReviewedRecord, SourceDocument,
+    JobReview, ReviewedQuote, ReviewedRecord, SourceDocument,
     doubt::{by_doubt, doubts},
     fields::{fields, shown},
     job_review::JobFinding,
@@ -9,19 +9,19 @@ use super::{
     source::SourceMark,
 };
 use crate::{
-    runner::{QuoteStatus, RunError, load},
+    runner::{QuoteLine, RunError, load},
     workspace::Workspace,
 };
 use overnight_core::job::{
     contract::json_path::JsonPath,
-    finding::{Finding, FindingKind, Settlement},
+    finding::Finding,
     instructions::{Deliverable, Quotes},
     models::list_models,
     record::HoldReason,
-    state::{Job, QUOTES_FILE, Status},
+    record_findings::RecordFindings,
+    state::{Job, Status},
 };
-use overnight_documents::{Offsets, QuotePlace, TextPosition, Unit};
-use serde::Deserialize;
+use overnight_documents::{Offsets, QuotePlace, Unit};
 use serde_json::Value;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -34,20 +34,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Records on the page of one job: more are in the table that `overnight export` writes.
 const MOST_RECORDS: usize = 5_000;
 
-/// A line of `quotes.jsonl`.
-#[derive(Debug, Deserialize)]
-struct LocatedQuote {
-    deliverable: String,
-    item: String,
-    key: String,
-    document: String,
-    result: QuoteStatus,
-    from: Option<TextPosition>,
-    to: Option<TextPosition>,
-    #[serde(default)]
-    recognised: bool,
-    gap: Option<String>,
-}
+type LocatedQuotes = HashMap<[String; 3], QuoteLine<'static>>;
 
 impl JobReview {
     /// Reads the job whose workspace lies at `path`. Long documents are shown around the quotes only.
@@ -81,7 +68,7 @@ impl JobReview {
             notes: Vec::new(),
             sources: Vec::new(),
         };
-        let located = located(&workspace);
+        let located = located(&workspace)?;
         for deliverable in &job.spec.instructions.deliverables {
             review.add_records(&job, &workspace, deliverable, &located);
         }
@@ -100,13 +87,7 @@ impl JobReview {
         Ok(review)
     }
 
-    fn add_records(
-        &mut self,
-        job: &Job,
-        workspace: &Workspace,
-        deliverable: &Deliverable,
-        located: &HashMap<[String; 3], LocatedQuote>,
-    ) {
+    fn add_records(&mut self, job: &Job, workspace: &Workspace, deliverable: &Deliverable, located: &LocatedQuotes) {
         if deliverable.quotes.is_empty() {
             return;
         }
@@ -121,14 +102,16 @@ impl JobReview {
             Err(error) => return self.notes.push(format!("{file} is no JSON ({error}).")),
         };
         for rules in deliverable.quotes.chunk_by(|one, next| one.each == next.each) {
-            let Ok(path) = JsonPath::parse(&rules[0].each) else { continue };
+            let each = &rules[0].each;
+            let Ok(path) = JsonPath::parse(each) else { continue };
+            let findings = RecordFindings::of(job, deliverable, each);
             path.each(&content, &mut |place, value| {
                 let mut record = record(file, place, value);
                 record.quotes.extend(rules.iter().filter_map(|rule| {
                     let found = located.get(&[file.clone(), place.to_owned(), rule.text.clone()]);
                     quote(job, rule, value, found)
                 }));
-                judge(job, &mut record);
+                judge(job, &findings, &mut record);
                 self.add(record);
             });
         }
@@ -232,10 +215,13 @@ impl JobReview {
 }
 
 /// What `quotes.jsonl` says, by deliverable, item and key.
-fn located(workspace: &Workspace) -> HashMap<[String; 3], LocatedQuote> {
-    let lines = workspace.read_text_at_most(QUOTES_FILE, MOST_BYTES).unwrap_or_default();
-    let lines = lines.lines().filter_map(|line| serde_json::from_str::<LocatedQuote>(line).ok());
-    lines.map(|line| ([line.deliverable.clone(), line.item.clone(), line.key.clone()], line)).collect()
+fn located(workspace: &Workspace) -> Result<LocatedQuotes, RunError> {
+    let mut located = HashMap::new();
+    QuoteLine::read(workspace, &mut |line| {
+        let key = [&line.deliverable, &line.item, &line.key].map(|part| part.clone().into_owned());
+        located.insert(key, line);
+    })?;
+    Ok(located)
 }
 
 fn record(file: &str, place: &str, value: &Value) -> ReviewedRecord {
@@ -255,13 +241,13 @@ fn record(file: &str, place: &str, value: &Value) -> ReviewedRecord {
 }
 
 /// The quote that `value` has by `rule`, where it has one.
-fn quote(job: &Job, rule: &Quotes, value: &Value, found: Option<&LocatedQuote>) -> Option<ReviewedQuote> {
+fn quote(job: &Job, rule: &Quotes, value: &Value, found: Option<&QuoteLine<'_>>) -> Option<ReviewedQuote> {
     let text = value.get(&rule.text)?.as_str()?;
     let named = value.get(&rule.document).and_then(Value::as_str).unwrap_or_default();
     let name = found.map_or(named.strip_prefix("documents/").unwrap_or(named), |found| &found.document);
     let document = job.spec.document(name);
     let named_page = || rule.page.as_ref().and_then(|key| value.get(key)).and_then(Value::as_u64);
-    let place = found.and_then(|found| Some(QuotePlace { from: found.from?, to: found.to? }));
+    let place = found.and_then(|found| found.place);
     Some(ReviewedQuote {
         key: rule.text.clone(),
         text: text.to_owned(),
@@ -273,7 +259,7 @@ fn quote(job: &Job, rule: &Quotes, value: &Value, found: Option<&LocatedQuote>) 
         range: None,
         is_over_break: place.is_some_and(|place| place.from.page != place.to.page),
         is_recognised: found.is_some_and(|found| found.recognised),
-        gap: found.and_then(|found| found.gap.clone()),
+        gap: found.and_then(|found| found.gap.as_deref()).map(str::to_owned),
         mark: None,
         target: None,
     })
@@ -286,57 +272,21 @@ fn range(offsets: &Offsets, text: &str, place: QuotePlace) -> Option<Range<usize
     (from < end).then_some(from..end)
 }
 
-/// What the readers and the program hold against a record.
-fn judge(job: &Job, record: &mut ReviewedRecord) {
+/// What the readers and the program hold against a record, and what people said of it.
+fn judge(job: &Job, findings: &RecordFindings<'_>, record: &mut ReviewedRecord) {
     let quote = record.quotes.first();
-    let of_quote = quote.and_then(|quote| finding_of(job, &quote.document, &quote.text));
-    record.found_by = quote.and_then(|quote| found_by(job, of_quote, quote));
-    let is_of_place =
-        |finding: &&Finding| finding.place.as_deref().is_some_and(|place| is_within(place, &record.place));
-    let of_place = job.proof.findings.iter().filter(|finding| finding.kind.is_verifiers()).filter(is_of_place);
-    let findings = of_quote.into_iter().chain(of_place);
-    record.findings = findings.filter(|finding| finding.settled.is_none()).cloned().collect();
+    let held = quote.and_then(|quote| findings.held(&quote.document, &quote.text));
+    record.found_by = quote.and_then(|quote| findings.found_by(held, &quote.document, quote.unit?));
+    let open = held.filter(|finding| finding.settled.is_none());
+    record.findings = open.into_iter().chain(findings.faults(&record.place)).cloned().collect();
     record.doubts = doubts(record, job.spec.instructions.confidence_floor);
     record.approval = job.reviewed.record(&record.file, &record.place).cloned();
-    for finding in job.corrections().filter(|finding| finding.file.as_deref() == Some(&record.file)) {
-        let Some(place) = finding.place.as_deref().filter(|place| is_within(place, &record.place)) else { continue };
-        let Some(Settlement::Corrected { after, .. }) = finding.settled.as_ref().map(|settled| &settled.settlement)
-        else {
-            continue;
-        };
-        if let Some(field) = record.fields.iter_mut().find(|field| field.place == place) {
-            field.corrected = Some(shown(after));
+    for correction in findings.corrections(&record.place) {
+        let finding = correction.finding;
+        let field = record.fields.iter_mut().find(|field| finding.place.as_ref() == Some(&field.place));
+        if let Some(field) = field {
+            field.corrected = Some(shown(correction.after));
         }
         record.corrections.push(finding.clone());
-    }
-}
-
-/// Whether `place` is `record`, or in it.
-fn is_within(place: &str, record: &str) -> bool {
-    place.strip_prefix(record).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-}
-
-/// What the second reading held against the record with this quote.
-fn finding_of<'j>(job: &'j Job, document: &str, quote: &str) -> Option<&'j Finding> {
-    let is_of = |finding: &&Finding| {
-        matches!(finding.kind, FindingKind::Missing | FindingKind::Unconfirmed)
-            && finding.document.as_deref() == Some(document)
-            && finding.quote.as_deref().is_some_and(|known| quote.starts_with(known))
-    };
-    job.proof.findings.iter().find(is_of)
-}
-
-/// None where that part was not read twice.
-fn found_by(job: &Job, finding: Option<&Finding>, quote: &ReviewedQuote) -> Option<FoundBy> {
-    let reading = job.proof.reading.as_ref().filter(|reading| reading.comparison.is_some())?;
-    let unit = quote.unit?;
-    let is_read =
-        reading.read.iter().any(|part| part.document == quote.document && (part.from..=part.to).contains(&unit));
-    match finding.map(|finding| finding.kind) {
-        Some(FindingKind::Missing) => Some(FoundBy::Second),
-        Some(FindingKind::Unconfirmed) => Some(FoundBy::First),
-        Some(FindingKind::Unread | FindingKind::Fault | FindingKind::NoVerdict | FindingKind::Correction) | None => {
-            is_read.then_some(FoundBy::Both)
-        }
     }
 }

@@ -59,7 +59,7 @@ pub use models::{ModelOptions, open_model};
 pub use new_documents::NewDocuments;
 pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
 pub use probe::{ProbeResult, probe};
-pub use quote_positions::QuoteStatus;
+pub use quote_positions::{QuoteLine, QuoteStatus};
 pub use reindex::{
     IndexOutcome, Indexed, MisnamedWorkspace, Reindexed, adopt, catch_up, is_workspace, orphans, reindex,
     state_by_journal, workspaces_in,

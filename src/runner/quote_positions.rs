@@ -3,7 +3,10 @@
 //! made again writes the same; an ending holds its hash.
 
 use super::{RunError, contract_check};
-use crate::{tool::DocumentCache, workspace::Workspace};
+use crate::{
+    tool::DocumentCache,
+    workspace::{Workspace, WorkspaceError},
+};
 use overnight_core::job::{
     contract::{NearestText, QuoteQuery, QuoteResult},
     record::QuotePositions,
@@ -13,7 +16,12 @@ use overnight_core::job::{
 };
 use overnight_documents::{NearestPassage, QuoteIndex, QuotePlace, TextPosition};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    io::{BufRead, BufReader},
+    ops::Range,
+};
 
 /// Bytes of the file; quotes behind them are counted.
 const MOST_BYTES: usize = 32 << 20;
@@ -21,34 +29,47 @@ const MOST_BYTES: usize = 32 << 20;
 const KEPT_BYTES: usize = 48 << 20;
 
 /// One line of the file.
-#[derive(Debug, Serialize)]
-struct QuoteLine<'q> {
-    deliverable: &'q str,
+#[derive(Debug, Serialize, Deserialize)]
+pub struct QuoteLine<'q> {
+    pub deliverable: Cow<'q, str>,
     /// The object with the quote in it, `$.requirements[3]`, and the quote's key there.
-    item: &'q str,
-    key: &'q str,
+    pub item: Cow<'q, str>,
+    pub key: Cow<'q, str>,
     /// As the deliverable names it, where there is none of that name.
-    document: &'q str,
+    pub document: Cow<'q, str>,
     /// Of the document, not of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<&'q str>,
+    pub sha256: Option<Cow<'q, str>>,
     /// As the deliverable gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    page: Option<u64>,
-    result: QuoteStatus,
+    pub page: Option<u64>,
+    pub result: QuoteStatus,
     /// Its first character and its last.
     #[serde(flatten)]
-    place: Option<QuotePlace>,
+    pub place: Option<QuotePlace>,
     /// The characters there were recognised in an image.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    recognised: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recognised: bool,
     /// Why no text was got from the page that the deliverable gives.
     #[serde(skip_serializing_if = "Option::is_none")]
-    gap: Option<&'q str>,
+    pub gap: Option<Cow<'q, str>>,
 }
 
-/// Whether a quote stands where the deliverable says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+impl QuoteLine<'_> {
+    /// Reads the file of a workspace, line by line; what can't be read is passed over, and there may be no file.
+    pub fn read(workspace: &Workspace, visit: &mut dyn FnMut(QuoteLine<'static>)) -> Result<(), WorkspaceError> {
+        let file = match workspace.stream(QUOTES_FILE) {
+            Ok((file, _)) => BufReader::new(file),
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        file.lines().map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).for_each(visit);
+        Ok(())
+    }
+}
+
+/// Whether a quote stands where the deliverable says, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuoteStatus {
     /// On the page given, where one is given.
@@ -56,6 +77,18 @@ pub enum QuoteStatus {
     OnAnotherPage,
     NotFound,
     NoSuchDocument,
+}
+
+impl QuoteStatus {
+    /// As the file names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::OnAnotherPage => "on_another_page",
+            Self::NotFound => "not_found",
+            Self::NoSuchDocument => "no_such_document",
+        }
+    }
 }
 
 /// The quotes that were looked for so far.
@@ -88,16 +121,16 @@ impl<'j> QuoteCheck<'j> {
         let page = query.page.filter(|_| document.is_some_and(|document| document.paged));
         if self.lines.len() < MOST_BYTES {
             let line = QuoteLine {
-                deliverable: query.deliverable,
-                item: query.item,
-                key: query.key,
-                document: document.map_or(query.document, |document| &document.name),
-                sha256: document.map(|document| document.sha256.as_str()),
+                deliverable: query.deliverable.into(),
+                item: query.item.into(),
+                key: query.key.into(),
+                document: document.map_or(query.document, |document| &document.name).into(),
+                sha256: document.map(|document| document.sha256.as_str().into()),
                 page: query.page,
                 result,
                 place,
                 recognised: document.zip(place).is_some_and(|(document, place)| is_recognised(document, place)),
-                gap: document.zip(page).and_then(|(document, page)| gap(document, page)),
+                gap: document.zip(page).and_then(|(document, page)| gap(document, page)).map(Cow::Borrowed),
             };
             // Plain fields written to memory: there is nothing in it that could fail.
             if serde_json::to_writer(&mut self.lines, &line).is_ok() {

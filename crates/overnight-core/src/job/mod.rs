@@ -25,6 +25,7 @@ pub mod plan;
 pub mod proof;
 pub mod ranges;
 pub mod record;
+pub mod record_findings;
 pub mod reply_calls;
 pub mod reviewed;
 pub mod rows;

@@ -22,7 +22,7 @@ impl TextPosition {
 }
 
 /// Where a quote stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotePlace {
     /// Its first character.
     pub from: TextPosition,

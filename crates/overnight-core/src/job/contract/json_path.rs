@@ -109,6 +109,12 @@ pub fn at_mut<'v>(root: &'v mut Value, place: &str) -> Option<&'v mut Value> {
     Some(value)
 }
 
+/// Where `place` is within `record`: `.text` for `$.items[3].text` within `$.items[3]`, empty for the record itself; none where it
+/// is elsewhere.
+pub fn within<'p>(place: &'p str, record: &str) -> Option<&'p str> {
+    place.strip_prefix(record).filter(|rest| ends_step(rest))
+}
+
 fn ends_step(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['.', '['])
 }
