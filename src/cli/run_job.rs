@@ -146,7 +146,7 @@ pub(super) async fn open(app: &AppContext, row: &JobRow, path: &Path) -> Result<
 /// Writes the row of a job whose journal says that it ended or is held: the process that did it may have died before it wrote the row.
 pub(super) async fn settle_row(app: &AppContext, opened: &mut OpenJob, row: &JobRow) -> Result<(), CliError> {
     let (status, reason, _) = opened.job.job_status();
-    if row.state.status.is_end() || (row.state.status, row.state.hold_reason) == (status, reason) {
+    if row.state.status.is_end() && status.is_end() || (row.state.status, row.state.hold_reason) == (status, reason) {
         return Ok(());
     }
     match opened.claim(app.store.as_ref()).await {

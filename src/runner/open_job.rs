@@ -187,7 +187,14 @@ impl OpenJob {
         failpoint::hit("row.before");
         store.create(&self.row()).await?;
         failpoint::hit("claim.before");
-        self.lease.claim(store).await?;
+        match self.lease.claim(store).await {
+            // Who sent the result back died before the row said so.
+            Err(StoreError::Ended { .. }) if self.job.ended().is_none() => {
+                self.lease.claim_ended(store).await?;
+                store.reopen(self.lease.id, self.lease.number).await?;
+            }
+            claimed => claimed?,
+        }
         failpoint::hit("claim.done");
         Ok(())
     }

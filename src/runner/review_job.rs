@@ -148,14 +148,21 @@ pub async fn record_review(
     if !opened.job.has_result() {
         return Err(ReviewError::NoResult { id: opened.job.spec.id.to_string(), status: status.to_string() });
     }
-    run_blocking(|| opened.write_corrections())?;
-    let command = run_blocking(|| opened.command_of(by, action))?;
     if status == JobStatus::Held {
         opened.lease.claim(store).await?;
     } else {
         opened.lease.claim_ended(store).await?;
     }
     failpoint::hit("review.claimed");
+    run_blocking(|| opened.write_corrections())?;
+    let command = match run_blocking(|| opened.command_of(by, action)) {
+        Ok(command) => command,
+        Err(error) => {
+            // The lease is given back, and the row follows what a crash has left unsaid.
+            opened.checkpoint(store, CheckpointExtent::All).await?;
+            return Err(error);
+        }
+    };
     run_blocking(|| -> Result<(), RunError> {
         opened.command(command)?;
         failpoint::hit("review.recorded");

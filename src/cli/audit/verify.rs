@@ -146,9 +146,7 @@ fn check(path: &Path, row: Option<&JobRow>) -> VerifyView {
         anchored: anchor.is_some(),
         busy,
         pruned,
-        not_known: verified
-            .as_ref()
-            .and_then(|verified| not_known(verified.seq, anchor.map(|state| state.journal_seq))),
+        not_known: verified.as_ref().and_then(|verified| not_known(verified.seq, row.map(|row| row.state.journal_seq))),
         verified,
         faults: if busy { Vec::new() } else { faults },
         deliverables: row.map(|row| row.state.deliverables.len() as u64),
@@ -184,6 +182,9 @@ fn check_unpacked(path: &Path) -> VerifyView {
 fn not_known(seq: u64, anchored: Option<u64>) -> Option<String> {
     match anchored {
         None => Some("without the database nobody can tell whether lines are missing behind it".to_owned()),
+        Some(0) => {
+            Some("the database knows no line yet: nobody can tell whether lines are missing behind it".to_owned())
+        }
         Some(known) if known < seq => Some(format!(
             "the database knows line {known}: nobody can tell whether lines are missing behind line {seq}"
         )),

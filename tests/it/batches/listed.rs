@@ -136,8 +136,8 @@ fn each_job_of_a_batch_is_shown_as_it_stands() {
     assert_eq!(stderr, "not looked at: 2 workspaces on other machines; verify there too\n");
     let lines: Vec<&str> = stdout.lines().collect();
     assert_eq!(lines.len(), 2, "{stdout}");
-    for (line, number) in lines.iter().zip([11, 22]) {
-        assert!(line.starts_with(&format!("{} ok: ", id(number))), "{line}");
+    for (line, (number, what)) in lines.iter().zip([(11, "ok: "), (22, "ok up to line 1: ")]) {
+        assert!(line.starts_with(&format!("{} {what}", id(number))), "{line}");
     }
     assert_eq!(verified.status.code(), Some(0));
 }

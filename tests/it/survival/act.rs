@@ -18,6 +18,7 @@ pub(super) enum Word {
     Resume,
     Feedback,
     Approve,
+    Correct,
     Cancel,
 }
 
@@ -36,6 +37,7 @@ pub(super) struct Act {
 
 const OFFLINE: &[&str] = &["run", "extract-requirements", "-d", "small", "-q"];
 const SCRIPTED: &[&str] = &["run", "./task.md", "-d", "docs", "-m", "scripted:script.json", "-q"];
+const APPROVE: &[&str] = &["approve", "last", "-q"];
 const LIMITED: &[&str] = &["run", "./task.md", "-d", "docs", "-m", "scripted:script.json", "-q", "--turns", "8"];
 
 impl Act {
@@ -54,9 +56,21 @@ impl Act {
         Self::new(Word::Feedback, arguments, 4, after(&[(SCRIPTED, 4)]))
     }
 
+    /// The same of a job that has ended.
+    pub(super) fn feedback_after_the_end() -> Self {
+        let arguments = &["feedback", "last", "The key is missing.", "-q"];
+        Self::new(Word::Feedback, arguments, 4, after(&[(SCRIPTED, 4), (APPROVE, 0)]))
+    }
+
     pub(super) fn approve() -> Self {
         let feedback: &[&str] = &["feedback", "last", "The key is missing.", "-q"];
-        Self::new(Word::Approve, &["approve", "last", "-q"], 0, after(&[(SCRIPTED, 4), (feedback, 4)]))
+        Self::new(Word::Approve, APPROVE, 0, after(&[(SCRIPTED, 4), (feedback, 4)]))
+    }
+
+    /// A field of a completed job.
+    pub(super) fn correct() -> Self {
+        let arguments = &["correct", "last", "$.requirements[0].section", "Elsewhere", "-q"];
+        Self::new(Word::Correct, arguments, 0, after(&[(OFFLINE, 0)]))
     }
 
     /// A job that a limit holds.
@@ -90,13 +104,18 @@ impl Act {
 
     /// Whether the command had come to its end before the crash, and is refused now.
     pub(super) fn was_done_before(&self, ran: &Ran) -> bool {
-        self.word == Word::Cancel && ran.code == Some(2) && ran.stderr.contains("has ended already: it is cancelled")
+        let refusal = match self.word {
+            Word::Cancel => "has ended already: it is cancelled",
+            Word::Correct => "has this value already",
+            Word::Run | Word::Resume | Word::Feedback | Word::Approve => return false,
+        };
+        ran.code == Some(2) && ran.stderr.contains(refusal)
     }
 
     /// What a person tries first after a crash.
     pub(super) fn again(&self) -> &'static [&'static str] {
         match self.word {
-            Word::Cancel | Word::Resume => self.arguments,
+            Word::Cancel | Word::Resume | Word::Correct => self.arguments,
             Word::Run | Word::Feedback | Word::Approve => &["resume", "last", "-q"],
         }
     }
@@ -112,9 +131,10 @@ impl Act {
             let ran = disturb(dir, self.again());
             let Some(code) = ran.code else { continue };
             let waits = code == 4 && ran.stderr.contains("waits for a review");
+            let is_result = waits || code == 0 && ran.stdout.contains(": completed");
             let ended = if self.was_never_begun(&ran)
                 || waits && self.word == Word::Approve
-                || waits && self.word == Word::Feedback && !is_fed_back(dir)
+                || is_result && self.word == Word::Feedback && !is_fed_back(dir)
             {
                 disturb(dir, self.arguments)
             } else {

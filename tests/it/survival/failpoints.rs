@@ -157,7 +157,9 @@ fn killed_at_every_place_a_job_ends_as_if_nothing_had_happened() {
         (Act::offline(), [true, false, false, true]),
         (Act::scripted(), [false, true, true, false]),
         (Act::feedback(), [false, false, true, false]),
+        (Act::feedback_after_the_end(), [true, false, false, true]),
         (Act::approve(), [true, false, false, false]),
+        (Act::correct(), [true, false, false, true]),
         (Act::resume(), [true, false, false, false]),
         (Act::cancel(), [true, false, false, true]),
     ] {

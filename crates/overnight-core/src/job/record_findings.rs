@@ -47,7 +47,7 @@ impl FoundBy {
 
 /// A field that a person has corrected.
 #[derive(Clone, Copy, Debug)]
-pub struct FieldCorrection<'j> {
+pub struct CorrectedField<'j> {
     /// Where it is within its record: `.strength`; empty: the whole record.
     pub within: &'j str,
     /// What stands there now.
@@ -118,14 +118,14 @@ impl<'j> RecordFindings<'j> {
     }
 
     /// What people have corrected in the record at this place.
-    pub fn corrections(&self, record: &str) -> impl Iterator<Item = FieldCorrection<'j>> {
+    pub fn corrections(&self, record: &str) -> impl Iterator<Item = CorrectedField<'j>> {
         let from = self.corrections.range::<str, _>((Bound::Included(record), Bound::Unbounded));
         let of_record = from.take_while(move |(place, _)| place.starts_with(record));
         of_record.filter_map(move |(place, finding)| {
             let within = json_path::within(place, record)?;
             let settled = finding.settled.as_ref()?;
             let Settlement::Corrected { after, .. } = &settled.settlement else { return None };
-            Some(FieldCorrection { within, after, by: &settled.by, finding })
+            Some(CorrectedField { within, after, by: &settled.by, finding })
         })
     }
 
