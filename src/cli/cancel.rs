@@ -2,7 +2,7 @@
 //! a job that no worker has begun, and one that only another machine can open are changed through the queue.
 
 use super::{
-    AppContext, CliError,
+    AppContext, CliError, exit,
     job_or_batch::{JobOrBatch, batch_argument, batch_title},
     out,
     progress::counted,
@@ -63,29 +63,54 @@ pub(super) struct RequestOutcome {
 }
 
 impl RequestOutcome {
+    /// Prints what came of it. As JSON also where nothing could be done of what was named, which stays an error.
+    pub(super) fn answer(
+        request: &'static str,
+        named: &JobOrBatch,
+        outcome: Result<Self, CliError>,
+        as_json: bool,
+    ) -> Result<u8, CliError> {
+        match outcome {
+            Ok(outcome) if as_json => out::json(&outcome)?,
+            Ok(outcome) => out::result(&format!("{}\n", outcome.message))?,
+            Err(error) => {
+                if as_json && error.code == exit::USAGE {
+                    let (job, batch) = named.ids();
+                    out::json(&Self { request, job, batch, done: 0, asked: 0, message: error.message.clone() })?;
+                }
+                return Err(error);
+            }
+        }
+        Ok(exit::COMPLETED)
+    }
+
     /// For one job: it is done, or somebody was asked.
     fn of_job(request: &'static str, job: JobId, is_done: bool, message: String) -> Self {
         Self { request, job: Some(job), batch: None, done: is_done.into(), asked: (!is_done).into(), message }
     }
-
-    /// Prints it.
-    pub(super) fn show(&self, as_json: bool) -> Result<u8, CliError> {
-        if as_json {
-            out::json(self)?;
-        } else {
-            out::result(&format!("{}\n", self.message))?;
-        }
-        Ok(super::exit::COMPLETED)
-    }
 }
 
 pub(super) async fn cancel(app: &AppContext, args: &CancelArgs) -> Result<u8, CliError> {
-    let job = match app.job_or_batch(&args.job).await? {
-        JobOrBatch::Job(job) => job,
-        JobOrBatch::Batch(batch) => return cancel_batch(app, &batch).await?.show(args.json),
+    let named = app.job_or_batch(&args.job).await?;
+    let outcome = match &named {
+        JobOrBatch::Job(job) => cancel_job(app, job).await,
+        JobOrBatch::Batch(batch) => cancel_batch(app, batch).await,
     };
+    RequestOutcome::answer("cancel", &named, outcome, args.json)
+}
+
+pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliError> {
+    let named = app.job_or_batch(&args.job).await?;
+    let outcome = match &named {
+        JobOrBatch::Job(job) => pause_job(app, job).await,
+        JobOrBatch::Batch(batch) => pause_batch(app, batch, &args.job).await,
+    };
+    RequestOutcome::answer("pause", &named, outcome, args.json)
+}
+
+async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
     let id = job.id();
-    let (is_done, text) = match open_or_signal(app, &job, ControlSignal::Cancel).await? {
+    let (is_done, text) = match open_or_signal(app, job, ControlSignal::Cancel).await? {
         Reach::Opened(mut opened) => {
             apply_command(app, &mut opened, Command::Cancel).await?;
             (true, format!("job {id} is cancelled; what it made stays in its workspace"))
@@ -96,7 +121,7 @@ pub(super) async fn cancel(app: &AppContext, args: &CancelArgs) -> Result<u8, Cl
             let row = app.store.job(id).await?;
             match row.map(|row| row.state.status) {
                 Some(JobStatus::Cancelled) => (true, format!("job {id} is cancelled; it was never begun")),
-                Some(status) if status.is_end() => return Err(ended(&job, status)),
+                Some(status) if status.is_end() => return Err(ended(job, status)),
                 Some(_) | None => {
                     let text =
                         format!("job {id} is cancelled by the worker that has it, or by the next one that takes it");
@@ -105,17 +130,13 @@ pub(super) async fn cancel(app: &AppContext, args: &CancelArgs) -> Result<u8, Cl
             }
         }
     };
-    RequestOutcome::of_job("cancel", id, is_done, text).show(args.json)
+    Ok(RequestOutcome::of_job("cancel", id, is_done, text))
 }
 
-pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliError> {
-    let job = match app.job_or_batch(&args.job).await? {
-        JobOrBatch::Job(job) => job,
-        JobOrBatch::Batch(batch) => return pause_batch(app, &batch, &args.job).await?.show(args.json),
-    };
+async fn pause_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
     let id = job.id();
     let asked = || (false, format!("job {id} is being worked on; that process was asked to hold it at its next turn"));
-    let (is_done, text) = match open_or_signal(app, &job, ControlSignal::Pause).await? {
+    let (is_done, text) = match open_or_signal(app, job, ControlSignal::Pause).await? {
         Reach::Opened(mut opened) => {
             if let Status::Held { reason, detail } = &opened.job.status {
                 return Err(CliError::usage(format!("job {id} is held already ({reason}): {detail}")));
@@ -136,12 +157,12 @@ pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliE
                 (Some(JobStatus::Held), _) => {
                     (true, format!("job {id} is held (paused); `overnight resume {id}` queues it again"))
                 }
-                (Some(status), _) if status.is_end() => return Err(ended(&job, status)),
+                (Some(status), _) if status.is_end() => return Err(ended(job, status)),
                 (Some(_) | None, _) => asked(),
             }
         }
     };
-    RequestOutcome::of_job("pause", id, is_done, text).show(args.json)
+    Ok(RequestOutcome::of_job("pause", id, is_done, text))
 }
 
 async fn cancel_batch(app: &AppContext, batch: &BatchRow) -> Result<RequestOutcome, CliError> {

@@ -29,7 +29,8 @@ Examples:
   overnight init digest --task \"Say what these reports agree on.\" --documents reports/ --yes
 
 A field is a text, or NAME:number, NAME:integer, NAME:boolean or NAME:date. With 'none' the result is a report, and its evidence a
-list of quotes. The exit code is that of the trial, a job on three documents; --no-trial leaves it away.";
+list of quotes. A record has one quote, which is checked; with --quote-each-field each of its fields has one: for a record of each
+contract, whose fields stand in many places. The exit code is that of the trial, a job on three documents; --no-trial leaves it away.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -46,6 +47,9 @@ pub(super) struct InitArgs {
     /// What a record has, such as 'party, amount:number'; 'none' for a report
     #[arg(long, value_name = "LIST")]
     fields: Option<String>,
+    /// Give each field a quote of its own, beside that of the record
+    #[arg(long)]
+    quote_each_field: bool,
     /// Who does the work: offline, openai:NAME, anthropic:NAME, gemini:NAME or ollama:NAME
     #[arg(long, short, value_name = "MODEL")]
     model: Option<String>,
@@ -64,7 +68,7 @@ pub(super) async fn run(flags: Flags, args: &InitArgs) -> Result<u8, CliError> {
     let usual = super::settings(&flags)?.model.value;
     let answers = Answers::of(args, usual.as_deref().unwrap_or(run::DEFAULT_MODEL))?;
     let settings = super::settings(&Flags { model: Some(answers.model.clone()), ..flags.clone() })?;
-    let files = TaskFiles::of(&answers)?;
+    let files = TaskFiles::of(&answers, is_inside(&args.folder, &answers.documents))?;
     files.checked()?;
     let target = server::Target::new(&answers.model, &settings);
     let opened = server::without_jobs(&settings, &server::Target { is_never_called: args.no_trial, ..target });
@@ -93,6 +97,14 @@ pub(super) async fn run(flags: Flags, args: &InitArgs) -> Result<u8, CliError> {
     let ended = Box::pin(run::run(flags, &RunArgs::of(instructions, tried))).await;
     out::result(&next(&args.folder, &answers, true))?;
     ended
+}
+
+/// Whether the folder lies among the documents, or will.
+fn is_inside(folder: &Path, documents: &Path) -> bool {
+    let Ok(documents) = documents.canonicalize() else { return false };
+    let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let there = there.ancestors().find_map(|part| part.canonicalize().ok());
+    documents.is_dir() && there.is_some_and(|there| there.starts_with(documents))
 }
 
 /// The first files among the documents.

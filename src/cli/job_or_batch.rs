@@ -5,6 +5,7 @@ use crate::{
     batch::closing_ids,
     store::{BatchRow, StoreError},
 };
+use overnight_core::job::id::JobId;
 use uuid::Uuid;
 
 /// The longest batch name or job label in a sentence, in characters.
@@ -17,6 +18,15 @@ const LAST: &str = "last";
 pub(super) enum JobOrBatch {
     Job(Box<DatabaseJob>),
     Batch(Box<BatchRow>),
+}
+
+impl JobOrBatch {
+    pub(super) fn ids(&self) -> (Option<JobId>, Option<Uuid>) {
+        match self {
+            Self::Job(job) => (Some(job.id()), None),
+            Self::Batch(batch) => (None, Some(batch.batch.id)),
+        }
+    }
 }
 
 impl AppContext {

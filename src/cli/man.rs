@@ -1,8 +1,12 @@
 //! `overnight man`: the manual pages, one for each command.
 
 use super::{Cli, CliError, exit, out};
-use clap::CommandFactory;
-use std::path::PathBuf;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
@@ -12,9 +16,42 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn run(args: &ManArgs) -> Result<u8, CliError> {
-    let written =
-        std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(Cli::command(), &args.folder));
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let written = fs::create_dir_all(&args.folder).and_then(|()| write(&command, &args.folder));
     let folder = out::one_line(&args.folder.display().to_string());
     written.map_err(|error| CliError::usage(format!("the pages can't be written into {folder} ({error})")))?;
     Ok(exit::COMPLETED)
+}
+
+/// The pages of a command and of all below it.
+fn write(command: &Command, folder: &Path) -> io::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write(below, folder)?;
+    }
+    let page = Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    fs::write(folder.join(page.get_filename()), as_typed(&String::from_utf8_lossy(&text)))
+}
+
+/// Examples keep their lines and their words: filled and hyphenated, nobody could type them.
+fn as_typed(page: &str) -> String {
+    let (mut text, mut is_extra, mut is_typed) = (String::new(), false, false);
+    for line in page.lines() {
+        if line.starts_with(".SH ") {
+            is_extra = line == ".SH EXTRA";
+        }
+        let is_example = is_extra && line.starts_with(' ');
+        if is_example != is_typed {
+            text.push_str(if is_example { ".nf\n" } else { ".fi\n" });
+            is_typed = is_example;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    if is_typed {
+        text.push_str(".fi\n");
+    }
+    text
 }

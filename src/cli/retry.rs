@@ -29,29 +29,29 @@ pub(super) struct RetryArgs {
 }
 
 pub(super) async fn run(app: &AppContext, args: &RetryArgs) -> Result<u8, CliError> {
-    let outcome = |which: JobTarget, done: u64, message: String| {
-        let (job, batch) = match which {
-            JobTarget::Job(id) => (Some(id), None),
-            JobTarget::Batch(id) => (None, Some(id)),
-        };
-        RequestOutcome { request: "retry", job, batch, done, asked: 0, message }.show(args.json)
-    };
-    let (which, words, nothing) = match app.job_or_batch(&args.name).await? {
+    let named = app.job_or_batch(&args.name).await?;
+    RequestOutcome::answer("retry", &named, retry(app, &named).await, args.json)
+}
+
+async fn retry(app: &AppContext, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
+    let (job, batch) = named.ids();
+    let outcome = |done: u64, message: String| RequestOutcome { request: "retry", job, batch, done, asked: 0, message };
+    let (which, words, nothing) = match named {
         JobOrBatch::Batch(batch) => {
-            let words = format!(" of {}", batch_title(&batch));
+            let words = format!(" of {}", batch_title(batch));
             let nothing = format!("no job{words} has failed: {}", standing(&batch.totals));
             (JobTarget::Batch(batch.batch.id), words, nothing)
         }
         JobOrBatch::Job(job) => {
             let id = job.id();
             if job.queue.is_none() {
-                return Err(CliError::usage(not_in_batch_hint(&job)));
+                return Err(CliError::usage(not_in_batch_hint(job)));
             }
-            let is_lost = job.is_held_here() && app.workspace(&job).is_err();
+            let is_lost = job.is_held_here() && app.workspace(job).is_err();
             if is_lost && app.store.restart_from_nothing(id).await? {
                 let anew = "its workspace is gone, and it is queued again from its beginning";
                 let message = format!("job {id}: {anew}; a worker takes it (`overnight work`)");
-                return outcome(JobTarget::Job(id), 1, message);
+                return Ok(outcome(1, message));
             }
             let nothing = format!("job {id} has not failed: it is {}", job.status());
             (JobTarget::Job(id), format!(" ({id})"), nothing)
@@ -67,7 +67,7 @@ pub(super) async fn run(app: &AppContext, args: &RetryArgs) -> Result<u8, CliErr
         is_or_are(queued),
         it_or_them(queued)
     );
-    outcome(which, queued, message)
+    Ok(outcome(queued, message))
 }
 
 /// Says what to do about a job that is in no batch.

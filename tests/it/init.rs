@@ -33,7 +33,8 @@ fn a_task_is_made_tried_and_never_overwritten() {
         let ran = dir.run_with(&[], words);
         assert_eq!(ran.code, 0, "{words:?} {ran:?}");
     }
-    assert!(text(&dir, "man/overnight-init.1").contains(".SH SYNOPSIS"));
+    let page = text(&dir, "man/overnight-init.1");
+    assert!(page.contains(".SH SYNOPSIS") && page.contains("\n.nf\n  overnight init   "), "{page}");
     let before = tree(&dir);
     let again = dir.run_with(&[], &REPORT);
     assert!(again.code == 2 && again.stderr.contains(".md is there already, and nothing is overwritten"), "{again:?}");
@@ -62,12 +63,42 @@ fn records_have_the_fields_that_were_named() {
 }
 
 #[test]
+fn each_field_may_have_its_quote() {
+    let dir = TestDir::new();
+    // Among the documents, which its own files are not.
+    let words = ["init", "docs/task", "--task", "Record each text.", "--documents", "docs", "--model", "offline"];
+    let fields = ["--fields", "title, year:integer", "--quote-each-field", "--no-trial"];
+    assert_eq!(dir.run_with(&[], &[&words[..], &fields].concat()).code, 0);
+    let task = text(&dir, "docs/task/instructions/record-each-text.md");
+    let rules = "    quotes:\n      - { each: \"$.records[*]\", text: quote, document: document, page: page }\n      \
+                 - { each: \"$.records[*]\", text: title_quote, document: document }\n      \
+                 - { each: \"$.records[*]\", text: year_quote, document: document }\n";
+    assert!(task.contains(rules) && task.contains("\n- `year_quote`: the place"), "{task}");
+    let schema = text(&dir, "docs/task/instructions/schemas/record-each-text.schema.json");
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let required = json!(["title", "title_quote", "year", "year_quote", "quote", "document", "page"]);
+    assert_eq!(schema["properties"]["records"]["items"]["required"], required);
+    let jobs = |config: &[&str]| {
+        let words = ["submit", "summarize-documents", "--documents", "docs", "--each", "--dry-run", "--json"];
+        let ran = dir.run_with(&[], &[&words[..], config].concat());
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["jobs"].clone()
+    };
+    let with_task = jobs(&["--config", "docs/task/overnight.yaml"]);
+    std::fs::remove_dir_all(dir.path().join("docs/task")).unwrap();
+    assert_eq!(with_task, jobs(&[]));
+}
+
+#[test]
 fn nothing_is_written_after_a_mistake() {
     let dir = TestDir::new();
     let before = tree(&dir);
     for (words, why) in [
         (&["--documents", "docs"][..], "--task is missing: name it, or answer the questions on a terminal"),
         (&["--task", "Find.", "--documents", "nowhere"], "--documents 'nowhere' names nothing that is there"),
+        (
+            &["--task", "Find.", "--documents", "docs", "--fields", "a, a_quote", "--quote-each-field"],
+            "--quote-each-field makes a field 'a_quote', which is there already",
+        ),
     ] {
         let ran = dir.run_with(&[], &[&["init"], words].concat());
         assert_eq!(ran, Ran { code: 2, stdout: String::new(), stderr: format!("error: {why}\n") });
@@ -111,4 +142,17 @@ fn a_shell_completes_jobs_batches_and_instructions() {
     let message = "batch 'night': 1 job is held (paused); `overnight resume night` goes on";
     let paused = json!({"request": "pause", "job": null, "batch": batch, "done": 1, "asked": 0, "message": message});
     assert_eq!(told(&["pause", "night"]), paused);
+    // Also that it is nothing.
+    for (request, named, ids, why) in [
+        ("retry", job.as_str(), [&json!(job), &Value::Null], format!("job {job} has not failed: it is cancelled")),
+        ("pause", "night", [&Value::Null, batch], "nothing of batch 'night' can be paused: its jobs are ".to_owned()),
+    ] {
+        let ran = dir.run_with(&[], &[request, named, "--json"]);
+        let said: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let message = said["message"].as_str().unwrap();
+        assert!(ran.code == 2 && message.starts_with(&why) && ran.stderr == format!("error: {message}\n"), "{ran:?}");
+        let nothing =
+            json!({"request": request, "job": ids[0], "batch": ids[1], "done": 0, "asked": 0, "message": message});
+        assert_eq!(said, nothing);
+    }
 }

@@ -7,12 +7,16 @@ use askama::Template;
 use overnight_core::job::instructions::{UnreadFile, parse};
 use serde_json::{Map, Value, json};
 
+/// What is among the documents, and none of them.
+const IGNORED: &str = "/instructions/\n/overnight.yaml\n";
+
 /// The files of a new task: each with its path in the folder, and its text.
 #[derive(Debug)]
 pub(super) struct TaskFiles {
     pub(super) instructions: (String, String),
     schema: (String, String),
     settings: (String, String),
+    ignored: Option<(String, String)>,
 }
 
 /// Instructions that ask for records.
@@ -24,6 +28,7 @@ struct RecordTask<'t> {
     description: &'t str,
     task: &'t str,
     fields: &'t [TaskField],
+    quotes_each_field: bool,
 }
 
 /// Instructions that ask for a report.
@@ -43,28 +48,32 @@ struct TaskSettings<'t> {
 }
 
 impl TaskFiles {
-    pub(super) fn of(answers: &Answers) -> Result<Self, CliError> {
-        let Answers { task, fields, model, name, .. } = answers;
+    /// `is_inside`: the documents are in the same folder, or above it.
+    pub(super) fn of(answers: &Answers, is_inside: bool) -> Result<Self, CliError> {
+        let Answers { task, fields, model, name, quotes_each_field, .. } = answers;
+        let quotes_each_field = *quotes_each_field;
         // JSON is YAML.
         let description = &json!(task).to_string();
         let text = if fields.is_empty() {
             ReportTask { name, description, task }.render()
         } else {
-            RecordTask { name, description, task, fields }.render()
+            RecordTask { name, description, task, fields, quotes_each_field }.render()
         };
         let settings = TaskSettings { model: &json!(model).to_string() }.render();
         let failed = |error: askama::Error| CliError::failed(format!("the files can't be made ({error})"));
-        let schema = if fields.is_empty() { points_schema() } else { records_schema(fields) };
+        let schema = if fields.is_empty() { points_schema() } else { records_schema(fields, quotes_each_field) };
         Ok(Self {
             instructions: (format!("instructions/{name}.md"), text.map_err(failed)? + "\n"),
             schema: (format!("instructions/schemas/{name}.schema.json"), format!("{schema:#}\n")),
             settings: (FILE.to_owned(), settings.map_err(failed)? + "\n"),
+            ignored: is_inside.then(|| (".overnightignore".to_owned(), IGNORED.to_owned())),
         })
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         [&self.instructions, &self.schema, &self.settings]
             .into_iter()
+            .chain(&self.ignored)
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
@@ -101,9 +110,14 @@ impl FieldKind {
     }
 }
 
-fn records_schema(fields: &[TaskField]) -> Value {
-    let mut properties: Map<String, Value> =
-        fields.iter().map(|field| (field.name.clone(), field.kind.schema())).collect();
+fn records_schema(fields: &[TaskField], quotes_each_field: bool) -> Value {
+    let mut properties = Map::new();
+    for field in fields {
+        properties.insert(field.name.clone(), field.kind.schema());
+        if quotes_each_field {
+            properties.insert(field.quote(), json!({"type": ["string", "null"], "minLength": 1}));
+        }
+    }
     properties.insert("quote".to_owned(), json!({"type": "string", "minLength": 1}));
     properties.insert("document".to_owned(), json!({"type": "string", "minLength": 1}));
     properties.insert("page".to_owned(), json!({"type": ["integer", "null"], "minimum": 1}));

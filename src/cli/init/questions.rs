@@ -23,6 +23,7 @@ pub(super) struct Answers {
     pub(super) documents: PathBuf,
     /// None: a report.
     pub(super) fields: Vec<TaskField>,
+    pub(super) quotes_each_field: bool,
     pub(super) model: String,
     pub(super) name: String,
 }
@@ -61,13 +62,18 @@ impl Answers {
         let documents = answered(asks, documents.as_deref(), "--documents", question, None, existing)?;
         let question = "Which fields has a record? Such as: party, amount:number, due:date. 'none' for a report.";
         let fields = answered(asks, args.fields.as_deref(), "--fields", question, Some("none"), fields)?;
-        let question = "Which model does the work? offline, openai:NAME, anthropic:NAME, gemini:NAME or ollama:NAME.";
+        if args.quote_each_field {
+            quoted_fields(&fields).map_err(|what| CliError::usage(format!("--quote-each-field {what}")))?;
+        }
+        let question = "Which model does the work? openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME, or offline: \
+                        rules that try out a report, and can't find fields.";
         let model = answered(asks, args.model.as_deref(), "--model", question, Some(usual), line)?;
         let name = match &args.name {
             Some(name) => task_name(name).map_err(|what| CliError::usage(format!("--name {what}")))?,
             None => name_of(&task),
         };
-        Ok(Self { task, documents, fields, model: absolute_script(model), name })
+        let (model, quotes_each_field) = (absolute_script(model), args.quote_each_field);
+        Ok(Self { task, documents, fields, quotes_each_field, model, name })
     }
 }
 
@@ -155,6 +161,23 @@ fn fields(text: &str) -> Result<Vec<TaskField>, String> {
         fields.push(TaskField { name, kind });
     }
     if fields.is_empty() { Err("names no field: write 'none' for a report".to_owned()) } else { Ok(fields) }
+}
+
+/// Whether each field can have a quote of its own.
+fn quoted_fields(fields: &[TaskField]) -> Result<(), String> {
+    let is_there = |name: &String| fields.iter().any(|field| field.name == *name);
+    match fields.iter().map(TaskField::quote).find(is_there) {
+        Some(name) => Err(format!("makes a field '{name}', which is there already")),
+        None if fields.is_empty() => Err("needs fields: a report has quotes by itself".to_owned()),
+        None => Ok(()),
+    }
+}
+
+impl TaskField {
+    /// The field that has its quote.
+    pub(super) fn quote(&self) -> String {
+        format!("{}_quote", self.name)
+    }
 }
 
 impl FieldKind {
