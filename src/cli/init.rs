@@ -28,9 +28,10 @@ Examples:
       --fields \"party, duty, amount:number, due:date\" --model openai:gpt-6-sol
   overnight init digest --task \"Say what these reports agree on.\" --documents reports/ --yes
 
-A field is a text, or NAME:number, NAME:integer, NAME:boolean or NAME:date. With 'none' the result is a report, and its evidence a
-list of quotes. A record has one quote, which is checked; with --quote-each-field each of its fields has one: for a record of each
-contract, whose fields stand in many places. The exit code is that of the trial, a job on three documents; --no-trial leaves it away.";
+A field is a text, or NAME:number, NAME:integer, NAME:boolean or NAME:date. With 'none' the result
+is a report, and its evidence a list of quotes. A record has one quote, which is checked; with
+--quote-each-field each of its fields has one, for a record of each contract, whose fields stand in
+many places. The exit code is that of the trial, a job on three documents; --no-trial leaves it away.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
