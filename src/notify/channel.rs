@@ -2,6 +2,7 @@
 
 use super::{EmailChannel, Notice, NoticeKind, webhook};
 use crate::model::remote::Key;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::{ffi::OsString, fmt, process::Stdio, time::Duration};
 use tokio::{io::AsyncWriteExt, process::Command};
 
@@ -131,9 +132,11 @@ async fn run(line: &str, environment: &[(&str, OsString)], text: &str) -> Result
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        .process_group(0)
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("the shell can't be started ({error})"))?;
+    let mut group = ShellGroup(child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)));
     let stdin = child.stdin.take();
     let told = async {
         if let Some(mut stdin) = stdin {
@@ -142,11 +145,25 @@ async fn run(line: &str, environment: &[(&str, OsString)], text: &str) -> Result
         }
         child.wait().await
     };
-    match tokio::time::timeout(COMMAND_TIMEOUT, told).await {
+    let ended = tokio::time::timeout(COMMAND_TIMEOUT, told).await;
+    if ended.is_ok() {
+        group.0 = None;
+    }
+    match ended {
         Err(_) => Err(format!("it did not end within {} s", COMMAND_TIMEOUT.as_secs())),
         Ok(Err(error)) => Err(format!("it can't be waited for ({error})")),
         Ok(Ok(status)) if status.success() => Ok(()),
         Ok(Ok(status)) => Err(format!("it ended with {status}")),
+    }
+}
+
+/// What a shell has begun, itself among it: ended when nobody waits for it any more.
+struct ShellGroup(Option<Pid>);
+
+impl Drop for ShellGroup {
+    fn drop(&mut self) {
+        // Not reaped yet, so that the number is still its own.
+        let _ = self.0.map(|group| kill_process_group(group, Signal::KILL));
     }
 }
 
@@ -159,6 +176,10 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{
+        fs::File,
+        io::{BufRead as _, BufReader},
+    };
 
     #[test]
     fn addresses_and_commands_are_told_apart() {
@@ -174,5 +195,24 @@ mod tests {
     async fn a_commands_failure_is_said() {
         assert_eq!(run("cat >/dev/null", &[], "x").await, Ok(()));
         assert_eq!(run("exit 3", &[], "x").await, Err("it ended with exit status: 3".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_is_given_up_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let line = format!("(echo begun; sleep 5; echo left) > {} & wait", pipe.display());
+        let (began, begins) = tokio::sync::oneshot::channel();
+        let reader = std::thread::spawn(move || {
+            let mut lines = BufReader::new(File::open(pipe).unwrap()).lines().map(Result::unwrap);
+            began.send(lines.next()).unwrap();
+            lines.collect::<Vec<String>>()
+        });
+        tokio::select! {
+            ended = run(&line, &[], "x") => unreachable!("{ended:?}"),
+            begun = begins => assert_eq!(begun, Ok(Some("begun".to_owned()))),
+        }
+        assert_eq!(reader.join().unwrap(), [""; 0]);
     }
 }
