@@ -215,8 +215,9 @@ fn check_instructions(folder: &Path) -> Result<String, String> {
 impl Findings {
     fn text(&self) -> String {
         let mut text = String::new();
+        let width = self.settings.iter().map(|setting| setting.name.len() + 1).max().unwrap_or_default();
         for SettingView { name, value, origin } in &self.settings {
-            let _ = writeln!(text, "{name:20} {} ({origin})", out::one_line(value));
+            let _ = writeln!(text, "{name:width$} {} ({origin})", out::one_line(value));
         }
         text.push('\n');
         add_checks(&mut text, &self.checks);
