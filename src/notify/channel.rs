@@ -203,15 +203,15 @@ mod tests {
         let pipe = dir.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let line = format!("(echo begun; sleep 5; echo left) > {} & wait", pipe.display());
-        let (began, begins) = tokio::sync::oneshot::channel();
+        let (sender, receiver) = tokio::sync::oneshot::channel();
         let reader = std::thread::spawn(move || {
             let mut lines = BufReader::new(File::open(pipe).unwrap()).lines().map(Result::unwrap);
-            began.send(lines.next()).unwrap();
+            sender.send(lines.next()).unwrap();
             lines.collect::<Vec<String>>()
         });
         tokio::select! {
             ended = run(&line, &[], "x") => unreachable!("{ended:?}"),
-            begun = begins => assert_eq!(begun, Ok(Some("begun".to_owned()))),
+            first = receiver => assert_eq!(first, Ok(Some("begun".to_owned()))),
         }
         assert_eq!(reader.join().unwrap(), [""; 0]);
     }

@@ -7,7 +7,7 @@ use super::{
 use crate::model::remote::Key;
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
-    message::{Mailbox, Mailboxes, header::ContentType},
+    message::{Mailbox, Mailboxes, MessageBuilder, header::ContentType},
     transport::smtp::authentication::Credentials,
 };
 use std::fmt;
@@ -72,7 +72,7 @@ impl EmailChannel {
     /// One try.
     pub(super) async fn send(&self, notice: &Notice) -> Result<(), String> {
         let builder = Message::builder().from(self.from.clone()).message_id(None).subject(notice.subject());
-        let builder = self.to.clone().into_iter().fold(builder, |builder, to| builder.to(to));
+        let builder = self.to.clone().into_iter().fold(builder, MessageBuilder::to);
         let message = builder.header(ContentType::TEXT_PLAIN).body(notice.text()).map_err(|error| chain(&error))?;
         match tokio::time::timeout(TRY_TIMEOUT, self.server.send(message)).await {
             Ok(sent) => sent.map(drop).map_err(|error| chain(&error)),

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::model::remote::Key;
 use hmac::{Hmac, KeyInit, Mac};
+use overnight_core::job::digest::hex;
 use sha2::Sha256;
 
 /// HMAC-SHA-256 of the body's bytes under the secret, in hexadecimal digits.
@@ -32,6 +33,5 @@ pub(super) async fn post(url: &str, secret: Option<&Key>, kind: NoticeKind, body
 fn signature(secret: &Key, body: &[u8]) -> Result<String, String> {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).map_err(|error| error.to_string())?;
     mac.update(body);
-    let digits: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("sha256={digits}"))
+    Ok(format!("sha256={}", hex(&mac.finalize().into_bytes())))
 }

@@ -9,6 +9,7 @@ use crate::{
 };
 use hmac::{Hmac, KeyInit, Mac};
 use overnight::store::{NoticeClaim, NoticeSubject};
+use overnight_core::job::digest::hex;
 use serde_json::{Value, json};
 use sha2::Sha256;
 use std::{
@@ -102,7 +103,7 @@ fn a_web_address_and_a_mail_server_are_told_of_a_review() {
     assert_eq!(told[0].1, *body);
     let mut mac = Hmac::<Sha256>::new_from_slice(b"hunter2").unwrap();
     mac.update(body.as_bytes());
-    let signature: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let signature = hex(&mac.finalize().into_bytes());
     let signature = format!("x-overnight-signature: sha256={signature}");
     for line in ["POST /night HTTP/1.1", &signature, "x-overnight-event: needs_person"] {
         assert!(head.iter().any(|one| one == line), "{line} {head:?}");
@@ -152,7 +153,7 @@ async fn each_thing_is_told_by_one_and_needs_are_gathered(place: Place) {
     assert!(matches!(claim, NoticeClaim { batch, subject: NoticeSubject::Needs { .. } } if batch == batch_id(1)));
     assert_eq!(store.claim_notice(now, true, MINUTE).await, Ok(None));
     store.notice_told(claim).await.unwrap();
-    assert_eq!(store.claim_notice(now.after(Duration::from_mins(60)), true, MINUTE).await, Ok(None));
+    assert_eq!(store.claim_notice(now.after(Duration::from_hours(1)), true, MINUTE).await, Ok(None));
     // What comes later waits for its quarter of an hour; who takes it and is lost leaves it to others.
     place
         .sql(set(1, &format!("'held', hold_reason = 'limit', updated = '{}'", now.after(Duration::from_mins(4)))))
