@@ -126,7 +126,7 @@ impl LiveJobs {
                 known.jobs.insert(row.job.id, Arc::new(row));
             }
         }
-        if is_changed {
+        if is_changed || known.outage.is_some() {
             self.name_batches(known).await?;
         }
         Ok(is_changed)

@@ -30,17 +30,19 @@ if (main) {
     if (isLoading) { isStale = true; return; }
     [isLoading, isStale] = [true, false];
     const begun = performance.now();
+    let pause = LEAST_PAUSE;
     try {
       const reply = await fetch(location.href);
       const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-      if (reply.ok) replace(page);
       const why = page.querySelector("main > p");
-      if (reply.ok) say("live");
-      else if (reply.status === 401) say("not live: the server was started anew, open the link that it printed");
+      if (reply.ok) {
+        replace(page);
+        say("live");
+        // A page that takes long is not asked for all the time.
+        pause = Math.max(pause, 20 * (performance.now() - begun));
+      } else if (reply.status === 401) say("not live: the server was started anew, open the link that it printed");
       else say(`not live: ${why ? why.textContent : reply.statusText}`);
     } catch { say("not live: the server doesn't answer"); }
-    // A page that takes long is not asked for all the time.
-    const pause = Math.max(LEAST_PAUSE, 20 * (performance.now() - begun));
     setTimeout(() => { isLoading = false; if (isStale) load(); }, pause);
   };
 
