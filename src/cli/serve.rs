@@ -167,8 +167,8 @@ impl WebBackend for CommandBackend {
 
     async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError> {
         let uploader = workspace_store::uploader(&self.app, &found.row).await?;
-        let reviewed = review_job(&*self.app.store, &found.row, path, by, action, uploader).await;
-        Ok(reviewed.map(drop).map_err(CliError::from)?)
+        review_job(&*self.app.store, &found.row, path, by, action, uploader).await?;
+        Ok(())
     }
 
     fn extractor(&self) -> Result<Extractor, WebError> {

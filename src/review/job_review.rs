@@ -35,6 +35,8 @@ pub struct JobReview {
     pub approvals: Vec<Approval>,
     /// What the job was sent back with, the oldest first.
     pub feedback: Vec<String>,
+    /// How often people have corrected a field, in earlier results too.
+    pub corrections: u32,
     /// Names of its documents.
     pub documents: Vec<String>,
     /// Who answered.

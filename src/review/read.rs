@@ -58,6 +58,7 @@ impl JobReview {
             has_result: job.has_result(),
             approvals: job.reviewed.approvals.clone(),
             feedback: job.feedback.clone(),
+            corrections: job.reviewed.corrections,
             documents: job.spec.documents.iter().map(|document| document.name.clone()).collect(),
             models: list_models(&job.answered.models, &job.spec.model),
             confidence: completion.map(|completion| completion.confidence),

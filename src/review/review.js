@@ -92,6 +92,14 @@
     form.elements.place.addEventListener('change', show);
     show();
   }
+  // A form is sent once, however often its button is pressed.
+  for (const form of all('form[method="post"]')) {
+    form.addEventListener('submit', event => {
+      if (form.dataset.sent) event.preventDefault();
+      form.dataset.sent = 'yes';
+    });
+    addEventListener('pageshow', () => delete form.dataset.sent);
+  }
   const correct = () => {
     const details = current && current.querySelector('.correct');
     if (!details) return;

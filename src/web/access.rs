@@ -143,7 +143,9 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
         return WebError::forbidden("This server only shows: it was started with --read-only.").into_response();
     }
     let name = match &state.config.user_header {
-        Some(header) => headers.get(header).and_then(|value| value.to_str().ok()).map(str::to_owned),
+        Some(header) => {
+            headers.get(header).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::to_owned)
+        }
         None => state.config.reviewer.clone(),
     };
     request.extensions_mut().insert(Visitor { name: name.filter(|name| !name.trim().is_empty()), is_bearer });

@@ -62,7 +62,7 @@ pub trait WebBackend: Debug + Send + Sync {
     /// Puts the batch into the queue.
     async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError>;
 
-    /// Records what `by` says of the job whose own workspace is at `path`.
+    /// Records what `by` says of the job whose own workspace is at `path`. 423: another process works on it just now.
     async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError>;
 
     /// What paints pages of documents.

@@ -1,4 +1,5 @@
-//! `GET /events`: a line for each change of what a page shows (server-sent events), so that the page loads its parts anew.
+//! `GET /events`: a line for each change of what a page shows (server-sent events), so that the page loads its parts anew. An
+//! outage of the database and its end are changes too.
 
 use super::{
     WebError,
@@ -62,7 +63,7 @@ pub(super) async fn events(
     let first = state.jobs.now().await?;
     let (sender, body) = channel_body();
     tokio::spawn(async move {
-        let mut seen = version(part, &first, path.clone()).await;
+        let mut seen = (first.is_old, version(part, &first, path.clone()).await);
         let mut said = Instant::now();
         let mut line = Bytes::from_static(b": watching\n\n");
         loop {
@@ -78,7 +79,7 @@ pub(super) async fn events(
                 () = sender.closed() => return,
             }
             let current = listing.borrow_and_update().clone();
-            let now = version(part, &current, path.clone()).await;
+            let now = (current.is_old, version(part, &current, path.clone()).await);
             line = if now != seen {
                 seen = now;
                 Bytes::from_static(b"event: changed\ndata: \n\n")

@@ -3,6 +3,7 @@
 //! Only rows that were written since the last time are read anew. While somebody watches, one task reads about once a second
 //! and tells all watchers through one channel; when nobody does, it ends, and a page that is asked for reads by itself.
 
+use super::WebError;
 use crate::store::{BatchTotals, JobFilter, JobRow, Store, StoreError};
 use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
 use std::{
@@ -13,7 +14,10 @@ use std::{
     },
     time::Duration,
 };
-use tokio::sync::{Mutex, watch};
+use tokio::{
+    sync::{Mutex, watch},
+    time::Instant,
+};
 use uuid::Uuid;
 
 /// Between two readings, while somebody watches.
@@ -28,6 +32,8 @@ const MOST_BATCHES: usize = 200;
 pub(super) struct JobListing {
     /// Grows with each change.
     pub(super) version: u64,
+    /// The database doesn't answer: this is what it said last.
+    pub(super) is_old: bool,
     /// The newest first.
     pub(super) jobs: Vec<Arc<JobRow>>,
     /// The newest first.
@@ -65,6 +71,8 @@ struct KnownJobs {
     jobs: BTreeMap<JobId, Arc<JobRow>>,
     batches: BTreeMap<Uuid, Arc<BatchAbout>>,
     newest: Option<Timestamp>,
+    /// When the last reading failed, and how.
+    outage: Option<(Instant, WebError)>,
 }
 
 #[derive(Debug)]
@@ -81,9 +89,32 @@ impl LiveJobs {
         Arc::new(Self { store, known: Mutex::default(), sender, is_polling: AtomicBool::new(false) })
     }
 
-    /// As the database has it now.
-    pub(super) async fn now(&self) -> Result<Arc<JobListing>, StoreError> {
+    /// As the database has it now. Who waits while a reading fails is told the same, and doesn't wait for another one.
+    pub(super) async fn now(&self) -> Result<Arc<JobListing>, WebError> {
+        let asked = Instant::now();
         let mut known = self.known.lock().await;
+        if let Some((_, error)) = known.outage.as_ref().filter(|(failed, _)| *failed > asked) {
+            return Err(error.clone());
+        }
+        match self.read(&mut known).await {
+            Ok(is_changed) => {
+                if known.outage.take().is_some() || is_changed {
+                    self.sender.send_modify(|listing| *listing = Arc::new(known.listing(listing.version + 1)));
+                }
+                Ok(self.sender.borrow().clone())
+            }
+            Err(error) => {
+                let error = WebError::from(error);
+                if known.outage.replace((Instant::now(), error.clone())).is_none() {
+                    self.sender.send_modify(|listing| Arc::make_mut(listing).is_old = true);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether there is something new.
+    async fn read(&self, known: &mut KnownJobs) -> Result<bool, StoreError> {
         let updated_since = known.newest.map(|newest| earlier(newest, SLACK));
         let rows = self.store.jobs(&JobFilter { updated_since, ..JobFilter::default() }).await?;
         let mut is_changed = false;
@@ -95,11 +126,10 @@ impl LiveJobs {
                 known.jobs.insert(row.job.id, Arc::new(row));
             }
         }
-        if is_changed {
-            self.name_batches(&mut known).await?;
-            self.sender.send_modify(|listing| *listing = Arc::new(known.listing(listing.version + 1)));
+        if is_changed || known.outage.is_some() {
+            self.name_batches(known).await?;
         }
-        Ok(self.sender.borrow().clone())
+        Ok(is_changed)
     }
 
     async fn name_batches(&self, known: &mut KnownJobs) -> Result<(), StoreError> {
@@ -126,7 +156,7 @@ impl LiveJobs {
     async fn poll(self: Arc<Self>) {
         loop {
             while self.sender.receiver_count() > 0 {
-                // An outage is told to who asks for a page; the watchers wait for its end.
+                // The listing says of an outage that there is one; why, is told to who asks for a page.
                 let _ = self.now().await;
                 tokio::time::sleep(TICK).await;
             }
@@ -159,7 +189,7 @@ impl KnownJobs {
         }
         let mut batches: Vec<ListedBatch> = batches.into_values().collect();
         batches.sort_by_key(|batch| std::cmp::Reverse((batch.about.as_ref().map(|about| about.created), batch.id)));
-        JobListing { version, jobs, batches }
+        JobListing { version, is_old: false, jobs, batches }
     }
 }
 

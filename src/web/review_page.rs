@@ -4,27 +4,40 @@
 use super::{
     WebError,
     access::Visitor,
+    backend::FoundJob,
     server::{PathOf, WebState},
 };
 use crate::{
-    review::{JobReview, Mode, PageImageError, content_policy, page_image, record_anchor, render_job},
+    review::{JobReview, Mode, PageImageError, ReviewedRecord, content_policy, page_image, record_anchor, render_job},
     runner::ReviewAction,
 };
 use axum::{
     Extension, Form, Router,
     extract::{State, rejection::FormRejection},
-    http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    http::{
+        StatusCode,
+        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    },
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use serde::Deserialize;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
+
+/// How long a decision waits for another one on the same job to be written, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The fields of all forms of the page.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct ReviewForm {
     token: String,
+    /// How often the job had been sent back when the page was made.
+    result: Option<usize>,
+    /// Of the record, or of the whole result, when the page was made.
+    corrections: Option<usize>,
     file: String,
     record: String,
     place: String,
@@ -90,33 +103,80 @@ async fn act(
     let form = form?.0;
     state.access.check_form(&visitor, Some(&form.token))?;
     let found = state.find(&id).await?;
+    let page = format!("/jobs/{}/review", found.row.job.id);
+    let place = match decide(&state, visitor, found, &act, &form).await {
+        Ok(place) => place,
+        Err(error) => return Ok(error.answer(Some(&page))),
+    };
+    Ok(Redirect::to(&format!("{page}{place}")).into_response())
+}
+
+/// Gives the place on the page that was spoken of. While another decision on the job is being written, this one waits.
+async fn decide(
+    state: &WebState,
+    visitor: Visitor,
+    found: FoundJob,
+    act: &str,
+    form: &ReviewForm,
+) -> Result<String, WebError> {
     let by =
         visitor.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))?;
-    let anchor = form.anchor(&*state.records.review(found.clone()).await?);
-    let ReviewForm { file, record, place, value, finding, reason, text, comment, .. } = form;
-    let action = match act.as_str() {
-        "approve" => ReviewAction::Approve { comment },
-        "approve-record" => ReviewAction::ApproveRecord { file, record, comment },
-        "correct" => ReviewAction::Correct { file, place, value, comment },
-        "settle" => ReviewAction::Settle { finding, reason },
-        "feedback" => ReviewAction::SendBack { text },
-        _ => return Err(WebError::not_found("page")),
-    };
     let path = WebState::own_workspace(&found)?;
-    state.backend.review(&found, &path, &by, action).await?;
-    let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
-    Ok(Redirect::to(&format!("/jobs/{}/review{anchor}", found.row.job.id)).into_response())
+    let begun = Instant::now();
+    loop {
+        let review = state.records.review(found.clone()).await?;
+        form.check_is_current(&review)?;
+        let action = form.action(act).ok_or_else(|| WebError::not_found("page"))?;
+        match state.backend.review(&found, &path, &by, action).await {
+            Ok(()) => return Ok(form.anchor(&review)),
+            Err(error) if error.status == StatusCode::LOCKED && begun.elapsed() < PATIENCE => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 impl ReviewForm {
-    /// The record that is spoken of, on the page.
-    fn anchor(&self, review: &JobReview) -> Option<String> {
+    fn action(&self, act: &str) -> Option<ReviewAction> {
+        let Self { file, record, place, value, finding, reason, text, comment, .. } = self.clone();
+        Some(match act {
+            "approve" => ReviewAction::Approve { comment },
+            "approve-record" => ReviewAction::ApproveRecord { file, record, comment },
+            "correct" => ReviewAction::Correct { file, place, value, comment },
+            "settle" => ReviewAction::Settle { finding, reason },
+            "feedback" => ReviewAction::SendBack { text },
+            _ => return None,
+        })
+    }
+
+    /// Refuses what is said of something that the person has not seen as it is.
+    fn check_is_current(&self, review: &JobReview) -> Result<(), WebError> {
+        if self.result.is_some_and(|result| result != review.feedback.len()) {
+            return Err(WebError::conflict("The job was sent back since you opened the page: look at its new result."));
+        }
+        let corrections = self.record(review).map_or(review.corrections as usize, |record| record.corrections.len());
+        if self.corrections.is_some_and(|seen| seen != corrections) {
+            return Err(WebError::conflict("A field was corrected since you opened the page: look at it first."));
+        }
+        Ok(())
+    }
+
+    /// The record that is spoken of.
+    fn record<'r>(&self, review: &'r JobReview) -> Option<&'r ReviewedRecord> {
         let is_it = |place: &str| self.record == place || self.place.starts_with(place);
-        let mut records = review.records.iter();
-        let record = records.find(|record| {
+        review.records.iter().find(|record| {
             let is_named = record.file == self.file && is_it(&record.place);
             is_named || record.findings.iter().any(|finding| finding.id == self.finding)
-        });
-        record.map(|record| record_anchor(&record.file, &record.place))
+        })
+    }
+
+    /// What is spoken of, on the page.
+    fn anchor(&self, review: &JobReview) -> String {
+        match self.record(review) {
+            Some(record) => format!("#{}", record_anchor(&record.file, &record.place)),
+            None if self.finding.is_empty() => String::new(),
+            None => "#findings-name".to_owned(),
+        }
     }
 }

@@ -22,7 +22,7 @@ use axum::{
         },
         request::Parts,
     },
-    middleware::from_fn_with_state,
+    middleware::{from_fn_with_state, map_response},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -204,9 +204,15 @@ fn router(
         records: RecordCache::default(),
         pictures: Semaphore::new(MOST_PICTURES),
     });
-    let limits = |bytes, time| {
+    let limited = |routes: Router<Arc<WebState>>, bytes, time| {
         let late = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, time);
-        (RequestBodyLimitLayer::new(bytes), late)
+        let told = map_response(move |answer: Response| async move {
+            match answer.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => WebError::too_large(bytes).into_response(),
+                _ => answer,
+            }
+        });
+        routes.layer((RequestBodyLimitLayer::new(bytes), late)).layer(told)
     };
     let pages = Router::new()
         .route("/", get(list_page::all))
@@ -219,14 +225,11 @@ fn router(
         .route("/assets/web.css", get(|| async { asset("text/css; charset=utf-8", STYLE) }))
         .route("/assets/web.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
         .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))
-        .merge(review_page::routes())
-        .layer(limits(MOST_FORM, PAGE_TIMEOUT));
-    let uploads = Router::new()
-        .route("/submit", get(submit_page::form).post(submit_page::estimate))
-        .layer(limits(most_upload, UPLOAD_TIMEOUT));
+        .merge(review_page::routes());
+    let uploads = Router::new().route("/submit", get(submit_page::form).post(submit_page::estimate));
     let header = SetResponseHeaderLayer::<HeaderValue>::if_not_present;
-    Ok(pages
-        .merge(uploads)
+    Ok(limited(pages, MOST_FORM, PAGE_TIMEOUT)
+        .merge(limited(uploads, most_upload, UPLOAD_TIMEOUT))
         .route("/events", get(events::events))
         .fallback(|| async { WebError::not_found("page") })
         .layer(DefaultBodyLimit::disable())

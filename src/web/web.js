@@ -4,7 +4,10 @@ const main = document.querySelector("main[data-events]");
 if (main) {
   const LEAST_PAUSE = 2000;
   const connection = document.getElementById("connection");
+  const RETRY = 5000;
   let source = null, isLoading = false, isStale = false;
+
+  const say = (text) => { if (connection.textContent !== text) connection.textContent = text; };
 
   const replace = (page) => {
     const focused = document.activeElement && document.activeElement.id;
@@ -27,26 +30,38 @@ if (main) {
     if (isLoading) { isStale = true; return; }
     [isLoading, isStale] = [true, false];
     const begun = performance.now();
+    let pause = LEAST_PAUSE;
     try {
       const reply = await fetch(location.href);
-      if (reply.ok) replace(new DOMParser().parseFromString(await reply.text(), "text/html"));
-    } catch { /* The connection's own state is shown; it comes again. */ }
-    // A page that takes long is not asked for all the time.
-    const pause = Math.max(LEAST_PAUSE, 20 * (performance.now() - begun));
+      const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+      const why = page.querySelector("main > p");
+      if (reply.ok) {
+        replace(page);
+        say("live");
+        // A page that takes long is not asked for all the time.
+        pause = Math.max(pause, 20 * (performance.now() - begun));
+      } else if (reply.status === 401) say("not live: the server was started anew, open the link that it printed");
+      else say(`not live: ${why ? why.textContent : reply.statusText}`);
+    } catch { say("not live: the server doesn't answer"); }
     setTimeout(() => { isLoading = false; if (isStale) load(); }, pause);
   };
 
   const listen = () => {
     if (source) return;
     source = new EventSource(main.dataset.events);
-    source.onopen = () => { connection.textContent = "live"; };
-    source.onerror = () => { connection.textContent = "the server doesn't answer"; };
+    // What has changed before the connection stood was told to nobody.
+    source.onopen = load;
+    source.onerror = () => {
+      load();
+      // Who was refused is not connected again by the browser.
+      if (source && source.readyState === EventSource.CLOSED) { source = null; setTimeout(follow, RETRY); }
+    };
     source.addEventListener("changed", load);
   };
 
   // A page that nobody sees holds no connection.
   const follow = () => {
-    if (!document.hidden) { if (!source) { listen(); load(); } } else if (source) { source.close(); source = null; }
+    if (!document.hidden) { listen(); } else if (source) { source.close(); source = null; }
   };
   document.addEventListener("visibilitychange", follow);
   if (!document.hidden) listen();

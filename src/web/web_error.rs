@@ -1,6 +1,11 @@
 //! What is answered instead of a page.
 
-use crate::{audit::AuditError, store::StoreError, workspace::WorkspaceError};
+use crate::{
+    audit::AuditError,
+    runner::{ReviewError, RunError},
+    store::StoreError,
+    workspace::{WorkspaceError, lock::LockError},
+};
 use askama::Template;
 use axum::{
     extract::{
@@ -24,6 +29,8 @@ pub struct WebError {
 struct ErrorPage<'e> {
     status: StatusCode,
     sentence: &'e str,
+    /// Where the person was who wanted to change something.
+    back: Option<&'e str>,
 }
 
 impl WebError {
@@ -41,6 +48,11 @@ impl WebError {
         Self { status: StatusCode::NOT_FOUND, sentence: format!("There is no such {what}.") }
     }
 
+    pub(super) fn too_large(most: usize) -> Self {
+        let sentence = format!("What was sent is more than the {} MB that are taken at once.", most / 1_000_000);
+        Self { status: StatusCode::PAYLOAD_TOO_LARGE, sentence }
+    }
+
     pub(super) fn forbidden(sentence: &str) -> Self {
         Self { status: StatusCode::FORBIDDEN, sentence: sentence.to_owned() }
     }
@@ -50,12 +62,19 @@ impl WebError {
     }
 }
 
-impl IntoResponse for WebError {
-    fn into_response(self) -> Response {
-        match (ErrorPage { status: self.status, sentence: &self.sentence }).render() {
+impl WebError {
+    /// The answer, with a link to the page where the person was.
+    pub(super) fn answer(&self, back: Option<&str>) -> Response {
+        match (ErrorPage { status: self.status, sentence: &self.sentence, back }).render() {
             Ok(page) => (self.status, Html(page)).into_response(),
             Err(_) => self.status.into_response(),
         }
+    }
+}
+
+impl IntoResponse for WebError {
+    fn into_response(self) -> Response {
+        self.answer(None)
     }
 }
 
@@ -83,6 +102,24 @@ impl From<StoreError> for WebError {
             | StoreError::Full { .. }
             | StoreError::Corrupt { .. }
             | StoreError::Sql { .. } => Self::failed(error.to_string()),
+        }
+    }
+}
+
+impl From<ReviewError> for WebError {
+    fn from(error: ReviewError) -> Self {
+        match error {
+            ReviewError::NoResult { .. } => Self::conflict(error.to_string()),
+            ReviewError::Refused(sentence) => Self::usage(sentence),
+            ReviewError::Run(RunError::Store(error)) => error.into(),
+            ReviewError::Run(RunError::Lock(LockError::Held { job, .. })) => Self {
+                status: StatusCode::LOCKED,
+                sentence: format!(
+                    "Job {job} is being worked on just now: nothing was recorded, try again in a moment."
+                ),
+            },
+            ReviewError::Run(error) if error.is_usage() => Self::usage(error.to_string()),
+            ReviewError::Run(error) => Self::failed(error.to_string()),
         }
     }
 }

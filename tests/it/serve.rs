@@ -170,6 +170,8 @@ fn tricks_do_nothing() {
     assert_eq!(served.raw("GET /jobs/..%2f..%2fetc HTTP/1.1"), 404);
     let form = "content-type: application/x-www-form-urlencoded\r\ncontent-length: 10485760";
     assert_eq!(served.raw(&format!("POST {approve} HTTP/1.1\r\n{form}")), 413);
+    let told = served.post(&approve, &[("comment", &"x".repeat(2 << 20))]).send().unwrap().text().unwrap();
+    assert!(told.contains("more than the 1 MB"), "{told}");
     assert_eq!(std::fs::read(&journal).unwrap(), before);
 }
 
@@ -225,6 +227,40 @@ fn what_a_person_says_on_the_page_is_in_the_record() {
     assert_eq!(corrected["requirements"][0]["strength"], "SHALL");
     let page = served.page(&job);
     assert!(page.contains("strength of output/requirements.json corrected, by Ann") && !page.contains("<i>"), "{page}");
+}
+
+#[test]
+fn two_people_lose_nothing_and_decide_on_what_they_saw() {
+    let (dir, ids) = worked();
+    let served = [Served::start(&dir, &["--as", "Ann"]), Served::start(&dir, &["--as", "Bob"])];
+    let job = format!("/jobs/{}", ids[0]);
+    let file = ("file", "output/requirements.json");
+    let comments: Vec<String> = (0..8).map(|number| format!("said {number}")).collect();
+    std::thread::scope(|scope| {
+        for (number, comment) in comments.iter().enumerate() {
+            let fields = [file, ("record", "$.requirements[0]"), ("comment", comment)];
+            let request = served[number % 2].post(&format!("{job}/approve-record"), &fields);
+            scope.spawn(|| assert_eq!(request.send().unwrap().status(), StatusCode::SEE_OTHER));
+        }
+    });
+    let journal = std::fs::read_to_string(dir.path().join("workspaces").join(&ids[0]).join("journal.jsonl")).unwrap();
+    assert!(comments.iter().all(|comment| journal.matches(&format!("{comment}\"")).count() == 1), "{journal}");
+    // Both opened the page before anything was corrected or sent back.
+    let correct = |value| [file, ("place", "$.requirements[0].strength"), ("value", value), ("corrections", "0")];
+    let feedback = [("text", "Once more."), ("result", "0")];
+    let posts: [(usize, &str, &[(&str, &str)]); 5] = [
+        (0, "correct", &correct("SHALL")),
+        (1, "correct", &correct("MAY")),
+        (1, "approve", &[("corrections", "0"), ("result", "0")]),
+        (0, "feedback", &feedback),
+        (1, "approve", &[("corrections", "1"), ("result", "0")]),
+    ];
+    let answers = posts.map(|(who, act, fields)| served[who].post(&format!("{job}/{act}"), fields).send().unwrap());
+    let (done, refused) = (StatusCode::SEE_OTHER, StatusCode::CONFLICT);
+    assert_eq!(answers.each_ref().map(Response::status), [done, refused, refused, done, refused]);
+    let [_, told, ..] = answers.map(|answer| answer.text().unwrap());
+    let words = ["A field was corrected since you opened the page", &format!("href=\"{job}/review\"")];
+    assert!(words.iter().all(|words| told.contains(words)), "{told}");
 }
 
 #[test]
