@@ -4,22 +4,26 @@ use overnight_core::amount::counted;
 
 /// How far a journal was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JournalEnd {
-    /// Number of the last whole line.
+pub struct ReadExtent<'e> {
+    /// Number and SHA-256 of the last whole line.
     pub seq: u64,
+    pub head: &'e str,
     /// Bytes behind it, of a line without an end.
     pub torn: Option<u64>,
 }
 
-impl JournalEnd {
-    /// A sentence, where something is missing. `known` is the last line that the database knows of; while a process works on the
-    /// job (`busy`), a line may be on its way.
-    pub fn damage(self, known: Option<u64>, busy: bool) -> Option<String> {
-        let Self { seq, torn } = self;
+impl ReadExtent<'_> {
+    /// A sentence, where something is missing or another. `known` is the last line that the database knows of, and its SHA-256;
+    /// while a process works on the job (`busy`), a line may be on its way.
+    pub fn damage(self, known: Option<(u64, &str)>, busy: bool) -> Option<String> {
+        let Self { seq, head, torn } = self;
         match (torn, known) {
             _ if busy => None,
-            (_, Some(known)) if known > seq => Some(format!(
+            (_, Some((known, _))) if known > seq => Some(format!(
                 "the journal is damaged: it ends with line {seq}, and the database knows line {known}; what came between is not shown"
+            )),
+            (_, Some((known, other))) if known == seq && other != head => Some(format!(
+                "the journal is damaged: the database knows another line {seq}, so lines were written anew; what they were is not shown"
             )),
             (Some(bytes), _) => Some(format!(
                 "the journal is damaged: behind line {seq} are {} of a line without an end; it was cut off, and is not shown",

@@ -156,7 +156,8 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             let settled = finding.settled.as_ref();
             let what = settled.map(|it| format!("{} by {}", it.settlement.told(), it.by)).unwrap_or_default();
             let place = finding.place.as_deref().unwrap_or_default();
-            format!("{} {place}: {what}; with all corrections in {path}", finding.id)
+            let why = if finding.text.is_empty() { String::new() } else { format!(": {}", finding.text) };
+            format!("{} {place}: {what}; with all corrections in {path}{why}", finding.id)
         }
         Event::DocumentsAdded { documents, by } => {
             let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();

@@ -25,6 +25,12 @@ pub struct PersonAct {
 }
 
 impl PersonAct {
+    /// `Ada approved the result: read it all`.
+    pub fn told(&self) -> String {
+        let comment = self.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
+        format!("{} {}{comment}", self.who, self.what)
+    }
+
     /// What a person did by `event`, if one did; `job` is the state before it.
     pub(super) fn of(job: &Job, at: Timestamp, event: &Event) -> Option<Self> {
         let (who, what, comment) = match event {

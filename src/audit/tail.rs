@@ -1,6 +1,6 @@
 //! Reads the journal's lines in order, through archives and live file, and later the new ones. Each is checked against the chain.
 
-use super::{AuditError, damage::JournalEnd};
+use super::{AuditError, damage::ReadExtent};
 use crate::workspace::{
     Workspace, WorkspaceError,
     chain::{self, ChainPosition, InvalidLine, JournalLine, LIVE, LineReader},
@@ -59,8 +59,8 @@ impl Tail {
     }
 
     /// How far it has been read.
-    pub fn journal_end(&self) -> JournalEnd {
-        JournalEnd { seq: self.position.seq, torn: self.torn }
+    pub fn journal_end(&self) -> ReadExtent<'_> {
+        ReadExtent { seq: self.position.seq, head: &self.position.head, torn: self.torn }
     }
 
     /// Gives all whole lines since the last call, as bytes without the newline, and as decisions.

@@ -3,7 +3,7 @@
 //! A phase's part of the journal is that of its archive: it begins after the decision that ended the phase before. So the
 //! planning that led to a phase counts as its own, and the parts add up to the whole job.
 
-use super::{AuditError, damage::JournalEnd, people::PersonAct};
+use super::{AuditError, damage::ReadExtent, people::PersonAct};
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::job::{
     coverage::Coverage,
@@ -56,6 +56,8 @@ pub struct PhaseRecord {
     pub files: Vec<ChangedFile>,
     /// Parts of documents that the model was shown here first.
     pub shown: Vec<ShownPart>,
+    /// Parts that helpers were shown, such as a second reader, in the order in which they read.
+    pub shown_to_helpers: Vec<ShownPart>,
     /// Notes and accomplishments.
     pub notes: Vec<String>,
     /// Fallbacks, refused or unusual todo lists, refused completions, in the system's words.
@@ -103,8 +105,8 @@ pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
 
 impl Timeline {
     /// How far the journal was read.
-    pub fn journal_end(&self) -> JournalEnd {
-        JournalEnd { seq: self.seq, torn: self.torn }
+    pub fn journal_end(&self) -> ReadExtent<'_> {
+        ReadExtent { seq: self.seq, head: &self.head, torn: self.torn }
     }
 
     /// All attempts of phase `number`, with their places among the phases.
@@ -134,6 +136,7 @@ struct PhasePart {
     /// As it was at the part's beginning.
     worked_ms: u64,
     coverage: Coverage,
+    shown_to_helpers: Vec<ShownPart>,
     files: BTreeMap<String, ChangedFile>,
     notes: Vec<String>,
     warnings: Vec<String>,
@@ -148,6 +151,7 @@ impl PhasePart {
             last_turn: 0,
             worked_ms: job.totals.worked_ms,
             coverage: job.coverage.clone(),
+            shown_to_helpers: Vec::new(),
             files: BTreeMap::new(),
             notes: Vec::new(),
             warnings: Vec::new(),
@@ -185,6 +189,7 @@ impl PhasePart {
             todos_completed: todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as u64,
             todos,
             shown: newly_shown(job, &self.coverage),
+            shown_to_helpers: self.shown_to_helpers,
             files: self.files.into_values().collect(),
             notes: self.notes,
             warnings: self.warnings,
@@ -209,6 +214,9 @@ impl TimelineBuilder {
     fn note(&mut self, event: &Event) {
         let part = &mut self.part;
         part.answered.observe(event);
+        if let Event::ToolReturned { conversation: 1.., result: ToolResult { shown: Some(shown), .. }, .. } = event {
+            read_on(&mut part.shown_to_helpers, shown);
+        }
         match event {
             Event::ModelReplied { turn, usage, cost_usd, .. } => {
                 part.spent.add(usage, *cost_usd);
@@ -320,6 +328,18 @@ impl TimelineBuilder {
 
 fn turns(number: u64) -> String {
     format!("{number} turn{}", if number == 1 { "" } else { "s" })
+}
+
+/// Adds `next` to the parts that were read: to the last one, where it goes on with that.
+fn read_on(parts: &mut Vec<ShownPart>, next: &ShownPart) {
+    match parts.last_mut().filter(|last| last.document == next.document && (last.to..=last.to + 1).contains(&next.from))
+    {
+        Some(last) => {
+            last.to = next.to.max(last.to);
+            last.lines = None;
+        }
+        None => parts.push(next.clone()),
+    }
 }
 
 /// What of each document had not been shown `before`, and has been since.

@@ -2,7 +2,7 @@
 
 use super::{AppContext, CliError, out, queue::DatabaseJob};
 use crate::{
-    audit::{AuditError, damage::JournalEnd},
+    audit::{AuditError, damage::ReadExtent},
     config::Settings,
     workspace::lock::is_worked_on,
 };
@@ -38,9 +38,9 @@ impl JobLocation {
         }
     }
 
-    /// What is missing at the end of its journal, which was read up to `end`.
-    pub(super) fn damage(&self, end: JournalEnd) -> Option<String> {
-        let known = self.job.as_ref().map(|job| job.row.state.journal_seq);
+    /// What is missing at the end of its journal, or written anew; it was read up to `end`.
+    pub(super) fn damage(&self, end: ReadExtent<'_>) -> Option<String> {
+        let known = self.job.as_ref().map(|job| (job.row.state.journal_seq, job.row.state.journal_head.as_str()));
         end.damage(known, is_worked_on(&self.path))
     }
 

@@ -9,7 +9,10 @@ mod queued;
 
 use super::{AppContext, CliError, exit, job_location::JobLocation, job_or_batch::JobOrBatch, out};
 use crate::{
-    audit::timeline::{PhaseRecord, Spending, Timeline, timeline},
+    audit::{
+        people::PersonAct,
+        timeline::{PhaseRecord, Spending, Timeline, timeline},
+    },
     config::Settings,
 };
 use overnight_core::job::{
@@ -88,6 +91,8 @@ struct JobView<'t> {
     proof: Option<ProofResult>,
     /// What they hold against the result, settled or open.
     findings: &'t [Finding],
+    /// What people did about it, the oldest first.
+    people: &'t [PersonAct],
     open_todos: &'t [String],
     /// Absolute; empty where a worker hasn't made one yet. Of a linked job, that of the job that did the work.
     workspace: String,
@@ -205,6 +210,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         quotes: ending.and_then(|ending| ending.quotes.as_ref()),
         proof: job.proof_result(),
         findings: &job.proof.findings,
+        people: &timeline.people,
         open_todos: ending.map_or(&[], |ending| &ending.open_todos),
         workspace: std::path::absolute(&location.path).unwrap_or_else(|_| location.path.clone()).display().to_string(),
         interrupted,

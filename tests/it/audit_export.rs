@@ -5,7 +5,7 @@
 
 use crate::cli_run::PROGRAM;
 use overnight::audit::export::unpacked::verify_unpacked;
-use overnight_core::message::Message;
+use overnight_core::{job::digest::sha256, message::Message};
 use regex::Regex;
 use serde_json::Value;
 use std::{
@@ -106,6 +106,9 @@ fn any_flipped_byte_is_found_and_named_without_the_program() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("ok: the journal ends with the line that the database knew last (sqlite)"), "{said}");
     assert!(said.contains("not known: who made this record: it is not signed"), "{said}");
+    let alone =
+        "findings.jsonl, instructions.md, main_plan.md, progress.md, todos.md, workspace.md, workspace_summary.md\n";
+    assert!(said.contains(alone), "{said}");
     verify_unpacked(&folder).unwrap();
     let all = files(&folder);
     assert!(all.len() > 40, "{all:?}");
@@ -119,9 +122,13 @@ fn any_flipped_byte_is_found_and_named_without_the_program() {
         let (code, said) = script(&folder, &[]);
         let faults = verify_unpacked(&folder);
         fs::write(file, whole).unwrap();
-        assert!(code != Some(0) && (name == "verify.sh" || said.contains(&format!("FAULT: {name}"))), "{name}: {said}");
-        let faults = faults.map(|_| format!("{name} passes")).unwrap_err();
         // Where the list of lists is changed, what it lists is.
+        let named = if name == "seal.sha256" { "manifest.sha256" } else { &name };
+        assert!(
+            code != Some(0) && (name == "verify.sh" || said.contains(&format!("FAULT: {named}"))),
+            "{name}: {said}"
+        );
+        let faults = faults.map(|_| format!("{name} passes")).unwrap_err();
         assert!(name == "seal.sha256" || faults.iter().any(|fault| fault.file == name), "{name}: {faults:?}");
     }
     fs::write(folder.join("workspace/added"), "x").unwrap();
@@ -129,6 +136,30 @@ fn any_flipped_byte_is_found_and_named_without_the_program() {
     fs::remove_file(folder.join("workspace/added")).unwrap();
     fs::remove_file(folder.join("workspace/output/summary.md")).unwrap();
     assert!(script(&folder, &[]).1.contains("FAULT: workspace/output/summary.md: missing: "));
+}
+
+/// Of hashes such as 12e9…, which a number may look like.
+#[test]
+fn hashes_are_compared_as_texts() {
+    let dir = TempDir::new().unwrap();
+    fs::create_dir(dir.path().join("workspace")).unwrap();
+    let script_file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/audit/export/verify.sh");
+    fs::copy(script_file, dir.path().join("verify.sh")).unwrap();
+    for file in ["manifest.sha256", "seal.sha256", "workspace/job.yaml"] {
+        fs::write(dir.path().join(file), "").unwrap();
+    }
+    fs::write(dir.path().join("anchor.json"), "{}").unwrap();
+    // Too large for any number, as the other sum is.
+    let large = Regex::new("^[1-9][0-9]{0,9}e[1-9][0-9]{3,}$").unwrap();
+    let lines = (1..).map(|n| format!(r#"{{"seq":1,"prev":"{:064}","events":[],"n":{n}"#, 0));
+    let mut sums = lines.map(|line| (sha256(line.as_bytes())[..16].to_owned(), line));
+    let (sum, line) = sums.find(|(sum, _)| large.is_match(sum)).unwrap();
+    for (sum, is_changed) in [(sum.as_str(), false), ("12345e6789012345", true)] {
+        fs::write(dir.path().join("workspace/journal.jsonl"), format!("{line},\"sum\":\"{sum}\"}}\n")).unwrap();
+        let (_, said) = script(dir.path(), &[]);
+        let fault = "workspace/journal.jsonl line 1: this line was changed: its own checksum is another one";
+        assert_eq!(said.contains(fault), is_changed, "{said}");
+    }
 }
 
 #[test]
@@ -140,12 +171,18 @@ fn a_record_without_a_database_says_what_nobody_can_tell() {
     let copied = format!("{}/", workspace.display());
     let (said, _) = dir.run(0, &["audit", "verify", &copied]);
     assert!(said.starts_with(&format!("ok up to line {seq}: ")), "{said}");
-    assert!(said.ends_with("; without the database nobody can tell whether lines are missing behind it\n"), "{said}");
+    assert!(
+        said.ends_with(
+            "; without the database nobody can tell whether lines are missing behind it, or were written anew\n"
+        ),
+        "{said}"
+    );
     dir.run(0, &["audit", "export", &copied, "-o", "copy.zip"]);
     let mut zip = zip::ZipArchive::new(fs::File::open(dir.path("copy.zip")).unwrap()).unwrap();
     zip.extract(dir.path("copy")).unwrap();
     let (code, said) = script(&dir.path("copy"), &[]);
-    let sentence = format!("not known: whether lines are missing behind line {seq}: no database was asked");
+    let sentence =
+        format!("not known: whether lines are missing behind line {seq}, or were written anew: no database was asked");
     assert!(code == Some(0) && said.contains(&sentence), "{said}");
 }
 
@@ -234,6 +271,7 @@ fn the_pages_tell_what_was_shown_and_by_whom_it_was_approved() {
         "<dt>Approved</dt><dd>by Bob, 20",
         ": read it all</dd>",
         "<td>Ada &#60;a@b&#62;</td>",
+        "people's corrections: <a href=\"workspace/output/requirements.corrected.json\">",
         "offline (",
         " UTC</td>",
     ] {
@@ -256,7 +294,7 @@ fn the_pages_tell_what_was_shown_and_by_whom_it_was_approved() {
         let text = text.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"").replace("&#39;", "'");
         text.replace("&#38;", "&")
     };
-    let message = Regex::new(r"(?s)<h3 id=[^\n]*</h3>\n<pre>(.*?)</pre>").unwrap();
+    let message = Regex::new(r#"(?s)<h2 class="message"[^\n]*</h2>\n<pre>(.*?)</pre>"#).unwrap();
     let turn = Regex::new(r#"id="turn-(\d+)""#).unwrap();
     let mut turns = BTreeSet::new();
     for page in pages.iter().filter(|(name, _)| name.contains("epoch")).map(|(_, page)| page) {
@@ -286,6 +324,10 @@ fn the_pages_tell_what_was_shown_and_by_whom_it_was_approved() {
     let acts =
         audit["people"].as_array().unwrap().iter().map(|act| (act["who"].as_str().unwrap(), act["comment"].clone()));
     assert_eq!(acts.collect::<Vec<_>>()[1], ("Bob", Value::from("read it all")));
+    let (shown, _) = dir.run(0, &["show", "last"]);
+    assert!(shown.contains("  Bob approved the result: read it all\n"), "{shown}");
+    let (logged, _) = dir.run(0, &["logs", "last"]);
+    assert!(logged.contains(&format!("output/requirements.corrected.json: as said in {HOSTILE}\n")), "{logged}");
 }
 
 #[test]
@@ -306,6 +348,11 @@ fn a_damaged_journal_is_said_to_be_damaged() {
     said("it ends with line ");
     fs::write(&journal, format!("{kept}\n{last}\n{{\"seq\":")).unwrap();
     said("behind line ");
+    let body = last.replacen("\"summary\":\"", "\"summary\":\"Not so: ", 1);
+    let body = body.rsplit_once(",\"sum\"").unwrap().0.to_owned();
+    let sum = &sha256(body.as_bytes())[..16];
+    fs::write(&journal, format!("{kept}\n{body},\"sum\":\"{sum}\"}}\n")).unwrap();
+    said("the database knows another line ");
     fs::write(&journal, whole.replacen("\"lease\":", "\"lease\": ", 1)).unwrap();
     for command in ["show", "logs"] {
         let (_, error) = dir.run(1, &[command, "last"]);

@@ -23,4 +23,4 @@ pub mod unpacked;
 
 pub use anchor::RecordAnchor;
 pub use error::RecordError;
-pub use record::{JobRecord, SealedRecord};
+pub use record::{SealedRecord, UnsealedRecord};

@@ -9,7 +9,10 @@ use crate::audit::{
 use askama::Template;
 use overnight_core::{
     amount::{counted, grouped, percent},
-    job::{contract::Check, finding::Finding, instructions::Review, models::list_models, state::Job, time::duration},
+    job::{
+        contract::Check, finding::Finding, instructions::Review, models::list_models, reviewed::corrected_path,
+        state::Job, time::duration,
+    },
 };
 
 #[derive(Debug, Template)]
@@ -18,7 +21,7 @@ pub(super) struct OverviewPage<'t> {
     title: String,
     /// Name → what it is.
     facts: Vec<(&'static str, String)>,
-    phases: Vec<PhaseLine>,
+    phases: Vec<PhaseOverview>,
     people: Vec<ActLine>,
     deliverables: Vec<FileLine>,
     checks: &'t [Check],
@@ -34,7 +37,7 @@ pub(super) struct OverviewPage<'t> {
 }
 
 #[derive(Debug)]
-struct PhaseLine {
+struct PhaseOverview {
     link: String,
     title: String,
     outcome: String,
@@ -60,6 +63,8 @@ struct ActLine {
 struct FileLine {
     path: String,
     link: Option<String>,
+    /// The file with corrections beside it, and a link to that.
+    corrected: Option<(String, Option<String>)>,
     bytes: String,
     sha256: String,
 }
@@ -106,8 +111,13 @@ impl<'t> OverviewPage<'t> {
                 faults.iter().map(ToString::to_string).collect(),
             ),
         };
+        let link = |path: &str| format::link(&format!("{}/{path}", super::record::WORKSPACE));
         let deliverables = ending.map_or(&[][..], |ending| &ending.deliverables).iter().map(|file| FileLine {
-            link: format::link(&format!("{}/{}", super::record::WORKSPACE, file.path)),
+            link: link(&file.path),
+            corrected: job.corrections().any(|finding| finding.file.as_deref() == Some(&*file.path)).then(|| {
+                let path = corrected_path(&file.path);
+                (path.clone(), link(&path))
+            }),
             path: file.path.clone(),
             bytes: grouped(file.bytes),
             sha256: file.sha256.clone(),
@@ -205,7 +215,7 @@ fn act_line(act: &PersonAct) -> ActLine {
     }
 }
 
-fn phase_line(timeline: &Timeline, phase: &PhaseRecord) -> PhaseLine {
+fn phase_line(timeline: &Timeline, phase: &PhaseRecord) -> PhaseOverview {
     let named = |all: &mut dyn Iterator<Item = String>, count: usize| {
         let mut some: Vec<String> = all.take(MOST_NAMED).collect();
         if count > MOST_NAMED {
@@ -213,14 +223,16 @@ fn phase_line(timeline: &Timeline, phase: &PhaseRecord) -> PhaseLine {
         }
         some
     };
-    let mut read = phase.shown.iter().map(|part| format::part(&timeline.job.spec, part));
+    let spec = &timeline.job.spec;
+    let helpers = phase.shown_to_helpers.iter().map(|part| format!("{} (to a helper)", format::part(spec, part)));
+    let mut read = phase.shown.iter().map(|part| format::part(spec, part)).chain(helpers);
     let mut written = phase.files.iter().map(|file| file.path.clone());
     let issue = phase.issue.as_ref().map(|issue| format!(": {issue}")).unwrap_or_default();
-    PhaseLine {
+    PhaseOverview {
         link: format!("record/{}", phase_page::name(phase)),
         title: phase_page::title(phase),
         outcome: format!("{}{issue}", phase.outcome),
-        read: named(&mut read, phase.shown.len()),
+        read: named(&mut read, phase.shown.len() + phase.shown_to_helpers.len()),
         decided: format!("{} of {} done", phase.todos_completed, counted(phase.todos.len() as u64, "todo")),
         written: named(&mut written, phase.files.len()),
         models: list_models(&phase.models, "none"),

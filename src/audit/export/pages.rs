@@ -174,10 +174,7 @@ impl RecordPages<'_> {
             "runner"
         };
         let text = match person {
-            Some(act) => {
-                let comment = act.comment.map(|comment| format!(": {comment}")).unwrap_or_default();
-                Some(format!("{} {}{comment}", act.who, act.what))
-            }
+            Some(act) => Some(act.told()),
             None => event_text::of(job, event),
         };
         self.rows.extend(text.map(|text| TimelineRow {

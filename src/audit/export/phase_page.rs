@@ -33,6 +33,7 @@ pub(super) struct PhaseFacts {
     pub cost: String,
     pub archive: Option<String>,
     pub read: Vec<String>,
+    pub read_by_helpers: Vec<String>,
     pub todos: Vec<TodoLine>,
     pub plan_diff: String,
     /// Path, bytes, SHA-256.
@@ -123,6 +124,7 @@ impl PhaseFacts {
             cost: format::cost(phase.spent.cost_usd),
             archive: phase.archive.clone(),
             read: phase.shown.iter().map(|part| format::part(spec, part)).collect(),
+            read_by_helpers: phase.shown_to_helpers.iter().map(|part| format::part(spec, part)).collect(),
             todos: todos.collect(),
             plan_diff,
             written: phase.files.iter().map(|file| (file.path.clone(), file.bytes, file.sha256.clone())).collect(),

@@ -28,7 +28,7 @@ const LOCK: &str = ".lock";
 
 /// A record whose list is complete, and that is to be sealed.
 #[derive(Debug)]
-pub struct JobRecord {
+pub struct UnsealedRecord {
     zip: RecordZip,
     manifest: String,
     pub job: JobId,
@@ -48,7 +48,7 @@ pub struct SealedRecord {
     pub manifest_sha256: String,
 }
 
-impl JobRecord {
+impl UnsealedRecord {
     /// Writes the record of the job whose workspace is at `path` into the new file `out`. `signer` is the public key of who
     /// will sign it.
     pub fn write(path: &Path, anchor: &RecordAnchor, out: &Path, signer: Option<&str>) -> Result<Self, RecordError> {

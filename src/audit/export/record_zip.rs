@@ -1,40 +1,40 @@
-//! The ZIP, and the list of what is in it. The same files give the same bytes: no time of a file is kept.
+//! The ZIP, and the list of what is in it. The same files give the same bytes: no time of a file is kept. It gets its name when
+//! it is whole, so that nothing half-written lies there where a signature or a time-stamp doesn't come.
 
 use super::RecordError;
 use crate::workspace::hash;
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
+    fs::File,
     io::{self, BufWriter, Read, Write},
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
+use tempfile::NamedTempFile;
 use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 
 /// From this size on a file needs the wide form of ZIP.
 const LARGE: u64 = 0xFFFF_0000;
 
-/// A ZIP that is being written; it is removed where it is not finished.
+/// A ZIP that is being written, under another name; it is removed where it is not finished.
 #[derive(Debug)]
 pub(super) struct RecordZip {
     path: PathBuf,
-    /// `None` once it is finished.
-    zip: Option<ZipWriter<BufWriter<File>>>,
+    file: NamedTempFile,
+    zip: ZipWriter<BufWriter<File>>,
     /// Name → SHA-256.
     pub listed: BTreeMap<String, String>,
 }
 
 impl RecordZip {
     pub(super) fn new(path: &Path) -> Result<Self, RecordError> {
-        let file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|cause| {
-                match cause.kind() {
-                    io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.display().to_string() },
-                    _ => failed(path, cause),
-                }
-            })?;
-        let zip = ZipWriter::new(BufWriter::new(file));
-        Ok(Self { path: path.to_owned(), zip: Some(zip), listed: BTreeMap::new() })
+        if path.symlink_metadata().is_ok() {
+            return Err(RecordError::Exists { path: path.display().to_string() });
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = tempfile::Builder::new().prefix(".overnight-record-").tempfile_in(folder);
+        let file = file.map_err(|cause| failed(path, cause))?;
+        let zip = ZipWriter::new(BufWriter::new(file.reopen().map_err(|cause| failed(path, cause))?));
+        Ok(Self { path: path.to_owned(), file, zip, listed: BTreeMap::new() })
     }
 
     /// Adds a file of `bytes` bytes, and its hash to the list.
@@ -45,9 +45,9 @@ impl RecordZip {
             .last_modified_time(DateTime::default())
             .unix_permissions(mode)
             .large_file(bytes >= LARGE);
-        let Some(zip) = &mut self.zip else { return Ok(()) };
-        let added = zip.start_file(name, options).map_err(io::Error::from);
-        let hash = added.and_then(|()| hash::copy(content, zip)).map_err(|cause| failed(&self.path, cause))?;
+        let added = self.zip.start_file(name, options).map_err(io::Error::from);
+        let hash =
+            added.and_then(|()| hash::copy(content, &mut self.zip)).map_err(|cause| failed(&self.path, cause))?;
         self.listed.insert(name.to_owned(), hash.sha256);
         Ok(())
     }
@@ -57,29 +57,20 @@ impl RecordZip {
         self.add(name, &mut &*text, text.len() as u64)
     }
 
-    /// The ZIP is whole, and on the disk; its size.
-    pub(super) fn finish(mut self) -> Result<u64, RecordError> {
-        let mut finish = || -> io::Result<u64> {
-            let Some(zip) = self.zip.take() else { return Ok(0) };
-            let mut file = zip.finish().map_err(io::Error::from)?;
-            file.flush()?;
-            file.get_ref().sync_all()?;
-            Ok(file.get_ref().metadata()?.len())
-        };
-        let finished = finish();
-        finished.map_err(|cause| {
-            let _ = fs::remove_file(&self.path);
-            failed(&self.path, cause)
-        })
-    }
-}
-
-impl Drop for RecordZip {
-    fn drop(&mut self) {
-        if self.zip.take().is_some() {
-            // Best effort: half a ZIP opens nowhere.
-            let _ = fs::remove_file(&self.path);
-        }
+    /// The ZIP is whole, on the disk, and has its name; its size.
+    pub(super) fn finish(self) -> Result<u64, RecordError> {
+        let Self { path, file, zip, listed: _ } = self;
+        let written = zip.finish().map_err(io::Error::from).and_then(|mut zip| {
+            zip.flush()?;
+            zip.get_ref().sync_all()?;
+            Ok(zip.get_ref().metadata()?.len())
+        });
+        let bytes = written.map_err(|cause| failed(&path, cause))?;
+        file.persist_noclobber(&path).map_err(|failure| match failure.error.kind() {
+            io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.display().to_string() },
+            _ => failed(&path, failure.error),
+        })?;
+        Ok(bytes)
     }
 }
 

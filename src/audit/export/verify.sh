@@ -9,6 +9,8 @@
 # What holds what: seal.sha256 lists manifest.sha256 (and its signature and time-stamp), which lists every other file. Each
 # line of the journal holds the SHA-256 of the line before it; the journal holds the hashes of job.yaml, documents, assets,
 # deliverables and of each archive's manifest.json, which holds those of its files. anchor.json is what the database knew.
+#
+# Hashes are compared as texts (x "" == y ""): awk would take 12e4567 for a number.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -45,7 +47,7 @@ check_manifest() {
         FNR == 1 { list++; file = FILENAME }
         list == 1 { now[name()] = hash(); next }
         { n = name(); listed[n]; if (!(n in now)) print n ": missing: " file " lists it"
-          else if (now[n] != hash()) print n ": changed: not the file that " file " lists" }
+          else if (now[n] "" != hash() "") print n ": changed: not the file that " file " lists" }
         END { for (n in now) if (!(n in listed)) print n ": added: manifest.sha256 does not list it" }
     ' "$work/now" manifest.sha256 seal.sha256 | sort | faults
     [ -s "$work/faults" ] || ok "$(wc -l < "$work/now" | tr -d ' ') files are as they are listed, and there are no others"
@@ -68,9 +70,9 @@ check_chain() {
     awk -F "$TAB" '
         BEGIN { prev = sprintf("%064d", 0); next_seq = 1 }
         { place = $1 " line " $2
-          if ($5 != $7) print place ": this line was changed: its own checksum is another one"
+          if ($5 "" != $7 "") print place ": this line was changed: its own checksum is another one"
           else if ($3 != next_seq) print place ": it is number " $3 ", expected " next_seq ": lines are missing or out of order"
-          if ($4 != prev) print place ": it does not follow from the line before it: one of the two was changed"
+          if ($4 "" != prev "") print place ": it does not follow from the line before it: one of the two was changed"
           next_seq = $3 + 1; prev = $6 }
     ' "$work/chain" > "$work/broken"
     faults < "$work/broken"
@@ -113,12 +115,15 @@ check_held() {
         $1 == "reopened" { for (n in held) if (n ~ /^output\// || n !~ /\//) if (n != "job.yaml") delete held[n]; next }
         { held[$1] = $2; by[$1] = $3 }
         END { for (n in held) { if (!("workspace/" n in now)) print "workspace/" n ": missing: " by[n] " holds its hash"
-                else if (now["workspace/" n] != held[n]) print "workspace/" n ": changed: " by[n] " holds another hash"
+                else if (now["workspace/" n] "" != held[n] "") print "workspace/" n ": changed: " by[n] " holds another hash"
                 else same++ }
-              print same + 0 > sames }
-    ' sames="$work/same" "$work/now" "$work/held" | sort > "$work/other"
+              print same + 0 > sames
+              for (n in now) if (n ~ /^workspace\// && !(substr(n, 11) in held) && n !~ /^workspace\/(archive\/[^\/]*\/)?journal\.jsonl$/)
+                  print substr(n, 11) > alones }
+    ' sames="$work/same" alones="$work/alone" "$work/now" "$work/held" | sort > "$work/other"
     faults < "$work/other"
     [ -s "$work/other" ] || ok "$(cat "$work/same") files are those whose hashes journal and archives hold"
+    [ ! -s "$work/alone" ] || unknown "whether these are as the job left them, for only manifest.sha256 holds their hashes ('overnight audit verify' compares most of them with the journal's texts): $(sort "$work/alone" | paste -s -d ',' - | sed 's/,/, /g')"
 }
 
 # The journal's end against what the database knew.
@@ -127,10 +132,10 @@ check_anchor() {
     read -r seq head database < "$work/anchor" || seq=unreadable
     last=$(awk -F "$TAB" 'END { print $3 }' "$work/chain")
     case $seq in
-    none) unknown "whether lines are missing behind line $last: no database was asked when the record was made" ;;
+    none) unknown "whether lines are missing behind line $last, or were written anew: no database was asked when the record was made" ;;
     *[!0-9]*) echo "anchor.json: it can't be read" | faults ;;
     *)
-        if ! awk -F "$TAB" '$3 == seq && $6 == head { found = 1 } END { exit !found }' seq="$seq" head="$head" "$work/chain"
+        if ! awk -F "$TAB" '$3 == seq && $6 "" == head "" { found = 1 } END { exit !found }' seq="$seq" head="$head" "$work/chain"
         then
             echo "anchor.json: the database knew a line $seq that is not in the journal, which ends at $last" | faults
         elif [ "$seq" = "$last" ]; then
@@ -176,6 +181,7 @@ main() {
     done
     allowed=${1:-}
     case $allowed in "" | /*) ;; *) allowed=$PWD/$allowed ;; esac
+    [ -z "$allowed" ] || [ -r "$allowed" ] || { echo "verify.sh: there is no file $allowed that can be read" >&2; exit 2; }
     cd "$(dirname "$0")" || exit 2
     for file in manifest.sha256 seal.sha256 anchor.json workspace/job.yaml; do
         [ -f "$file" ] || { echo "FAULT: $file: missing"; exit 1; }
@@ -198,6 +204,7 @@ main() {
     check_held "$@"
     check_anchor
     check_signature "$allowed"
+    unknown "whether this script is the one that overnight writes, and not one that was exchanged with the rest: compare it with that of another record"
     unknown "whether record.html tells what the journal holds: make it anew with 'overnight audit export' and compare"
     echo "sha256 of manifest.sha256: $(sha256sum < manifest.sha256 | cut -d ' ' -f 1)"
     sed 's/^/verify.sh itself, or a tool that it uses: /' "$work/errors" | faults
@@ -209,7 +216,7 @@ main() {
         echo "all that can be checked here is as it was left"
         exit 0
     fi
-    echo "NOT as it was left: $count faults, the first: $(head -n 1 "$work/faults")"
+    echo "NOT as it was left: faults: $count, the first: $(head -n 1 "$work/faults")"
     false
 }
 

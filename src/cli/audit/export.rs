@@ -1,7 +1,7 @@
 //! `overnight audit export`: the record of a job in one ZIP, which needs nothing of this program to be read and checked.
 
 use crate::{
-    audit::export::{JobRecord, RecordAnchor, RecordError, signature, time_stamp},
+    audit::export::{RecordAnchor, RecordError, UnsealedRecord, signature, time_stamp},
     cli::{CliError, exit, job_location::JobLocation, out, progress::counted},
     config::Settings,
     workspace::lock::is_worked_on,
@@ -68,7 +68,7 @@ pub(super) async fn run(settings: Settings, args: &RecordArgs) -> Result<u8, Cli
         RecordAnchor::known(row.state.journal_seq, &row.state.journal_head, row.updated, url.reveal())
     });
     let signer = args.sign.as_deref().map(signature::public_key).transpose()?;
-    let record = JobRecord::write(&location.path, &anchor, &args.output, signer.as_deref())?;
+    let record = UnsealedRecord::write(&location.path, &anchor, &args.output, signer.as_deref())?;
     let manifest = record.manifest().as_bytes();
     let signed = args.sign.as_deref().map(|key| signature::sign(key, manifest)).transpose()?;
     let stamped = match &args.timestamp {

@@ -16,6 +16,7 @@ use crate::{
     },
 };
 use overnight_core::job::{
+    event::ShownPart,
     id::JobId,
     models::{ModelTurns, list_models},
     record::{HoldReason, JobStatus},
@@ -93,9 +94,7 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
             }
         }
         for act in &timeline.people {
-            let comment = act.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
-            let said = out::one_line(&format!("{} {}{comment}", act.who, act.what));
-            let _ = writeln!(text, "{}  {said}", local_time::second(act.at));
+            let _ = writeln!(text, "{}  {}", local_time::second(act.at), out::one_line(&act.told()));
         }
         if let Some(damage) = damage {
             let _ = writeln!(text, "{damage}");
@@ -224,17 +223,10 @@ impl AttemptView<'_> {
             text.push_str(&out::plain(&self.plan_diff));
         }
         text.push_str(&section("\nFiles written", &files(phase, room), phase.files.is_empty()));
-        let mut shown = String::new();
-        for part in &phase.shown {
-            let unit = job.spec.document(&part.document).map_or("line", |document| document.unit());
-            let range = if part.from == part.to {
-                format!("{unit} {}", part.from)
-            } else {
-                format!("{unit}s {}-{}", part.from, part.to)
-            };
-            let _ = writeln!(shown, "  {} {range}", out::one_line(&part.document));
+        text.push_str(&section("\nFirst shown to the model", &parts(job, &phase.shown), phase.shown.is_empty()));
+        if !phase.shown_to_helpers.is_empty() {
+            text.push_str(&section("\nShown to helpers", &parts(job, &phase.shown_to_helpers), false));
         }
-        text.push_str(&section("\nFirst shown to the model", &shown, phase.shown.is_empty()));
         for (heading, lines) in [("\nNotes", &phase.notes), ("\nWarnings", &phase.warnings)] {
             if !lines.is_empty() {
                 let lines = lines.iter().fold(String::new(), |text, line| text + "  " + &out::one_line(line) + "\n");
@@ -243,6 +235,21 @@ impl AttemptView<'_> {
         }
         text
     }
+}
+
+/// Parts of documents, one a line.
+fn parts(job: &Job, parts: &[ShownPart]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let unit = job.spec.document(&part.document).map_or("line", |document| document.unit());
+        let range = if part.from == part.to {
+            format!("{unit} {}", part.from)
+        } else {
+            format!("{unit}s {}-{}", part.from, part.to)
+        };
+        let _ = writeln!(text, "  {} {range}", out::one_line(&part.document));
+    }
+    text
 }
 
 fn section(heading: &str, lines: &str, is_empty: bool) -> String {

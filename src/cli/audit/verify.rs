@@ -181,7 +181,9 @@ fn check_unpacked(path: &Path) -> VerifyView {
 /// What can't be told of a journal that ends with line `seq`, where the database knows it up to `anchored`.
 fn not_known(seq: u64, anchored: Option<u64>) -> Option<String> {
     match anchored {
-        None => Some("without the database nobody can tell whether lines are missing behind it".to_owned()),
+        None => Some(
+            "without the database nobody can tell whether lines are missing behind it, or were written anew".to_owned(),
+        ),
         Some(0) => {
             Some("the database knows no line yet: nobody can tell whether lines are missing behind it".to_owned())
         }

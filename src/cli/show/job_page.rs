@@ -124,6 +124,12 @@ impl JobView<'_> {
                 duration(phase.spent.worked_ms)
             );
         }
+        if !self.people.is_empty() {
+            text.push_str("\nPeople\n");
+        }
+        for act in self.people {
+            let _ = writeln!(text, "  {}  {}", local_time::second(act.at), out::one_line(&act.told()));
+        }
         if !self.workspace.is_empty() {
             let _ = write!(text, "\nWorkspace\n  {}\n", out::one_line(&self.workspace));
         }

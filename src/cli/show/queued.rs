@@ -96,6 +96,7 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         quotes: None,
         proof: None,
         findings: &[],
+        people: &[],
         open_todos: &[],
         workspace: app.workspace(job).map_or_else(
             |_| if job.is_stored() { STORED.to_owned() } else { job.row.job.workspace.clone() },
