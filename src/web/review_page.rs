@@ -10,10 +10,14 @@ use crate::{
     review::{JobReview, Mode, PageImageError, content_policy, page_image, record_anchor, render_job},
     runner::ReviewAction,
 };
+use askama::Template;
 use axum::{
     Extension, Form, Router,
     extract::{State, rejection::FormRejection},
-    http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    http::{
+        StatusCode,
+        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    },
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
 };
@@ -33,6 +37,19 @@ struct ReviewForm {
     reason: String,
     text: String,
     comment: Option<String>,
+}
+
+/// What is answered to a form that was refused: why, and the form again as it was filled in.
+#[derive(Template)]
+#[template(path = "web/again.html")]
+struct AgainPage<'f> {
+    sentence: &'f str,
+    /// Where the form is posted to, and which word of that is what was meant.
+    action: String,
+    act: &'f str,
+    /// The page that the form stood on.
+    review: String,
+    form: &'f ReviewForm,
 }
 
 pub(super) fn routes() -> Router<Arc<WebState>> {
@@ -87,28 +104,67 @@ async fn act(
     PathOf((id, act)): PathOf<(String, String)>,
     form: Result<Form<ReviewForm>, FormRejection>,
 ) -> Result<Response, WebError> {
-    let form = form?.0;
+    let form = form?.0.with_own_breaks();
     state.access.check_form(&visitor, Some(&form.token))?;
     let found = state.find(&id).await?;
     let by =
         visitor.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))?;
     let anchor = form.anchor(&*state.records.review(found.clone()).await?);
-    let ReviewForm { file, record, place, value, finding, reason, text, comment, .. } = form;
-    let action = match act.as_str() {
-        "approve" => ReviewAction::Approve { comment },
-        "approve-record" => ReviewAction::ApproveRecord { file, record, comment },
-        "correct" => ReviewAction::Correct { file, place, value, comment },
-        "settle" => ReviewAction::Settle { finding, reason },
-        "feedback" => ReviewAction::SendBack { text },
-        _ => return Err(WebError::not_found("page")),
-    };
-    let path = WebState::own_workspace(&found)?;
-    state.backend.review(&found, &path, &by, action).await?;
     let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
-    Ok(Redirect::to(&format!("/jobs/{}/review{anchor}", found.row.job.id)).into_response())
+    let review = format!("/jobs/{}/review{anchor}", found.row.job.id);
+    let action = form.action(&act)?;
+    let path = WebState::own_workspace(&found)?;
+    match state.backend.review(&found, &path, &by, action).await {
+        Ok(()) => Ok(Redirect::to(&review).into_response()),
+        Err(WebError { status, sentence }) if status != StatusCode::INTERNAL_SERVER_ERROR => {
+            let action = format!("/jobs/{}/{act}", found.row.job.id);
+            let page = AgainPage { sentence: &sentence, action, act: &act, review, form: &form };
+            Ok((status, Html(page.render()?)).into_response())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 impl ReviewForm {
+    /// Browsers end the lines of a text with two characters; nobody typed the first of them.
+    fn with_own_breaks(mut self) -> Self {
+        let texts = [&mut self.value, &mut self.reason, &mut self.text];
+        for text in texts.into_iter().chain(&mut self.comment) {
+            *text = text.replace("\r\n", "\n");
+        }
+        self
+    }
+
+    /// What the form of this name says.
+    fn action(&self, act: &str) -> Result<ReviewAction, WebError> {
+        let Self { file, record, place, value, finding, reason, text, comment, .. } = self.clone();
+        Ok(match act {
+            "approve" => ReviewAction::Approve { comment },
+            "approve-record" => ReviewAction::ApproveRecord { file, record, comment },
+            "correct" => ReviewAction::Correct { file, place, value, comment },
+            "settle" => ReviewAction::Settle { finding, reason },
+            "feedback" => ReviewAction::SendBack { text },
+            _ => return Err(WebError::not_found("page")),
+        })
+    }
+
+    /// What it is about, which nobody types.
+    fn meant(&self) -> [(&str, &str); 5] {
+        let Self { token, file, record, place, finding, .. } = self;
+        [("token", token), ("file", file), ("record", record), ("place", place), ("finding", finding)]
+    }
+
+    /// What was typed into the form of this name: name, label and text of each field.
+    fn typed(&self, act: &str) -> Vec<(&str, &str, &str)> {
+        let comment = ("comment", "Comment", self.comment.as_deref().unwrap_or_default());
+        match act {
+            "correct" => vec![("value", "Value", &self.value), comment],
+            "settle" => vec![("reason", "Why it is no fault", &self.reason)],
+            "feedback" => vec![("text", "What is to be changed", &self.text)],
+            _ => vec![comment],
+        }
+    }
+
     /// The record that is spoken of, on the page.
     fn anchor(&self, review: &JobReview) -> Option<String> {
         let is_it = |place: &str| self.record == place || self.place.starts_with(place);
