@@ -5,9 +5,10 @@
 use crate::cli_run::{PROGRAM, TestDir};
 use overnight::{
     extraction::{Extractor, OcrMode},
-    review::{DoubtKind, FoundBy, JobReview, Mode, page_image, record_anchor, render_job},
+    review::{DoubtKind, JobReview, Mode, page_image, record_anchor, render_job},
     runner::load,
 };
+use overnight_core::job::record_findings::FoundBy;
 use regex::Regex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
