@@ -14,7 +14,16 @@
   }
   let current = null;
 
-  const select = (record, isFocused) => {
+  // The forms of a record are made when it comes into sight: thousands of them would keep a page from opening.
+  const makeForms = record => {
+    const forms = record.querySelector('.acts > noscript');
+    if (forms) forms.parentElement.innerHTML = forms.textContent;
+  };
+  const sight = new IntersectionObserver(seen => seen.filter(one => one.isIntersecting).forEach(one => makeForms(one.target)));
+  if (document.querySelector('.acts')) records.forEach(record => sight.observe(record));
+
+  const isBeside = () => matchMedia('(min-width: 60rem)').matches;
+  const select = (record, isFocused, isRead) => {
     if (current) {
       current.classList.remove('current');
       current.removeAttribute('aria-current');
@@ -22,16 +31,17 @@
     all('.now').forEach(element => element.classList.remove('now'));
     current = record;
     if (!record) return;
+    makeForms(record);
     record.classList.add('current');
     record.setAttribute('aria-current', 'true');
     const elements = marksOf(record).flatMap(mark => marked.get(mark) || []);
     elements.forEach(element => element.classList.add('now'));
-    // Beside the records the source follows; below them it would lead away.
+    // Beside the records the source follows; below them it would lead away, and so would the record who reads there.
     const open = record.querySelector('a.open[href^="#"]');
     const target = elements[0] || (open && byId(decodeURIComponent(open.hash.slice(1))));
-    if (target && matchMedia('(min-width: 60rem)').matches) target.scrollIntoView({ block: elements[0] ? 'center' : 'start' });
+    if (target && isBeside()) target.scrollIntoView();
     if (isFocused) record.focus({ preventScroll: true });
-    record.scrollIntoView({ block: 'nearest' });
+    if (!isRead || isBeside()) record.scrollIntoView({ block: 'nearest' });
   };
 
   const shown = () => records.filter(record => !record.hidden);
@@ -48,6 +58,10 @@
     const target = link.hash && byId(decodeURIComponent(link.hash.slice(1)));
     if (target && !link.pathname.endsWith('/') && link.pathname === location.pathname) target.focus();
   };
+  const back = () => {
+    current.focus({ preventScroll: true });
+    current.scrollIntoView({ block: 'nearest' });
+  };
 
   // Filters.
   const text = byId('filter-text'), doubt = byId('filter-doubt'), ofDocument = byId('filter-document'), job = byId('filter-job');
@@ -58,7 +72,10 @@
   };
   const lower = new WeakMap();
   const textOf = record => {
-    if (!lower.has(record)) lower.set(record, record.textContent.toLowerCase());
+    if (!lower.has(record)) {
+      const told = [...record.children].filter(element => !element.matches('.acts')).map(element => element.textContent);
+      lower.set(record, told.join(' ').toLowerCase());
+    }
     return lower.get(record);
   };
   const filter = () => {
@@ -82,24 +99,25 @@
   byId('filters').hidden = records.length === 0;
 
   // Corrections begin with the value as it is.
-  for (const form of all('.correct form')) {
-    const show = () => {
-      const record = form.closest('[data-record]');
-      const place = form.elements.place.value;
-      const field = all('[data-place]', record).filter(element => element.dataset.place === place).pop();
-      form.elements.value.value = field ? field.textContent : '';
-    };
-    form.elements.place.addEventListener('change', show);
-    show();
-  }
+  const showValue = form => {
+    const place = form.elements.place.value;
+    const field = all('[data-place]', form.closest('[data-record]')).filter(element => element.dataset.place === place).pop();
+    form.elements.value.value = field ? field.textContent : '';
+  };
+  document.addEventListener('change', event => {
+    if (event.target.matches('.correct select')) showValue(event.target.form);
+  });
+  document.addEventListener('toggle', event => {
+    const form = event.target.matches('.correct') && event.target.querySelector('form');
+    if (form && !form.elements.value.value) showValue(form);
+  }, true);
   // A form is sent once, however often its button is pressed.
-  for (const form of all('form[method="post"]')) {
-    form.addEventListener('submit', event => {
-      if (form.dataset.sent) event.preventDefault();
-      form.dataset.sent = 'yes';
-    });
-    addEventListener('pageshow', () => delete form.dataset.sent);
-  }
+  document.addEventListener('submit', event => {
+    if (event.target.method !== 'post') return;
+    if (event.target.dataset.sent) event.preventDefault();
+    event.target.dataset.sent = 'yes';
+  });
+  addEventListener('pageshow', () => all('form[data-sent]').forEach(form => delete form.dataset.sent));
   const correct = () => {
     const details = current && current.querySelector('.correct');
     if (!details) return;
@@ -131,11 +149,14 @@
     const target = event.target;
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     if (target.matches('input, textarea, select')) {
-      if (event.key === 'Escape' && target.closest('#filters')) current ? current.focus() : target.blur();
+      if (event.key === 'Escape' && target.closest('#filters')) {
+        event.preventDefault();
+        current ? current.focus() : target.blur();
+      }
       return;
     }
-    if (event.key === 'Enter' && !target.matches('a, button, summary')) {
-      open();
+    if (event.key === 'Enter' && !target.matches('a[href], button, summary')) {
+      current && target.closest('#source') ? back() : open();
       return;
     }
     if (!byId('keys-on').checked || !keys[event.key]) return;
@@ -155,7 +176,7 @@
     const name = decodeURIComponent(location.hash.slice(1));
     if (!name) return;
     const record = records.find(one => one.id === name || marksOf(one).some(mark => `mark-${mark}` === name));
-    if (record) select(record, record.id === name);
+    if (record) select(record, record.id === name, record.id !== name);
   };
   addEventListener('hashchange', follow);
   follow();

@@ -11,6 +11,7 @@ use crate::{
     review::{JobReview, Mode, PageImageError, ReviewedRecord, content_policy, page_image, record_anchor, render_job},
     runner::ReviewAction,
 };
+use askama::Template;
 use axum::{
     Extension, Form, Router,
     extract::{State, rejection::FormRejection},
@@ -46,6 +47,19 @@ struct ReviewForm {
     reason: String,
     text: String,
     comment: Option<String>,
+}
+
+/// What is answered to a form that was refused: why, and the form again as it was filled in.
+#[derive(Template)]
+#[template(path = "web/again.html")]
+struct AgainPage<'f> {
+    sentence: &'f str,
+    /// Where the form is posted to, and which word of that is what was meant.
+    action: String,
+    act: &'f str,
+    /// The page that the form stood on.
+    review: String,
+    form: &'f ReviewForm,
 }
 
 pub(super) fn routes() -> Router<Arc<WebState>> {
@@ -100,15 +114,20 @@ async fn act(
     PathOf((id, act)): PathOf<(String, String)>,
     form: Result<Form<ReviewForm>, FormRejection>,
 ) -> Result<Response, WebError> {
-    let form = form?.0;
+    let form = form?.0.with_own_breaks();
     state.access.check_form(&visitor, Some(&form.token))?;
     let found = state.find(&id).await?;
-    let page = format!("/jobs/{}/review", found.row.job.id);
-    let place = match decide(&state, visitor, found, &act, &form).await {
-        Ok(place) => place,
-        Err(error) => return Ok(error.answer(Some(&page))),
-    };
-    Ok(Redirect::to(&format!("{page}{place}")).into_response())
+    let job = format!("/jobs/{}", found.row.job.id);
+    let review = format!("{job}/review");
+    match decide(&state, visitor, found, &act, &form).await {
+        Ok(place) => Ok(Redirect::to(&format!("{review}{place}")).into_response()),
+        Err(WebError { status, sentence }) if status.is_client_error() && status != StatusCode::NOT_FOUND => {
+            let page =
+                AgainPage { sentence: &sentence, action: format!("{job}/{act}"), act: &act, review, form: &form };
+            Ok((status, Html(page.render()?)).into_response())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Gives the place on the page that was spoken of. While another decision on the job is being written, this one waits.
@@ -126,7 +145,7 @@ async fn decide(
     loop {
         let review = state.records.review(found.clone()).await?;
         form.check_is_current(&review)?;
-        let action = form.action(act).ok_or_else(|| WebError::not_found("page"))?;
+        let action = form.action(act)?;
         match state.backend.review(&found, &path, &by, action).await {
             Ok(()) => return Ok(form.anchor(&review)),
             Err(error) if error.status == StatusCode::LOCKED && begun.elapsed() < PATIENCE => {
@@ -138,15 +157,25 @@ async fn decide(
 }
 
 impl ReviewForm {
-    fn action(&self, act: &str) -> Option<ReviewAction> {
+    /// Browsers end the lines of a text with two characters; nobody typed the first of them.
+    fn with_own_breaks(mut self) -> Self {
+        let texts = [&mut self.value, &mut self.reason, &mut self.text];
+        for text in texts.into_iter().chain(&mut self.comment) {
+            *text = text.replace("\r\n", "\n");
+        }
+        self
+    }
+
+    /// What the form of this name says.
+    fn action(&self, act: &str) -> Result<ReviewAction, WebError> {
         let Self { file, record, place, value, finding, reason, text, comment, .. } = self.clone();
-        Some(match act {
+        Ok(match act {
             "approve" => ReviewAction::Approve { comment },
             "approve-record" => ReviewAction::ApproveRecord { file, record, comment },
             "correct" => ReviewAction::Correct { file, place, value, comment },
             "settle" => ReviewAction::Settle { finding, reason },
             "feedback" => ReviewAction::SendBack { text },
-            _ => return None,
+            _ => return Err(WebError::not_found("page")),
         })
     }
 
@@ -160,6 +189,26 @@ impl ReviewForm {
             return Err(WebError::conflict("A field was corrected since you opened the page: look at it first."));
         }
         Ok(())
+    }
+
+    /// What it is about, which nobody types.
+    fn meant(&self) -> Vec<(&str, String)> {
+        let Self { token, result, corrections, file, record, place, finding, .. } = self;
+        let texts = [("token", token), ("file", file), ("record", record), ("place", place), ("finding", finding)];
+        let seen = [("result", result), ("corrections", corrections)];
+        let seen = seen.into_iter().filter_map(|(name, count)| Some((name, (*count)?.to_string())));
+        texts.map(|(name, text)| (name, text.clone())).into_iter().chain(seen).collect()
+    }
+
+    /// What was typed into the form of this name: name, label and text of each field.
+    fn typed(&self, act: &str) -> Vec<(&str, &str, &str)> {
+        let comment = ("comment", "Comment", self.comment.as_deref().unwrap_or_default());
+        match act {
+            "correct" => vec![("value", "Value", &self.value), comment],
+            "settle" => vec![("reason", "Why it is no fault", &self.reason)],
+            "feedback" => vec![("text", "What is to be changed", &self.text)],
+            _ => vec![comment],
+        }
     }
 
     /// The record that is spoken of.

@@ -29,8 +29,6 @@ pub struct WebError {
 struct ErrorPage<'e> {
     status: StatusCode,
     sentence: &'e str,
-    /// Where the person was who wanted to change something.
-    back: Option<&'e str>,
 }
 
 impl WebError {
@@ -62,19 +60,12 @@ impl WebError {
     }
 }
 
-impl WebError {
-    /// The answer, with a link to the page where the person was.
-    pub(super) fn answer(&self, back: Option<&str>) -> Response {
-        match (ErrorPage { status: self.status, sentence: &self.sentence, back }).render() {
+impl IntoResponse for WebError {
+    fn into_response(self) -> Response {
+        match (ErrorPage { status: self.status, sentence: &self.sentence }).render() {
             Ok(page) => (self.status, Html(page)).into_response(),
             Err(_) => self.status.into_response(),
         }
-    }
-}
-
-impl IntoResponse for WebError {
-    fn into_response(self) -> Response {
-        self.answer(None)
     }
 }
 

@@ -207,13 +207,18 @@ fn what_a_person_says_on_the_page_is_in_the_record() {
     let job = format!("/jobs/{}", ids[0]);
     let (file, place) = ("output/requirements.json", "$.requirements[0].strength");
     let correct = [("file", file), ("place", place), ("value", "SHALL"), ("comment", "<i>")];
-    let wrong = [("file", file), ("place", "$.nowhere"), ("value", "x")];
-    let posts = [("correct", &correct[..]), ("correct", &wrong), ("approve", &[]), ("nonsense", &[])];
+    let lines = [("file", file), ("place", "$.requirements[0].section"), ("value", "One\r\nTwo")];
+    let wrong = [("file", file), ("place", "$.nowhere"), ("value", "<b>\r\nx")];
+    let posts =
+        [("correct", &correct[..]), ("correct", &lines), ("correct", &wrong), ("approve", &[]), ("nonsense", &[])];
     let answers = posts.map(|(act, fields)| served.post(&format!("{job}/{act}"), fields).send().unwrap());
-    let expected = [StatusCode::SEE_OTHER, StatusCode::BAD_REQUEST, StatusCode::SEE_OTHER, StatusCode::NOT_FOUND];
+    let expected = [303, 303, 400, 303, 404].map(|status| StatusCode::from_u16(status).unwrap());
     assert_eq!(answers.each_ref().map(Response::status), expected);
     let at_record = format!("{job}/review#record-requirements-requirements-0");
     assert_eq!(answers[0].headers()[LOCATION].to_str().unwrap(), at_record);
+    let again = answers.into_iter().nth(2).unwrap().text().unwrap();
+    let typed = "<textarea name=\"value\" rows=\"4\">\n&#60;b&#62;\nx</textarea>";
+    assert!(again.contains("$.nowhere of output/requirements.json can") && again.contains(typed), "{again}");
     let workspace = dir.path().join("workspaces").join(&ids[0]);
     let journal = std::fs::read_to_string(workspace.join("journal.jsonl")).unwrap();
     let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -224,7 +229,8 @@ fn what_a_person_says_on_the_page_is_in_the_record() {
     assert_eq!((told, &approved["by"]), (json!([place, "SHALL", "Ann", "<i>"]), &json!("Ann")));
     let corrected = std::fs::read(workspace.join("output/requirements.corrected.json")).unwrap();
     let corrected: Value = serde_json::from_slice(&corrected).unwrap();
-    assert_eq!(corrected["requirements"][0]["strength"], "SHALL");
+    let first = &corrected["requirements"][0];
+    assert_eq!([&first["strength"], &first["section"]], ["SHALL", "One\nTwo"]);
     let page = served.page(&job);
     assert!(page.contains("strength of output/requirements.json corrected, by Ann") && !page.contains("<i>"), "{page}");
 }

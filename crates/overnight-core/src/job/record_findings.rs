@@ -67,8 +67,8 @@ pub struct RecordFindings<'j> {
     held: HashMap<&'j str, Vec<&'j Finding>>,
     /// What a verifier holds against them, and nobody has settled.
     faults: Vec<&'j Finding>,
-    /// The last correction of each place.
-    corrections: BTreeMap<&'j str, &'j Finding>,
+    /// What people corrected, by place, oldest first.
+    corrections: BTreeMap<&'j str, Vec<&'j Finding>>,
 }
 
 impl<'j> RecordFindings<'j> {
@@ -78,7 +78,8 @@ impl<'j> RecordFindings<'j> {
         let is_read_twice = reader.is_some_and(|reader| reader.deliverable == deliverable.path)
             && record_lists(deliverable).first().is_some_and(|first| first == each);
         let mut held: HashMap<&str, Vec<&Finding>> = HashMap::new();
-        let (mut faults, mut corrections) = (Vec::new(), BTreeMap::new());
+        let mut corrections: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+        let mut faults = Vec::new();
         for finding in &job.proof.findings {
             match finding.kind {
                 FindingKind::Missing | FindingKind::Unconfirmed => {
@@ -91,7 +92,9 @@ impl<'j> RecordFindings<'j> {
                 }
                 FindingKind::Correction => {
                     let is_of_file = finding.file.as_ref() == Some(&deliverable.path);
-                    corrections.extend(finding.place.as_deref().filter(|_| is_of_file).map(|place| (place, finding)));
+                    if let Some(place) = finding.place.as_deref().filter(|_| is_of_file) {
+                        corrections.entry(place).or_default().push(finding);
+                    }
                 }
                 FindingKind::Unread => {}
             }
@@ -117,11 +120,12 @@ impl<'j> RecordFindings<'j> {
         self.faults.iter().copied().filter(is_at)
     }
 
-    /// What people have corrected in the record at this place.
+    /// What people have corrected in the record at this place; of one field the last correction comes last, and counts.
     pub fn corrections(&self, record: &str) -> impl Iterator<Item = CorrectedField<'j>> {
         let from = self.corrections.range::<str, _>((Bound::Included(record), Bound::Unbounded));
         let of_record = from.take_while(move |(place, _)| place.starts_with(record));
-        of_record.filter_map(move |(place, finding)| {
+        let all = of_record.flat_map(|(place, findings)| findings.iter().map(move |finding| (place, *finding)));
+        all.filter_map(move |(place, finding)| {
             let within = json_path::within(place, record)?;
             let settled = finding.settled.as_ref()?;
             let Settlement::Corrected { after, .. } = &settled.settlement else { return None };
