@@ -35,7 +35,7 @@ pub(super) struct ExportArgs {
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
     /// Write the table into this new file, whose name ends in .csv, .jsonl, .xlsx, .parquet, .sqlite or .db; csv and jsonl go
-    /// to stdout without it
+    /// to stdout without it, or with -
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The deliverable whose records are meant; of one with several lists also PATH#LIST [default: the first one with quotes]
@@ -50,7 +50,9 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, CliError> {
-    let format = format(args)?;
+    let mut args = args.clone();
+    args.output = args.output.filter(|path| path != Path::new("-"));
+    let format = format(&args)?;
     let app = AppContext::read(settings).await?;
     let jobs = named(&app, &args.jobs).await?;
     let mut left_out = Vec::new();
@@ -61,9 +63,8 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
             Err(error) => left_out.push((job.id().to_string(), error.message)),
         }
     }
-    let wanted = args.clone();
     // Writers wait for their files, and one of them for its database.
-    let written = tokio::task::spawn_blocking(move || write(&wanted, format, &paths, left_out));
+    let written = tokio::task::spawn_blocking(move || write(&args, format, &paths, left_out));
     let (gathered, notes) = written.await.map_err(|error| CliError::failed(error.to_string()))??;
     tell(&gathered, &notes);
     Ok(if gathered.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })

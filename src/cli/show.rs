@@ -284,9 +284,9 @@ fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, interrupted: bo
             format!("overnight pause {name}"),
             format!("overnight cancel {name}"),
         ],
-        (
-            JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled,
-            _,
-        ) => inspect_commands(name),
+        (JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked, _) => {
+            [inspect_commands(name), vec![format!("overnight feedback {name} \"…\"")]].concat()
+        }
+        (JobStatus::Failed | JobStatus::Cancelled, _) => inspect_commands(name),
     }
 }

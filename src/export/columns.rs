@@ -1,9 +1,8 @@
 //! The columns of a table: the fields of the records, as the schema names them and as they come, and what the program knows of
 //! each record besides.
 
-use super::table::shown;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +39,9 @@ pub(super) const KNOWN: [(&str, ColumnKind); 15] = [
     ("place", ColumnKind::Text),
 ];
 
+/// Whole numbers beyond it are not exact where numbers have fractions.
+pub(super) const EXACT: u64 = 1 << 53;
+
 /// Objects within objects in a schema, and references that lead to references.
 const DEEPEST: usize = 8;
 
@@ -48,6 +50,8 @@ const DEEPEST: usize = 8;
 pub struct TableColumns {
     /// Without a kind until a value decides.
     fields: Vec<(String, Option<ColumnKind>)>,
+    /// Of the fields that have whole numbers over [`EXACT`], the places.
+    large: HashSet<usize>,
     places: HashMap<String, usize>,
     /// Of [`KNOWN`]: what the records say themselves under that name.
     said: Vec<&'static str>,
@@ -91,11 +95,17 @@ impl TableColumns {
                 Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => ColumnKind::Text,
             };
             let place = self.place(name, None);
+            if value.as_i64().is_some_and(|number| number.unsigned_abs() > EXACT) {
+                self.large.insert(place);
+            }
+            let is_exact = !self.large.contains(&place);
             let known = &mut self.fields[place].1;
             *known = Some(match (*known, kind) {
                 (None, kind) => kind,
                 (Some(known), kind) if known == kind => kind,
-                (Some(ColumnKind::Number), ColumnKind::Integer) | (Some(ColumnKind::Integer), ColumnKind::Number) => {
+                (Some(ColumnKind::Number), ColumnKind::Integer) | (Some(ColumnKind::Integer), ColumnKind::Number)
+                    if is_exact =>
+                {
                     ColumnKind::Number
                 }
                 (Some(_), _) => ColumnKind::Text,
@@ -127,7 +137,8 @@ impl TableColumns {
             .filter(move |(_, name, _)| is_wanted(name))
     }
 
-    /// In their order; where a record has a field of the name of what the program knows, that one is called `overnight_…`.
+    /// In their order; where a record has a field of the name of what the program knows, that one is called `overnight_…`. Names
+    /// that differ in nothing but capitals are numbered, because databases take them for the same.
     pub fn all(&self) -> Vec<TableColumn> {
         let fields = self
             .fields
@@ -137,7 +148,19 @@ impl TableColumns {
             let is_taken = self.places.contains_key(name);
             TableColumn { name: if is_taken { format!("overnight_{name}") } else { name.to_owned() }, kind }
         });
-        fields.chain(known).collect()
+        let mut columns: Vec<TableColumn> = fields.chain(known).collect();
+        let mut taken = HashSet::new();
+        for column in &mut columns {
+            let mut name = column.name.clone();
+            for number in 2.. {
+                if taken.insert(name.to_lowercase()) {
+                    break;
+                }
+                name = format!("{}_{number}", column.name);
+            }
+            column.name = name;
+        }
+        columns
     }
 
     /// Where that of [`KNOWN`] stands in a row.
@@ -151,12 +174,7 @@ impl TableColumns {
         let mut cells = vec![Value::Null; self.fields.len()];
         flat(record, &mut |name, value| {
             if let Some(place) = self.places.get(name) {
-                cells[*place] = match (value, self.fields[*place].1) {
-                    (Value::Bool(_) | Value::Number(_) | Value::Object(_), None | Some(ColumnKind::Text)) => {
-                        Value::String(shown(value))
-                    }
-                    _ => value.clone(),
-                };
+                cells[*place] = value.clone();
             }
         });
         known.resize(KNOWN.len(), Value::Null);
@@ -249,11 +267,16 @@ mod tests {
         assert_eq!(all.iter().filter(|column| column.kind == ColumnKind::Integer).count(), 4);
         assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(5), Some(21)));
         let cells = columns.row(&record, vec![json!("a.md"), json!("no cell of its own")]);
-        let count = json!("18446744073709551615");
+        let count = json!(u64::MAX);
         let expected = [json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
         assert_eq!(cells[..7], expected);
         assert_eq!(cells[7..], [vec![json!("mine"), count, json!("a.md")], vec![Value::Null; 13]].concat());
-        columns.observe(&json!({"page": "iv"}));
-        assert_eq!(columns.row(&record, Vec::new())[1], json!("3"));
+        // What no column of its kind has room for.
+        columns.observe(&json!({"page": "iv", "share": (1_u64 << 53) + 1, "Tags": [], "overnight_job": 1}));
+        let all = columns.all();
+        let kinds = [1, 6].map(|place| all[place].kind);
+        assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Text]);
+        let names = [3, 9, 10, 23].map(|place| all[place].name.as_str());
+        assert_eq!(names, ["tags", "Tags_2", "overnight_job", "overnight_job_2"]);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::{
     TableColumns,
+    columns::EXACT,
     table::{ExportError, TableNotes, TableWriter, is_formula, shown},
 };
 use rust_xlsxwriter::{Format, Note, Url, Workbook, Worksheet, XlsxError};
@@ -17,8 +18,6 @@ const MOST_LETTERS: usize = 32_767;
 /// Letters of a note, and notes of a workbook, each of which takes 13 KB of memory until the end and is a drawing to Excel.
 const NOTE_LETTERS: usize = 2_000;
 const MOST_NOTES: u32 = 7_000;
-/// Whole numbers beyond it are not exact as the numbers of the format.
-const EXACT: u64 = 1 << 53;
 /// The name of the first sheet; those behind it are numbered.
 const SHEET: &str = "records";
 /// Letters that a column shows at least and at most, and of how many rows they are counted.

@@ -184,7 +184,7 @@ fn of_one(why: NeedKind, hold: Option<HoldReason>, name: &str) -> Vec<String> {
         NeedKind::Interrupted => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
         NeedKind::Failed => vec![format!("overnight logs {name}"), format!("overnight audit verify {name}")],
         NeedKind::Blocked | NeedKind::Partial => {
-            vec![format!("overnight show {name}"), format!("overnight audit {name}")]
+            vec![format!("overnight show {name}"), format!("overnight feedback {name} \"…\"")]
         }
         // It may have been moved.
         NeedKind::Gone => vec![format!("overnight show {name} --workspaces FOLDER")],

@@ -38,6 +38,10 @@ impl NewDocuments {
         let budget = job.spec.budget_tokens;
         let documents = create::copy_all(workspace, &found.documents, budget, &self.extractor)?;
         if documents.iter().all(|document| document.tokens == 0) {
+            for document in &documents {
+                workspace.remove(&format!("documents/{}", document.name))?;
+                workspace.remove(&format!("documents/.text/{}.txt", document.name))?;
+            }
             let left_out: Vec<&(PathBuf, String)> = found.unfit.iter().chain(&found.left_out).collect();
             let why = left_out.first().map(|(path, why)| format!(": {} ({why})", shown(path))).unwrap_or_default();
             return Err(ReviewError::Refused(format!("there is no new document with text that can be read{why}")));
@@ -51,7 +55,8 @@ impl NewDocuments {
     pub(super) fn told(&self, documents: &[DocumentEntry]) -> String {
         let mut text = "Documents were added to the job:".to_owned();
         for document in documents.iter().take(MOST_NAMED) {
-            let _ = write!(text, "\n- {} ({} {}s)", document.name, document.units, document.unit());
+            let (count, unit) = (document.units, document.unit());
+            let _ = write!(text, "\n- {} ({count} {unit}{})", document.name, if count == 1 { "" } else { "s" });
         }
         if documents.len() > MOST_NAMED {
             let _ = write!(text, "\n- and {} more, which list_documents names", documents.len() - MOST_NAMED);

@@ -83,12 +83,12 @@ pub enum ReviewError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// There is no result.
-    #[error("job {id} has no result to be reviewed: it is {status}")]
+    #[error("job {id} has no result to be reviewed: it is {status}{}", advice(*status, id))]
     NoResult {
         /// Of the job.
         id: String,
         /// As it stands.
-        status: String,
+        status: JobStatus,
     },
     /// What was said can't be taken.
     #[error("{0}")]
@@ -105,6 +105,11 @@ impl From<WorkspaceError> for ReviewError {
     fn from(error: WorkspaceError) -> Self {
         Self::Run(error.into())
     }
+}
+
+/// Nobody but the one who asks has the job open.
+fn advice(status: JobStatus, id: &str) -> String {
+    if status == JobStatus::Running { format!("; `overnight resume {id}` goes on with it") } else { String::new() }
 }
 
 fn refused<T>(why: impl Into<String>) -> Result<T, ReviewError> {
@@ -146,12 +151,16 @@ pub async fn record_review(
     let by = name(by)?;
     let (status, ..) = opened.job.job_status();
     if !opened.job.has_result() {
-        return Err(ReviewError::NoResult { id: opened.job.spec.id.to_string(), status: status.to_string() });
+        return Err(ReviewError::NoResult { id: opened.job.spec.id.to_string(), status });
     }
     if status == JobStatus::Held {
         opened.lease.claim(store).await?;
     } else {
         opened.lease.claim_ended(store).await?;
+        // Before the journal says so: a row that runs while its journal has ended is set right by whoever opens the job next.
+        if matches!(command, Command::Feedback { .. } | Command::AddDocuments { .. }) {
+            store.reopen(opened.lease.id, opened.lease.number).await?;
+        }
     }
     failpoint::hit("review.claimed");
     run_blocking(|| opened.write_corrections())?;
@@ -175,9 +184,6 @@ pub async fn record_review(
         }
         opened.write_derived()
     })?;
-    if opened.job.is_running() && status != JobStatus::Held {
-        store.reopen(opened.lease.id, opened.lease.number).await?;
-    }
     if let Some(mut uploader) = uploader {
         let Anchor { seq, head } = opened.anchor();
         uploader

@@ -218,7 +218,7 @@ fn odd_records_keep_what_they_say_and_a_broken_list_is_left_out() {
     let [first, second] = &ids.into_iter().collect::<Vec<_>>()[..] else { panic!("two jobs have records") };
     let odd = [
         json!({"quote": "q", "party": {"name": "A", "share": 0.5}, "tags": ["x", {"y": 1}], "mixed": 1, "job": "mine"}),
-        json!({"quote": "@q", "party": {"name": null, "share": 1}, "mixed": "one", "large": u64::MAX, "flag": true}),
+        json!({"quote": "@q", "party": {"name": null, "share": 1}, "mixed": "one", "large": u64::MAX, "Tags": true}),
     ];
     let put = |job: &str, text: String| dir.put(&format!("workspaces/{job}/{LIST}"), text);
     put(first, json!({"before": [{"requirements": 1}], "requirements": odd}).to_string());
@@ -232,6 +232,16 @@ fn odd_records_keep_what_they_say_and_a_broken_list_is_left_out() {
     let cells = |row: &Value| names.map(|name| row[name].clone());
     let tags = json!(r#"["x",{"y":1}]"#);
     assert_eq!(cells(&rows[0]), [json!("A"), json!(0.5), tags, json!("1"), json!("mine"), json!(first), Value::Null]);
+    // What of it has one name and one kind for a program has them for a database too.
+    assert_eq!(told(&dir, &["night", "-o", "a.db"]).0, 3);
+    let sqlite = of_sqlite(&dir, "a.db", &["mixed", "tags", "Tags_2"]);
+    assert_eq!(sqlite[1], json!({"mixed": "one", "tags": null, "Tags_2": 1}));
+    let lines = dir.run_with(&[], &["export", "night", "--format", "jsonl", "-o", "-"]).stdout;
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        [&lines[0]["mixed"], &lines[1]["mixed"], &lines[1]["large"]],
+        [&json!(1), &json!("one"), &json!(u64::MAX)]
+    );
     let large = json!(u64::MAX.to_string());
     assert_eq!(cells(&rows[1]), [Value::Null, json!(1.0), Value::Null, json!("one"), Value::Null, json!(first), large]);
 }

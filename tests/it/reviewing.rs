@@ -110,7 +110,16 @@ fn what_people_say_of_a_result_is_in_its_record() {
     let wrong = ran(&["add-documents", "last", "docs/a.md", "-q"]);
     let why = "error: the job has a document a.md already: name the new one otherwise\n";
     assert_eq!((wrong.code, wrong.stderr.as_str()), (2, why));
-    assert_eq!(ran(&["add-documents", "last", "more", "--as", "Anna", "-q"]).code, 0);
+    dir.put("blank/d.md", "  \n");
+    let wrong = ran(&["add-documents", "last", "blank", "-q"]);
+    let why = "error: there is no new document with text that can be read\n";
+    assert_eq!((wrong.code, wrong.stderr.as_str(), verify()), (2, why, 0));
+    // The program is gone as soon as the documents are in the journal: the job goes on with them.
+    let add = ["add-documents", "last", "more", "--as", "Anna", "-q"];
+    assert_ne!(dir.run_with(&[("FAILPOINTS", "review.recorded=return")], &add).code, 0);
+    let again = ran(&add).stderr;
+    assert!(again.contains("it is running; `overnight resume "), "{again}");
+    assert_eq!(ran(&["resume", "last", "-q"]).code, 0);
     let shown = ran(&["audit", "prompt", "last", "--turn", "6"]).stdout;
     assert!(shown.contains("Documents were added to the job:\n- c.md (3 lines)"), "{shown}");
     assert_eq!(json_of(workspace.join(REPORT)), json!({"titles": [{"text": "C", "pages": 3}]}));
@@ -120,6 +129,32 @@ fn what_people_say_of_a_result_is_in_its_record() {
     assert_eq!(verify(), 1);
     // What the journal says is enough.
     assert_eq!(ran(&["reindex"]).code, 0);
+}
+
+#[test]
+fn the_rules_read_what_is_added() {
+    for (instructions, list, key, report) in [
+        ("extract-requirements", "requirements.json", "requirements", "| c.md | 1 | MUST 1 |"),
+        ("summarize-documents", "key_points.json", "points", "## c.md"),
+    ] {
+        let dir = TestDir::new();
+        let ran = |words: &[&str]| dir.run_with(&[], words);
+        assert_eq!(ran(&["run", instructions, "-d", "docs", "-m", "offline", "-q"]).code, 0);
+        let output = dir.workspace().join("output");
+        let records = || json_of(output.join(list))[key].as_array().unwrap().clone();
+        let before = records();
+        dir.put("c.md", "# C\n\nA door must close.\n");
+        let added = ran(&["add-documents", "last", "c.md", "-q"]);
+        assert_eq!(added.code, 0, "{}", added.stdout);
+        let after = records();
+        assert_eq!(after[..before.len()], before);
+        let new: Vec<&Value> = after[before.len()..].iter().map(|record| &record["quote"]).collect();
+        assert_eq!(new, ["A door must close."]);
+        let summary = std::fs::read_to_string(output.join("summary.md")).unwrap();
+        let count = format!("\n{} entries are in output/{list}: ", after.len());
+        assert!(summary.contains(report) && summary.contains(&count), "{summary}");
+        assert_eq!(ran(&["audit", "verify", "last"]).code, 0);
+    }
 }
 
 fn json_of_text(text: &str) -> Value {

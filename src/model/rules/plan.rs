@@ -38,12 +38,22 @@ const WORKS: [(Work, &str); 4] = [
 ];
 const START: &str = "Start the result files of ";
 const REPORT: &str = "Write the report of ";
+const ADDITION: &str = "Add what is new to the report of ";
+/// How the todos begin that the runner makes of what a person sends back, and of documents that were added.
+const ADDRESS: &str = "Address: ";
+const ADDED: &str = "Address: Documents were added to the job:";
 
 /// What a todo asks for.
 pub(super) enum TodoKind {
     Start(&'static Task),
     Read(Work, Vec<Segment>),
     Report(&'static Task),
+    /// The report is there, and is told of what was read since.
+    Addition(&'static Task),
+    /// Documents were added.
+    Added,
+    /// A person has sent the result back.
+    Address,
 }
 
 /// A part of a document, in its pages or lines.
@@ -86,7 +96,15 @@ pub(super) fn step(todo: &str) -> Option<TodoKind> {
     let work = WORKS.iter().find(|(_, verb)| todo.starts_with(verb) && todo.ends_with(']'));
     let start = todo.strip_prefix(START).and_then(named).map(TodoKind::Start);
     let report = todo.strip_prefix(REPORT).and_then(named).map(TodoKind::Report);
-    start.or(report).or_else(|| work.map(|(work, _)| TodoKind::Read(*work, segments(todo))))
+    let addition = todo.strip_prefix(ADDITION).and_then(named).map(TodoKind::Addition);
+    let added = todo.starts_with(ADDED).then_some(TodoKind::Added);
+    let address = || todo.starts_with(ADDRESS).then_some(TodoKind::Address);
+    start
+        .or(report)
+        .or(addition)
+        .or(added)
+        .or_else(address)
+        .or_else(|| work.map(|(work, _)| TodoKind::Read(*work, segments(todo))))
 }
 
 /// The segments that a todo names: `"a.md" [1-200]`.
@@ -144,6 +162,19 @@ fn parts(documents: &[ListedDocument], part_tokens: u64) -> Vec<String> {
         }
     }
     parts.into_iter().map(|(_, text)| text).collect()
+}
+
+/// What is to be done about documents that were added; none where the rules weigh all documents against each other.
+pub(super) fn added(task: &'static Task, documents: &[ListedDocument]) -> Option<Vec<String>> {
+    let work = match task {
+        _ if *task == EXTRACT => 0,
+        _ if *task == SUMMARISE => 1,
+        _ => return None,
+    };
+    let tokens: u64 = documents.iter().map(|document| document.tokens).sum();
+    let parts = parts(documents, PART_TOKENS.max(tokens / MOST_PARTS));
+    let steps = parts.iter().map(|part| format!("{}, added: {part}", WORKS[work].1));
+    Some(steps.chain([format!("{ADDITION}{}", task.name)]).collect())
 }
 
 /// The plan for `task` over `documents`.

@@ -79,6 +79,8 @@ pub(super) struct ListedDocument {
     pub(super) name: String,
     pub(super) units: u64,
     pub(super) tokens: u64,
+    /// Nobody has read of it.
+    pub(super) is_new: bool,
     /// What of it can't be read, among other remarks.
     pub(super) remarks: String,
 }
@@ -331,5 +333,6 @@ fn listed(line: &str) -> Option<ListedDocument> {
     let (name, facts) = rest.rsplit_once(" (")?;
     let mut numbers = facts.rsplit(", ").skip(1).map(|fact| fact.split(' ').find_map(|word| word.parse().ok()));
     let (tokens, units) = (numbers.next()??, numbers.next()??);
-    Some(ListedDocument { name: name.to_owned(), units, tokens, remarks: remarks.to_owned() })
+    let is_new = facts.ends_with(", 0");
+    Some(ListedDocument { name: name.to_owned(), units, tokens, is_new, remarks: remarks.to_owned() })
 }

@@ -36,8 +36,8 @@ pub(super) fn start(task: &'static Task) -> Vec<ToolCall> {
     calls
 }
 
-/// Ends the report, once.
-pub(super) fn work(view: &PromptView<'_>, task: &'static Task) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+/// Ends the report, once; the first time with how it was made.
+pub(super) fn work(view: &PromptView<'_>, task: &'static Task, is_first: bool) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let mut state = ReadingState::recall(view)?;
     if state.document == task.report {
         return Ok(vec![complete("the report is written")]);
@@ -52,7 +52,9 @@ pub(super) fn work(view: &PromptView<'_>, task: &'static Task) -> Result<Vec<Too
         text.extend(unread.iter().map(|one| format!("- {}: {}\n", one.name, one.remarks.replace("not read: ", ""))));
         text.push('\n');
     }
-    text.push_str(HOW);
+    if is_first {
+        text.push_str(HOW);
+    }
     let append = state.append(view, task.report, &text);
     // What is read last is the report: it is not written again.
     task.report.clone_into(&mut state.document);

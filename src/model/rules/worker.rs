@@ -1,6 +1,6 @@
 //! What to do at each board, and calls as the rules make them.
 
-use super::plan::{TodoKind, plan, step, task};
+use super::plan::{EXTRACT, TodoKind, added, plan, step, task};
 use super::prompt_view::{Board, ListedDocument, PromptView};
 use super::state::{ReadingState, in_words};
 use super::{reading, report};
@@ -43,9 +43,39 @@ fn todo(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<ToolCal
     match step(content) {
         Some(TodoKind::Start(task)) => Ok(report::start(task)),
         Some(TodoKind::Read(work, segments)) => reading::work(view, work, &segments),
-        Some(TodoKind::Report(task)) => report::work(view, task),
+        Some(TodoKind::Report(task)) => report::work(view, task, true),
+        Some(TodoKind::Addition(task)) => report::work(view, task, false),
+        Some(TodoKind::Added) => read_added(view, content),
+        Some(TodoKind::Address) => {
+            Ok(looked(open, "not done: these rules don't understand what a person writes").into())
+        }
         None => Ok(looked(open, "looked at").into()),
     }
+}
+
+/// Documents were added: those that nobody has read become todos, and the report goes on behind its end.
+fn read_added(view: &PromptView<'_>, content: &str) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    let new: Vec<ListedDocument> = documents(view)?.into_iter().filter(|document| document.is_new).collect();
+    let task = task(view.task()).map_err(|reason| vec![blocked(&reason.to_string())])?;
+    let Some(steps) = added(task, &new) else {
+        return Err(vec![blocked(
+            "these rules weigh all documents against each other at once: make a new job of the old and the new documents",
+        )]);
+    };
+    let mut state = ReadingState::recall(view)?;
+    let heading = "\n## Added documents\n";
+    let heading = match task {
+        _ if *task == EXTRACT => format!("{heading}\n| document | statements | of these |\n|---|---|---|\n"),
+        _ => heading.to_owned(),
+    };
+    let append = state.append(view, task.report, &heading);
+    let todos: Vec<Value> = [content.to_owned()]
+        .into_iter()
+        .chain(steps)
+        .map(|step| json!({"content": step, "active_form": step}))
+        .collect();
+    let todos = call("todo_write", json!({ "todos": todos }));
+    Ok(append.into_iter().chain([state.save(), todos, complete("they are to be read now")]).collect())
 }
 
 /// The documents, or the call that lists more of them.
