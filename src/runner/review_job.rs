@@ -157,10 +157,6 @@ pub async fn record_review(
         opened.lease.claim(store).await?;
     } else {
         opened.lease.claim_ended(store).await?;
-        // Before the journal says so: a row that runs while its journal has ended is set right by whoever opens the job next.
-        if matches!(command, Command::Feedback { .. } | Command::AddDocuments { .. }) {
-            store.reopen(opened.lease.id, opened.lease.number).await?;
-        }
     }
     failpoint::hit("review.claimed");
     run_blocking(|| opened.write_corrections())?;
@@ -184,6 +180,9 @@ pub async fn record_review(
         }
         opened.write_derived()
     })?;
+    if opened.job.is_running() && status != JobStatus::Held {
+        store.reopen(opened.lease.id, opened.lease.number).await?;
+    }
     if let Some(mut uploader) = uploader {
         let Anchor { seq, head } = opened.anchor();
         uploader
