@@ -9,7 +9,10 @@ use super::{
     frame::{Frame, page},
     server::{PathOf, WebState},
 };
-use crate::{report::words::counted, workspace::Workspace};
+use crate::{
+    report::words::counted,
+    workspace::{Workspace, files::FolderEntry},
+};
 use askama::Template;
 use axum::{
     Extension,
@@ -75,7 +78,9 @@ async fn answer(
 /// The file called `path`, if the workspace lists it, with its name there.
 fn listed(workspace: &Path, path: &str) -> Result<(std::fs::File, String, u64), WebError> {
     let workspace = Workspace::open(workspace)?;
-    let found = workspace.list(".")?.into_iter().find(|entry| entry.path == path);
+    // The lock is no part of the record.
+    let is_it = |entry: &FolderEntry| entry.path == path && !path.starts_with('.');
+    let found = workspace.list(".")?.into_iter().find(is_it);
     let entry = found.ok_or_else(|| WebError::not_found("file"))?;
     let (file, bytes) = workspace.stream(&entry.path)?;
     Ok((file, entry.path, bytes))
