@@ -111,7 +111,7 @@ impl Job {
                 self.reviewed.documents_added += documents.len();
             }
             Event::FileWritten { path } if self.reviewed.unwritten.as_ref() == Some(path) => {
-                self.reviewed.unwritten = None
+                self.reviewed.unwritten = None;
             }
             _ => return false,
         }

@@ -91,7 +91,7 @@ pub fn at_mut<'v>(root: &'v mut Value, place: &str) -> Option<&'v mut Value> {
                 let text = rest.strip_prefix('.')?;
                 let is_whole = |key: &&String| text.strip_prefix(key.as_str()).is_some_and(ends_step);
                 // A key may hold what separates steps: the longest that is there is meant.
-                let known = map.keys().filter(is_whole).max_by_key(|key| key.len()).map(|key| key.len());
+                let known = map.keys().filter(is_whole).max_by_key(|key| key.len()).map(String::len);
                 let end = match known {
                     Some(length) => length,
                     None if text.contains(['.', '[']) || text.is_empty() => return None,

@@ -110,7 +110,9 @@ pub fn page_picture(
     }
     told.dedup();
     if is_marked {
-        boxes.iter().for_each(|marked| mark(&mut painted, marked));
+        for marked in &boxes {
+            mark(&mut painted, marked);
+        }
     }
     let picture = PagePicture { width: painted.width, height: painted.height, boxes, told };
     let png = guarded(|| painted.to_png()).ok_or_else(|| damaged("the page can't be painted"))?;
