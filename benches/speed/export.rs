@@ -47,7 +47,7 @@ fn worked(folder: &Path, jobs: u64) {
     for job in 0..jobs {
         std::fs::write(documents.join(format!("{job}.md")), format!("The clerk {job} must sign.\n")).unwrap();
     }
-    let mut ready = |command: &mut Command| assert!(run(command).status.success(), "{command:?}");
+    let ready = |command: &mut Command| assert!(run(command).status.success(), "{command:?}");
     let submit = ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "many"];
     ready(program(folder).args(submit));
     ready(program(folder).args(["work", "--until-empty"]));

@@ -50,7 +50,7 @@ enum AuditCommand {
 
 pub(super) async fn run(settings: Settings, args: &AuditArgs) -> Result<u8, CliError> {
     match (&args.command, &args.job) {
-        (Some(AuditCommand::Verify(args)), _) => verify::run(settings, args).await,
+        (Some(AuditCommand::Verify(args)), _) => Box::pin(verify::run(settings, args)).await,
         (Some(AuditCommand::Prompt(args)), _) => prompt::run(settings, args).await,
         (Some(AuditCommand::Export(args)), _) => export::run(settings, args).await,
         (None, Some(job)) => {

@@ -78,7 +78,9 @@ fn tell(gathered: &GatheredRecords, notes: &TableNotes) {
     if let Some(more) = gathered.left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
         out::note(&format!("left out: {} more", counted(more as u64, "job")));
     }
-    notes.iter().for_each(|note| out::note(note));
+    for note in notes {
+        out::note(note);
+    }
     if gathered.missing > 0 {
         let missing = counted(gathered.missing, "record");
         out::note(&format!(

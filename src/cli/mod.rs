@@ -257,8 +257,8 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Init(args) => Box::pin(init::run(flags, &args)).await,
         CliCommand::Run(args) => Box::pin(run::run(flags, &args)).await,
         CliCommand::Work(args) => worker::run(flags, &args).await,
-        CliCommand::Submit(args) => submit::run(flags, &args).await,
-        CliCommand::Schedule(args) => schedule::run(flags, args).await,
+        CliCommand::Submit(args) => Box::pin(submit::run(flags, &args)).await,
+        CliCommand::Schedule(args) => Box::pin(schedule::run(flags, args)).await,
         CliCommand::Resume(args) => resume::run(flags, &args).await,
         CliCommand::Approve(args) => review::approve(&app_context(&flags).await?, &args).await,
         CliCommand::Feedback(args) => review::feedback(&app_context(&args.server.add_to(flags)).await?, &args).await,
@@ -270,7 +270,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Cancel(args) => cancel::cancel(&app_context(&flags).await?, &args).await,
         CliCommand::Pause(args) => cancel::pause(&app_context(&flags).await?, &args).await,
         CliCommand::Retry(args) => retry::run(&app_context(&flags).await?, &args).await,
-        CliCommand::Lessons(args) => lessons::run(settings(&flags)?, &args).await,
+        CliCommand::Lessons(args) => Box::pin(lessons::run(settings(&flags)?, &args)).await,
         CliCommand::Models(args) => models::run(flags, &args),
         CliCommand::Doctor(args) => doctor::run(flags, &args).await,
         CliCommand::Migrate => migrate::run(&AppContext::open(settings(&flags)?).await?),
@@ -288,7 +288,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Serve(args) => serve::run(flags, &args).await,
         CliCommand::Show(args) => show::run(settings(&flags)?, &args).await,
         CliCommand::Logs(args) => logs::run(settings(&flags)?, &args).await,
-        CliCommand::Audit(args) => audit::run(settings(&flags)?, &args).await,
+        CliCommand::Audit(args) => Box::pin(audit::run(settings(&flags)?, &args)).await,
     }
 }
 

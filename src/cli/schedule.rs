@@ -111,7 +111,7 @@ pub(super) async fn run(flags: Flags, args: ScheduleArgs) -> Result<u8, CliError
         ScheduleCommand::Add(args) => add(flags, args).await?,
         ScheduleCommand::List { json } => list::run(super::settings(&flags)?, json).await?,
         ScheduleCommand::Remove { name } => remove(&super::app_context(&flags).await?, &name).await?,
-        ScheduleCommand::Run { name, force } => run_now(flags, &name, force).await?,
+        ScheduleCommand::Run { name, force } => Box::pin(run_now(flags, &name, force)).await?,
         ScheduleCommand::Pause { name } => pause(&super::app_context(&flags).await?, &name).await?,
         ScheduleCommand::Resume { name } => resume(&super::app_context(&flags).await?, &name).await?,
     }

@@ -46,6 +46,11 @@ struct JobPage<'p> {
     is_live: bool,
 }
 
+#[expect(
+    clippy::unused_self,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the template asks the page, and hands on references"
+)]
 impl JobPage<'_> {
     fn style(&self) -> &'static str {
         STYLE

@@ -52,7 +52,7 @@ impl NewDocuments {
     }
 
     /// What the job is told to do with them.
-    pub(super) fn told(&self, documents: &[DocumentEntry]) -> String {
+    pub(super) fn told(documents: &[DocumentEntry]) -> String {
         let mut text = "Documents were added to the job:".to_owned();
         for document in documents.iter().take(MOST_NAMED) {
             let (count, unit) = (document.units, document.unit());

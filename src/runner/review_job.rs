@@ -202,7 +202,7 @@ impl OpenJob {
             ReviewAction::Approve { comment } => Command::Approve { by, comment: comment_of(comment)? },
             ReviewAction::ApproveRecord { file, record, comment } => {
                 let mut content = self.corrected(self.deliverable(&file)?)?;
-                if !json_path::at_mut(&mut content, &record).is_some_and(|found| !found.is_null()) {
+                if json_path::at_mut(&mut content, &record).is_none_or(|found| found.is_null()) {
                     return refused(format!("there is no record {record} in {file}"));
                 }
                 Command::ApproveRecord { file, record, by, comment: comment_of(comment)? }
@@ -222,7 +222,7 @@ impl OpenJob {
             }
             ReviewAction::AddDocuments(new) => {
                 let documents = new.copy_into(&self.job, &self.workspace)?;
-                let text = new.told(&documents) + &self.corrections_told();
+                let text = NewDocuments::told(&documents) + &self.corrections_told();
                 let instructions = self.with_feedback(&text)?;
                 Command::AddDocuments { documents, text, instructions, by }
             }

@@ -177,7 +177,7 @@ impl JobDetailPage {
             has_review: job.is_some_and(Job::has_result),
             notes: completion.and_then(|completion| completion.notes.clone()),
             summary,
-            proof: job.and_then(|job| job.proof_result()).map(|proof| proof.told()),
+            proof: job.and_then(overnight_core::job::state::Job::proof_result).map(|proof| proof.told()),
             deliverables: deliverables.chain(corrected).collect(),
             checks: ending.map(|ending| ending.checks.clone()).unwrap_or_default(),
             open_todos: facts.open_todos.clone(),

@@ -165,7 +165,9 @@ impl<'p> ListPage<'p> {
         path: &str,
     ) -> Self {
         let mut totals = BatchTotals::default();
-        rows.iter().for_each(|row| count(&mut totals, row));
+        for row in rows {
+            count(&mut totals, row);
+        }
         let fitting: Vec<&JobRow> = rows.iter().map(|row| &***row).filter(|row| query.fits(row)).collect();
         let pages = fitting.len().div_ceil(PAGE).max(1);
         let number = query.page.clamp(1, pages);

@@ -165,11 +165,10 @@ impl WantedForm {
 fn named(root: Option<&Path>, paths: &str) -> Result<Vec<PathBuf>, WebError> {
     let lines: Vec<&str> = paths.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let Some(root) = root else {
-        return match lines.is_empty() {
-            true => Ok(Vec::new()),
-            false => {
-                Err(WebError::forbidden("This server takes uploads only: it was started without --documents-root."))
-            }
+        return if lines.is_empty() {
+            Ok(Vec::new())
+        } else {
+            Err(WebError::forbidden("This server takes uploads only: it was started without --documents-root."))
         };
     };
     let root = root

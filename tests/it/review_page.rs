@@ -172,7 +172,7 @@ fn the_most_doubtful_records_come_first() {
     let kinds = |name: &str| proof.findings.iter().filter(|finding| finding.kind.name() == name).count();
     assert_eq!([by_one(FoundBy::First), by_one(FoundBy::Second)], [kinds("unconfirmed"), kinds("missing")]);
     assert!(review.doubtful > 0 && review.record_count > review.doubtful);
-    let is_doubtful: Vec<bool> = review.records.iter().map(|record| record.is_doubtful()).collect();
+    let is_doubtful: Vec<bool> = review.records.iter().map(overnight::review::ReviewedRecord::is_doubtful).collect();
     assert!(is_doubtful.is_sorted_by(|one, next| one >= next), "{is_doubtful:?}");
     let gravest: Vec<Option<DoubtKind>> =
         review.records.iter().map(|record| Some(record.doubts.first()?.kind)).collect();

@@ -5,7 +5,7 @@ use crate::cli_run::{TestDir, bootstrap, complete, done, next, plan, read, reply
 use serde_json::{Value, json};
 use std::path::Path;
 
-const TASK: &str = r#"---
+const TASK: &str = r"---
 name: titles
 description: A list of titles
 deliverables:
@@ -17,7 +17,7 @@ deliverables:
           pages: { type: integer } } } }
 ---
 # List the titles
-"#;
+";
 const REPORT: &str = "output/report.json";
 
 fn titles(text: &str) -> String {

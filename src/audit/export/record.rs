@@ -22,6 +22,8 @@ pub(super) const SEAL: &str = "seal.sha256";
 const SIGNATURE: &str = "manifest.sha256.sig";
 const TIME_STAMP: &str = "manifest.sha256.tsr";
 const SIGNER: &str = "signer.pub";
+/// Checks the record, without this program.
+pub(super) const SCRIPT_FILE: &str = "verify.sh";
 const SCRIPT: &str = include_str!("verify.sh");
 /// What belongs to this machine, and not to the job.
 const LOCK: &str = ".lock";
@@ -64,7 +66,7 @@ impl UnsealedRecord {
         let mut anchor = serde_json::to_vec_pretty(anchor).unwrap_or_default();
         anchor.push(b'\n');
         zip.add_text(ANCHOR, &anchor)?;
-        zip.add_text("verify.sh", SCRIPT.as_bytes())?;
+        zip.add_text(SCRIPT_FILE, SCRIPT.as_bytes())?;
         if let Some(signer) = signer {
             zip.add_text(SIGNER, signer.as_bytes())?;
         }

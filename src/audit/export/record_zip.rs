@@ -1,7 +1,7 @@
 //! The ZIP, and the list of what is in it. The same files give the same bytes: no time of a file is kept. It gets its name when
 //! it is whole, so that nothing half-written lies there where a signature or a time-stamp doesn't come.
 
-use super::RecordError;
+use super::{RecordError, record::SCRIPT_FILE};
 use crate::workspace::hash;
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ impl RecordZip {
 
     /// Adds a file of `bytes` bytes, and its hash to the list.
     pub(super) fn add(&mut self, name: &str, content: &mut dyn Read, bytes: u64) -> Result<(), RecordError> {
-        let mode = if name.ends_with(".sh") { 0o755 } else { 0o644 };
+        let mode = if name == SCRIPT_FILE { 0o755 } else { 0o644 };
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
             .last_modified_time(DateTime::default())

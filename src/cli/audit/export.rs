@@ -70,14 +70,14 @@ pub(super) async fn run(settings: Settings, args: &RecordArgs) -> Result<u8, Cli
     let signer = args.sign.as_deref().map(signature::public_key).transpose()?;
     let record = UnsealedRecord::write(&location.path, &anchor, &args.output, signer.as_deref())?;
     let manifest = record.manifest().as_bytes();
-    let signed = args.sign.as_deref().map(|key| signature::sign(key, manifest)).transpose()?;
+    let sealing = args.sign.as_deref().map(|key| signature::sign(key, manifest)).transpose()?;
     let stamped = match &args.timestamp {
         Some(url) => Some(time_stamp::time_stamp(url, manifest).await?),
         None => None,
     };
     let (job, seq) = (record.job, record.seq);
     let faults: Vec<String> = record.faults.iter().map(ToString::to_string).collect();
-    let sealed = record.seal(signed.as_deref(), stamped.as_deref())?;
+    let sealed = record.seal(sealing.as_deref(), stamped.as_deref())?;
     let view = RecordView {
         job,
         file: args.output.display().to_string(),
@@ -86,7 +86,7 @@ pub(super) async fn run(settings: Settings, args: &RecordArgs) -> Result<u8, Cli
         seq,
         anchored: anchor.pair().is_some(),
         manifest_sha256: sealed.manifest_sha256,
-        signed: signed.is_some(),
+        signed: sealing.is_some(),
         timestamped: stamped.is_some(),
         faults,
     };

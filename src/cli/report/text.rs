@@ -49,9 +49,6 @@ fn section(section: &Section, room: Option<usize>) -> String {
             Column::Sentence => (name, Align::Cut),
         })
         .collect();
-    fn cells<'r>(row: &'r [PageCell], of: &[usize]) -> Vec<&'r PageCell> {
-        of.iter().filter_map(|&column| row.get(column)).collect()
-    }
     let mut lines = TextTable::new(&columns).with_minor(table.minor);
     for row in table.rows.iter().take(MOST_ROWS) {
         let cells = cells(row, &shown);
@@ -82,4 +79,9 @@ fn section(section: &Section, room: Option<usize>) -> String {
         }
     }
     text
+}
+
+/// The cells of a row in these columns.
+fn cells<'r>(row: &'r [PageCell], of: &[usize]) -> Vec<&'r PageCell> {
+    of.iter().filter_map(|&column| row.get(column)).collect()
 }

@@ -93,8 +93,8 @@ fn job_progress(job: &JobLine, at: Timestamp) -> String {
     if job.todos > 0 {
         let _ = write!(text, ", {} of {} todos", job.todos_completed, job.todos);
     }
-    if job.worked_ms > 0 {
-        let _ = write!(text, "; {} turns an hour", job.turns.saturating_mul(3_600_000) / job.worked_ms);
+    if let Some(rate) = job.turns.saturating_mul(3_600_000).checked_div(job.worked_ms) {
+        let _ = write!(text, "; {rate} turns an hour");
     }
     text + &ends(job.left_ms, at) + &so_far(job.cost_usd.unwrap_or_default())
 }
