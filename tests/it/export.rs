@@ -105,6 +105,7 @@ fn of_parquet(dir: &TestDir, name: &str) -> Vec<Value> {
         Field::Null => Value::Null,
         Field::Str(text) => json!(text),
         Field::Long(number) => json!(number),
+        Field::Bool(flag) => json!(flag),
         Field::Double(number) => json!(number),
         other => panic!("{other:?}"),
     };
