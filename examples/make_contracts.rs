@@ -163,7 +163,9 @@ fn parts(rng: &mut Rng, parties: [&str; 2], tell: &mut dyn FnMut(&str)) -> Vec<P
         if rng.u8(..4) == 0 {
             let lead = fill(rng, &LEADS);
             let items: Vec<String> = ITEMS[rng.usize(..3)..].iter().map(|item| fill(rng, &[item])).collect();
-            items.iter().for_each(|item| tell(item));
+            for item in &items {
+                tell(item);
+            }
             parts.push(Part::List(lead, items));
         }
     }
@@ -178,11 +180,13 @@ fn plain(title: &str, pages: &[Vec<Part>], line: &dyn Fn(&str) -> String) -> Str
             text.push('\u{c}');
         }
         for part in page {
-            text += &match part {
-                Part::Heading(heading) => format!("## {heading}\n\n"),
-                Part::Paragraph(sentences) => format!("{}\n\n", line(&sentences.join(" "))),
-                Part::List(lead, items) => format!("{lead}\n\n- {}\n\n", items.join("\n- ")),
+            let words = match part {
+                Part::Heading(heading) => format!("## {heading}"),
+                Part::Paragraph(sentences) => line(&sentences.join(" ")),
+                Part::List(lead, items) => format!("{lead}\n\n- {}", items.join("\n- ")),
             };
+            text += &words;
+            text += "\n\n";
         }
     }
     text
@@ -215,7 +219,9 @@ fn word(title: &str, pages: &[Vec<Part>]) -> Result<Vec<u8>, Box<dyn Error>> {
                 Part::Paragraph(sentences) => body += &paragraph("Normal", &sentences.join(" ")),
                 Part::List(lead, items) => {
                     body += &paragraph("Normal", lead);
-                    items.iter().for_each(|item| body += &paragraph("ListBullet", &format!("- {item}")));
+                    for item in items {
+                        body += &paragraph("ListBullet", &format!("- {item}"));
+                    }
                 }
             }
         }

@@ -208,8 +208,10 @@ fn a_signature_counts_where_its_key_is_trusted() {
     assert!(!dir.path("none.zip").exists());
 }
 
+type Answer = fn(&[u8]) -> Vec<u8>;
+
 /// A server that answers one request after the other with what `answer` makes of the hash in it.
-fn time_stamp_server(answers: Vec<fn(&[u8]) -> Vec<u8>>) -> String {
+fn time_stamp_server(answers: Vec<Answer>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     thread::spawn(move || {

@@ -169,8 +169,8 @@ fn a_table_has_every_record_of_every_job_in_each_form() {
     assert!(!sheet.contains("<f>"), "no formula: {sheet}");
     let notes = of_xlsx(&dir, "table.xlsx", "xl/comments1.xml");
     assert!(notes.contains("A guest may stay.\n\na.md, line 5, found"), "{notes}");
-    let links = of_xlsx(&dir, "table.xlsx", "xl/worksheets/_rels/sheet1.xml.rels");
-    assert!(links.contains(&page(&expected[2])), "{links}");
+    let addresses = of_xlsx(&dir, "table.xlsx", "xl/worksheets/_rels/sheet1.xml.rels");
+    assert!(addresses.contains(&page(&expected[2])), "{addresses}");
 }
 
 #[test]

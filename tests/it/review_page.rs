@@ -99,7 +99,7 @@ fn records_stand_beside_their_sources_and_hostile_text_stays_text() {
     let dir = TestDir::new();
     let hostile = "# One\n\nThe keeper must close <script>alert(1)</script> \"the\" </mark></div> door & 'gate'.\n";
     dir.put("many/<img src=x onerror=alert(1)>.md", hostile);
-    let long: String = (0..3_000).map(|number| format!("Nothing is said in line {number} of this file.\n")).collect();
+    let long = "Nothing is said in this line.\n".repeat(3_000);
     dir.put("many/long.md", format!("# Long\n\nA guest must sign.\n\n{long}\nThe last keeper must lock up.\n"));
     let submitted = ["submit", "extract-requirements", "-d", "many", "--each", "--batch", "night", "-q"];
     assert_eq!(dir.run_with(&[], &submitted).code, 0);
@@ -178,7 +178,9 @@ fn the_most_doubtful_records_come_first() {
         review.records.iter().map(|record| Some(record.doubts.first()?.kind)).collect();
     let (first, last) = (Some(DoubtKind::FoundByOne), Some(DoubtKind::OverBreak));
     let ones = kinds("unconfirmed") + kinds("missing");
-    let expected = [vec![first; ones], vec![last; review.doubtful as usize - ones]].concat();
+    let expected =
+        [vec![first; ones], vec![last; review.records.iter().filter(|record| record.is_doubtful()).count() - ones]]
+            .concat();
     assert_eq!(gravest[..expected.len()], expected);
     assert!(gravest[expected.len()..].iter().all(Option::is_none));
 

@@ -1,6 +1,8 @@
 //! What people say of a result: each word is a fact with a name, the model's file stays, and a job that has ended goes on with
 //! feedback or with more documents.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use crate::cli_run::{TestDir, bootstrap, complete, done, next, plan, read, reply, work, write};
 use serde_json::{Value, json};
 use std::path::Path;

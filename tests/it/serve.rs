@@ -112,6 +112,8 @@ fn jobs(dir: &TestDir) -> Vec<Value> {
     serde_json::from_str(&dir.run_with(&[], &["jobs", "--json"]).stdout).unwrap()
 }
 
+type Fields<'f> = &'f [(&'f str, &'f str)];
+
 #[test]
 fn without_the_token_nothing_is_answered() {
     let (dir, ids) = worked();
@@ -254,7 +256,7 @@ fn two_people_lose_nothing_and_decide_on_what_they_saw() {
     // Both opened the page before anything was corrected or sent back.
     let correct = |value| [file, ("place", "$.requirements[0].strength"), ("value", value), ("corrections", "0")];
     let feedback = [("text", "Once more."), ("result", "0")];
-    let posts: [(usize, &str, &[(&str, &str)]); 5] = [
+    let posts: [(usize, &str, Fields); 5] = [
         (0, "correct", &correct("SHALL")),
         (1, "correct", &correct("MAY")),
         (1, "approve", &[("corrections", "0"), ("result", "0")]),
