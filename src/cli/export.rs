@@ -4,6 +4,7 @@ use super::{AppContext, CliError, exit, job_or_batch::JobOrBatch, out, progress:
 use crate::{
     config::Settings,
     export::{GatheredRecords, ReviewPages, TableFormat, TableNotes, TableRequest, folder_of, write_table},
+    review::record_anchor,
     store::JobFilter,
 };
 use std::{
@@ -167,7 +168,8 @@ fn write(
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(CliError::usage(format!("there is no folder {} for the table: make it first", folder.display())));
     }
-    let review = args.review.as_deref().map(|pages| ReviewPages { folder: seen_from(pages, folder), anchor });
+    let review =
+        args.review.as_deref().map(|pages| ReviewPages { folder: seen_from(pages, folder), anchor: record_anchor });
     let request = TableRequest { list: args.deliverable.clone(), review, is_corrected: args.corrected };
     let failed = |error: crate::export::ExportError| CliError::failed(error.to_string());
     let aside = folder.map_or_else(std::env::temp_dir, Path::to_owned);
@@ -205,21 +207,4 @@ fn seen_from(pages: &str, table: Option<&Path>) -> String {
     let below = table.and_then(|table| pages.strip_prefix(whole(table)).ok().map(Path::to_owned));
     let seen = below.filter(|path| !path.as_os_str().is_empty()).unwrap_or(pages);
     seen.to_string_lossy().into_owned()
-}
-
-/// The element of a record on its review page: `record-requirements-requirements-3`.
-fn anchor(file: &str, place: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    let name = file.rsplit('/').next().unwrap_or(file);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let mut anchor = format!("record-{stem}-").replace(|letter: char| !is_plain(letter), "_");
-    for letter in place.trim_start_matches(['$', '.']).chars() {
-        match letter {
-            '.' | '[' if !anchor.ends_with('-') => anchor.push('-'),
-            '.' | '[' | ']' => {}
-            letter if is_plain(letter) => anchor.push(letter),
-            letter => drop(write!(anchor, "_{:x}", u32::from(letter))),
-        }
-    }
-    anchor
 }

@@ -191,7 +191,7 @@ impl OpenJob {
             // Who sent the result back died before the row said so.
             Err(StoreError::Ended { .. }) if self.job.ended().is_none() => {
                 self.lease.claim_ended(store).await?;
-                store.reopen(self.lease.id, self.lease.number).await?;
+                store.reopen(self.lease.id, self.lease.number, self.row().documents).await?;
             }
             claimed => claimed?,
         }

@@ -180,8 +180,8 @@ pub async fn record_review(
         }
         opened.write_derived()
     })?;
-    if opened.job.is_running() && status != JobStatus::Held {
-        store.reopen(opened.lease.id, opened.lease.number).await?;
+    if opened.job.is_running() {
+        store.reopen(opened.lease.id, opened.lease.number, opened.row().documents).await?;
     }
     if let Some(mut uploader) = uploader {
         let Anchor { seq, head } = opened.anchor();

@@ -78,8 +78,9 @@ pub trait JobStore: Send + Sync + std::fmt::Debug {
     /// that: it stays ended, with the next lease number, which is returned. `NotFound`, `Ended` otherwise.
     async fn claim_ended(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
 
-    /// A job that was taken so goes on after its end: it is running, and its batch has something to do again. `LeaseLost`.
-    async fn reopen(&self, id: JobId, lease: u64) -> Result<(), StoreError>;
+    /// A job that was taken so goes on after its end, maybe with more documents: it is running, and its batch has something to do
+    /// again. `LeaseLost`.
+    async fn reopen(&self, id: JobId, lease: u64, documents: u64) -> Result<(), StoreError>;
 
     /// Moves the deadline to `for_ms` milliseconds from now. `LeaseLost` when another has claimed the job, or the lease
     /// was freed by a checkpoint.

@@ -5,10 +5,13 @@ use super::{
     access::Visitor,
     backend::FoundJob,
     frame::{Frame, ShownTime, StateBadge, page, usd},
-    job_record::{JobRecord, PersonsWord, RecordedTurn},
+    job_record::{JobRecord, RecordedTurn},
     server::{PathOf, WebState},
 };
-use crate::{audit::timeline::PhaseRecord, report::words::counted};
+use crate::{
+    audit::{people::PersonAct, timeline::PhaseRecord},
+    report::words::counted,
+};
 use askama::Template;
 use axum::{Extension, extract::State, response::Response};
 use overnight_core::{
@@ -87,10 +90,11 @@ struct FileCells {
     note: String,
 }
 
-struct WordCells {
+/// What a person did about the job.
+struct ActCells {
     at: ShownTime,
     what: String,
-    text: String,
+    comment: String,
 }
 
 #[derive(Template)]
@@ -116,7 +120,7 @@ struct JobDetailPage {
     board: Option<String>,
     phases: Vec<PhaseBlock>,
     findings: Vec<FindingCells>,
-    words: Vec<WordCells>,
+    people: Vec<ActCells>,
     documents: Vec<FileCells>,
     more_documents: usize,
     record: Vec<FileCells>,
@@ -161,6 +165,7 @@ impl JobDetailPage {
             (listed.collect::<Vec<_>>(), job.spec.documents.len().saturating_sub(MOST_DOCUMENTS))
         });
         let (documents, more_documents) = documents.unwrap_or_default();
+        let people = record.timeline.iter().flat_map(|timeline| &timeline.people);
         let files = record.files.iter().filter(|file| !file.path.starts_with("archive/"));
         Self {
             id: facts.id.to_string(),
@@ -184,7 +189,7 @@ impl JobDetailPage {
             board: record.board.clone().filter(|_| ending.is_none()),
             phases: phases(record, &frame),
             findings: job.map(|job| job.proof.findings.iter().map(FindingCells::of).collect()).unwrap_or_default(),
-            words: record.words.iter().map(|word| WordCells::of(word, &frame)).collect(),
+            people: people.map(|act| ActCells::of(act, &frame)).collect(),
             documents,
             more_documents,
             record: files
@@ -316,8 +321,9 @@ impl FindingCells {
     }
 }
 
-impl WordCells {
-    fn of(word: &PersonsWord, frame: &Frame) -> Self {
-        Self { at: frame.time(word.at), what: word.what.clone(), text: word.text.clone() }
+impl ActCells {
+    fn of(act: &PersonAct, frame: &Frame) -> Self {
+        let what = format!("{} {}", act.who, act.what);
+        Self { at: frame.time(act.at), what, comment: act.comment.clone().unwrap_or_default() }
     }
 }

@@ -15,13 +15,7 @@ use crate::{
     workspace::{Workspace, chain, files::FolderEntry, journal},
 };
 use overnight_core::{
-    job::{
-        event::Event,
-        finding::{BY_MODEL, FINDINGS_FILE},
-        id::JobId,
-        models::Tier,
-        time::Timestamp,
-    },
+    job::{event::Event, finding::FINDINGS_FILE, id::JobId, models::Tier, time::Timestamp},
     message::Usage,
 };
 use std::{
@@ -65,15 +59,6 @@ pub(super) struct RecordedTurn {
     pub(super) calls: Vec<String>,
 }
 
-/// What a person said of the job.
-#[derive(Clone, Debug)]
-pub(super) struct PersonsWord {
-    pub(super) at: Timestamp,
-    /// What was done, as a sentence's beginning.
-    pub(super) what: String,
-    pub(super) text: String,
-}
-
 /// What a job's workspace tells.
 #[derive(Debug)]
 pub(super) struct JobRecord {
@@ -85,7 +70,6 @@ pub(super) struct JobRecord {
     /// What each phase made of the plan.
     pub(super) plan_changes: Vec<String>,
     pub(super) turns: Vec<RecordedTurn>,
-    pub(super) words: Vec<PersonsWord>,
     /// `todos.md` as it is.
     pub(super) board: Option<String>,
     /// The files of the record, and of `archive/`.
@@ -101,7 +85,6 @@ impl JobRecord {
             timeline: None,
             plan_changes: Vec::new(),
             turns: Vec::new(),
-            words: Vec::new(),
             board: None,
             files: Vec::new(),
         };
@@ -134,39 +117,6 @@ impl JobRecord {
         if let Event::ModelReplied { turn, conversation, model, tier, usage, cost_usd, calls, .. } = event {
             let calls = calls.iter().map(|pending| pending.said.name.clone()).collect();
             self.turns.push(RecordedTurn { number: turn, conversation, at, model, tier, usage, cost_usd, calls });
-        } else {
-            self.words.extend(PersonsWord::of(at, event));
-        }
-    }
-}
-
-impl PersonsWord {
-    /// What the event says that a person said.
-    fn of(at: Timestamp, event: Event) -> Option<Self> {
-        let word = |by: Option<String>, what: String, text: Option<String>| {
-            let what = by.map_or_else(|| what.clone(), |by| format!("{what}, by {by}"));
-            Some(Self { at, what, text: text.unwrap_or_default() })
-        };
-        if let Event::FeedbackGiven { number, text, by, .. } = event {
-            word(by, format!("Sent back with feedback {number}"), Some(text))
-        } else if let Event::Approved { by, comment } = event {
-            word(by, "Approved".to_owned(), comment)
-        } else if let Event::RecordApproved { file, record, by, comment } = event {
-            word(Some(by), format!("Record {record} of {file} approved"), comment)
-        } else if let Event::FieldCorrected { finding, .. } = event {
-            let settled = finding.settled.as_ref();
-            let (file, place) = (finding.file.as_deref()?, finding.place.as_deref()?);
-            let told = settled.map(|settled| settled.settlement.told()).unwrap_or_default();
-            let comment = Some(finding.text.as_str()).filter(|text| !text.is_empty());
-            let text = comment.map_or_else(|| told.clone(), |comment| format!("{told}\n{comment}"));
-            word(settled.map(|settled| settled.by.clone()), format!("{place} of {file} corrected"), Some(text))
-        } else if let Event::DocumentsAdded { documents, by } = event {
-            let names: Vec<String> = documents.into_iter().map(|document| document.name).collect();
-            word(by, "Documents added".to_owned(), Some(names.join("\n")))
-        } else if let Event::FindingSettled { id, settlement, by } = event {
-            (by != BY_MODEL).then(|| word(Some(by), format!("Finding {id} settled"), Some(settlement.told())))?
-        } else {
-            None
         }
     }
 }

@@ -126,6 +126,8 @@ fn what_people_say_of_a_result_is_in_its_record() {
     assert!(shown.contains("Documents were added to the job:\n- c.md (3 lines)"), "{shown}");
     assert_eq!(json_of(workspace.join(REPORT)), json!({"titles": [{"text": "C", "pages": 3}]}));
     assert!(ran(&["logs", "last"]).stdout.contains("documents added by Anna: c.md"));
+    let rows: Value = serde_json::from_str(&ran(&["jobs", "--json"]).stdout).unwrap();
+    assert_eq!(rows[0]["documents"], 3);
     assert_eq!(verify(), 0);
     std::fs::write(workspace.join("documents/c.md"), "changed").unwrap();
     assert_eq!(verify(), 1);

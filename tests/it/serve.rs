@@ -234,7 +234,11 @@ fn what_a_person_says_on_the_page_is_in_the_record() {
     let first = &corrected["requirements"][0];
     assert_eq!([&first["strength"], &first["section"]], ["SHALL", "One\nTwo"]);
     let page = served.page(&job);
-    assert!(page.contains("strength of output/requirements.json corrected, by Ann") && !page.contains("<i>"), "{page}");
+    assert!(
+        page.contains("Ann corrected $.requirements[0].strength of output/requirements.json (c1)")
+            && !page.contains("<i>"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -37,7 +37,8 @@ const CLAIM_ENDED: &str = "update jobs set
      returning lease";
 
 const REOPEN: &str = "update jobs set
-        status = 'running', reason = null, completed_at = null, turns_at_claim = turns, attempts = 0, updated = {now}
+        status = 'running', reason = null, completed_at = null, turns_at_claim = turns, attempts = 0, documents = $3,
+        updated = {now}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
 
@@ -159,8 +160,8 @@ impl<E: Engine> JobStore for E {
         claim(self, CLAIM_ENDED, id, worker, for_ms).await
     }
 
-    async fn reopen(&self, id: JobId, lease: u64) -> Result<(), StoreError> {
-        self.under_lease(id, REOPEN, values![id, lease], Durability::Now).await?;
+    async fn reopen(&self, id: JobId, lease: u64, documents: u64) -> Result<(), StoreError> {
+        self.under_lease(id, REOPEN, values![id, lease, documents], Durability::Now).await?;
         self.count(vec![SqlStatement::new(REOPEN_BATCHES, values![id, None::<Uuid>])]).await.map(drop)
     }
 
