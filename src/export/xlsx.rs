@@ -17,7 +17,7 @@ const MOST_LINKS: u32 = 65_530;
 const MOST_LETTERS: usize = 32_767;
 /// Letters of a note, and notes of a workbook, each of which takes 13 KB of memory until the end and is a drawing to Excel.
 const NOTE_LETTERS: usize = 2_000;
-const MOST_NOTES: u32 = 7_000;
+const MOST_NOTES: u32 = 5_000;
 /// The name of the first sheet; those behind it are numbered.
 const SHEET: &str = "records";
 /// Letters that a column shows at least and at most, and of how many rows they are counted.
