@@ -83,30 +83,55 @@ impl JsonPath {
 /// The value at a place as [`JsonPath::each`] names it (`$.requirements[3].text`). A field that is not there is made, where its
 /// object is.
 pub fn at_mut<'v>(root: &'v mut Value, place: &str) -> Option<&'v mut Value> {
-    let mut rest = place.strip_prefix('$')?;
-    let mut value = root;
-    while !rest.is_empty() {
-        (value, rest) = match value {
-            Value::Object(map) => {
-                let text = rest.strip_prefix('.')?;
-                let is_whole = |key: &&String| text.strip_prefix(key.as_str()).is_some_and(ends_step);
-                // A key may hold what separates steps: the longest that is there is meant.
-                let known = map.keys().filter(is_whole).max_by_key(|key| key.len()).map(String::len);
-                let end = match known {
-                    Some(length) => length,
-                    None if text.contains(['.', '[']) || text.is_empty() => return None,
-                    None => text.len(),
-                };
-                (map.entry(&text[..end]).or_insert(Value::Null), &text[end..])
-            }
-            Value::Array(items) => {
-                let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
-                (items.get_mut(index.parse::<usize>().ok()?)?, after)
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
-        };
+    let mut steps = Vec::new();
+    if !leads_on(root, place.strip_prefix('$')?, &mut steps) {
+        return None;
     }
-    Some(value)
+    steps.into_iter().try_fold(root, |value, step| match (step, value) {
+        (PathSegment::Key(key), Value::Object(map)) => Some(map.entry(key).or_insert(Value::Null)),
+        (PathSegment::Index(index), Value::Array(items)) => items.get_mut(index),
+        (PathSegment::Key(_) | PathSegment::Index(_) | PathSegment::Each, _) => None,
+    })
+}
+
+/// Adds the steps by which the rest of a place leads on from `value`. A key may hold what separates steps: the longest is meant
+/// that leads to the end. False: none does.
+fn leads_on(value: &Value, rest: &str, steps: &mut Vec<PathSegment>) -> bool {
+    if rest.is_empty() {
+        return true;
+    }
+    match value {
+        Value::Object(map) => {
+            let Some(text) = rest.strip_prefix('.') else { return false };
+            let is_whole = |key: &&String| text.strip_prefix(key.as_str()).is_some_and(ends_step);
+            let mut known: Vec<&String> = map.keys().filter(is_whole).collect();
+            known.sort_by_key(|key| std::cmp::Reverse(key.len()));
+            for key in known {
+                steps.push(PathSegment::Key(key.clone()));
+                if leads_on(&map[key], &text[key.len()..], steps) {
+                    return true;
+                }
+                steps.pop();
+            }
+            let is_new = !text.is_empty() && !text.contains(['.', '[']);
+            steps.extend(is_new.then(|| PathSegment::Key(text.to_owned())));
+            is_new
+        }
+        Value::Array(items) => {
+            let item = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            let Some((index, after)) = item.and_then(|(index, after)| Some((index.parse::<usize>().ok()?, after)))
+            else {
+                return false;
+            };
+            let Some(value) = items.get(index) else { return false };
+            steps.push(PathSegment::Index(index));
+            leads_on(value, after, steps) || {
+                steps.pop();
+                false
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// Where `place` is within `record`: `.text` for `$.items[3].text` within `$.items[3]`, empty for the record itself; none where it
@@ -222,7 +247,7 @@ mod tests {
         }
         *at_mut(&mut value, "$.a.b[1].e").unwrap() = json!("new");
         assert_eq!(value["a"]["b"][1], json!({"d": 0, "e": "new"}));
-        for place in ["a", "$.a.b[9]", "$.a.b[1].f.g", "$.a.b.c", "$[0]", "$.a.b[x]"] {
+        for place in ["a", "$.a.b[9]", "$.a.b[1].f.g", "$.a.b[0].c.d", "$[0]", "$.a.b[x]"] {
             assert_eq!(at_mut(&mut value, place), None, "{place}");
         }
     }
