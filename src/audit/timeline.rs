@@ -86,10 +86,16 @@ pub struct Spending {
 
 /// Reads the phases of the job whose workspace is at `path`; safe beside a running one.
 pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
+    timeline_with(path, &mut |_| {})
+}
+
+/// The same, for who reads more out of the journal: `see` is given each decision, from the first on.
+pub fn timeline_with(path: &Path, see: &mut dyn FnMut(&Decision)) -> Result<Timeline, AuditError> {
     let workspace = Workspace::open(path)?;
     let mut reading: Option<TimelineBuilder> = None;
     let read = journal::read(&workspace, |line: chain::JournalLine<Event>| {
         let decision = Decision { at: line.at, events: line.events };
+        see(&decision);
         if let Some(reading) = &mut reading {
             reading.on(&decision);
         } else {

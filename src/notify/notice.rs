@@ -5,7 +5,7 @@ use crate::{
         needs::{NeedKind, commands},
         words::{counted, one_line, short},
     },
-    store::{BatchRow, PAUSED_BY_PERSON, QueueEntry},
+    store::{BatchRow, BatchTotals, PAUSED_BY_PERSON, QueueEntry},
 };
 use overnight_core::job::{
     id::JobId,
@@ -49,16 +49,8 @@ pub struct Notice {
     pub created: Timestamp,
     /// Jobs of the batch, and how many there are in each status.
     pub jobs: u64,
-    pub queued: u64,
-    pub running: u64,
-    pub held: u64,
-    pub completed: u64,
-    pub partial: u64,
-    pub blocked: u64,
-    pub failed: u64,
-    pub cancelled: u64,
-    /// Of the completed, those that were done before.
-    pub linked: u64,
+    #[serde(flatten)]
+    pub totals: BatchTotals,
     pub cost_usd: f64,
     pub budget_usd: Option<f64>,
     /// Jobs that need a person; the first of them are named.
@@ -94,15 +86,7 @@ impl Notice {
             model: batch.model.clone(),
             created: batch.created,
             jobs: totals.all(),
-            queued: totals.queued,
-            running: totals.running,
-            held: totals.held,
-            completed: totals.completed,
-            partial: totals.partial,
-            blocked: totals.blocked,
-            failed: totals.failed,
-            cancelled: totals.cancelled,
-            linked: totals.linked,
+            totals: *totals,
             cost_usd: row.spent_usd,
             budget_usd: batch.budget_usd,
             need,

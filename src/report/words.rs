@@ -1,5 +1,6 @@
 //! Makes text of models, documents and servers safe to show: one line without control characters. Each format escapes it further.
 
+pub use overnight_core::amount::counted;
 use overnight_documents::is_invisible;
 
 /// Characters of a sentence that a page repeats.
@@ -22,11 +23,6 @@ pub fn short(text: &str) -> String {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),
         None => line,
     }
-}
-
-/// `1 job`, `2 jobs`.
-pub fn counted(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// USD to the hundredth of a cent.

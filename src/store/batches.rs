@@ -72,6 +72,20 @@ impl BatchTotals {
         }
     }
 
+    /// The same, to be counted up.
+    pub fn of_mut(&mut self, status: JobStatus) -> &mut u64 {
+        match status {
+            JobStatus::Queued => &mut self.queued,
+            JobStatus::Running => &mut self.running,
+            JobStatus::Held => &mut self.held,
+            JobStatus::Completed => &mut self.completed,
+            JobStatus::Partial => &mut self.partial,
+            JobStatus::Blocked => &mut self.blocked,
+            JobStatus::Failed => &mut self.failed,
+            JobStatus::Cancelled => &mut self.cancelled,
+        }
+    }
+
     pub fn all(&self) -> u64 {
         self.queued + self.running + self.held + self.ended()
     }

@@ -14,9 +14,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hmac::{Hmac, KeyInit, Mac};
+use overnight_core::job::digest::hex;
 use sha2::Sha256;
 use std::{
-    fmt::{self, Write},
+    fmt,
     fs::File,
     io::{self, Read},
     net::SocketAddr,
@@ -174,11 +175,4 @@ fn derived(token: &str, what: &str) -> String {
     // A key of any length will do.
     let mac = Hmac::<Sha256>::new_from_slice(token.as_bytes()).map(|mac| mac.chain_update(what).finalize());
     mac.map(|mac| hex(&mac.into_bytes())).unwrap_or_default()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

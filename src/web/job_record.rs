@@ -5,14 +5,14 @@ use crate::{
     audit::{
         AuditError,
         plan_diff::plan_diff,
-        timeline::{Timeline, timeline},
+        timeline::{Timeline, timeline_with},
     },
     report::{
         facts::JobFacts,
         read::{Whereabouts, read},
     },
     review::JobReview,
-    workspace::{Workspace, chain, files::FolderEntry, journal},
+    workspace::{Workspace, files::FolderEntry},
 };
 use overnight_core::{
     job::{event::Event, finding::FINDINGS_FILE, id::JobId, models::Tier, time::Timestamp},
@@ -101,23 +101,32 @@ impl JobRecord {
         let at_top = RECORD_FILES.into_iter().filter_map(|name| workspace.metadata(name).ok());
         self.files = at_top.chain(workspace.list("archive")?).collect();
         self.board = workspace.read_text_at_most(BOARD, MOST_BOARD).ok();
-        journal::read(&workspace, |line: chain::JournalLine<Event>| {
-            line.events.into_iter().for_each(|event| self.on(line.at, event));
-            Ok::<(), String>(())
+        let told = timeline_with(path, &mut |decision| {
+            self.turns.extend(decision.events.iter().filter_map(|event| RecordedTurn::of(decision.at, event)));
         })?;
-        let told = timeline(path)?;
         for place in 0..told.phases.len() {
             self.plan_changes.push(plan_diff(path, &told, place)?);
         }
         self.timeline = Some(told);
         Ok(())
     }
+}
 
-    fn on(&mut self, at: Timestamp, event: Event) {
-        if let Event::ModelReplied { turn, conversation, model, tier, usage, cost_usd, calls, .. } = event {
-            let calls = calls.iter().map(|pending| pending.said.name.clone()).collect();
-            self.turns.push(RecordedTurn { number: turn, conversation, at, model, tier, usage, cost_usd, calls });
-        }
+impl RecordedTurn {
+    fn of(at: Timestamp, event: &Event) -> Option<Self> {
+        let Event::ModelReplied { turn, conversation, model, tier, usage, cost_usd, calls, .. } = event else {
+            return None;
+        };
+        Some(Self {
+            number: *turn,
+            conversation: *conversation,
+            at,
+            model: model.clone(),
+            tier: *tier,
+            usage: *usage,
+            cost_usd: *cost_usd,
+            calls: calls.iter().map(|pending| pending.said.name.clone()).collect(),
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::WebError;
 use crate::store::{BatchTotals, JobFilter, JobRow, Store, StoreError};
-use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
+use overnight_core::job::{id::JobId, time::Timestamp};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
@@ -195,17 +195,7 @@ impl KnownJobs {
 
 /// Counts a job.
 pub(super) fn count(totals: &mut BatchTotals, row: &JobRow) {
-    let number = match row.state.status {
-        JobStatus::Queued => &mut totals.queued,
-        JobStatus::Running => &mut totals.running,
-        JobStatus::Held => &mut totals.held,
-        JobStatus::Completed => &mut totals.completed,
-        JobStatus::Partial => &mut totals.partial,
-        JobStatus::Blocked => &mut totals.blocked,
-        JobStatus::Failed => &mut totals.failed,
-        JobStatus::Cancelled => &mut totals.cancelled,
-    };
-    *number += 1;
+    *totals.of_mut(row.state.status) += 1;
     totals.linked += u64::from(row.queue.as_ref().is_some_and(|queue| queue.same_as.is_some()));
 }
 

@@ -231,17 +231,7 @@ pub(in crate::store) fn figures(
     let mut spent_usd = 0.0;
     for (status, jobs, linked, cost_usd) in rows {
         spent_usd += cost_usd.unwrap_or_default();
-        let column = match read.word("status", &status)? {
-            JobStatus::Queued => &mut totals.queued,
-            JobStatus::Running => &mut totals.running,
-            JobStatus::Held => &mut totals.held,
-            JobStatus::Completed => &mut totals.completed,
-            JobStatus::Partial => &mut totals.partial,
-            JobStatus::Blocked => &mut totals.blocked,
-            JobStatus::Failed => &mut totals.failed,
-            JobStatus::Cancelled => &mut totals.cancelled,
-        };
-        *column += read.number::<u64>("count", jobs)?;
+        *totals.of_mut(read.word("status", &status)?) += read.number::<u64>("count", jobs)?;
         totals.linked += read.number::<u64>("count", linked)?;
     }
     Ok(BatchFigures { totals, spent_usd })
