@@ -6,8 +6,9 @@ use super::extracted::{CollectedPages, Extracted};
 use super::file_kind;
 use super::format::{Format, MAX_BYTES, ending};
 use super::readers::{
-    CsvReader, EpubReader, HtmlReader, InPieces, MailReader, PageSink, PdfReader, PlainReader, ReadFailure, Reader,
-    SlidesReader, Source, Stopped, WordReader, WorkbookReader, mail,
+    CsvReader, EpubReader, HtmlReader, InPieces, JsonReader, MailReader, NotebookReader, OldOfficeReader,
+    OneNoteReader, OpenDocumentReader, PageSink, PdfReader, PlainReader, ReadFailure, Reader, RtfReader, SlidesReader,
+    Source, Stopped, WordReader, WorkbookReader, XmlReader, mail,
 };
 use super::refusal::Refusal;
 use super::units::Unit;
@@ -24,6 +25,13 @@ impl Format {
             Self::Slides => &SlidesReader,
             Self::Epub => &EpubReader,
             Self::Mail => &MailReader,
+            Self::OpenDocument => &OpenDocumentReader,
+            Self::OldOffice => &OldOfficeReader,
+            Self::RichText => &RtfReader,
+            Self::OneNote => &OneNoteReader,
+            Self::Json => &JsonReader,
+            Self::Xml => &XmlReader,
+            Self::Notebook => &NotebookReader,
             Self::Image | Self::Unread => &file_kind::ImageReader,
         }
     }
@@ -90,12 +98,16 @@ fn format_of(name: &str, bytes: &[u8]) -> Format {
         "md" | "markdown" | "mdown" | "mkd" | "mdx" => Format::Markdown,
         "html" | "htm" | "xhtml" | "xht" | "shtml" | "mht" | "mhtml" => Format::Html,
         "csv" | "tsv" => Format::Csv,
+        "json" | "jsonl" | "ndjson" | "geojson" | "jsonld" => Format::Json,
+        "ipynb" => Format::Notebook,
         "eml" if !starts_like_html(bytes) => Format::Mail,
         "patch" | "diff" => Format::Text,
         _ if mail::is_saved_page(bytes) => Format::Html,
         _ if mail::begins_like_one(bytes) || mail::is_mailbox(bytes) => Format::Mail,
         "txt" | "text" => Format::Text,
         _ if starts_like_html(bytes) => Format::Html,
+        "xml" | "rss" | "atom" | "svg" | "xsd" | "wsdl" | "rdf" | "fodt" | "fodp" | "fodg" => Format::Xml,
+        _ if starts_like_xml(bytes) => Format::Xml,
         _ => Format::Text,
     }
 }
@@ -109,6 +121,11 @@ fn starts_like_html(bytes: &[u8]) -> bool {
     head.starts_with(b"<!doctype html")
         || head.starts_with(b"<html")
         || ((head.starts_with(b"<?xml") || head.starts_with(b"<!--")) && (has("<html>") || has("<html ")))
+}
+
+/// With its declaration, which nothing else begins with.
+fn starts_like_xml(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"<?xml ")
 }
 
 #[cfg(test)]
@@ -139,7 +156,7 @@ mod tests {
         assert_eq!(text("a.txt", b"<html><p>a").2, "<html><p>a");
         let page = b"<?xml version='1.0'?>\n<!-- x -->\n<html xmlns='x'><p>a</p></html>";
         assert_eq!(text("page.xml", page).2, "a\n");
-        assert_eq!(text("data.xml", b"<?xml version='1.0'?><a>b</a>").0, Format::Text);
+        assert_eq!(text("data.xml", b"<?xml version='1.0'?><a>b</a>").0, Format::Xml);
         assert_eq!(text("a.php", b"<?php echo '<html>';").0, Format::Text);
     }
 

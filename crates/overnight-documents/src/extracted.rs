@@ -50,7 +50,13 @@ impl Extracted {
         let gaps: Vec<String> = self.gaps.iter().map(ToString::to_string).collect();
         let why = if gaps.is_empty() { String::new() } else { format!(" ({})", gaps.join("; ")) };
         match self.format {
-            Format::Text | Format::Markdown | Format::Csv | Format::Html => format!("no text in it{why}"),
+            Format::Text
+            | Format::Markdown
+            | Format::Csv
+            | Format::Html
+            | Format::Json
+            | Format::Xml
+            | Format::Notebook => format!("no text in it{why}"),
             _ => format!("no text in it{why}: {AGAINST_GAPS}"),
         }
     }

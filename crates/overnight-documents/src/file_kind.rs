@@ -22,11 +22,15 @@ pub(super) const ENCRYPTED: FileKind = ("an Office document", "remove the passwo
 pub(super) const ENCRYPTED_BOOK: FileKind = ("an EPUB book", "remove the password");
 pub(super) const EXCEL: FileKind = ("an Excel workbook", "open it in its own program and save it again");
 pub(super) const POWERPOINT: FileKind = ("a PowerPoint presentation", "save it as PDF");
-pub(super) const BINARY_EXCEL: FileKind = ("a binary Excel workbook (XLSB)", "save it as XLSX");
 pub(super) const OPEN_TEXT: FileKind = ("an OpenDocument text (ODT)", OFFICE);
 pub(super) const OPEN_SLIDES: FileKind = ("an OpenDocument presentation (ODP)", "save it as PPTX or PDF");
+pub(super) const OPEN_DRAWING: FileKind = ("an OpenDocument drawing (ODG)", "save it as PDF");
 pub(super) const OPEN_OTHER: FileKind = ("an OpenDocument file", "save it as PDF");
 const RTF: FileKind = ("an RTF document", OFFICE);
+const ONE_NOTE: FileKind = ("a OneNote section", "export it as PDF or DOCX");
+const ONE_NOTE_CONTENTS: FileKind = ("the table of contents of a OneNote notebook", "give its sections (ONE)");
+pub(super) const IWORK: FileKind =
+    ("a document of Pages, Numbers or Keynote", "export it as PDF, or as DOCX, XLSX or PPTX");
 const KINDLE: FileKind = ("a Kindle book (MOBI or AZW)", "convert it to EPUB");
 pub(super) const EPUB: FileKind = ("an EPUB book", "open it in its own program and save it again");
 const MAIL: FileKind = ("an e-mail", "save it as EML");
@@ -38,9 +42,14 @@ const PROGRAM: FileKind = ("a program", "leave it out");
 const DATABASE: FileKind = ("a database file", "export what matters as CSV or text");
 const POSTSCRIPT: FileKind = ("a PostScript file", "convert it to text, for example with `ps2ascii`");
 
+/// Formats that are read, and are ZIP archives.
+const ZIPPED: [FileKind; 7] = [WORD, EXCEL, POWERPOINT, EPUB, OPEN_TEXT, OPEN_SLIDES, OPEN_DRAWING];
+
 /// First bytes, and what they mean.
 const MAGIC: &[(&[u8], FileKind)] = &[
     (b"{\\rtf", RTF),
+    (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3", ONE_NOTE),
+    (b"\xa1\x2f\xff\x43\xd9\xef\x76\x4c\x9e\xe2\x10\xea\x57\x22\x76\x5f", ONE_NOTE_CONTENTS),
     (b"%!PS", POSTSCRIPT),
     (b"\x89PNG\r\n\x1a\n", IMAGE),
     (b"\xff\xd8\xff", IMAGE),
@@ -78,8 +87,12 @@ const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["pptx", "pptm", "ppsx"], POWERPOINT),
     (&["odt", "ott"], OPEN_TEXT),
     (&["odp", "otp"], OPEN_SLIDES),
-    (&["odg", "odf"], OPEN_OTHER),
+    (&["odg", "otg"], OPEN_DRAWING),
+    (&["odf"], OPEN_OTHER),
     (&["rtf"], RTF),
+    (&["one"], ONE_NOTE),
+    (&["onetoc2"], ONE_NOTE_CONTENTS),
+    (&["pages", "numbers", "key"], IWORK),
     (&["epub"], EPUB),
     (&["mobi", "azw", "azw3", "kfx"], KINDLE),
     (&["eml", "mbox", "msg", "mht", "mhtml"], MAIL),
@@ -102,6 +115,10 @@ pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
         Some(POWERPOINT) => Format::Slides,
         Some(EPUB) => Format::Epub,
         Some(OUTLOOK) => Format::Mail,
+        Some(OPEN_TEXT | OPEN_SLIDES | OPEN_DRAWING) => Format::OpenDocument,
+        Some(OLD_WORD | OLD_POWERPOINT) => Format::OldOffice,
+        Some(RTF) => Format::RichText,
+        Some(ONE_NOTE) => Format::OneNote,
         Some(IMAGE) => Format::Image,
         Some(kind @ (ENCRYPTED | ENCRYPTED_BOOK)) => {
             return Err(Refusal::Encrypted { format: kind.0.to_owned() });
@@ -115,8 +132,8 @@ pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
     match refusal {
         // What was cut off may have lost the parts that say what it is.
         Refusal::Unsupported { format, .. }
-            if format == ARCHIVE.0 && is_called(name, &[WORD, EXCEL, POWERPOINT, EPUB])
-                || format == OLD_OTHER.0 && is_called(name, &[EXCEL, MAIL]) =>
+            if format == ARCHIVE.0 && is_called(name, &ZIPPED)
+                || format == OLD_OTHER.0 && is_called(name, &[EXCEL, MAIL, OLD_WORD, OLD_POWERPOINT]) =>
         {
             Refusal::Damaged {
                 format: ending(name).to_uppercase(),
@@ -124,10 +141,14 @@ pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
             }
         }
         Refusal::Binary { .. } => match by_name(name) {
-            Some(kind) if [PDF, WORD, EXCEL, POWERPOINT, EPUB, MAIL].contains(&kind) => Refusal::Damaged {
-                format: ending(name).to_uppercase(),
-                why: "its bytes are not those of such a file: it is broken, locked or something else".to_owned(),
-            },
+            Some(kind)
+                if ZIPPED.contains(&kind) || [PDF, MAIL, OLD_WORD, OLD_POWERPOINT, RTF, ONE_NOTE].contains(&kind) =>
+            {
+                Refusal::Damaged {
+                    format: ending(name).to_uppercase(),
+                    why: "its bytes are not those of such a file: it is broken, locked or something else".to_owned(),
+                }
+            }
             Some(kind) => unsupported(kind),
             None => refusal,
         },
@@ -142,7 +163,7 @@ fn is_called(name: &str, kinds: &[FileKind]) -> bool {
 
 /// Whether a document's name has it that it is anything but a text.
 pub(super) fn is_called_no_text(name: &str) -> bool {
-    is_called(name, &[PDF, WORD, EXCEL, POWERPOINT, EPUB])
+    is_called(name, &ZIPPED) || is_called(name, &[PDF, OLD_WORD, OLD_POWERPOINT, RTF, ONE_NOTE])
 }
 
 /// Whether it is a PDF that something else stands before: a text may write of PDF. What isn't called one has its header where

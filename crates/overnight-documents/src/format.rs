@@ -26,6 +26,20 @@ pub enum Format {
     Epub,
     /// RFC 5322 or Outlook's own.
     Mail,
+    /// ODT, ODP, ODG, also in one XML file.
+    OpenDocument,
+    /// DOC and PPT.
+    OldOffice,
+    /// RTF.
+    RichText,
+    /// A section of OneNote.
+    OneNote,
+    /// JSON and JSON Lines.
+    Json,
+    /// XML of any sort, also SVG and feeds.
+    Xml,
+    /// Jupyter's.
+    Notebook,
     /// Pixels: text only by recognising it.
     Image,
     /// Nobody got a text from it.
@@ -33,7 +47,7 @@ pub enum Format {
 }
 
 /// All formats.
-pub const READERS: [Format; 11] = [
+pub const READERS: [Format; 18] = [
     Format::Markdown,
     Format::Text,
     Format::Html,
@@ -44,6 +58,13 @@ pub const READERS: [Format; 11] = [
     Format::Slides,
     Format::Epub,
     Format::Mail,
+    Format::OpenDocument,
+    Format::OldOffice,
+    Format::RichText,
+    Format::OneNote,
+    Format::Json,
+    Format::Xml,
+    Format::Notebook,
     Format::Image,
 ];
 
@@ -61,6 +82,13 @@ impl Format {
             Self::Slides => "slides",
             Self::Epub => "EPUB",
             Self::Mail => "mail",
+            Self::OpenDocument => "OpenDocument",
+            Self::OldOffice => "old Office",
+            Self::RichText => "RTF",
+            Self::OneNote => "OneNote",
+            Self::Json => "JSON",
+            Self::Xml => "XML",
+            Self::Notebook => "notebook",
             Self::Image => "image",
             Self::Unread => "not read",
         }

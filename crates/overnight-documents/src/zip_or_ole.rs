@@ -6,8 +6,8 @@ use std::io::Cursor;
 use memchr::memmem;
 
 use super::file_kind::{
-    ARCHIVE, BINARY_EXCEL, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
-    OPEN_OTHER, OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, WORD,
+    ARCHIVE, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, IWORK, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
+    OPEN_DRAWING, OPEN_OTHER, OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, WORD,
 };
 use super::readers::package::Package;
 
@@ -17,7 +17,8 @@ const HEAD: u64 = 1 << 20;
 /// The part of a book that names the others.
 const BOOK: &str = "META-INF/container.xml";
 /// The parts without which there is no document.
-const MAIN: [&str; 4] = ["word/document.xml", "xl/workbook.xml", "ppt/presentation.xml", "content.xml"];
+const MAIN: [&str; 5] =
+    ["word/document.xml", "xl/workbook.xml", "xl/workbook.bin", "ppt/presentation.xml", "content.xml"];
 
 /// By the part that says so; by exact names where that part is damaged.
 pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
@@ -40,6 +41,7 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
                 "text" => OPEN_TEXT,
                 "spreadsheet" => EXCEL,
                 "presentation" => OPEN_SLIDES,
+                "graphics" => OPEN_DRAWING,
                 _ => OPEN_OTHER,
             };
         }
@@ -47,6 +49,12 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
     if package.has(BOOK) {
         // Some programs forget to say so.
         return EPUB;
+    }
+    if ["Index/Document.iwa", "Index.zip", "index.apxl", "index.apxl.gz", "buildVersionHistory.plist"]
+        .iter()
+        .any(|name| package.has(name))
+    {
+        return IWORK;
     }
     let types = package.head("[Content_Types].xml", HEAD).unwrap_or_default();
     // Some programs write it in UTF-16.
@@ -61,7 +69,7 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
         ("spreadsheetml.template.main+xml", EXCEL),
         ("ms-excel.sheet.macroEnabled.main+xml", EXCEL),
         ("ms-excel.template.macroEnabled.main+xml", EXCEL),
-        ("ms-excel.sheet.binary.macroEnabled.main", BINARY_EXCEL),
+        ("ms-excel.sheet.binary.macroEnabled.main", EXCEL),
         ("presentationml.presentation.main+xml", POWERPOINT),
         ("presentationml.slideshow.main+xml", POWERPOINT),
         ("presentationml.template.main+xml", POWERPOINT),
@@ -74,7 +82,12 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
     if !package.has("_rels/.rels") && !package.has("[Content_Types].xml") {
         return ARCHIVE;
     }
-    let by_name = [("word/document.xml", WORD), ("xl/workbook.xml", EXCEL), ("ppt/presentation.xml", POWERPOINT)];
+    let by_name = [
+        ("word/document.xml", WORD),
+        ("xl/workbook.xml", EXCEL),
+        ("xl/workbook.bin", EXCEL),
+        ("ppt/presentation.xml", POWERPOINT),
+    ];
     by_name.iter().find(|(name, _)| package.has(name)).map_or(ARCHIVE, |(_, found)| *found)
 }
 

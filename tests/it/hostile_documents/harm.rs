@@ -12,7 +12,9 @@ use std::{
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// What must be said of some of them.
-pub(super) const EXPECTED: [(&str, &str); 10] = [
+pub(super) const EXPECTED: [(&str, &str); 12] = [
+    ("entities.odt", "declares a document type"),
+    ("encrypted.odt", "password"),
     ("entities.docx", "declares a document type"),
     ("deep.docx", "elements are nested in it"),
     ("encrypted.pdf", "password"),
@@ -28,7 +30,8 @@ pub(super) const EXPECTED: [(&str, &str); 10] = [
 /// All of them, by name.
 pub(super) fn documents() -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
-    let good: [(&str, Vec<u8>); 9] = [
+    let old = include_bytes!("../../../crates/overnight-documents/src/readers/old_office/sample.zip");
+    let good: [(&str, Vec<u8>); 16] = [
         ("pdf", office::pdf(3)),
         ("docx", office::docx(3)),
         ("xlsx", office::xlsx(2)),
@@ -37,6 +40,17 @@ pub(super) fn documents() -> BTreeMap<String, Vec<u8>> {
         ("html", office::html(2)),
         ("eml", office::mail(1)),
         ("csv", office::csv(1)),
+        ("odt", open_text()),
+        ("rtf", RTF.as_bytes().to_vec()),
+        ("doc", unzipped(old, "a.doc")),
+        ("ppt", unzipped(old, "a.ppt")),
+        ("json", br#"{"duties":[{"who":"The keeper","text":"The keeper MUST weigh each crate."}]}"#.to_vec()),
+        (
+            "xml",
+            b"<?xml version='1.0'?><duties><duty who='keeper'>The keeper MUST weigh each crate.</duty></duties>"
+                .to_vec(),
+        ),
+        ("ipynb", br#"{"cells":[{"cell_type":"markdown","source":["The keeper MUST weigh."]}],"nbformat":4}"#.to_vec()),
         ("zip", zipped(&[("inside/a.txt", b"The keeper MUST look inside."), ("b.html", b"<p>B MUST be.")])),
     ];
     for (number, (ending, bytes)) in good.iter().enumerate() {
@@ -65,12 +79,59 @@ pub(super) fn documents() -> BTreeMap<String, Vec<u8>> {
     add("deep.json", "[".repeat(500_000).into_bytes());
     add("deep.md", "> ".repeat(200_000).into_bytes());
     add("attributes.html", format!("<p {}>A", "a=1 ".repeat(200_000)).into_bytes());
+    add("deep.xml", format!("<?xml version='1.0'?>{}x{}", "<a>".repeat(9_000), "</a>".repeat(9_000)).into_bytes());
+    add("deep.rtf", format!("{{\\rtf1{}x", "{\\footnote ".repeat(200_000)).into_bytes());
+    add("deep.odt", open_file(&format!("{}<text:p>x</text:p>", "<text:section>".repeat(9_000)), ""));
+    add(
+        "repeated.odt",
+        open_file(
+            &format!(
+                "<table:table><table:table-row>{}</table:table-row></table:table>",
+                "<table:table-cell table:number-columns-repeated=\"1000000000\"><text:p>x</text:p></table:table-cell>"
+                    .repeat(100)
+            ),
+            "",
+        ),
+    );
+    add("encrypted.odt", open_file("", "<manifest><encryption-data/></manifest>"));
+    add(
+        "random.one",
+        [&b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3"[..], &random(20_000)].concat(),
+    );
     add("parts.eml", parts(5_000));
     add("headers.eml", format!("From: a@b.c\r\n{}\r\nText", "X-A: b\r\n".repeat(100_000)).into_bytes());
     bombs(&mut add);
     loops(&mut add);
     locked(&mut add);
     all
+}
+
+const RTF: &str = r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}\pard The keeper MUST weigh{\footnote In May.} each crate.\par
+\trowd\intbl Item\cell Price\cell\row\pard{\listtext 1.\tab}Open the gate.\par}";
+
+fn open_text() -> Vec<u8> {
+    let body = "<text:h text:outline-level=\"1\">Duties</text:h><text:p>The keeper MUST weigh each crate.</text:p><text:list><text:list-item>\
+        <text:p>Open the gate.</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell><text:p>Lamp</text:p>\
+        </table:table-cell></table:table-row></table:table>";
+    open_file(body, "<manifest/>")
+}
+
+fn open_file(body: &str, manifest: &str) -> Vec<u8> {
+    let content = format!(
+        "<office:document-content><office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    );
+    zipped(&[
+        ("mimetype", b"application/vnd.oasis.opendocument.text"),
+        ("META-INF/manifest.xml", manifest.as_bytes()),
+        ("content.xml", content.as_bytes()),
+    ])
+}
+
+fn unzipped(archive: &[u8], name: &str) -> Vec<u8> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(archive)).unwrap();
+    let mut bytes = Vec::new();
+    std::io::copy(&mut archive.by_name(name).unwrap(), &mut bytes).unwrap();
+    bytes
 }
 
 /// Little that unpacks to much, and entities that stand for more of themselves.
@@ -94,6 +155,8 @@ fn bombs(add: &mut impl FnMut(&str, Vec<u8>) -> Option<Vec<u8>>) {
     laughs.push_str("]><w:document><w:body><w:p><w:r><w:t>&a11;</w:t></w:r></w:p></w:body></w:document>");
     add("entities.docx", document(laughs.as_bytes()));
     add("entities.xml", laughs.clone().into_bytes());
+    let open = b"application/vnd.oasis.opendocument.text";
+    add("entities.odt", zipped(&[("mimetype", open), ("content.xml", laughs.as_bytes())]));
     add("entities.html", laughs.into_bytes());
     add("deep.docx", document(format!("<w:document><w:body>{}", "<w:p>".repeat(300_000)).as_bytes()));
     let sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml";

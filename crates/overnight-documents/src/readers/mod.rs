@@ -3,31 +3,44 @@
 //! - `reader`: what a reader is, and whom it tells
 //! - `plain`: text of any sort; `csv`: values with separators; `html`: web pages; `epub`: books of them
 //! - `word`, `slides`, `workbook`: office files; `package`: what those of today share
+//! - `open_document`, `rtf`, and through libraries `old_office` and `one_note`: other texts and slides; `flow`: what they share
+//! - `data`: JSON, XML, notebooks
 //! - `pdf`: PDF
 //! - `mail`: mails, and what is attached to them
 
 mod csv;
+mod data;
 mod epub;
+mod flow;
 mod html;
 pub(super) mod mail;
+mod old_office;
+mod one_note;
+mod open_document;
 pub(super) mod package;
 mod pdf;
 mod plain;
 mod reader;
+mod rtf;
 mod slides;
 mod word;
 mod workbook;
 
 pub(super) use csv::CsvReader;
+pub(super) use data::{JsonReader, NotebookReader, XmlReader};
 pub(super) use epub::EpubReader;
 pub(super) use html::HtmlReader;
 pub(super) use mail::MailReader;
+pub(super) use old_office::OldOfficeReader;
+pub(super) use one_note::OneNoteReader;
+pub(super) use open_document::OpenDocumentReader;
 pub(super) use pdf::PdfReader;
 pub use pdf::header as pdf_header;
 pub use pdf::{MarkedBox, PagePicture, QuoteOnPage, page_picture};
 pub(super) use plain::PlainReader;
 pub(super) use reader::{InPieces, ReadFailure, Reader, Source, note_counts};
 pub use reader::{PageSink, Stopped};
+pub(super) use rtf::RtfReader;
 pub(super) use slides::SlidesReader;
 pub(super) use word::WordReader;
 pub(super) use workbook::WorkbookReader;

@@ -154,6 +154,13 @@ impl<'a> PartBytes<'a> {
     }
 }
 
+impl<'a> PartBytes<'a> {
+    /// Of a file that is in no archive.
+    pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
+        Self { source: PartSource::Stored(bytes), crc: Crc::new(), expected: None, packed: u64::MAX, so_far: 0 }
+    }
+}
+
 impl Read for PartBytes<'_> {
     fn read(&mut self, into: &mut [u8]) -> IoResult<usize> {
         let count = match &mut self.source {

@@ -7,10 +7,16 @@ use zip::write::SimpleFileOptions;
 
 /// An archive of these parts.
 pub(crate) fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
+    let parts: Vec<(&str, &[u8])> = parts.iter().map(|(name, content)| (*name, content.as_bytes())).collect();
+    zip_bytes(&parts)
+}
+
+/// An archive of these parts, which needn't be text.
+pub(crate) fn zip_bytes(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
         writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(content.as_bytes()).unwrap();
+        writer.write_all(content).unwrap();
     }
     writer.finish().unwrap().into_inner()
 }

@@ -87,6 +87,17 @@ impl Element {
         self.find(|key| key.split_once(':').is_some_and(|(_, local)| local == name))
     }
 
+    /// All attributes with their names as they are written.
+    pub(crate) fn all(&self) -> Vec<(String, String)> {
+        let mut attributes = self.0.attributes();
+        let read = attributes.with_checks(false).flatten().map(|found| {
+            let value = found.normalized_value(XmlVersion::Implicit1_0);
+            let value = value.map_or_else(|_| found.value.to_string(), Cow::into_owned);
+            (found.key.as_ref().to_owned(), value)
+        });
+        read.collect()
+    }
+
     /// A number in an attribute.
     pub(crate) fn number<N: std::str::FromStr>(&self, name: &str) -> Option<N> {
         self.value(name)?.trim().parse().ok()
@@ -124,6 +135,15 @@ impl<'a> Xml<'a> {
             Ok(unpacked) => unpacked,
             Err(error) => return Some(Err(BrokenPart(format!("its part {name} can't be had: {error}")))),
         };
+        Some(Ok(Self::of_part(name, unpacked)))
+    }
+
+    /// A file that is one part by itself.
+    pub(crate) fn of_bytes(name: &str, bytes: &'a [u8]) -> Self {
+        Self::of_part(name, PartBytes::of_bytes(bytes))
+    }
+
+    fn of_part(name: &str, unpacked: PartBytes<'a>) -> Self {
         let decoded = DecodeReaderBytesBuilder::new()
             .encoding(Some(encoding_rs::UTF_8))
             .utf8_passthru(false)
@@ -134,14 +154,7 @@ impl<'a> Xml<'a> {
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
-        Some(Ok(Self {
-            name: name.to_owned(),
-            reader,
-            buffer: Vec::new(),
-            depth: 0,
-            has_begun: false,
-            is_lenient: false,
-        }))
+        Self { name: name.to_owned(), reader, buffer: Vec::new(), depth: 0, has_begun: false, is_lenient: false }
     }
 
     /// Reads leniently, for books, which people write: a document type is ignored, and end tags need not match.
@@ -184,7 +197,12 @@ impl<'a> Xml<'a> {
                 Event::GeneralRef(reference) => {
                     let resolved = match reference.resolve_char_ref() {
                         Ok(Some(found)) => found.to_string(),
-                        Ok(None) => resolve_predefined_entity(&reference).unwrap_or_default().to_owned(),
+                        Ok(None) => match resolve_predefined_entity(&reference) {
+                            Some(found) => found.to_owned(),
+                            // What it stands for is said where nobody looks: its name says more than nothing.
+                            None if *is_lenient => format!("&{};", &*reference),
+                            None => String::new(),
+                        },
                         Err(_) => String::new(),
                     };
                     return Ok(XmlNode::Text(resolved));

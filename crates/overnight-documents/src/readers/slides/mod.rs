@@ -11,3 +11,4 @@ mod slide;
 mod tests;
 
 pub(crate) use read::SlidesReader;
+pub(super) use reading_order::{ShapeBox, sort};

@@ -3,11 +3,11 @@
 
 /// The position and size of a shape, in whatever unit, the same for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct ShapeBox {
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub(in crate::readers) struct ShapeBox {
+    pub(in crate::readers) left: f64,
+    pub(in crate::readers) top: f64,
+    pub(in crate::readers) width: f64,
+    pub(in crate::readers) height: f64,
 }
 
 /// Where a group's shapes stand, seen from outside: each coordinate times and plus.
@@ -50,7 +50,7 @@ impl Scale {
 }
 
 /// Puts shapes into reading order. A shape whose middle is above another's lower edge stands beside it.
-pub(super) fn sort<T>(shapes: &mut Vec<(ShapeBox, T)>) {
+pub(in crate::readers) fn sort<T>(shapes: &mut Vec<(ShapeBox, T)>) {
     shapes.sort_by(|(one, _), (other, _)| one.top.total_cmp(&other.top).then(one.left.total_cmp(&other.left)));
     let mut sorted = Vec::with_capacity(shapes.len());
     let mut rest = std::mem::take(shapes).into_iter().peekable();

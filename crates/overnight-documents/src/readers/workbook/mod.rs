@@ -1,6 +1,6 @@
-//! XLSX, XLS and ODS.
+//! XLSX, XLSB, XLS and ODS.
 //!
-//! - `read`: which of them it is; `xlsx`: XLSX, with `strings` and `styles`; `ods`: ODS; `xls`: XLS
+//! - `read`: which of them it is; `xlsx`: XLSX, with `strings` and `styles`; `xlsb`: XLSB; `ods`: ODS; `xls`: XLS
 //! - `pager`: a sheet's rows on pages; `display`: a number as a person sees it
 
 mod dates;
@@ -13,6 +13,7 @@ mod styles;
 #[cfg(test)]
 mod tests;
 mod xls;
+mod xlsb;
 mod xlsx;
 
 pub(crate) use read::WorkbookReader;

@@ -1,17 +1,17 @@
 //! One workbook, from bytes to text.
 
-use super::{ods, xls, xlsx};
+use super::{ods, xls, xlsb, xlsx};
 use crate::format::ending;
 use crate::readers::package::Package;
 use crate::readers::{PageSink, ReadFailure, Reader, Source};
 use crate::units::Unit;
 
-/// Reads XLSX, XLS and ODS.
+/// Reads XLSX, XLSB, XLS and ODS.
 pub(crate) struct WorkbookReader;
 
 impl Reader for WorkbookReader {
     fn version(&self) -> &'static str {
-        "calamine 0.38.0, quick-xml 0.42.0, ssfmt 0.1.2+5"
+        "calamine 0.38.0, quick-xml 0.42.0, ssfmt 0.1.2+6"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -21,7 +21,9 @@ impl Reader for WorkbookReader {
         }
         let package = Package::of(source.bytes, FORMAT, pages)?;
         let is_open = package.has("content.xml") || ending(source.name) == "ods";
-        let read = if is_open && !package.has("xl/workbook.xml") {
+        let read = if package.has("xl/workbook.bin") {
+            xlsb::read(&package, pages)
+        } else if is_open && !package.has("xl/workbook.xml") {
             ods::read(&package, pages)
         } else {
             xlsx::read(&package, pages)

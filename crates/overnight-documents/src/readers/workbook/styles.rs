@@ -57,7 +57,7 @@ impl CellStyles {
 }
 
 /// The formats that are known by their numbers alone (ECMA-376, part 1, 18.8.30). East Asian dates are dates.
-fn built_in(id: u32) -> &'static str {
+pub(super) fn built_in(id: u32) -> &'static str {
     match id {
         1 => "0",
         2 => "0.00",

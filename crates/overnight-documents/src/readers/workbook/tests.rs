@@ -207,7 +207,11 @@ fn old_office_files_are_told_apart_by_their_streams() {
     assert_eq!(detect("a.doc", &with("/Workbook")), Ok(Format::Workbook));
     for (name, expected) in [
         ("/EncryptedPackage", "a.docx is an Office document with a password: remove the password, or leave it out"),
-        ("/WordDocument", "a.docx is an old Word document (DOC), which can't be read: save it as DOCX or PDF"),
+        (
+            "/WordDocument",
+            "a.docx can't be read as an old Word document (DOC), because it is not as such files are (the File Information \
+             Block is truncated): open it in its own program and save it again, or leave it out",
+        ),
         (
             "/Workbook",
             "a.docx can't be read as a workbook, because its records are damaged: open it in its own program and \

@@ -229,7 +229,7 @@ fn boxes(xml: &mut Xml<'_>, texts: &mut Vec<String>) -> Result<(), BrokenPart> {
 
 /// What sheets have beside their cells, counted.
 #[derive(Debug, Default)]
-struct SheetExtras {
+pub(super) struct SheetExtras {
     charts: usize,
     images: usize,
     comments: usize,
@@ -237,7 +237,7 @@ struct SheetExtras {
 
 impl SheetExtras {
     /// The texts of boxes on a sheet; the rest is counted.
-    fn read(&mut self, package: &Package<'_>, sheet: &str) -> Vec<String> {
+    pub(super) fn read(&mut self, package: &Package<'_>, sheet: &str) -> Vec<String> {
         let relations = Relations::of(package, sheet).unwrap_or_default();
         self.comments += relations.count("comments");
         let Some(drawing) = relations.first("drawing") else { return Vec::new() };
@@ -250,7 +250,7 @@ impl SheetExtras {
         texts
     }
 
-    fn tell(&self, pages: &mut dyn PageSink) -> Result<(), Stopped> {
+    pub(super) fn tell(&self, pages: &mut dyn PageSink) -> Result<(), Stopped> {
         let counts = [
             (
                 self.charts,

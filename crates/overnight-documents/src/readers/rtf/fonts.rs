@@ -1,0 +1,100 @@
+//! Which characters a font's bytes are: by its character set, else by the document's code page.
+
+use std::collections::HashMap;
+
+use encoding_rs::{
+    BIG5, EUC_KR, Encoding, GBK, IBM866, MACINTOSH, SHIFT_JIS, UTF_8, WINDOWS_874, WINDOWS_1250, WINDOWS_1251,
+    WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257, WINDOWS_1258,
+};
+
+/// The most fonts that are kept.
+const MAX_FONTS: usize = 20_000;
+
+/// How a font's bytes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FontBytes {
+    Text(&'static Encoding),
+    /// Signs that only the font gives a meaning.
+    Signs,
+}
+
+#[derive(Debug)]
+pub(super) struct Fonts {
+    by_number: HashMap<i32, FontBytes>,
+    /// The document's own code page.
+    pub(super) page: &'static Encoding,
+    /// The font without one of its own.
+    pub(super) default: i32,
+    /// The font that the table is about.
+    pub(super) current: i32,
+}
+
+impl Default for Fonts {
+    fn default() -> Self {
+        Self { by_number: HashMap::new(), page: WINDOWS_1252, default: 0, current: 0 }
+    }
+}
+
+impl Fonts {
+    pub(super) fn of(&self, font: Option<i32>) -> FontBytes {
+        self.by_number.get(&font.unwrap_or(self.default)).copied().unwrap_or(FontBytes::Text(self.page))
+    }
+
+    fn learn(&mut self, bytes: FontBytes) {
+        if self.by_number.len() < MAX_FONTS {
+            self.by_number.insert(self.current, bytes);
+        }
+    }
+
+    pub(super) fn set_charset(&mut self, charset: i32) {
+        let encoding = match charset {
+            2 => return self.learn(FontBytes::Signs),
+            77 => MACINTOSH,
+            128 => SHIFT_JIS,
+            129 | 130 => EUC_KR,
+            134 => GBK,
+            136 => BIG5,
+            161 => WINDOWS_1253,
+            162 => WINDOWS_1254,
+            163 => WINDOWS_1258,
+            177 => WINDOWS_1255,
+            178 => WINDOWS_1256,
+            186 => WINDOWS_1257,
+            204 => WINDOWS_1251,
+            222 => WINDOWS_874,
+            238 => WINDOWS_1250,
+            _ => self.page,
+        };
+        self.learn(FontBytes::Text(encoding));
+    }
+
+    pub(super) fn set_page(&mut self, page: i32) {
+        if let Some(encoding) = encoding(page) {
+            self.learn(FontBytes::Text(encoding));
+        }
+    }
+}
+
+/// The encoding of a code page by its number.
+pub(super) fn encoding(page: i32) -> Option<&'static Encoding> {
+    Some(match page {
+        866 => IBM866,
+        874 => WINDOWS_874,
+        932 => SHIFT_JIS,
+        936 => GBK,
+        949 => EUC_KR,
+        950 => BIG5,
+        1250 => WINDOWS_1250,
+        1251 => WINDOWS_1251,
+        1252 => WINDOWS_1252,
+        1253 => WINDOWS_1253,
+        1254 => WINDOWS_1254,
+        1255 => WINDOWS_1255,
+        1256 => WINDOWS_1256,
+        1257 => WINDOWS_1257,
+        1258 => WINDOWS_1258,
+        10_000 => MACINTOSH,
+        65_001 => UTF_8,
+        _ => return None,
+    })
+}

@@ -1,0 +1,49 @@
+//! One RTF document, from bytes to text.
+
+use super::story::{OmittedCounts, Story};
+use super::tokens::Tokens;
+use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, note_counts};
+use crate::units::Unit;
+
+/// Reads RTF.
+pub(crate) struct RtfReader;
+
+impl Reader for RtfReader {
+    fn version(&self) -> &'static str {
+        "rtf"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
+        let mut story = Story::new();
+        for token in Tokens::new(source.bytes) {
+            story.take(token);
+        }
+        let (mut flow, is_whole, omitted) = story.finish();
+        if !is_whole {
+            flow.gap("its end is missing: the file is cut off, or its groups are damaged");
+        }
+        let unit = flow.tell(pages)?;
+        tell(&omitted, pages)?;
+        Ok(unit)
+    }
+}
+
+/// What a person should know about what was left out.
+fn tell(omitted: &OmittedCounts, pages: &mut dyn PageSink) -> Result<(), Stopped> {
+    let counts = [
+        (omitted.images, "1 image was left out", "images were left out"),
+        (omitted.comments, "1 comment was left out", "comments were left out"),
+        (omitted.signs, "1 sign of a symbol font stands as •", "signs of symbol fonts stand as •"),
+    ];
+    note_counts(pages, &counts)?;
+    if omitted.deletions > 0 {
+        pages.note("it has tracked changes: insertions were read, deletions left out".to_owned())?;
+    }
+    if omitted.hidden > 0 {
+        pages.note("hidden text was left out".to_owned())?;
+    }
+    if omitted.has_around {
+        pages.note("headers and footers were left out".to_owned())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,434 @@
+//! What control words mean for the text: groups with their formats, paragraphs, rows of tables, notes.
+
+use encoding_rs::Encoding;
+
+use super::fonts::{FontBytes, Fonts, encoding};
+use super::tokens::Token;
+use super::words::{Destination, Omitted, character, destination};
+use crate::readers::flow::{Emphasis, Flow, FlowPart, FlowTable, written};
+
+/// The most groups inside one another.
+const MAX_GROUPS: usize = 20_000;
+/// The most styles whose levels are kept.
+const MAX_STYLES: usize = 20_000;
+
+/// What holds within a group.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    destination: Destination,
+    font: Option<i32>,
+    emphasis: Emphasis,
+    is_hidden: bool,
+    is_deleted: bool,
+    /// How many characters stand behind a Unicode one for readers that don't know it.
+    stand_ins: usize,
+}
+
+/// What holds for a paragraph.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Properties {
+    pub(super) is_in_table: bool,
+    pub(super) outline: Option<u8>,
+    pub(super) style: Option<i32>,
+    pub(super) breaks_before: bool,
+}
+
+/// A text that is being read: the body, a note, a text box.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) flow: Flow,
+    pub(super) line: String,
+    pub(super) label: String,
+    /// What hangs on the paragraph and follows it.
+    pub(super) behind: Flow,
+    pub(super) cell: Flow,
+    pub(super) table: Option<FlowTable>,
+}
+
+/// Counts of what a document has beside its text, for notes.
+#[derive(Debug, Default)]
+pub(super) struct OmittedCounts {
+    pub(super) images: u64,
+    pub(super) comments: u64,
+    pub(super) deletions: u64,
+    pub(super) hidden: u64,
+    pub(super) signs: u64,
+    pub(super) has_around: bool,
+}
+
+pub(super) struct Story {
+    fonts: Fonts,
+    /// Levels of headings by the numbers of styles.
+    pub(super) levels: Vec<(i32, u8)>,
+    pub(super) style: (Option<i32>, String),
+    groups: Vec<Group>,
+    pub(super) parts: Vec<Part>,
+    pub(super) properties: Properties,
+    /// Bytes and code units that aren't characters yet.
+    pub(super) bytes: Vec<u8>,
+    pub(super) units: Vec<u16>,
+    pub(super) to_skip: usize,
+    pub(super) is_first: bool,
+    pub(super) is_starred: bool,
+    pub(super) notes: u32,
+    pub(super) section_ended: bool,
+    pub(super) omitted: OmittedCounts,
+    pub(super) too_deep: usize,
+}
+
+impl Story {
+    pub(super) fn new() -> Self {
+        let group = Group {
+            destination: Destination::Body,
+            font: None,
+            emphasis: Emphasis::default(),
+            is_hidden: false,
+            is_deleted: false,
+            stand_ins: 1,
+        };
+        Self {
+            fonts: Fonts::default(),
+            levels: Vec::new(),
+            style: (None, String::new()),
+            groups: vec![group],
+            parts: vec![Part::default()],
+            properties: Properties::default(),
+            bytes: Vec::new(),
+            units: Vec::new(),
+            to_skip: 0,
+            is_first: false,
+            is_starred: false,
+            notes: 0,
+            section_ended: false,
+            omitted: OmittedCounts::default(),
+            too_deep: 0,
+        }
+    }
+
+    pub(super) fn take(&mut self, token: Token<'_>) {
+        match token {
+            Token::Open => self.open(),
+            Token::Close => self.close(),
+            Token::Word(word, number) => self.word(word, number),
+            Token::Sign(sign) => self.sign(sign),
+            Token::Byte(byte) => self.bytes(&[byte]),
+            Token::Text(text) => self.bytes(text),
+        }
+    }
+
+    /// The document's text, and whether its last group was closed.
+    pub(super) fn finish(mut self) -> (Flow, bool, OmittedCounts) {
+        let is_whole = self.groups.len() <= 1;
+        while self.groups.len() > 1 {
+            self.close();
+        }
+        self.end_paragraph();
+        self.end_table();
+        let flow = self.parts.into_iter().next().unwrap_or_default().flow;
+        (flow, is_whole, self.omitted)
+    }
+
+    fn group(&self) -> Group {
+        *self.groups.last().unwrap_or(&self.groups[0])
+    }
+
+    fn group_mut(&mut self) -> Option<&mut Group> {
+        self.groups.last_mut()
+    }
+
+    pub(super) fn part(&mut self) -> &mut Part {
+        let last = self.parts.len() - 1;
+        &mut self.parts[last]
+    }
+
+    fn open(&mut self) {
+        self.flush();
+        self.to_skip = 0;
+        if self.groups.len() >= MAX_GROUPS {
+            self.too_deep += 1;
+            return;
+        }
+        let mut group = self.group();
+        if group.destination == Destination::TwoForms {
+            group.destination = Destination::Skip;
+        }
+        self.groups.push(group);
+        self.is_first = true;
+        self.is_starred = false;
+    }
+
+    fn close(&mut self) {
+        self.flush();
+        self.to_skip = 0;
+        (self.is_first, self.is_starred) = (false, false);
+        if self.too_deep > 0 {
+            self.too_deep -= 1;
+            return;
+        }
+        if self.groups.len() <= 1 {
+            return;
+        }
+        let Some(group) = self.groups.pop() else { return };
+        let around = self.group().destination;
+        if group.destination == around {
+            return;
+        }
+        match group.destination {
+            Destination::Note => self.end_note(),
+            Destination::TextBox => self.end_box(),
+            Destination::Styles => self.end_style(),
+            Destination::Body
+            | Destination::Skip
+            | Destination::Fonts
+            | Destination::ListLabel
+            | Destination::TwoForms => {}
+        }
+    }
+
+    fn enter(&mut self, found: Destination, omitted: Option<Omitted>) {
+        let around = self.group().destination;
+        // What is passed over stays so, but for the Unicode form of a text.
+        if around == Destination::Skip && found != Destination::Body {
+            return;
+        }
+        match omitted {
+            Some(Omitted::Image) => self.omitted.images += 1,
+            Some(Omitted::Comment) => self.omitted.comments += 1,
+            Some(Omitted::HeaderOrFooter) => self.omitted.has_around = true,
+            None => {}
+        }
+        if matches!(found, Destination::Note | Destination::TextBox) && around != found {
+            self.parts.push(Part::default());
+        } else if matches!(found, Destination::Note | Destination::TextBox) {
+            return;
+        }
+        self.group_mut().into_iter().for_each(|group| group.destination = found);
+    }
+
+    fn word(&mut self, word: &str, number: Option<i32>) {
+        let is_first = std::mem::take(&mut self.is_first);
+        let is_starred = std::mem::take(&mut self.is_starred);
+        let around = self.group().destination;
+        if (is_first || is_starred)
+            && let Some((found, omitted)) = destination(word, is_starred)
+        {
+            let is_unicode = word == "ud";
+            let is_inner = found == Destination::Body && !is_unicode;
+            if is_inner && around != Destination::Body {
+                return;
+            }
+            return self.enter(found, omitted);
+        }
+        if around == Destination::Skip {
+            return;
+        }
+        if word == "u" {
+            self.flush_bytes();
+            let unit = number.unwrap_or(0).rem_euclid(65_536);
+            self.units.push(u16::try_from(unit).unwrap_or(0xfffd));
+            self.to_skip = self.group().stand_ins;
+            return;
+        }
+        if self.to_skip > 0 && word == "bin" {
+            self.to_skip -= 1;
+            return;
+        }
+        self.flush();
+        if let Some(text) = character(word) {
+            return self.text(text);
+        }
+        match word {
+            "ansicpg" => self.fonts.page = number.and_then(encoding).unwrap_or(self.fonts.page),
+            "mac" => self.fonts.page = encoding_rs::MACINTOSH,
+            "deff" => self.fonts.default = number.unwrap_or(0),
+            "f" if around == Destination::Fonts => self.fonts.current = number.unwrap_or(0),
+            "fcharset" if around == Destination::Fonts => self.fonts.set_charset(number.unwrap_or(0)),
+            "cpg" if around == Destination::Fonts => self.fonts.set_page(number.unwrap_or(0)),
+            "s" if around == Destination::Styles => self.style.0 = number,
+            "outlinelevel" if around == Destination::Styles => self.learn_level(number.unwrap_or(9)),
+            "par" | "sect" | "page" | "cell" | "row" | "pagebb" | "pard" | "intbl" | "outlinelevel" | "s"
+            | "sbknone" | "sbkcol" | "chftn" => self.structure(word, number),
+            _ => self.format(word, number),
+        }
+    }
+
+    /// How characters are set from here on.
+    fn format(&mut self, word: &str, number: Option<i32>) {
+        let is_on = number != Some(0);
+        let Some(group) = self.groups.last_mut() else { return };
+        match word {
+            "f" => group.font = number,
+            "uc" => group.stand_ins = usize::try_from(number.unwrap_or(1)).unwrap_or(1).min(16),
+            "plain" => {
+                group.font = None;
+                group.emphasis = Emphasis::default();
+                group.is_hidden = false;
+            }
+            "v" => group.is_hidden = is_on,
+            "deleted" => group.is_deleted = is_on,
+            "strike" | "striked" => group.emphasis.is_struck = is_on,
+            "super" | "up" => {
+                group.emphasis.is_raised = is_on;
+                group.emphasis.is_lowered = false;
+            }
+            "sub" | "dn" => {
+                group.emphasis.is_lowered = is_on;
+                group.emphasis.is_raised = false;
+            }
+            "nosupersub" => (group.emphasis.is_raised, group.emphasis.is_lowered) = (false, false),
+            _ => {}
+        }
+    }
+
+    fn structure(&mut self, word: &str, number: Option<i32>) {
+        if matches!(self.group().destination, Destination::Fonts | Destination::Styles | Destination::ListLabel) {
+            return;
+        }
+        match word {
+            "par" => self.end_paragraph(),
+            "sect" => {
+                self.end_paragraph();
+                self.section_ended = true;
+            }
+            "page" => {
+                self.end_paragraph();
+                if self.parts.len() == 1 {
+                    self.part().flow.add(FlowPart::Break);
+                }
+            }
+            "cell" => self.end_cell(),
+            "row" => self.end_row(),
+            "pagebb" => self.properties.breaks_before = number != Some(0),
+            "pard" => self.properties = Properties::default(),
+            "intbl" => self.properties.is_in_table = number != Some(0),
+            "outlinelevel" => self.properties.outline = number.and_then(|level| u8::try_from(level + 1).ok()),
+            "s" => self.properties.style = number,
+            // The section begins where the one before ends.
+            "sbknone" | "sbkcol" => self.section_ended = false,
+            "chftn" if self.parts.len() == 1 => {
+                let label = format!("[{}]", self.notes + 1);
+                self.part().line.push_str(&label);
+            }
+            _ => {}
+        }
+    }
+
+    fn sign(&mut self, sign: u8) {
+        if sign == b'*' {
+            self.is_starred = true;
+            return;
+        }
+        self.is_first = false;
+        match sign {
+            b'~' => self.character("\u{a0}"),
+            b'_' => self.character("\u{2011}"),
+            b'{' | b'}' | b'\\' => self.bytes(&[sign]),
+            b'\r' | b'\n' => self.word("par", None),
+            b'\t' => self.character("\t"),
+            // A hyphen only where the line ends there, and marks of an index.
+            _ => {}
+        }
+    }
+
+    fn character(&mut self, text: &str) {
+        if self.to_skip > 0 {
+            self.to_skip -= 1;
+            return;
+        }
+        self.flush();
+        self.text(text);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.is_first = false;
+        if self.group().destination == Destination::Skip {
+            return;
+        }
+        let skipped = self.to_skip.min(bytes.len());
+        self.to_skip -= skipped;
+        if skipped < bytes.len() {
+            self.flush_units();
+            self.bytes.extend_from_slice(&bytes[skipped..]);
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        self.flush_bytes();
+        self.flush_units();
+    }
+
+    fn flush_units(&mut self) {
+        if !self.units.is_empty() {
+            let text = String::from_utf16_lossy(&std::mem::take(&mut self.units));
+            let is_sign = |found: char| ('\u{e000}'..='\u{f8ff}').contains(&found);
+            if text.contains(is_sign) && self.group().destination == Destination::Body {
+                self.omitted.signs += 1;
+            }
+            self.text(&text.replace(is_sign, "•"));
+        }
+    }
+
+    fn flush_bytes(&mut self) {
+        if self.bytes.is_empty() {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let group = self.group();
+        let text = match self.fonts.of(group.font) {
+            FontBytes::Text(encoding) => decoded(encoding, &bytes),
+            // Blanks and figures are what they are in those fonts too, more or less; other signs are not letters.
+            FontBytes::Signs if group.destination == Destination::Body => {
+                self.omitted.signs += 1;
+                "•".repeat(bytes.len().min(1_000))
+            }
+            FontBytes::Signs => "•".to_owned(),
+        };
+        self.text(&text);
+    }
+
+    fn text(&mut self, text: &str) {
+        let group = self.group();
+        match group.destination {
+            Destination::Skip | Destination::Fonts | Destination::TwoForms => {}
+            Destination::Styles => {
+                self.style.1.push_str(text);
+                if text.contains(';') {
+                    self.end_style();
+                }
+            }
+            Destination::ListLabel => self.part().label.push_str(text),
+            Destination::Body | Destination::Note | Destination::TextBox => {
+                if group.is_hidden || group.is_deleted {
+                    let count = if group.is_deleted { &mut self.omitted.deletions } else { &mut self.omitted.hidden };
+                    *count += u64::from(!text.trim().is_empty());
+                    return;
+                }
+                let part = self.part();
+                // The parts of one raised text come in pieces.
+                part.line.push_str(&written(text, group.emphasis));
+            }
+        }
+    }
+
+    fn learn_level(&mut self, level: i32) {
+        if let (Some(style), Ok(level @ 1..=9)) = (self.style.0, u8::try_from(level + 1))
+            && self.levels.len() < MAX_STYLES
+        {
+            self.levels.push((style, level));
+        }
+    }
+
+    /// A style's name says whether it is that of a heading.
+    fn end_style(&mut self) {
+        let name = std::mem::take(&mut self.style.1).trim_end_matches(';').trim().to_lowercase();
+        let level = name.strip_prefix("heading ").and_then(|level| level.parse::<i32>().ok());
+        if let Some(level) = level.or((name == "title").then_some(1)) {
+            self.learn_level(level - 1);
+        }
+        self.style.0 = None;
+    }
+}
+
+fn decoded(encoding: &'static Encoding, bytes: &[u8]) -> String {
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
