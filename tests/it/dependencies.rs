@@ -25,6 +25,8 @@ const TWICE: &[(&str, &str)] = &[
     ("hashbrown 0.16 0.17", "sqlx, by way of hashlink"),
     ("hayro-ccitt 0.3 0.4", "unpdf, and hayro-jbig2, which it uses too"),
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
+    ("itertools 0.14 0.15", "onenote_parser"),
+    ("lru 0.16 0.18", "ssfmt; onenote_parser has the newer one"),
     ("num-bigint 0.4 0.5", "jsonschema, by way of fraction"),
     ("phf 0.12 0.13", "chrono-tz"),
     ("phf_shared 0.12 0.13", "chrono-tz, by way of phf"),
@@ -37,6 +39,7 @@ const TWICE: &[(&str, &str)] = &[
     ("strum 0.27 0.28", "croner"),
     ("strum_macros 0.27 0.28", "croner, by way of strum, at build time only"),
     ("syn 2 3", "sqlx, croner, mail-parser and tracing, at build time only"),
+    ("typed-path 0.12 0.13", "onenote_parser, whose parser takes a name of that type"),
     ("tower-http 0.6 0.7", "reqwest; the pages need the layer against cross-site posts that 0.7 brought"),
 ];
 

@@ -36,7 +36,7 @@ impl Reader for OneNoteReader {
             .map_err(|_| damaged("its records are damaged, or of a version that isn't known"))?;
         let all: Vec<&Page> = section.page_series().iter().flat_map(PageSeries::pages).collect();
         pages.expect(all.len() as u64)?;
-        let mut omitted = Omitted::default();
+        let mut omitted = OneNoteOmissions::default();
         for (number, page) in (1..).zip(all) {
             if pages.begin(number)? {
                 read_page(page, &mut omitted).tell_page(pages)?;
@@ -53,13 +53,13 @@ impl Reader for OneNoteReader {
 }
 
 #[derive(Debug, Default)]
-struct Omitted {
+struct OneNoteOmissions {
     images: u64,
     files: u64,
     drawings: u64,
 }
 
-fn read_page(page: &Page, omitted: &mut Omitted) -> Flow {
+fn read_page(page: &Page, omitted: &mut OneNoteOmissions) -> Flow {
     let mut flow = Flow::default();
     if let Some(title) = page.title_text().map(one_line).filter(|title| !title.is_empty()) {
         flow.paragraph(format!("# {title}"));
@@ -79,7 +79,7 @@ fn read_page(page: &Page, omitted: &mut Omitted) -> Flow {
     flow
 }
 
-fn items(items: &[OutlineItem], depth: usize, omitted: &mut Omitted, flow: &mut Flow) {
+fn items(items: &[OutlineItem], depth: usize, omitted: &mut OneNoteOmissions, flow: &mut Flow) {
     if depth > MAX_DEPTH {
         return flow.gap(format!("more than {MAX_DEPTH} levels on it, and the inner ones aren't read"));
     }
@@ -91,7 +91,7 @@ fn items(items: &[OutlineItem], depth: usize, omitted: &mut Omitted, flow: &mut 
     }
 }
 
-fn element(element: &OutlineElement, depth: usize, omitted: &mut Omitted, flow: &mut Flow) {
+fn element(element: &OutlineElement, depth: usize, omitted: &mut OneNoteOmissions, flow: &mut Flow) {
     let is_item = !element.list_contents().is_empty();
     for content in element.contents() {
         match content {
@@ -139,7 +139,7 @@ fn without_links(text: &str) -> String {
     shown
 }
 
-fn table(table: &Table, depth: usize, omitted: &mut Omitted, flow: &mut Flow) {
+fn table(table: &Table, depth: usize, omitted: &mut OneNoteOmissions, flow: &mut Flow) {
     let mut told = FlowTable::default();
     for row in table.contents() {
         for cell in row.contents() {
@@ -165,7 +165,7 @@ fn alternative(text: Option<&str>, flow: &mut Flow) {
     }
 }
 
-fn embedded(name: &str, omitted: &mut Omitted, flow: &mut Flow) {
+fn embedded(name: &str, omitted: &mut OneNoteOmissions, flow: &mut Flow) {
     omitted.files += 1;
     flow.paragraph(format!("[file: {}]", one_line(name)));
 }

@@ -34,7 +34,7 @@ impl Reader for XmlReader {
         if is_open_document(text) {
             return OpenDocumentReader.read(Source { bytes: text.as_bytes(), ..source }, pages);
         }
-        let mut tree = Tree::default();
+        let mut tree = XmlTree::default();
         let mut xml = Xml::of_bytes("the file", text.as_bytes()).with_lenient_markup();
         if let Err(broken) = tree.fill(&mut xml) {
             let why = broken.to_string();
@@ -88,12 +88,12 @@ struct Node {
 }
 
 #[derive(Debug, Default)]
-struct Tree {
+struct XmlTree {
     nodes: Vec<Node>,
     is_cut: bool,
 }
 
-impl Tree {
+impl XmlTree {
     fn fill(&mut self, xml: &mut Xml<'_>) -> Result<(), crate::readers::package::BrokenPart> {
         let mut open: Vec<usize> = Vec::new();
         loop {

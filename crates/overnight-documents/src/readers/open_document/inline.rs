@@ -1,6 +1,6 @@
 //! What stands in one paragraph: runs, notes, fields, frames. Text comes with the signs for how it is set.
 
-use super::story::Story;
+use super::story::OpenStory;
 use crate::readers::flow::{Emphasis, Flow, FlowPart, written};
 use crate::readers::package::{BrokenPart, Element, Xml, XmlNode};
 
@@ -21,7 +21,7 @@ struct Run {
     is_hidden: bool,
 }
 
-impl Story<'_> {
+impl OpenStory<'_> {
     /// The rest of the paragraph or heading whose first tag came last.
     pub(super) fn line(&mut self, xml: &mut Xml<'_>, is_hidden: bool) -> Result<Line, BrokenPart> {
         let mut line = Line::default();

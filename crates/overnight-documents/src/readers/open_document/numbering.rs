@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::styles::ListLevel;
+use super::styles::OpenListLevel;
 use crate::readers::flow::counted;
 
 const LEVELS: usize = 10;
@@ -14,12 +14,12 @@ pub(super) type Counts = [Option<u32>; LEVELS];
 
 /// How far all lists are counted.
 #[derive(Debug, Default)]
-pub(super) struct Numbering {
+pub(super) struct OpenNumbering {
     by_list: HashMap<String, Counts>,
     pub(super) outline: Counts,
 }
 
-impl Numbering {
+impl OpenNumbering {
     /// Where a list begins to count: at the end of another one, by its identifier or its style, or anew.
     pub(super) fn begin(&self, goes_on: Option<&str>) -> Counts {
         goes_on.and_then(|list| self.by_list.get(list)).copied().unwrap_or_default()
@@ -36,7 +36,7 @@ impl Numbering {
 }
 
 /// Counts one more item on a level, from 0, and gives what stands before it.
-pub(super) fn next(levels: &[ListLevel], at: usize, counts: &mut Counts, restart: Option<u32>) -> String {
+pub(super) fn next(levels: &[OpenListLevel], at: usize, counts: &mut Counts, restart: Option<u32>) -> String {
     let at = at.min(LEVELS - 1);
     let start = |at: usize| levels.get(at).map_or(1, |level| level.start);
     counts[at] = Some(restart.unwrap_or_else(|| counts[at].map_or(start(at), |count| count.saturating_add(1))));

@@ -1,7 +1,7 @@
 //! One OpenDocument file, from bytes to text.
 
 use super::slides;
-use super::story::{OmittedCounts, Story};
+use super::story::{OpenOmissions, OpenStory};
 use super::styles::Styles;
 use crate::readers::flow::Flow;
 use crate::readers::package::{BrokenPart, Halt, Package, Xml, XmlNode};
@@ -65,7 +65,7 @@ fn text(
             XmlNode::End(_) | XmlNode::Text(_) => {}
         }
     };
-    let mut story = Story::new(&styles, package);
+    let mut story = OpenStory::new(&styles, package);
     if matches!(kind.as_str(), "presentation" | "drawing") {
         let (count, hidden) = slides::read(&mut story, &mut xml, pages)?;
         if count == 0 {
@@ -88,7 +88,7 @@ fn text(
 }
 
 /// What a person should know about what was left out.
-fn tell(omitted: &OmittedCounts, pages: &mut dyn PageSink) -> Result<(), Stopped> {
+fn tell(omitted: &OpenOmissions, pages: &mut dyn PageSink) -> Result<(), Stopped> {
     let counts = [
         (omitted.images, "1 image was left out", "images were left out"),
         (omitted.objects, "1 embedded object was left out", "embedded objects were left out"),

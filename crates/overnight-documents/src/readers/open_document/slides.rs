@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::story::Story;
+use super::story::OpenStory;
 use crate::readers::PageSink;
 use crate::readers::flow::Flow;
 use crate::readers::package::{BrokenPart, Element, Halt, Xml, XmlNode, one_line};
@@ -15,7 +15,7 @@ const MAX_SHAPES: usize = 20_000;
 const MAX_FOOTERS: usize = 10_000;
 
 /// Reads the pages up to the end of the body, and gives how many there were and how many are hidden.
-pub(super) fn read(story: &mut Story<'_>, xml: &mut Xml<'_>, pages: &mut dyn PageSink) -> Result<(u64, u64), Halt> {
+pub(super) fn read(story: &mut OpenStory<'_>, xml: &mut Xml<'_>, pages: &mut dyn PageSink) -> Result<(u64, u64), Halt> {
     let (mut count, mut hidden) = (0, 0);
     let mut footers: HashMap<String, String> = HashMap::new();
     loop {
@@ -36,7 +36,7 @@ pub(super) fn read(story: &mut Story<'_>, xml: &mut Xml<'_>, pages: &mut dyn Pag
                 let shows_footer = story.styles.shows_footer(element.value("style-name").as_deref());
                 let footer = element.value("use-footer-name").filter(|_| shows_footer);
                 let footer = footer.and_then(|name| footers.get(&name)).cloned().unwrap_or_default();
-                let mut slide = Slide { footer, ..Slide::default() };
+                let mut slide = OpenSlide { footer, ..OpenSlide::default() };
                 let before = story.omitted.images;
                 let read = slide.read(story, xml);
                 slide.tell(is_hidden, story.omitted.images > before, read.as_ref().err(), pages)?;
@@ -56,7 +56,7 @@ pub(super) fn read(story: &mut Story<'_>, xml: &mut Xml<'_>, pages: &mut dyn Pag
 }
 
 #[derive(Debug, Default)]
-struct Slide {
+struct OpenSlide {
     title: String,
     shapes: Vec<(ShapeBox, Flow)>,
     footer: String,
@@ -64,8 +64,8 @@ struct Slide {
     held: usize,
 }
 
-impl Slide {
-    fn read(&mut self, story: &mut Story<'_>, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
+impl OpenSlide {
+    fn read(&mut self, story: &mut OpenStory<'_>, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
         let mut inside = 0_usize;
         let mut in_notes = false;
         loop {

@@ -1,7 +1,7 @@
 //! A text as it passes by: paragraphs, headings, lists, tables, sections, frames. It stands in a document's body, in a cell, in
 //! a note, or on a slide.
 
-use super::numbering::{self, Counts, Numbering};
+use super::numbering::{self, Counts, OpenNumbering};
 use super::styles::Styles;
 use crate::readers::flow::{Flow, FlowPart, FlowTable};
 use crate::readers::package::{BlockKind, BrokenPart, Element, Package, Xml, XmlNode, one_line};
@@ -15,7 +15,7 @@ const MAX_REPEATED: usize = 64;
 
 /// Counts of what a document has beside its text, for notes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OmittedCounts {
+pub(super) struct OpenOmissions {
     pub(super) images: u64,
     pub(super) objects: u64,
     pub(super) comments: u64,
@@ -44,24 +44,24 @@ enum Marker {
 }
 
 /// What a story is read by.
-pub(super) struct Story<'s> {
+pub(super) struct OpenStory<'s> {
     pub(super) styles: &'s Styles,
     package: Option<&'s Package<'s>>,
-    pub(super) omitted: OmittedCounts,
-    numbering: Numbering,
+    pub(super) omitted: OpenOmissions,
+    numbering: OpenNumbering,
     list: Option<OpenList>,
     depth: usize,
     in_table: usize,
     after_break: bool,
 }
 
-impl<'s> Story<'s> {
+impl<'s> OpenStory<'s> {
     pub(super) fn new(styles: &'s Styles, package: Option<&'s Package<'s>>) -> Self {
         Self {
             styles,
             package,
-            omitted: OmittedCounts::default(),
-            numbering: Numbering::default(),
+            omitted: OpenOmissions::default(),
+            numbering: OpenNumbering::default(),
             list: None,
             depth: 0,
             in_table: 0,

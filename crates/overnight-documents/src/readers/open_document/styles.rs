@@ -13,7 +13,7 @@ const MAX_PARENTS: usize = 30;
 
 /// What one style says itself; none where it says nothing.
 #[derive(Debug, Clone, Default)]
-struct Style {
+struct OpenStyle {
     parent: Option<String>,
     breaks_before: Option<bool>,
     breaks_after: Option<bool>,
@@ -29,7 +29,7 @@ struct Style {
 
 /// One level of a list.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ListLevel {
+pub(super) struct OpenListLevel {
     /// None: a bullet.
     pub(super) format: Option<String>,
     pub(super) prefix: String,
@@ -43,16 +43,16 @@ pub(super) struct ListLevel {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     /// By family and name.
-    by_name: HashMap<(String, String), Style>,
-    lists: HashMap<String, Vec<ListLevel>>,
+    by_name: HashMap<(String, String), OpenStyle>,
+    lists: HashMap<String, Vec<OpenListLevel>>,
     /// The numbers of headings.
-    pub(super) outline: Vec<ListLevel>,
+    pub(super) outline: Vec<OpenListLevel>,
 }
 
 /// What holds for a paragraph.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a property that a style has or not")]
-pub(super) struct ParagraphStyle {
+pub(super) struct OpenParagraph {
     pub(super) breaks_before: bool,
     pub(super) breaks_after: bool,
     pub(super) is_hidden: bool,
@@ -94,12 +94,12 @@ impl Styles {
     fn style(&mut self, element: &Element, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
         let family = element.value("family").unwrap_or_default();
         let name = element.value("name").unwrap_or_default();
-        let mut style = Style {
+        let mut style = OpenStyle {
             parent: element.value("parent-style-name"),
             outline: element.number("default-outline-level"),
             list: element.value("list-style-name"),
             breaks_before: element.value("master-page-name").filter(|master| !master.is_empty()).map(|_| true),
-            ..Style::default()
+            ..OpenStyle::default()
         };
         xml.each("style", |inner, xml| {
             match inner.name() {
@@ -131,19 +131,20 @@ impl Styles {
     }
 
     /// A style and its parents.
-    fn chain<'s>(&'s self, family: &'s str, name: Option<&str>) -> impl Iterator<Item = (&'s str, &'s Style)> {
+    fn chain<'s>(&'s self, family: &'s str, name: Option<&str>) -> impl Iterator<Item = (&'s str, &'s OpenStyle)> {
         let first = name.and_then(|name| self.by_name.get_key_value(&(family.to_owned(), name.to_owned())));
-        let next = move |(_, style): &(&'s (String, String), &'s Style)| {
+        let next = move |(_, style): &(&'s (String, String), &'s OpenStyle)| {
             let parent = style.parent.clone()?;
             self.by_name.get_key_value(&(family.to_owned(), parent))
         };
         std::iter::successors(first, next).take(MAX_PARENTS).map(|((_, name), style)| (name.as_str(), style))
     }
 
-    pub(super) fn paragraph(&self, name: Option<&str>) -> ParagraphStyle {
-        let find = |say: fn(&Style) -> Option<bool>| self.chain("paragraph", name).find_map(|(_, style)| say(style));
+    pub(super) fn paragraph(&self, name: Option<&str>) -> OpenParagraph {
+        let find =
+            |say: fn(&OpenStyle) -> Option<bool>| self.chain("paragraph", name).find_map(|(_, style)| say(style));
         let named = |title: &str| name == Some(title) || self.chain("paragraph", name).any(|(name, _)| name == title);
-        ParagraphStyle {
+        OpenParagraph {
             breaks_before: find(|style| style.breaks_before) == Some(true),
             breaks_after: find(|style| style.breaks_after) == Some(true),
             is_hidden: find(|style| style.hidden) == Some(true),
@@ -155,7 +156,7 @@ impl Styles {
 
     /// How a run is set that has this style, in a run that is set so; and whether it is hidden.
     pub(super) fn run(&self, name: Option<&str>, around: Emphasis) -> (Emphasis, Option<bool>) {
-        let find = |say: fn(&Style) -> Option<bool>| self.chain("text", name).find_map(|(_, style)| say(style));
+        let find = |say: fn(&OpenStyle) -> Option<bool>| self.chain("text", name).find_map(|(_, style)| say(style));
         let position = self.chain("text", name).find_map(|(_, style)| style.position);
         let emphasis = Emphasis {
             is_raised: position.map_or(around.is_raised, |position| position > 0),
@@ -175,7 +176,7 @@ impl Styles {
         self.chain("drawing-page", name).find_map(|(_, style)| style.shows_footer) == Some(true)
     }
 
-    pub(super) fn list(&self, name: &str) -> &[ListLevel] {
+    pub(super) fn list(&self, name: &str) -> &[OpenListLevel] {
         self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -193,17 +194,17 @@ fn raised(position: &str) -> i8 {
     }
 }
 
-fn levels(xml: &mut Xml<'_>, until: &str) -> Result<Vec<ListLevel>, BrokenPart> {
-    let mut levels: Vec<ListLevel> = Vec::new();
+fn levels(xml: &mut Xml<'_>, until: &str) -> Result<Vec<OpenListLevel>, BrokenPart> {
+    let mut levels: Vec<OpenListLevel> = Vec::new();
     xml.each(until, |element, _| {
         let is_numbered = matches!(element.name(), "list-level-style-number" | "outline-level-style");
         if is_numbered || element.name().starts_with("list-level-style") {
             let at = element.number("level").unwrap_or(1_usize).clamp(1, 10);
             if levels.len() < at {
-                levels.resize_with(at, ListLevel::default);
+                levels.resize_with(at, OpenListLevel::default);
             }
             if let Some(level) = levels.get_mut(at - 1) {
-                *level = ListLevel {
+                *level = OpenListLevel {
                     format: is_numbered.then(|| element.value("num-format").unwrap_or_default()),
                     prefix: element.value("num-prefix").unwrap_or_default(),
                     suffix: element.value("num-suffix").unwrap_or_default(),

@@ -1,10 +1,10 @@
 //! Where something ends: a paragraph, a cell, a row, a table, a note, a text box.
 
-use super::story::{Part, Properties, Story};
+use super::story::{ParagraphWords, RtfPart, RtfStory};
 use crate::readers::flow::{Flow, FlowPart};
 use crate::readers::package::{BlockKind, one_line};
 
-impl Story {
+impl RtfStory {
     pub(super) fn end_paragraph(&mut self) {
         self.flush();
         let properties = self.properties;
@@ -61,7 +61,7 @@ impl Story {
             self.end_cell();
         }
         let part = self.part();
-        let Part { table, flow, .. } = part;
+        let RtfPart { table, flow, .. } = part;
         table.get_or_insert_default().end_row(false, flow);
     }
 
@@ -81,7 +81,7 @@ impl Story {
             return None;
         }
         let properties = self.properties;
-        self.properties = Properties::default();
+        self.properties = ParagraphWords::default();
         self.end_paragraph();
         self.end_table();
         self.properties = properties;

@@ -19,7 +19,7 @@ pub(super) enum FontBytes {
 }
 
 #[derive(Debug)]
-pub(super) struct Fonts {
+pub(super) struct FontTable {
     by_number: HashMap<i32, FontBytes>,
     /// The document's own code page.
     pub(super) page: &'static Encoding,
@@ -29,13 +29,13 @@ pub(super) struct Fonts {
     pub(super) current: i32,
 }
 
-impl Default for Fonts {
+impl Default for FontTable {
     fn default() -> Self {
         Self { by_number: HashMap::new(), page: WINDOWS_1252, default: 0, current: 0 }
     }
 }
 
-impl Fonts {
+impl FontTable {
     pub(super) fn of(&self, font: Option<i32>) -> FontBytes {
         self.by_number.get(&font.unwrap_or(self.default)).copied().unwrap_or(FontBytes::Text(self.page))
     }

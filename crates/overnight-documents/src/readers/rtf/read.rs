@@ -1,7 +1,7 @@
 //! One RTF document, from bytes to text.
 
-use super::story::{OmittedCounts, Story};
-use super::tokens::Tokens;
+use super::story::{RtfOmissions, RtfStory};
+use super::tokens::RtfTokens;
 use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, note_counts};
 use crate::units::Unit;
 
@@ -14,8 +14,8 @@ impl Reader for RtfReader {
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
-        let mut story = Story::new();
-        for token in Tokens::new(source.bytes) {
+        let mut story = RtfStory::new();
+        for token in RtfTokens::new(source.bytes) {
             story.take(token);
         }
         let (mut flow, is_whole, omitted) = story.finish();
@@ -29,7 +29,7 @@ impl Reader for RtfReader {
 }
 
 /// What a person should know about what was left out.
-fn tell(omitted: &OmittedCounts, pages: &mut dyn PageSink) -> Result<(), Stopped> {
+fn tell(omitted: &RtfOmissions, pages: &mut dyn PageSink) -> Result<(), Stopped> {
     let counts = [
         (omitted.images, "1 image was left out", "images were left out"),
         (omitted.comments, "1 comment was left out", "comments were left out"),

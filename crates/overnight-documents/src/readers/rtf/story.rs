@@ -2,9 +2,9 @@
 
 use encoding_rs::Encoding;
 
-use super::fonts::{FontBytes, Fonts, encoding};
-use super::tokens::Token;
-use super::words::{Destination, Omitted, character, destination};
+use super::fonts::{FontBytes, FontTable, encoding};
+use super::tokens::RtfToken;
+use super::words::{Destination, OmittedGroup, character, destination};
 use crate::readers::flow::{Emphasis, Flow, FlowPart, FlowTable, written};
 
 /// The most groups inside one another.
@@ -14,7 +14,7 @@ const MAX_STYLES: usize = 20_000;
 
 /// What holds within a group.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct RtfGroup {
     destination: Destination,
     font: Option<i32>,
     emphasis: Emphasis,
@@ -26,7 +26,7 @@ struct Group {
 
 /// What holds for a paragraph.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Properties {
+pub(super) struct ParagraphWords {
     pub(super) is_in_table: bool,
     pub(super) outline: Option<u8>,
     pub(super) style: Option<i32>,
@@ -35,7 +35,7 @@ pub(super) struct Properties {
 
 /// A text that is being read: the body, a note, a text box.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct RtfPart {
     pub(super) flow: Flow,
     pub(super) line: String,
     pub(super) label: String,
@@ -47,7 +47,7 @@ pub(super) struct Part {
 
 /// Counts of what a document has beside its text, for notes.
 #[derive(Debug, Default)]
-pub(super) struct OmittedCounts {
+pub(super) struct RtfOmissions {
     pub(super) images: u64,
     pub(super) comments: u64,
     pub(super) deletions: u64,
@@ -56,14 +56,14 @@ pub(super) struct OmittedCounts {
     pub(super) has_around: bool,
 }
 
-pub(super) struct Story {
-    fonts: Fonts,
+pub(super) struct RtfStory {
+    fonts: FontTable,
     /// Levels of headings by the numbers of styles.
     pub(super) levels: Vec<(i32, u8)>,
     pub(super) style: (Option<i32>, String),
-    groups: Vec<Group>,
-    pub(super) parts: Vec<Part>,
-    pub(super) properties: Properties,
+    groups: Vec<RtfGroup>,
+    pub(super) parts: Vec<RtfPart>,
+    pub(super) properties: ParagraphWords,
     /// Bytes and code units that aren't characters yet.
     pub(super) bytes: Vec<u8>,
     pub(super) units: Vec<u16>,
@@ -72,13 +72,13 @@ pub(super) struct Story {
     pub(super) is_starred: bool,
     pub(super) notes: u32,
     pub(super) section_ended: bool,
-    pub(super) omitted: OmittedCounts,
+    pub(super) omitted: RtfOmissions,
     pub(super) too_deep: usize,
 }
 
-impl Story {
+impl RtfStory {
     pub(super) fn new() -> Self {
-        let group = Group {
+        let group = RtfGroup {
             destination: Destination::Body,
             font: None,
             emphasis: Emphasis::default(),
@@ -87,12 +87,12 @@ impl Story {
             stand_ins: 1,
         };
         Self {
-            fonts: Fonts::default(),
+            fonts: FontTable::default(),
             levels: Vec::new(),
             style: (None, String::new()),
             groups: vec![group],
-            parts: vec![Part::default()],
-            properties: Properties::default(),
+            parts: vec![RtfPart::default()],
+            properties: ParagraphWords::default(),
             bytes: Vec::new(),
             units: Vec::new(),
             to_skip: 0,
@@ -100,24 +100,24 @@ impl Story {
             is_starred: false,
             notes: 0,
             section_ended: false,
-            omitted: OmittedCounts::default(),
+            omitted: RtfOmissions::default(),
             too_deep: 0,
         }
     }
 
-    pub(super) fn take(&mut self, token: Token<'_>) {
+    pub(super) fn take(&mut self, token: RtfToken<'_>) {
         match token {
-            Token::Open => self.open(),
-            Token::Close => self.close(),
-            Token::Word(word, number) => self.word(word, number),
-            Token::Sign(sign) => self.sign(sign),
-            Token::Byte(byte) => self.bytes(&[byte]),
-            Token::Text(text) => self.bytes(text),
+            RtfToken::Open => self.open(),
+            RtfToken::Close => self.close(),
+            RtfToken::Word(word, number) => self.word(word, number),
+            RtfToken::Sign(sign) => self.sign(sign),
+            RtfToken::Byte(byte) => self.bytes(&[byte]),
+            RtfToken::Text(text) => self.bytes(text),
         }
     }
 
     /// The document's text, and whether its last group was closed.
-    pub(super) fn finish(mut self) -> (Flow, bool, OmittedCounts) {
+    pub(super) fn finish(mut self) -> (Flow, bool, RtfOmissions) {
         let is_whole = self.groups.len() <= 1;
         while self.groups.len() > 1 {
             self.close();
@@ -128,15 +128,15 @@ impl Story {
         (flow, is_whole, self.omitted)
     }
 
-    fn group(&self) -> Group {
+    fn group(&self) -> RtfGroup {
         *self.groups.last().unwrap_or(&self.groups[0])
     }
 
-    fn group_mut(&mut self) -> Option<&mut Group> {
+    fn group_mut(&mut self) -> Option<&mut RtfGroup> {
         self.groups.last_mut()
     }
 
-    pub(super) fn part(&mut self) -> &mut Part {
+    pub(super) fn part(&mut self) -> &mut RtfPart {
         let last = self.parts.len() - 1;
         &mut self.parts[last]
     }
@@ -185,20 +185,20 @@ impl Story {
         }
     }
 
-    fn enter(&mut self, found: Destination, omitted: Option<Omitted>) {
+    fn enter(&mut self, found: Destination, omitted: Option<OmittedGroup>) {
         let around = self.group().destination;
         // What is passed over stays so, but for the Unicode form of a text.
         if around == Destination::Skip && found != Destination::Body {
             return;
         }
         match omitted {
-            Some(Omitted::Image) => self.omitted.images += 1,
-            Some(Omitted::Comment) => self.omitted.comments += 1,
-            Some(Omitted::HeaderOrFooter) => self.omitted.has_around = true,
+            Some(OmittedGroup::Image) => self.omitted.images += 1,
+            Some(OmittedGroup::Comment) => self.omitted.comments += 1,
+            Some(OmittedGroup::HeaderOrFooter) => self.omitted.has_around = true,
             None => {}
         }
         if matches!(found, Destination::Note | Destination::TextBox) && around != found {
-            self.parts.push(Part::default());
+            self.parts.push(RtfPart::default());
         } else if matches!(found, Destination::Note | Destination::TextBox) {
             return;
         }
@@ -299,7 +299,7 @@ impl Story {
             "cell" => self.end_cell(),
             "row" => self.end_row(),
             "pagebb" => self.properties.breaks_before = number != Some(0),
-            "pard" => self.properties = Properties::default(),
+            "pard" => self.properties = ParagraphWords::default(),
             "intbl" => self.properties.is_in_table = number != Some(0),
             "outlinelevel" => self.properties.outline = number.and_then(|level| u8::try_from(level + 1).ok()),
             "s" => self.properties.style = number,

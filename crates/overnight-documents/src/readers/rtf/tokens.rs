@@ -2,7 +2,7 @@
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum RtfToken<'a> {
     Open,
     Close,
     /// A control word, and its number.
@@ -17,16 +17,16 @@ pub(super) enum Token<'a> {
 
 /// The tokens of a file.
 #[derive(Debug)]
-pub(super) struct Tokens<'a> {
+pub(super) struct RtfTokens<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> RtfTokens<'a> {
     pub(super) const fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    fn word(&mut self) -> Token<'a> {
+    fn word(&mut self) -> RtfToken<'a> {
         let letters = self.rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let (word, rest) = self.rest.split_at(letters);
         let is_negative = rest.first() == Some(&b'-') && rest.get(1).is_some_and(u8::is_ascii_digit);
@@ -41,20 +41,20 @@ impl<'a> Tokens<'a> {
             let bytes = usize::try_from(number.unwrap_or(0)).unwrap_or(0).min(self.rest.len());
             self.rest = &self.rest[bytes..];
         }
-        Token::Word(word, number)
+        RtfToken::Word(word, number)
     }
 }
 
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
+impl<'a> Iterator for RtfTokens<'a> {
+    type Item = RtfToken<'a>;
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<RtfToken<'a>> {
         loop {
             let (first, rest) = self.rest.split_first()?;
             match first {
                 b'{' | b'}' => {
                     self.rest = rest;
-                    return Some(if *first == b'{' { Token::Open } else { Token::Close });
+                    return Some(if *first == b'{' { RtfToken::Open } else { RtfToken::Close });
                 }
                 b'\r' | b'\n' | 0 => self.rest = rest,
                 b'\\' => {
@@ -68,15 +68,15 @@ impl<'a> Iterator for Tokens<'a> {
                         let hex = self.rest.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
                         let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) else { continue };
                         self.rest = &self.rest[2..];
-                        return Some(Token::Byte(byte));
+                        return Some(RtfToken::Byte(byte));
                     }
-                    return Some(Token::Sign(second));
+                    return Some(RtfToken::Sign(second));
                 }
                 _ => {
                     let end = self.rest.iter().position(|byte| matches!(byte, b'{' | b'}' | b'\\' | b'\r' | b'\n' | 0));
                     let (text, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
                     self.rest = rest;
-                    return Some(Token::Text(text));
+                    return Some(RtfToken::Text(text));
                 }
             }
         }

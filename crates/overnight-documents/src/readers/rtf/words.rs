@@ -18,14 +18,14 @@ pub(super) enum Destination {
 
 /// What is left out with a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Omitted {
+pub(super) enum OmittedGroup {
     Image,
     Comment,
     HeaderOrFooter,
 }
 
 /// What the first word of a group makes of it; none where it is only a word.
-pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, Option<Omitted>)> {
+pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, Option<OmittedGroup>)> {
     use Destination::{Body, Fonts, ListLabel, Note, Skip, Styles, TextBox, TwoForms};
     let found = match word {
         "fonttbl" => Fonts,
@@ -34,10 +34,10 @@ pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, 
         "footnote" => Note,
         "shptxt" | "dptxbxtext" => TextBox,
         "upr" => TwoForms,
-        "pict" => return Some((Skip, Some(Omitted::Image))),
-        "annotation" => return Some((Skip, Some(Omitted::Comment))),
+        "pict" => return Some((Skip, Some(OmittedGroup::Image))),
+        "annotation" => return Some((Skip, Some(OmittedGroup::Comment))),
         "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr" | "footerf" => {
-            return Some((Skip, Some(Omitted::HeaderOrFooter)));
+            return Some((Skip, Some(OmittedGroup::HeaderOrFooter)));
         }
         // Groups with a star that readers may pass over, and whose text is text all the same.
         "shpinst" | "do" | "shppict" | "ud" | "moMath" | "moMathPara" | "fldrslt" => Body,

@@ -53,7 +53,7 @@ struct SharedParts {
     since_1904: bool,
 }
 
-struct Sheet {
+struct BinarySheet {
     name: String,
     is_hidden: bool,
     relation: String,
@@ -70,7 +70,7 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<()
             kind::SHEET if sheets.len() < MAX_SHEETS => {
                 let (relation, next) = wide(record, 8);
                 let (name, _) = wide(record, next);
-                sheets.push(Sheet { name, is_hidden: number(record, 0) != 0, relation });
+                sheets.push(BinarySheet { name, is_hidden: number(record, 0) != 0, relation });
             }
             _ => {}
         }
