@@ -13,6 +13,8 @@ use crate::units::Unit;
 
 /// The most tables inside one another.
 const MAX_DEPTH: usize = 20;
+/// Stands in a paragraph's text where a page ends.
+const PAGE_END: char = '\u{c}';
 /// Beyond this many levels, items of lists are no longer moved in.
 const MAX_INDENTS: usize = 8;
 
@@ -195,27 +197,30 @@ fn table(table: &Table, depth: usize, beside: &mut Beside, flow: &mut Flow) {
 fn paragraph(paragraph: &Paragraph, beside: &mut Beside, flow: &mut Flow) {
     beside.images += paragraph.images.len() as u64;
     let text = run_text(paragraph, beside);
-    let breaks = paragraph.runs.iter().filter(|run| run.page_break).count();
     let level = usize::from(paragraph.list_info.as_ref().map_or(0, |list| list.level));
     let label = paragraph.list_info.as_ref().and_then(|list| match list.list_type {
         ListType::Bullet => Some("-".to_owned()),
         ListType::Numbered => Some(list.number.map_or_else(|| "-".to_owned(), |number| format!("{number}."))),
         ListType::None => None,
     });
-    let lines: Vec<&str> = text.trim().lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    let indent = "  ".repeat(level.min(MAX_INDENTS));
-    if lines.is_empty() {
-    } else if paragraph.heading.is_heading() {
-        let label = label.filter(|label| label != "-").map_or_else(String::new, |label| format!("{label} "));
-        flow.add(FlowPart::Heading(paragraph.heading.level(), format!("{label}{}", one_line(&text))));
-    } else if let Some(label) = label {
-        let lines = lines.join(&format!("\n{indent}  "));
-        flow.add(FlowPart::Block(BlockKind::Item, format!("{indent}{label} {lines}")));
-    } else {
-        flow.paragraph(lines.join("\n"));
-    }
-    for _ in 0..breaks {
-        flow.add(FlowPart::Break);
+    // A page can end within a paragraph, and what follows goes on as one without a mark.
+    for (at, piece) in text.split(PAGE_END).enumerate() {
+        if at > 0 {
+            flow.add(FlowPart::Break);
+        }
+        let lines: Vec<&str> = piece.trim().lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        let indent = "  ".repeat(level.min(MAX_INDENTS));
+        let label = label.as_deref().filter(|_| at == 0);
+        if lines.is_empty() {
+        } else if paragraph.heading.is_heading() && at == 0 {
+            let label = label.filter(|label| *label != "-").map_or_else(String::new, |label| format!("{label} "));
+            flow.add(FlowPart::Heading(paragraph.heading.level(), format!("{label}{}", one_line(piece))));
+        } else if let Some(label) = label {
+            let lines = lines.join(&format!("\n{indent}  "));
+            flow.add(FlowPart::Block(BlockKind::Item, format!("{indent}{label} {lines}")));
+        } else {
+            flow.paragraph(lines.join("\n"));
+        }
     }
 }
 
@@ -237,6 +242,9 @@ fn run_text(paragraph: &Paragraph, beside: &mut Beside) -> String {
         }
         if run.line_break {
             text.push('\n');
+        }
+        if run.page_break {
+            text.push(PAGE_END);
         }
     }
     text
