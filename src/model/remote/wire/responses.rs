@@ -129,7 +129,9 @@ fn items(message: &Message, marks: bool) -> Vec<Value> {
 /// A reply as it goes back: its reasoning where it stood.
 fn reply(said: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> {
     let message = |text: &str, phase: Option<&Value>| {
-        let mut message = json!({ "role": "assistant", "content": text });
+        let mut message = json!({
+            "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": text }],
+        });
         if let Some(phase) = phase {
             message["phase"] = phase.clone();
         }

@@ -140,6 +140,12 @@ impl Input<'_> {
                 if item.get("phase").is_some() && role != "assistant" {
                     return Err(format!("Unknown parameter: '{place}.phase'."));
                 }
+                // As Codex sends it: short, behind a thought, it may count as no item that the thought belongs to.
+                if role == "assistant" && !(item["type"] == "message" && item["content"].is_array()) {
+                    return Err(format!(
+                        "Invalid type for '{place}': a reply comes back as a message of 'output_text' parts."
+                    ));
+                }
                 let text = self.text(&item["content"], &format!("{place}.content"), role == "assistant")?;
                 match role {
                     "system" | "developer" => read.push(Message::System { text }),

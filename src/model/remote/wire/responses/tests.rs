@@ -96,12 +96,13 @@ fn the_cache_has_one_key_for_a_history_and_few_for_a_system_prompt() {
 fn reasoning_goes_back_where_it_stood_and_never_alone() {
     let calls = [call("call_1_1", "a.md"), call("call_1_2", "b.md")];
     let [first, second] = calls.each_ref().map(|call| items(&said("", std::slice::from_ref(call), &json!([])), false));
-    let message = json!({ "role": "assistant", "content": "Reading." });
+    let content = json!([{ "type": "output_text", "text": "Reading." }]);
+    let message = json!({ "type": "message", "role": "assistant", "content": content });
     let in_place = json!([
         reasoning("rs_1"), { "type": "message", "text": "Reading.", "phase": "commentary" }, { "type": "function_call" },
         reasoning("rs_2"), { "type": "function_call" }, reasoning("rs_3"),
     ]);
-    let with_phase = json!({ "role": "assistant", "content": "Reading.", "phase": "commentary" });
+    let with_phase = json!({ "type": "message", "role": "assistant", "content": content, "phase": "commentary" });
     let expected = vec![reasoning("rs_1"), with_phase, first[0].clone(), reasoning("rs_2"), second[0].clone()];
     assert_eq!(items(&said("Reading.", &calls, &in_place), false), expected);
     // A call was dropped from the reply: the places say nothing any more.
