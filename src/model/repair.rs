@@ -10,7 +10,7 @@ mod thinking;
 mod tool_name;
 mod written_calls;
 
-use super::remote::wire::RawReply;
+use super::remote::wire::{RawReply, surrogates};
 use overnight_core::message::{Stop, ToolCall, ToolSpec, readable};
 use serde_json::{Map, Value};
 
@@ -88,8 +88,8 @@ pub fn repair_reply(heard: RawReply, tools: &[ToolSpec], repairs: bool) -> Repai
 /// A call's arguments: an object, once more in a string or not; what is none stays as it came, and the tool says what it wants
 /// instead. `tool`: made to fit it.
 fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> Value {
-    let read = match serde_json::from_str(raw) {
-        Ok(Value::String(inner)) => serde_json::from_str(&inner).unwrap_or(Value::String(inner)),
+    let read = match surrogates::read_whole(raw) {
+        Ok(Value::String(inner)) => surrogates::read_whole(&inner).unwrap_or(Value::String(inner)),
         Ok(value) => value,
         Err(_) => Value::String(raw.to_owned()),
     };
@@ -104,12 +104,23 @@ fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> V
             }
             None => Value::String(text),
         },
+        (Value::Array(items), Some(_)) => match <[Value; 1]>::try_from(items) {
+            Ok([Value::Object(fields)]) => {
+                changes.push("they were a list of one".to_owned());
+                Value::Object(fields)
+            }
+            Ok([other]) => Value::Array(vec![other]),
+            Err(items) => Value::Array(items),
+        },
         (read, _) => read,
     };
     // What the journal can't hold isn't looked at any closer.
     let read = readable(if read.is_object() { read } else { Value::String(raw.to_owned()) });
     match tool {
-        Some(tool) if read.is_object() => fit_schema::fit(read, &tool.parameters, "they", changes),
+        Some(tool) if read.is_object() => {
+            let read = fit_schema::unwrapped(read, &tool.parameters, changes);
+            fit_schema::fit(read, &tool.parameters, "they", changes)
+        }
         Some(_) | None => read,
     }
 }

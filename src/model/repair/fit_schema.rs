@@ -32,6 +32,29 @@ pub(super) fn fit(value: Value, schema: &Value, at: &str, changes: &mut Vec<Stri
     }
 }
 
+/// Names of a wrapping that some models put around a tool's arguments.
+const WRAPPINGS: [&str; 4] = ["arguments", "parameters", "args", "input"];
+
+/// The arguments without a wrapping, and without fields that the tool doesn't have and that say nothing.
+pub(super) fn unwrapped(value: Value, schema: &Value, changes: &mut Vec<String>) -> Value {
+    let Some(known) = schema.get("properties").and_then(Value::as_object) else { return value };
+    let Value::Object(mut fields) = value else { return value };
+    let only = fields.keys().next().filter(|_| fields.len() == 1).cloned();
+    let wrapping = only.filter(|name| WRAPPINGS.contains(&name.as_str()) && !known.contains_key(name));
+    if let Some(name) = wrapping
+        && let Some(Value::Object(inner)) = fields.get_mut(&name)
+    {
+        changes.push(format!("they stood in '{name}'"));
+        return Value::Object(std::mem::take(inner));
+    }
+    let before = fields.len();
+    fields.retain(|name, field| !field.is_null() || known.contains_key(name));
+    if fields.len() < before {
+        changes.push("fields that the tool doesn't have were null".to_owned());
+    }
+    Value::Object(fields)
+}
+
 /// A text as the other type that the schema names.
 fn retyped(value: &Value, schema: &Value) -> Option<Value> {
     let text = value.as_str()?.trim();

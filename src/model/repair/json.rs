@@ -1,6 +1,8 @@
 //! JSON as models write it: where a value ends, and two slips that leave no doubt about what was meant: a comma before a
 //! closing bracket, and line breaks that stand in a string as they are. What is torn is never completed.
 
+use super::thinking;
+use crate::model::remote::wire::surrogates;
 use serde_json::Value;
 
 /// The length of the object or array that `text` begins with; `None` where it begins with neither or doesn't end.
@@ -39,11 +41,11 @@ pub(super) fn extent(text: &str) -> Option<usize> {
 /// Reads a whole text as JSON.
 pub(super) fn read(text: &str) -> Option<Value> {
     let text = text.trim();
-    if let Ok(value) = serde_json::from_str(text) {
+    if let Ok(value) = surrogates::read_whole(text) {
         return Some(value);
     }
     // Whole values alone: what is open at the end is torn.
-    serde_json::from_str(&corrected(text)).ok().filter(|_| extent(text) == Some(text.len()))
+    surrogates::read_whole(&corrected(text)).ok().filter(|_| extent(text) == Some(text.len()))
 }
 
 /// The text without commas before closing brackets, and with control characters in strings escaped.
@@ -88,10 +90,25 @@ fn corrected(text: &str) -> String {
     written
 }
 
-/// The object that a text holds: as it is, or in a fence.
+/// The object that a text holds: as it is, in a fence, as the only one of a list, said twice, or with a template's own marks
+/// around it.
 pub(super) fn object(text: &str) -> Option<Value> {
-    let text = text.trim();
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let text = thinking::without(text).unwrap_or(text);
+    let text =
+        text.rsplit_once("<|").filter(|(_, mark)| mark.ends_with("|>")).map_or(text, |(before, _)| before.trim());
     let fenced = text.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
     let inner = fenced.map_or(text, |inner| inner.trim_start_matches(|char: char| char.is_ascii_alphanumeric()));
-    read(inner).filter(Value::is_object)
+    match read(inner) {
+        Some(Value::Array(items)) => <[Value; 1]>::try_from(items).ok().map(|[only]| only).filter(Value::is_object),
+        Some(value) => Some(value).filter(Value::is_object),
+        None => twice(inner.trim()),
+    }
+}
+
+/// The object that a text says twice and nothing else.
+fn twice(text: &str) -> Option<Value> {
+    let (one, other) = text.split_at_checked(extent(text)?)?;
+    let (one, other) = (read(one)?, read(other)?);
+    (one == other && one.is_object()).then_some(one)
 }
