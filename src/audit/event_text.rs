@@ -101,9 +101,11 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             };
             format!("model replied ({} tokens in, {} out{stop}): {calls}", usage.input, usage.output)
         }
-        Event::AttemptFailed { turn, attempt, kind, status, wait_ms, reason } => {
+        Event::AttemptFailed { turn, attempt, kind, status, wait_ms, reason, received } => {
             let status = status.map(|status| format!(" {status}")).unwrap_or_default();
-            format!("turn {turn}, attempt {attempt} failed ({kind}{status}), again in {wait_ms} ms: {reason}")
+            let received = received.as_deref().map(|text| format!("; what came: {}", reply_text(text)));
+            let received = received.unwrap_or_default();
+            format!("turn {turn}, attempt {attempt} failed ({kind}{status}), again in {wait_ms} ms: {reason}{received}")
         }
         Event::ToolStarted { .. } => {
             format!("{} begins", job.present_calls().pending.front().map_or("a call", |call| call.said.name.as_str()))

@@ -266,6 +266,7 @@ impl Permit {
             match failure.kind.remedy() {
                 Remedy::Retry { is_outage: true } => shared.breaker.failed(self.call, now),
                 Remedy::Retry { is_outage: false }
+                | Remedy::AskAgain
                 | Remedy::Compact
                 | Remedy::Reopen
                 | Remedy::Configure

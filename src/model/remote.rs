@@ -2,6 +2,8 @@
 //!
 //! - `wire`: the formats' common trait, and one file for each format
 //! - `http`: one attempt; `sse`: splits a stream into events; `retry_after`: how long the server asks to be left alone
+//! - `config`: what a model is opened with
+//! - `body`: unpacks what came packed, and keeps some of it; `output_room`: how long a reply may be
 //! - `adaptive_timeout`: how long to wait for the first byte
 //! - `error_messages`: failures as sentences; `key`: secrets, and how they stay out of those sentences
 //! - `address`: base URLs; `shared`: what all models of a process share; `stated_window`: what the server says of one;
@@ -9,9 +11,12 @@
 
 mod adaptive_timeout;
 mod address;
+mod body;
+mod config;
 mod error_messages;
 mod http;
 mod key;
+mod output_room;
 mod record;
 mod retry_after;
 mod shared;
@@ -19,6 +24,7 @@ pub mod sse;
 mod stated_window;
 pub mod wire;
 
+pub use config::{RemoteConfig, Timeouts};
 pub use key::Key;
 
 use super::{
@@ -34,15 +40,16 @@ use async_trait::async_trait;
 use error_messages::ErrorMessages;
 use http::{HttpAttempt, ObservedResponse};
 use key::Secrets;
+use output_room::{CutReply, OutputRoom};
 use overnight_core::{
-    message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
+    message::{MOST_LEVELS, Message, Prompt, Reply, Stop, Usage, is_within},
     prompt::tools::ToolList,
     tokens::estimate,
 };
 use record::{AttemptRecord, Recorder};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 use tokio::time::Instant;
 use wire::{
     OutgoingRequest, RawReply, Wire, WireRequest, anthropic::Anthropic, gemini::Gemini, ollama::Ollama, openai::OpenAi,
@@ -64,52 +71,14 @@ pub fn wire_of(provider: &str, api: Api) -> Option<Arc<dyn Wire>> {
 /// A count of a prompt's tokens of more than so many for each byte of its texts is none.
 const MOST_A_BYTE: u64 = 10;
 
-/// The timeouts of one attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
-    /// Until the reply begins, to start with: a wait in vain doubles the next. Twice that where the reply doesn't stream.
-    pub first_byte: Duration,
-    /// Between two pieces of a reply.
-    pub idle: Duration,
-    /// For the whole reply.
-    pub whole: Duration,
-}
+/// Times that one call is made with a shorter reply each.
+const MOST_SHORTENED: usize = 4;
 
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self { first_byte: Duration::from_mins(1), idle: Duration::from_mins(1), whole: Duration::from_hours(1) }
-    }
-}
-
-/// The settings of a model behind HTTP.
-pub struct RemoteConfig {
-    pub wire: Arc<dyn Wire>,
-    /// As in `provider:name`.
-    pub provider: String,
-    /// The model's name as the server knows it.
-    pub model: String,
-    pub base_url: String,
-    pub key: Option<Key>,
-    /// The variable that holds the key, or would.
-    pub key_variable: String,
-    /// The user's own; they may hold secrets.
-    pub headers: Vec<(String, String)>,
-    pub quirks: Quirks,
-    pub endpoint: Arc<Endpoint>,
-    pub timeouts: Timeouts,
-    /// The same model at the standard tier, where this one is at the tier `flex`.
-    pub standard: Option<Arc<RemoteModel>>,
-    /// Where attempts are recorded.
-    pub record: Option<PathBuf>,
-}
-
-/// Not derived: headers may hold secrets.
-impl fmt::Debug for RemoteConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("RemoteConfig");
-        shown.field("wire", &self.wire).field("provider", &self.provider).field("model", &self.model);
-        shown.finish_non_exhaustive()
-    }
+/// What came of one attempt: a reply or a failure, what is to be said about its recording, and the server's own words.
+struct Attempted {
+    outcome: Result<RawReply, Failure>,
+    note: Option<String>,
+    words: String,
 }
 
 /// A model behind HTTP.
@@ -131,6 +100,7 @@ pub struct RemoteModel {
     adaptive_timeout: AdaptiveTimeout,
     standard: Option<Arc<RemoteModel>>,
     recorder: Option<Recorder>,
+    room: OutputRoom,
 }
 
 /// Not derived: headers hold secrets.
@@ -190,6 +160,7 @@ impl RemoteModel {
             adaptive_timeout: AdaptiveTimeout::new(config.timeouts.first_byte),
             standard: config.standard,
             recorder: config.record.as_deref().map(Recorder::new).transpose()?,
+            room: OutputRoom::default(),
         })
     }
 
@@ -202,10 +173,13 @@ impl RemoteModel {
         }
     }
 
-    /// One attempt, and what is to be said about its recording.
-    async fn attempt(&self, request: &Request<'_>) -> (Result<RawReply, Failure>, Option<String>) {
+    /// One attempt at a reply of so many tokens at most.
+    async fn attempt(&self, request: &Request<'_>, allowed: u64) -> Attempted {
         let began = chrono::Utc::now();
-        let asked = WireRequest { prompt: request.prompt, model: &self.model, quirks: &self.quirks };
+        let is_shorter = allowed < self.quirks.output_tokens;
+        let shorter = is_shorter.then(|| Quirks { output_tokens: allowed, ..self.quirks.clone() });
+        let quirks = shorter.as_ref().unwrap_or(&self.quirks);
+        let asked = WireRequest { prompt: request.prompt, model: &self.model, quirks };
         let OutgoingRequest { path, headers: wanted, body } = self.wire.outgoing(&asked);
         let url = self.address.url(&path);
         let mut headers = HeaderMap::new();
@@ -238,7 +212,10 @@ impl RemoteModel {
             }
             (Ok(_), None) | (Err(_), _) => {}
         }
-        let (Some(recorder), Some(sent)) = (&self.recorder, sent) else { return (outcome, None) };
+        let words = std::mem::take(&mut attempt.observed.words);
+        let (Some(recorder), Some(sent)) = (&self.recorder, sent) else {
+            return Attempted { outcome, note: None, words };
+        };
         let attempted = AttemptRecord {
             began,
             turn: request.turn,
@@ -249,7 +226,34 @@ impl RemoteModel {
             outcome: &outcome,
         };
         let note = recorder.write(&attempted, &self.secrets);
-        (outcome, note)
+        Attempted { outcome, note, words }
+    }
+
+    /// A reply, and how many tokens it was allowed: fewer than the table says where the server has room for a shorter one only.
+    async fn with_room(&self, request: &Request<'_>) -> Result<(RawReply, u64, Vec<String>), Failure> {
+        let (usual, estimated) = (self.quirks.output_tokens, prompt_tokens(request.prompt));
+        let mut allowed = self.room.allowed(usual, estimated);
+        let mut notes = Vec::new();
+        for _ in 0..MOST_SHORTENED {
+            let Attempted { outcome, note, words } = self.attempt(request, allowed).await;
+            notes.extend(note);
+            let failure = match outcome {
+                Ok(heard) => {
+                    if allowed < usual {
+                        notes.push(format!("the server has room for a reply of {allowed} tokens, not of {usual}"));
+                    }
+                    return Ok((heard, allowed, notes));
+                }
+                Err(failure) => failure,
+            };
+            let words = if words.is_empty() { &failure.reason } else { &words };
+            match self.room.after_refusal(failure.kind, words, allowed, estimated) {
+                Some(less) => allowed = less,
+                None => return Err(failure),
+            }
+        }
+        let what = "refuses a reply of any length behind this prompt";
+        Err(self.error_messages().failure(FailureKind::ContextLength, None, what))
     }
 
     /// At the tier `flex`, that there is no room now says nothing of the server.
@@ -315,8 +319,8 @@ impl Model for RemoteModel {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
-        let (outcome, note) = self.attempt(&request).await;
-        let mut heard = outcome.map_err(|failure| self.at_this_tier(failure))?;
+        let (mut heard, allowed, notes) =
+            self.with_room(&request).await.map_err(|failure| self.at_this_tier(failure))?;
         let Some(stop) = heard.stop else {
             let what = "ended its reply before it was complete";
             return Err(self.error_messages().failure(FailureKind::BrokenStream, None, what));
@@ -329,8 +333,19 @@ impl Model for RemoteModel {
         let usage = usage.filter(is_likely).unwrap_or_else(|| {
             mended.push("the server did not count the tokens, or not truly: they are estimated".to_owned());
             let said = calls.iter().map(|call| estimate(&call.arguments.to_string())).sum::<u64>();
+            let said = said + carried.as_ref().map_or(0, |carried| estimate(&carried.to_string()));
             Usage { input: prompt_tokens(request.prompt), output: estimate(&text) + said, ..Usage::default() }
         });
+        if stop == Stop::Length {
+            let Usage { input, output, .. } = usage;
+            let (usual, window) = (self.quirks.output_tokens, self.quirks.window_tokens);
+            if self.room.is_full(CutReply { input, output, allowed, usual, window }) {
+                let what = format!(
+                    "cut its reply off after {output} tokens, with a prompt of {input}: together they fill the model's window"
+                );
+                return Err(self.error_messages().failure(FailureKind::ContextLength, Some(200), &what));
+            }
+        }
         let carried = carried.filter(|carried| {
             let is_kept = is_within(carried, MOST_LEVELS);
             if !is_kept {
@@ -338,7 +353,7 @@ impl Model for RemoteModel {
             }
             is_kept
         });
-        mended.extend(note);
+        mended.extend(notes);
         Ok(Reply {
             text,
             calls,

@@ -17,6 +17,15 @@ const SPREAD: f64 = 0.1;
 /// The longest wait that a provider may ask for. A later limit is learnt by trying again.
 pub const LONGEST: Duration = Duration::from_hours(1);
 
+/// The longest time that a provider can mean when it says how long to wait: what is longer is no time, but a mistake.
+const SENSIBLE: Duration = Duration::from_hours(24);
+
+/// The wait that so many seconds ask for, where they are a time at all: not less than none, not for ever.
+pub fn asked(seconds: f64) -> Option<Duration> {
+    let asked = Duration::try_from_secs_f64(seconds).ok()?;
+    (asked <= SENSIBLE).then_some(asked.min(LONGEST))
+}
+
 /// How long to wait after failed attempt number `attempt`, from 1, at one turn.
 ///
 /// `retry_after`: how long the provider asks to be left alone. The wait is never shorter than that, up to [`LONGEST`].

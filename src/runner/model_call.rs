@@ -175,6 +175,14 @@ impl JobRunner<'_> {
                 }
                 self.retry_after_wait(opened, failure, attempts.failed + 1).await
             }
+            Remedy::AskAgain => {
+                let is_last = opened.job.is_last_unreadable();
+                // Written down, the last one holds the job: who goes on instead comes before that.
+                if is_last && self.fall_back(opened, &failure.reason).await? {
+                    return Ok(());
+                }
+                self.retry_after_wait(opened, failure, if is_last { 0 } else { attempts.failed + 1 }).await
+            }
             // The next request is another one.
             Remedy::Reopen => self.retry_after_wait(opened, failure, 0).await,
             // The first makes the prompt shorter at once.

@@ -231,7 +231,7 @@ fn advice_on(failure: &Failure) -> &'static str {
     match failure.kind.remedy() {
         Remedy::Retry { .. } => "try again later",
         Remedy::Reopen => "jobs lose their reasoning and begin anew each time; use another model or server",
-        Remedy::Compact | Remedy::Configure | Remedy::GiveUp => {
+        Remedy::AskAgain | Remedy::Compact | Remedy::Configure | Remedy::GiveUp => {
             "jobs can't be worked with it; use another model or server"
         }
     }

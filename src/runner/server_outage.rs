@@ -94,7 +94,7 @@ impl JobRunner<'_> {
     /// The server does not answer yet, or it does, and refuses for good.
     async fn probe_failed(&mut self, opened: &mut OpenJob, failure: Failure) -> Result<(), RunError> {
         match failure.kind.remedy() {
-            Remedy::Retry { .. } | Remedy::Compact | Remedy::Reopen => {
+            Remedy::Retry { .. } | Remedy::AskAgain | Remedy::Compact | Remedy::Reopen => {
                 // The row still says held, and a control signal is not forgotten, as it would be by claiming the job.
                 self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await?;
                 opened.journal.sync()?;

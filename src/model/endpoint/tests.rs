@@ -154,7 +154,7 @@ async fn any_answer_ends_an_outage_and_late_failures_begin_none() {
 async fn what_is_no_outage_neither_counts_nor_resets() {
     let endpoint = endpoint(None, None, None);
     let mut seen = Vec::new();
-    let kinds = [FailureKind::RateLimited, FailureKind::ContextLength, FailureKind::KeyRefused, FailureKind::Exhausted];
+    let kinds = [FailureKind::RateLimited, FailureKind::ContextLength, FailureKind::Malformed, FailureKind::Exhausted];
     for kind in kinds {
         endpoint.admit(1, None).await.unwrap().failed(&failure(FailureKind::Overloaded));
         for _ in 0..9 {
@@ -162,7 +162,7 @@ async fn what_is_no_outage_neither_counts_nor_resets() {
         }
         seen.push(endpoint.is_down());
     }
-    endpoint.admit(1, None).await.unwrap().failed(&failure(FailureKind::Malformed));
+    endpoint.admit(1, None).await.unwrap().failed(&failure(FailureKind::BrokenStream));
     seen.push(endpoint.is_down());
     assert_eq!(seen, [false, false, false, false, true]);
 }

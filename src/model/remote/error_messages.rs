@@ -53,6 +53,7 @@ impl ErrorMessages<'_> {
             | FailureKind::Stalled
             | FailureKind::Unreachable
             | FailureKind::BrokenStream
+            | FailureKind::Unfinished
             | FailureKind::Malformed
             | FailureKind::Exhausted => format!("{url} failed ({said})"),
         };

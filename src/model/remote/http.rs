@@ -3,17 +3,18 @@
 
 use super::{
     Timeouts,
+    body::{Excerpt, Packed, Unpacking},
     error_messages::ErrorMessages,
     key::Secrets,
     retry_after,
     sse::EventSplitter,
     wire::{Decode, Framing, RawReply, Wire},
 };
-use crate::model::{Failure, FailureKind};
+use crate::model::{Failure, FailureKind, Remedy};
 use chrono::Utc;
 use reqwest::{
     Response,
-    header::{CONTENT_TYPE, HeaderMap, LOCATION},
+    header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION},
 };
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -22,7 +23,7 @@ use std::{
 use tokio::time::{Instant, timeout};
 
 /// Bytes of a reply.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+pub(super) const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a refusal that are read.
 const MOST_REFUSAL: usize = 64 * 1024;
 /// How long, and for how many bytes, the end of a complete reply is awaited so that its connection can be used again.
@@ -38,6 +39,10 @@ pub(super) struct ObservedResponse {
     pub(super) first: Option<Duration>,
     /// The body as it came; `None` where nobody wants it.
     pub(super) body: Option<Vec<u8>>,
+    /// Of a reply, what is kept in any case.
+    pub(super) excerpt: Excerpt,
+    /// The server's own words for its refusal.
+    pub(super) words: String,
 }
 
 /// One attempt over HTTP.
@@ -76,6 +81,7 @@ impl HttpAttempt<'_> {
         });
         match ended {
             Ok(mut heard) => {
+                heard.join_halves();
                 self.hide(&mut heard);
                 Ok(heard)
             }
@@ -86,6 +92,9 @@ impl HttpAttempt<'_> {
                 }
                 self.secrets.hide_in(&mut failure.reason);
                 failure.status = failure.status.or(self.observed.status);
+                if failure.kind.remedy() == Remedy::AskAgain {
+                    failure.received = Some(self.observed.excerpt.shown(self.secrets));
+                }
                 Err(failure)
             }
         }
@@ -132,6 +141,7 @@ impl HttpAttempt<'_> {
                 // Before anybody shortens it: half a key would not be found.
                 let (kind, words) = self.wire.refusal(status, &self.secrets.hide(&text));
                 let failure = self.errors.refused(kind, status, &words);
+                self.observed.words = words;
                 let retry_after = retry_after::from_headers(&self.observed.headers, Utc::now())
                     .or_else(|| self.wire.retry_after(&text));
                 Err(Failure { retry_after, ..failure })
@@ -146,9 +156,11 @@ impl HttpAttempt<'_> {
     /// The beginning of a refusal's body. What doesn't come isn't missed: the status says the most.
     async fn refusal(&mut self, response: &mut Response) -> Vec<u8> {
         let mut body = Vec::new();
+        let mut unpacking = Unpacking::new(self.header(&CONTENT_ENCODING));
         let _ = timeout(self.timeouts.idle, async {
             while let Ok(Some(chunk)) = response.chunk().await {
                 self.received.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+                let Ok(chunk) = unpacking.take(&chunk) else { break };
                 body.extend_from_slice(&chunk[..chunk.len().min(MOST_REFUSAL - body.len())]);
                 if body.len() == MOST_REFUSAL {
                     break;
@@ -170,7 +182,8 @@ impl HttpAttempt<'_> {
     async fn read(&mut self, mut response: Response) -> Result<RawReply, Failure> {
         let mut decoder = self.wire.decoder();
         let mut body = BodyReader::Unknown;
-        let mut total = 0_usize;
+        let mut unpacking = Unpacking::new(self.header(&CONTENT_ENCODING));
+        let (mut total, mut unpacked) = (0_usize, 0_usize);
         let mut heard_at = Instant::now();
         let mut is_heard = false;
         let broken = loop {
@@ -189,8 +202,11 @@ impl HttpAttempt<'_> {
             };
             total += chunk.len();
             self.received.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+            let chunk = unpacking.take(&chunk).map_err(|error| self.packed(&error))?;
+            unpacked += chunk.len();
             self.note(&chunk);
-            if total > MOST_BYTES {
+            self.observed.excerpt.take(&chunk);
+            if total.max(unpacked) > MOST_BYTES {
                 let what = format!("sent a reply of more than {} MiB", MOST_BYTES >> 20);
                 return Err(self.errors.failure(FailureKind::Malformed, self.observed.status, &what));
             }
@@ -215,7 +231,7 @@ impl HttpAttempt<'_> {
                     }
                     if decoder.is_complete() {
                         drain(response);
-                        return decoder.finish();
+                        return finished(decoder, 0);
                     }
                     // Comments keep the connection alive, and nobody's hope.
                     if heard_at.elapsed() > self.timeouts.first_byte {
@@ -240,14 +256,28 @@ impl HttpAttempt<'_> {
             (BodyReader::Stream(_), Some(failure)) => decoder.finish().map_err(|_| failure),
             (BodyReader::Whole(bytes), None) => {
                 decoder.whole(&self.secrets.hide(&String::from_utf8_lossy(&bytes)))?;
-                decoder.finish()
+                finished(decoder, 0)
             }
             (BodyReader::Stream(mut splitter), None) => {
-                splitter.end(&mut |name, data| decoder.event(name, &self.secrets.hide(data)))?;
-                decoder.finish()
+                let left = splitter.end(&mut |name, data| {
+                    if decoder.is_complete() { Ok(()) } else { decoder.event(name, &self.secrets.hide(data)) }
+                })?;
+                finished(decoder, left)
             }
-            (BodyReader::Unknown, None) => decoder.finish(),
+            (BodyReader::Unknown, None) => finished(decoder, 0),
         }
+    }
+
+    fn packed(&self, error: &Packed) -> Failure {
+        let what = match error {
+            Packed::Unknown(name) => {
+                format!(
+                    "sent a reply that is packed ({name}), which it was not asked for and can't be read: check what stands between here and there"
+                )
+            }
+            Packed::Torn(error) => format!("sent a packed reply that can't be unpacked ({error})"),
+        };
+        self.errors.failure(FailureKind::Malformed, self.observed.status, &what)
     }
 
     fn stalled(&self, what: &str) -> Failure {
@@ -270,6 +300,15 @@ impl HttpAttempt<'_> {
         };
         Ok(if is_whole { BodyReader::Whole(Vec::new()) } else { BodyReader::Stream(EventSplitter::new(framing)) })
     }
+}
+
+/// The reply. One that came to its own end, with nothing torn behind it, was not lost on the way: the server never said that it
+/// is whole.
+fn finished(decoder: Box<dyn Decode>, left: usize) -> Result<RawReply, Failure> {
+    decoder.finish().map_err(|failure| {
+        let is_ended = failure.kind == FailureKind::BrokenStream && left == 0;
+        Failure { kind: if is_ended { FailureKind::Unfinished } else { failure.kind }, ..failure }
+    })
 }
 
 /// Reads what is left of a complete reply, which is not waited for: then its connection can serve the next call.

@@ -1,11 +1,10 @@
 //! How long a server asks us to wait before the next attempt (`Retry-After`).
 
+use crate::model::retry;
 use chrono::{DateTime, Utc};
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use std::time::Duration;
 
-/// The longest wait that is believed.
-const LONGEST: Duration = Duration::from_hours(1);
 const RETRY_AFTER_MS: &str = "retry-after-ms";
 
 /// The wait that a response's headers ask for: milliseconds, seconds, or a date (RFC 9110, section 10.2.3). A date is compared
@@ -19,16 +18,13 @@ pub(super) fn from_headers(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Du
     seconds(asked, 1.0).or_else(|| {
         let until = date(asked)?;
         let now = text(DATE.as_str()).and_then(date).unwrap_or(now);
-        Some((until - now).to_std().unwrap_or(Duration::ZERO).min(LONGEST))
+        // A time that is over says nothing of when to come.
+        retry::asked((until - now).to_std().ok()?.as_secs_f64())
     })
 }
 
 fn seconds(text: &str, in_one: f64) -> Option<Duration> {
-    let number: f64 = text.parse().ok()?;
-    if number.is_nan() {
-        return None;
-    }
-    Some(Duration::from_secs_f64((number / in_one).clamp(0.0, LONGEST.as_secs_f64())))
+    retry::asked(text.parse::<f64>().ok()? / in_one)
 }
 
 fn date(text: &str) -> Option<DateTime<Utc>> {
@@ -52,16 +48,21 @@ mod tests {
             (&[][..], None),
             (&[("retry-after", "7")], Some(7_000)),
             (&[("retry-after", " 0.25 ")], Some(250)),
-            (&[("retry-after", "-3")], Some(0)),
-            (&[("retry-after", "1e300")], Some(3_600_000)),
-            (&[("retry-after", "inf")], Some(3_600_000)),
+            (&[("retry-after", "-3")], None),
+            (&[("retry-after", "1e300")], None),
+            (&[("retry-after", "inf")], None),
             (&[("retry-after", "NaN")], None),
+            (&[("retry-after", "Infinity")], None),
+            (&[("retry-after", "1e9")], None),
+            (&[("retry-after", "99999999999999999999")], None),
+            (&[("retry-after", "0")], Some(0)),
+            (&[("retry-after", "7200")], Some(3_600_000)),
             (&[("retry-after", "soon")], None),
             (&[("retry-after", "")], None),
             (&[("retry-after", "Sun, 22 Nov 2026 03:00:30 GMT")], Some(30_000)),
-            (&[("retry-after", "Sun, 22 Nov 2026 02:00:30 GMT")], Some(0)),
+            (&[("retry-after", "Sun, 22 Nov 2026 02:00:30 GMT")], None),
             (&[("retry-after", "Mon, 22 Nov 2099 03:00:30 GMT")], None),
-            (&[("retry-after", "22 Nov 2099 03:00:30 GMT")], Some(3_600_000)),
+            (&[("retry-after", "22 Nov 2099 03:00:30 GMT")], None),
             // The server's clock goes five minutes before ours.
             (
                 &[("retry-after", "Sun, 22 Nov 2026 02:55:30 GMT"), ("date", "Sun, 22 Nov 2026 02:55:00 GMT")],
@@ -77,7 +78,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_bounded_pause_or_none(text in "\\PC{0,40}|[-+0-9.eE]{0,30}") {
-            prop_assert!(read_headers(&[("retry-after", &text), ("date", &text)]).is_none_or(|pause| pause <= LONGEST));
+            prop_assert!(read_headers(&[("retry-after", &text), ("date", &text)]).is_none_or(|pause| pause <= retry::LONGEST));
         }
     }
 }

@@ -1,8 +1,13 @@
 //! Splits the bytes of a reply into events, however the network cut them: server-sent events (WHATWG HTML, section 9.2) and
-//! JSON lines. Pure: `http` reads the bytes, a wire format's decoder takes the events.
+//! JSON lines. Two things are read that the standard has no event for, because servers send them, and every event is JSON: an
+//! event behind which no empty line stands, but the next one's first line, and a last event behind which nothing stands. Both are
+//! certain: no JSON has a bracket that opens right behind one that closes. Pure: `http` reads the bytes, a wire format's decoder takes the events.
 
 use super::wire::Framing;
 use crate::model::{Failure, FailureKind};
+
+/// Ends a stream of OpenAI's.
+const DONE: &str = "[DONE]";
 
 /// Bytes of one event, at most.
 pub const MOST_EVENT: usize = 8 * 1024 * 1024;
@@ -26,6 +31,8 @@ pub struct EventSplitter {
     is_first_line: bool,
     /// The event that has begun; the type is empty where none was given.
     name: String,
+    /// A type that came behind data: that event's, or the next one's.
+    later_name: Option<String>,
     data: String,
     has_data: bool,
 }
@@ -39,6 +46,7 @@ impl EventSplitter {
             is_behind_cr: false,
             is_first_line: true,
             name: String::new(),
+            later_name: None,
             data: String::new(),
             has_data: false,
         }
@@ -85,7 +93,20 @@ impl EventSplitter {
                 Ok(0)
             }
             Framing::Lines => Ok(line.len()),
-            Framing::ServerSentEvents => Ok(line.len() + self.data.len()),
+            Framing::ServerSentEvents => {
+                let before = self.data.len();
+                if !line.is_empty() {
+                    self.line(&line, each)?;
+                }
+                if self.data == DONE
+                    || serde_json::from_str::<serde::de::IgnoredAny>(self.data.trim())
+                        .is_ok_and(|_| self.data.trim_start().starts_with(['{', '[']))
+                {
+                    self.event(each)?;
+                    return Ok(0);
+                }
+                Ok(line.len() + before)
+            }
         }
     }
 
@@ -119,7 +140,9 @@ impl EventSplitter {
             Framing::Lines => {
                 self.bounded(line.len())?;
                 let line = String::from_utf8_lossy(line);
+                // Some servers in between write these lines as the data of server-sent events.
                 let line = line.trim();
+                let line = line.strip_prefix("data:").unwrap_or(line).trim_start();
                 if line.is_empty() { Ok(()) } else { each(None, line) }
             }
         }
@@ -137,6 +160,11 @@ impl EventSplitter {
         match field {
             b"data" => {
                 self.bounded(value.len())?;
+                if self.has_data && is_next(&self.data, value) {
+                    let name = self.later_name.take();
+                    self.event(each)?;
+                    self.name = name.unwrap_or_default();
+                }
                 if self.has_data {
                     self.data.push('\n');
                 }
@@ -145,7 +173,12 @@ impl EventSplitter {
             }
             b"event" => {
                 self.bounded(value.len())?;
-                self.name = String::from_utf8_lossy(value).into_owned();
+                let name = String::from_utf8_lossy(value).into_owned();
+                if self.has_data {
+                    self.later_name = Some(name);
+                } else {
+                    self.name = name;
+                }
             }
             // A comment has an empty name; `id` and `retry` are for readers that connect again.
             _ => {}
@@ -155,15 +188,23 @@ impl EventSplitter {
 
     fn event(&mut self, each: &mut Each<'_>) -> Result<(), Failure> {
         let taken = if self.has_data {
-            each(Some(self.name.as_str()).filter(|name| !name.is_empty()), &self.data)
+            let name = self.later_name.as_deref().filter(|_| self.name.is_empty()).unwrap_or(&self.name);
+            each(Some(name).filter(|name| !name.is_empty()), &self.data)
         } else {
             Ok(())
         };
         self.name.clear();
+        self.later_name = None;
         self.data.clear();
         self.has_data = false;
         taken
     }
+}
+
+/// Whether a line of data begins another event than the data before it.
+fn is_next(data: &str, line: &[u8]) -> bool {
+    data.trim_end().ends_with(['}', ']']) && line.trim_ascii_start().starts_with(b"{")
+        || data.trim_end().ends_with('}') && line.trim_ascii() == DONE.as_bytes()
 }
 
 fn too_large(what: &str, most: usize) -> Failure {
@@ -218,6 +259,24 @@ mod tests {
         assert_eq!(lines("{\"a\":1}\n\r\n{\"b\":2}\r\n{\"c\":"), ["-|{\"a\":1}", "-|{\"b\":2}", "left 5"]);
         assert_eq!(lines("{\"a\":1}\n{\"b\":2}"), ["-|{\"a\":1}", "-|{\"b\":2}", "left 0"]);
         assert_eq!(lines(""), ["left 0"]);
+    }
+
+    #[test]
+    fn events_that_nothing_parts_are_parted_where_json_ends() {
+        assert_eq!(
+            events("data: {\"a\":1}\ndata: {\"b\":[2]}\n: c\ndata: {}\ndata: [DONE]\n"),
+            ["-|{\"a\":1}", "-|{\"b\":[2]}", "-|{}", "-|[DONE]", "left 0"]
+        );
+        assert_eq!(events("event: x\ndata: {}\nevent: y\ndata: {}\n"), ["x|{}", "y|{}", "left 0"]);
+        // A type that comes behind its data, and one event's JSON over many lines.
+        assert_eq!(events("data: {}\nevent: x\n\ndata: {}\n\n"), ["x|{}", "-|{}", "left 0"]);
+        let lines = ["{\"a\": [", "{},", "{}", "],", "\"b\": {", "}", "}"].map(|line| format!("data: {line}\n"));
+        assert_eq!(events(&format!("{}\n", lines.concat())), ["-|{\"a\": [\n{},\n{}\n],\n\"b\": {\n}\n}", "left 0"]);
+        // What is whole at the end is an event, what is torn is none.
+        assert_eq!(events("data: {\"a\":1}"), ["-|{\"a\":1}", "left 0"]);
+        assert_eq!(events("data: {\"a\":"), ["left 11"]);
+        assert_eq!(events("data: 7"), ["left 7"]);
+        assert_eq!(cut(Framing::Lines, [&b"data: {}\n\ndata: [DONE]\n"[..]]).unwrap(), ["-|{}", "-|[DONE]", "left 0"]);
     }
 
     #[test]

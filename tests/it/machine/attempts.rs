@@ -119,6 +119,23 @@ fn replies_that_are_withheld_hold_the_job_after_three_in_a_row() {
 }
 
 #[test]
+fn replies_that_cant_be_read_hold_the_job_after_three_in_a_row_and_are_no_outage() {
+    for kind in [FailureKind::Malformed, FailureKind::Unfinished] {
+        let mut world = World::new();
+        world.in_phase_one();
+        for kind in [kind, kind, FailureKind::Server, kind, kind] {
+            world.answer_with(failure(kind));
+            assert!(world.job.is_running());
+        }
+        world.answer_with(failure(kind));
+        assert!(world.is_held(HoldReason::Paused));
+        world.command(Command::Resume { limits: world.job.limits });
+        world.answer_with(failure(kind));
+        assert!(world.job.is_running());
+    }
+}
+
+#[test]
 fn what_a_person_must_mend_holds_the_job() {
     for kind in [FailureKind::KeyRefused, FailureKind::NotFound, FailureKind::QuotaUsed, FailureKind::BadRequest] {
         let mut world = World::new();

@@ -3,6 +3,7 @@
 mod doctor;
 mod http;
 mod nights;
+mod odd;
 mod probes;
 mod program;
 mod served;

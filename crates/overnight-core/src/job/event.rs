@@ -330,6 +330,9 @@ pub enum Event {
         status: Option<u16>,
         wait_ms: u64,
         reason: String,
+        /// Of a reply that could not be read, what came: its beginning and its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        received: Option<String>,
     },
     /// A change is about to be made.
     ToolStarted { conversation: u32, call: String, prepared: PreparedWrite },

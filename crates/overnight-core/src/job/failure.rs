@@ -24,8 +24,10 @@ pub enum FailureKind {
     Stalled,
     /// No connection: refused, no such host, TLS.
     Unreachable,
-    /// The reply ended before it was complete.
+    /// The connection was lost before the reply was complete.
     BrokenStream,
+    /// The reply came to its own end, and what marks a whole one never came.
+    Unfinished,
     /// What came is no reply: not JSON, or another shape.
     Malformed,
     /// The prompt doesn't fit in the model's window.
@@ -52,6 +54,8 @@ pub enum Remedy {
         /// It counts as a failure of the endpoint.
         is_outage: bool,
     },
+    /// The same again, a few times: who always answers like that is there, and can't be understood.
+    AskAgain,
     /// A shorter prompt.
     Compact,
     /// A new history, with nothing of the reasoning in it.
@@ -74,8 +78,8 @@ impl FailureKind {
             | Self::Conflict
             | Self::Stalled
             | Self::Unreachable
-            | Self::BrokenStream
-            | Self::Malformed => Remedy::Retry { is_outage: true },
+            | Self::BrokenStream => Remedy::Retry { is_outage: true },
+            Self::Unfinished | Self::Malformed => Remedy::AskAgain,
             Self::ContextLength => Remedy::Compact,
             Self::HistoryRefused => Remedy::Reopen,
             Self::KeyRefused | Self::NotFound | Self::QuotaUsed | Self::BadRequest => Remedy::Configure,
@@ -95,6 +99,7 @@ impl FailureKind {
             Self::Stalled => "stalled",
             Self::Unreachable => "unreachable",
             Self::BrokenStream => "broken_stream",
+            Self::Unfinished => "unfinished",
             Self::Malformed => "malformed",
             Self::ContextLength => "context_length",
             Self::HistoryRefused => "history_refused",
@@ -125,12 +130,14 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// One sentence for a person, that names the variable or value where one is wrong. No secret is in it.
     pub reason: String,
+    /// Of a reply that could not be read, what came: its beginning and its end. No secret is in it.
+    pub received: Option<String>,
 }
 
 impl Failure {
     /// A failure without HTTP status and without a time to wait.
     pub fn new(kind: FailureKind, reason: impl Into<String>) -> Self {
-        Self { kind, status: None, retry_after: None, reason: reason.into() }
+        Self { kind, status: None, retry_after: None, reason: reason.into(), received: None }
     }
 
     /// The same with the status of the response.
@@ -147,6 +154,8 @@ pub struct Attempts {
     pub failed: u32,
     /// Those whose prompt was too long.
     pub too_long: u32,
+    /// Those whose reply could not be read, one after the other.
+    pub unreadable: u32,
     /// Replies that the provider withheld, one after the other.
     pub withheld: u32,
 }

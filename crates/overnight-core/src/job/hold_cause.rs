@@ -23,6 +23,8 @@ pub enum HoldCause {
     PromptTooLong { said: String },
     /// The provider withheld so many replies, one after the other.
     RepliesWithheld { times: u32 },
+    /// So many replies, one after the other, can't be read. `said` is what is wrong with the last.
+    RepliesUnreadable { times: u32, said: String },
     /// The result waits for a person's review.
     ReviewDue,
 }
@@ -36,7 +38,7 @@ impl HoldCause {
             | Self::MoneyUsed { .. }
             | Self::TooFewTokens { .. }
             | Self::TooLittleMoney { .. } => HoldReason::Budget,
-            Self::RepliesWithheld { .. } => HoldReason::Paused,
+            Self::RepliesWithheld { .. } | Self::RepliesUnreadable { .. } => HoldReason::Paused,
             Self::ReviewDue => HoldReason::Review,
         }
     }
@@ -67,6 +69,10 @@ impl fmt::Display for HoldCause {
             Self::RepliesWithheld { times } => write!(
                 f,
                 "the provider withheld {times} replies, one after the other: change the words of the instructions, name a `fallback`, or resume with another --model"
+            ),
+            Self::RepliesUnreadable { times, said } => write!(
+                f,
+                "{times} replies, one after the other, can't be read ({said}); the journal has what came. Check --base-url and the server, name a `fallback`, or resume with another --model"
             ),
             Self::ReviewDue => {
                 f.write_str("a person approves it (overnight approve) or sends it back (overnight feedback)")

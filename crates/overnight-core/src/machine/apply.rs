@@ -275,11 +275,13 @@ impl Job {
             }
             Event::Held { reason, detail } => self.status = Status::Held { reason: *reason, detail: detail.clone() },
             Event::AttemptFailed { kind, .. } => {
+                let remedy = kind.remedy();
                 self.attempts.failed += 1;
-                match kind.remedy() {
+                self.attempts.unreadable = if remedy == Remedy::AskAgain { self.attempts.unreadable + 1 } else { 0 };
+                match remedy {
                     Remedy::Compact => self.attempts.too_long += 1,
                     Remedy::Reopen if self.helper.is_none() => self.epoch.on_history_refused(),
-                    Remedy::Retry { .. } | Remedy::Configure | Remedy::Reopen | Remedy::GiveUp => {}
+                    Remedy::Retry { .. } | Remedy::AskAgain | Remedy::Configure | Remedy::Reopen | Remedy::GiveUp => {}
                 }
             }
             Event::Resumed { limits } => {

@@ -23,6 +23,9 @@ use serde_json::Value;
 /// Times that one turn's prompt may be too long for the model before the job is held: the first shortens it.
 const MOST_TOO_LONG: u32 = 4;
 
+/// Replies one after the other that may be unreadable: who has answered so thrice is not down, and always answers so.
+const MOST_UNREADABLE: u32 = 3;
+
 /// Replies that the provider may withhold one after the other: what it withheld thrice, it withholds.
 pub(super) const MOST_WITHHELD: u32 = 3;
 
@@ -32,6 +35,11 @@ pub(super) fn withheld_now(job: &Job) -> u32 {
 }
 
 impl Job {
+    /// Whether one more reply that can't be read holds the job.
+    pub fn is_last_unreadable(&self) -> bool {
+        self.attempts.unreadable + 1 >= MOST_UNREADABLE
+    }
+
     /// What the model has said, with what follows from how it stopped.
     pub(super) fn on_reply(&self, reply: Reply, cost_usd: Option<f64>, prompt_sha256: String) -> Vec<Event> {
         let turn = self.totals.spent.turns + 1;
@@ -81,15 +89,22 @@ impl Job {
         if remedy == Remedy::GiveUp && self.helper.is_none() {
             return self.end_unfinished(JobStatus::Failed, failure.reason);
         }
-        let Failure { kind, status, reason, .. } = failure;
+        let Failure { kind, status, reason, received, .. } = failure;
+        let unreadable = if remedy == Remedy::AskAgain { self.attempts.unreadable + 1 } else { 0 };
+        let told = match unreadable {
+            0 | 1 => reason.clone(),
+            times => format!("{reason} ({times} replies in a row that can't be read)"),
+        };
         let mut events = vec![Event::AttemptFailed {
             turn: self.totals.spent.turns + 1,
             attempt: self.attempts.failed + 1,
             kind,
             status,
             wait_ms,
-            reason: reason.clone(),
+            reason: told,
+            received,
         }];
+        let is_unreadable = unreadable >= MOST_UNREADABLE;
         if let Some(helper) = &self.helper {
             match remedy {
                 Remedy::Compact if self.attempts.too_long >= MOST_TOO_LONG => {
@@ -97,12 +112,18 @@ impl Job {
                 }
                 Remedy::Reopen | Remedy::GiveUp => events.extend(self.end_helper(helper, HelperEnd::Failed, &reason)),
                 Remedy::Configure => events.push(Event::Held { reason: HoldReason::Paused, detail: reason }),
-                Remedy::Compact | Remedy::Retry { .. } => {}
+                Remedy::AskAgain if is_unreadable => {
+                    events.extend(self.end_helper(helper, HelperEnd::Failed, &reason));
+                }
+                Remedy::Compact | Remedy::AskAgain | Remedy::Retry { .. } => {}
             }
             return events;
         }
         match remedy {
-            Remedy::Retry { .. } | Remedy::GiveUp => {}
+            Remedy::AskAgain if is_unreadable => {
+                events.push(held(&HoldCause::RepliesUnreadable { times: unreadable, said: reason }));
+            }
+            Remedy::Retry { .. } | Remedy::AskAgain | Remedy::GiveUp => {}
             Remedy::Compact if self.attempts.too_long == 0 => events.push(self.shorter()),
             // Some servers say so now and then for no reason: the same prompt may be taken the next time.
             Remedy::Compact if self.attempts.too_long < MOST_TOO_LONG => {}

@@ -3,6 +3,7 @@
 use super::RawCall;
 use crate::model::{Failure, FailureKind};
 use overnight_core::message::Tier;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -11,6 +12,9 @@ pub const MOST_CALLS: usize = 128;
 
 /// Bytes of one call's arguments, at most.
 pub const MOST_ARGUMENTS: usize = 4 * 1024 * 1024;
+
+/// Pieces of one call's arguments that begin as the whole would, at most: what comes behind is looked at no closer.
+const MOST_BEGUN: usize = 128;
 
 /// Bytes of an id or of a name, at most.
 const MOST_NAME: usize = 1_024;
@@ -25,9 +29,83 @@ pub struct CallPart<'a> {
     pub arguments: &'a str,
 }
 
+/// Arguments that come in pieces, and where one of them began as the whole object would.
+#[derive(Debug, Default)]
+pub struct ArgumentPieces {
+    text: String,
+    begun: Vec<usize>,
+}
+
+impl ArgumentPieces {
+    pub fn push(&mut self, piece: &str) -> Result<(), Failure> {
+        if self.text.len() + piece.len() > MOST_ARGUMENTS {
+            let mebibytes = MOST_ARGUMENTS / (1024 * 1024);
+            return Err(malformed(format!("the arguments of a tool call are larger than {mebibytes} MiB")));
+        }
+        if !self.text.is_empty() && self.begun.len() < MOST_BEGUN && piece.trim_start().starts_with('{') {
+            self.begun.push(self.text.len());
+        }
+        self.text.push_str(piece);
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Whether more has to come.
+    fn is_open(&self) -> bool {
+        serde_json::from_str::<IgnoredAny>(&self.text).is_err()
+    }
+
+    /// Whether other arguments, which are whole, come behind these, which are.
+    fn is_followed_by(&self, other: &str) -> bool {
+        let is_object =
+            |text: &str| text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
+        is_object(other) && is_object(&self.text) && !is_same_json(&self.text, other)
+    }
+
+    /// All of them, one behind the other. Where that is no JSON, and a piece says again all that came before it or repeats
+    /// its beginning, as some servers do at the end of a call or with each piece, that piece takes its place.
+    pub fn whole(self) -> String {
+        if self.begun.is_empty() || !self.is_open() {
+            return self.text;
+        }
+        let (before, piece) =
+            (|begin: usize| self.text.split_at(begin), |text: &str| serde_json::from_str::<IgnoredAny>(text));
+        let last = self.begun.iter().rposition(|begin| piece(before(*begin).1).is_ok());
+        let Some(last) = last else { return self.text };
+        let (earlier, whole) = before(self.begun[last]);
+        // All that came before says it once, or each piece of it began anew.
+        let repeats = |text: &str| whole.starts_with(text.trim_end()) || is_same_json(text, whole);
+        let begins = std::iter::once(0).chain(self.begun[..last].iter().copied());
+        let is_repeated = repeats(earlier)
+            || begins.zip(&self.begun[..=last]).all(|(begin, end)| self.text.get(begin..*end).is_some_and(repeats));
+        if is_repeated { whole.to_owned() } else { self.text }
+    }
+}
+
+fn is_same_json(one: &str, other: &str) -> bool {
+    match (serde_json::from_str::<Value>(one), serde_json::from_str::<Value>(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// A call that is coming.
+#[derive(Debug, Default)]
+struct ComingCall {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: ArgumentPieces,
+    /// Other numbers under which pieces of it came.
+    strays: Vec<u64>,
+}
+
 /// The calls of a reply so far, in the order in which they began.
 #[derive(Debug, Default)]
-pub struct CallParts(Vec<(Option<u64>, RawCall)>);
+pub struct CallParts(Vec<ComingCall>);
 
 impl CallParts {
     pub fn is_empty(&self) -> bool {
@@ -52,11 +130,17 @@ impl CallParts {
                 return Err(malformed(format!("the reply has more than {MOST_CALLS} tool calls")));
             }
             None => {
-                self.0.push((piece.index, RawCall::default()));
+                self.0.push(ComingCall { index: piece.index, ..ComingCall::default() });
                 self.0.len() - 1
             }
         };
-        let Some((_, call)) = self.0.get_mut(place) else { return Ok(()) };
+        let Some(call) = self.0.get_mut(place) else { return Ok(()) };
+        if let Some(stray) = piece.index.filter(|index| call.index.is_some_and(|own| own != *index))
+            && !call.strays.contains(&stray)
+            && call.strays.len() < MOST_CALLS
+        {
+            call.strays.push(stray);
+        }
         if call.id.is_empty() {
             piece.id.clone_into(&mut call.id);
         }
@@ -64,39 +148,50 @@ impl CallParts {
         if call.name != piece.name && call.arguments.is_empty() {
             call.name.push_str(piece.name);
         }
-        call.arguments.push_str(piece.arguments);
         if call.id.len() > MOST_NAME || call.name.len() > MOST_NAME {
             return Err(malformed(format!("a tool call's id or name is longer than {MOST_NAME} bytes")));
         }
-        if call.arguments.len() > MOST_ARGUMENTS {
-            let mebibytes = MOST_ARGUMENTS / (1024 * 1024);
-            return Err(malformed(format!("the arguments of a tool call are larger than {mebibytes} MiB")));
-        }
-        Ok(())
+        call.arguments.push(piece.arguments)
     }
 
     fn belongs_to(&self, piece: &CallPart<'_>) -> Option<usize> {
         let Some(index) = piece.index else {
             return if !piece.id.is_empty() {
-                self.0.iter().rposition(|(_, call)| call.id == piece.id)
+                let known = self.0.iter().rposition(|call| call.id == piece.id);
+                known.filter(|place| !self.is_other(*place, piece))
             } else if piece.name.is_empty() {
                 self.0.len().checked_sub(1)
             } else {
                 None
             };
         };
-        let place = self.0.iter().rposition(|(other, _)| *other == Some(index))?;
+        let Some(place) = self.0.iter().rposition(|call| call.index == Some(index)) else {
+            // A part that says neither whose it is nor what is called can only go on with what has begun.
+            return if piece.id.is_empty() && piece.name.is_empty() { self.open(index) } else { None };
+        };
         // Some servers give every call of a reply the same number.
-        let is_other = self.0.get(place).is_some_and(|(_, call)| {
-            let has_other_id = !piece.id.is_empty() && !call.id.is_empty() && piece.id != call.id;
-            let has_other_name = piece.name != call.name && !call.arguments.is_empty();
-            !piece.name.is_empty() && (has_other_id || has_other_name)
-        });
-        (!is_other).then_some(place)
+        (!self.is_other(place, piece)).then_some(place)
+    }
+
+    /// Whether a part that names a tool begins another call, although it comes under the number or the id of this one.
+    fn is_other(&self, place: usize, piece: &CallPart<'_>) -> bool {
+        let Some(call) = self.0.get(place).filter(|_| !piece.name.is_empty()) else { return false };
+        let has_other_id = !piece.id.is_empty() && !call.id.is_empty() && piece.id != call.id;
+        let has_other_name = piece.name != call.name && !call.arguments.is_empty();
+        has_other_id || has_other_name || call.arguments.is_followed_by(piece.arguments)
+    }
+
+    /// The call that goes on under a number that no call has: as before, else the last one that is not whole, else the last.
+    fn open(&self, index: u64) -> Option<usize> {
+        let known = self.0.iter().rposition(|call| call.strays.contains(&index));
+        known
+            .or_else(|| self.0.iter().rposition(|call| call.arguments.is_open()))
+            .or_else(|| self.0.len().checked_sub(1))
     }
 
     pub fn into_calls(self) -> Vec<RawCall> {
-        self.0.into_iter().map(|(_, call)| call).collect()
+        let whole = |call: ComingCall| RawCall { id: call.id, name: call.name, arguments: call.arguments.whole() };
+        self.0.into_iter().map(whole).collect()
     }
 }
 

@@ -22,6 +22,8 @@ pub fn by_status(status: u16) -> FailureKind {
         402 => FailureKind::QuotaUsed,
         408 => FailureKind::TimedOut,
         409 => FailureKind::Conflict,
+        // Of bytes or of tokens: a shorter prompt has fewer of both.
+        413 => FailureKind::ContextLength,
         429 => FailureKind::RateLimited,
         400..=499 => FailureKind::BadRequest,
         503 | 529 => FailureKind::Overloaded,
@@ -30,33 +32,93 @@ pub fn by_status(status: u16) -> FailureKind {
     }
 }
 
+/// How servers say that prompt and reply don't fit in the model's window, or the request not in what takes it: in their words
+/// and in their codes, in small letters.
+const TOO_LONG: [&str; 44] = [
+    // OpenAI, Azure, vLLM, SGLang, llama.cpp, LM Studio, Mistral, DeepSeek, Cerebras, Together, OpenRouter, Ollama
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "context limit",
+    "exceed_context",
+    "exceeds the available context",
+    "reduce the length of",
+    "string_above_max_length",
+    "string too long",
+    "maximum model length",
+    "max_model_len",
+    // Anthropic, Bedrock
+    "prompt is too long",
+    "prompt too long",
+    "prompt_too_long",
+    "input is too long",
+    "input too long",
+    "request_too_large",
+    "input tokens exceed",
+    "exceeds maximum length",
+    "exceeds max length",
+    // Gemini
+    "input token count",
+    // xAI, Moonshot, Cohere, Copilot
+    "maximum prompt length",
+    "model token limit",
+    "too many tokens",
+    "too many input tokens",
+    "max_tokens_exceeded",
+    "max_prompt_tokens_exceeded",
+    "prompt token count",
+    // TGI, TensorRT-LLM, MLC, tabbyAPI, SiliconFlow, Volcengine, Groq, DashScope
+    "tokens + `max_new_tokens`",
+    "maximum input length",
+    "input length limit",
+    "max_seq_len",
+    "max message tokens",
+    "tokens in request more than max",
+    "range of input length",
+    "input length should be",
+    // Gateways, of bytes
+    "entity too large",
+    "entity_too_large",
+    "payload too large",
+    "content too large",
+    "body too large",
+    "body is too large",
+    "request too large",
+];
+
+/// Codes that are numbers or say less than these words: Mistral's, Zhipu's.
+const TOO_LONG_CODES: [&str; 2] = ["3051", "1261"];
+
+/// What is too long, and how that is said, where the words are none of the known ones. Counts of tokens a minute and bounds of
+/// other fields have other words for what they count.
+const LONG_THINGS: [&str; 7] = ["prompt", "input", "context", "message", "conversation", "sequence", "request"];
+const BEING_LONG: [&str; 9] = [
+    "too long",
+    "too large",
+    "too big",
+    "exceed",
+    "longer than",
+    "larger than",
+    "greater than",
+    "more than",
+    "over the limit",
+];
+const LENGTHS: [&str; 3] = ["token", "length", "too long"];
+/// In the words of a bound on something else.
+const OTHER_BOUNDS: [&str; 6] = ["per minute", "a minute", "per day", "rate limit", "quota", "tool_calls"];
+
 /// Whether a server's words say that prompt and reply don't fit in the model's window.
 pub fn speaks_of_length(text: &str) -> bool {
-    const SAID: &[&str] = &[
-        "context_length",
-        "context length",
-        "context size",
-        "context window",
-        "context limit",
-        "exceed_context",
-        "exceeds the available context",
-        "maximum prompt length",
-        "max_tokens_exceeded",
-        "model token limit",
-        "input is too long",
-        "input token count",
-        "prompt is too long",
-        "prompt too long",
-        "string_above_max_length",
-        "string too long",
-        "reduce the length of",
-        "too many input tokens",
-        "too many tokens",
-        "tokens + `max_new_tokens`",
-        "tokens in request more than max",
-    ];
     let text = text.to_ascii_lowercase();
-    SAID.iter().any(|said| text.contains(said))
+    TOO_LONG.iter().any(|said| text.contains(said))
+}
+
+/// Whether words that nobody knows say the same. Only for a refusal that blames what was sent.
+fn speaks_of_some_length(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    has(&LONG_THINGS) && has(&BEING_LONG) && has(&LENGTHS) && !has(&OTHER_BOUNDS)
 }
 
 /// The server's own words for an error, in one line of at most 300 characters; empty where it has none.
@@ -96,10 +158,10 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
     let usual = by_status(status);
     let told = by_words(said);
     match usual {
-        // 413 is said of bytes too, but then not of tokens.
-        FailureKind::BadRequest if status == 413 && said.speaks_of(&["token", "context"]) => FailureKind::ContextLength,
-        FailureKind::BadRequest => {
-            told.or_else(|| by_codes(said).filter(|kind| *kind != FailureKind::Server)).unwrap_or(usual)
+        FailureKind::BadRequest | FailureKind::ContextLength => {
+            let named = || by_codes(said).filter(|kind| !matches!(kind, FailureKind::Server | FailureKind::BadRequest));
+            let is_long = || speaks_of_some_length(&said.words).then_some(FailureKind::ContextLength);
+            told.or_else(named).or_else(is_long).unwrap_or(usual)
         }
         FailureKind::KeyRefused => told.unwrap_or(usual),
         FailureKind::Server => {
@@ -116,8 +178,8 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
         | FailureKind::Stalled
         | FailureKind::Unreachable
         | FailureKind::BrokenStream
+        | FailureKind::Unfinished
         | FailureKind::Malformed
-        | FailureKind::ContextLength
         | FailureKind::HistoryRefused
         | FailureKind::NotFound
         | FailureKind::QuotaUsed
@@ -146,7 +208,9 @@ fn by_words(said: &ErrorDetails) -> Option<FailureKind> {
         Some(FailureKind::HistoryRefused)
     } else if said.speaks_of(&["model_not_found"]) {
         Some(FailureKind::NotFound)
-    } else if speaks_of_length(&said.words) || said.codes.iter().any(|code| speaks_of_length(code)) {
+    } else if speaks_of_length(&said.words)
+        || said.codes.iter().any(|code| speaks_of_length(code) || TOO_LONG_CODES.contains(&code.as_str()))
+    {
         Some(FailureKind::ContextLength)
     } else {
         None
@@ -231,7 +295,11 @@ impl ErrorDetails {
                     self.codes.push(code.clone());
                     self.hear_status(code.parse().ok());
                 }
-                Some(Value::Number(number)) => self.hear_status(number.as_u64()),
+                Some(Value::Number(number)) => {
+                    let code = Some(number.to_string()).filter(|code| TOO_LONG_CODES.contains(&code.as_str()));
+                    self.codes.extend(code.filter(|_| self.codes.len() < 16));
+                    self.hear_status(number.as_u64());
+                }
                 Some(_) | None => {}
             }
         }

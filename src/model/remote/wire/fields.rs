@@ -1,7 +1,7 @@
 //! What two formats have in common with the fields of a body: numbers that are no numbers, fields that the user adds, parts
 //! of one role, the key of a cache. What all formats have in common is in `call_parts`.
 
-use super::call_parts::malformed;
+use super::{call_parts::malformed, surrogates};
 use crate::model::{Failure, FailureKind};
 use overnight_core::{
     job::digest::sha256,
@@ -9,6 +9,8 @@ use overnight_core::{
 };
 use serde_json::{Map, Value};
 
+/// Ends a stream of OpenAI's, and of servers in between that end every stream so.
+pub(super) const DONE: &str = "[DONE]";
 /// Blocks or parts of one reply, at most: a server must not fill the memory with empty ones.
 pub(super) const MOST_PARTS: usize = 256;
 /// Letters of a tool's name, at most; what is longer is an invention of the model.
@@ -21,7 +23,7 @@ pub(super) const OPENING: &str = "(the conversation begins here)";
 
 /// Reads an event or a body.
 pub(super) fn read(data: &str) -> Result<Value, Failure> {
-    serde_json::from_str(data).map_err(|error| malformed(format!("what the server sent is not JSON ({error})")))
+    surrogates::read(data).map_err(|error| malformed(format!("what the server sent is not JSON ({error})")))
 }
 
 pub(super) fn too_many() -> Failure {
@@ -29,7 +31,7 @@ pub(super) fn too_many() -> Failure {
 }
 
 pub(super) fn broken() -> Failure {
-    Failure::new(FailureKind::BrokenStream, "the reply ended before it was complete")
+    Failure::new(FailureKind::BrokenStream, "the reply ended, and what marks the end of a whole one never came")
 }
 
 /// A count of tokens, however it is written; what is no such number counts as nothing.

@@ -77,7 +77,9 @@ impl Wire for Gemini {
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
         let (usual, words) = error_response::refusal(status, body);
         let told = serde_json::from_str::<Value>(body).ok().and_then(|body| kind(error(&body)?));
-        (told.filter(|_| usual != FailureKind::HistoryRefused).unwrap_or(usual), words)
+        // What was found in the words is more than its name for the error says.
+        let is_found = matches!(usual, FailureKind::HistoryRefused | FailureKind::ContextLength);
+        (told.filter(|_| !is_found).unwrap_or(usual), words)
     }
 }
 

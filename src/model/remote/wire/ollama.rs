@@ -2,9 +2,11 @@
 //! window can be set; where it isn't, a prompt that is longer than the server's small default is cut without a word.
 
 use super::{
-    Decode, Framing, OutgoingRequest, RawReply, Wire, WireRequest,
+    Decode, Framing, OutgoingRequest, RawCall, RawReply, Wire, WireRequest,
     call_parts::{self, CallPart, CallParts, text},
-    error_response, openai, written,
+    error_response,
+    fields::{DONE, broken},
+    openai, surrogates, written,
 };
 use crate::model::{Failure, FailureKind};
 use overnight_core::message::{Message, Stop, Usage};
@@ -113,16 +115,24 @@ struct OllamaReply {
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
+    /// Nothing more comes, though no line says so.
+    is_over: bool,
+    /// The last line had counts of tokens, as they stand behind all that is said.
+    is_counted: bool,
 }
 
 impl Decode for OllamaReply {
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<(), Failure> {
-        let line: Value = serde_json::from_str(data).map_err(|_| call_parts::no_json("a line of the reply", data))?;
+        if data.trim() == DONE {
+            self.is_over = true;
+            return Ok(());
+        }
+        let line: Value = surrogates::read(data).map_err(|_| call_parts::no_json("a line of the reply", data))?;
         self.line(&line)
     }
 
     fn whole(&mut self, body: &str) -> Result<(), Failure> {
-        match serde_json::from_str(body) {
+        match surrogates::read(body) {
             Ok(line) => self.line(&line)?,
             // Lines though none were asked for.
             Err(_) => {
@@ -134,20 +144,23 @@ impl Decode for OllamaReply {
         if self.stop.is_none() && body.trim().is_empty() {
             return Err(call_parts::no_json("the reply", body));
         }
+        // A whole body can't have been cut.
+        self.is_over = true;
         Ok(())
     }
 
     fn is_complete(&self) -> bool {
-        self.stop.is_some()
+        self.stop.is_some() || self.is_over
     }
 
     fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
-        let Some(stop) = self.stop else {
-            return Err(Failure::new(FailureKind::BrokenStream, "the reply ended before it was complete"));
-        };
+        let calls = self.calls.into_calls();
+        let is_said = !self.text.is_empty() || !calls.is_empty();
+        let is_whole = (self.is_over || self.is_counted) && is_said && calls.iter().all(RawCall::is_whole);
+        let stop = self.stop.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?;
         Ok(RawReply {
             text: self.text,
-            calls: self.calls.into_calls(),
+            calls,
             usage: self.usage,
             stop: Some(stop),
             tier: None,
@@ -189,13 +202,14 @@ impl OllamaReply {
         }
         if is_done {
             self.stop = Some(if text(line, "done_reason") == "length" { Stop::Length } else { Stop::Done });
-            // What was in the server's own cache isn't told apart, and in some versions isn't counted.
-            let (input, output) =
-                (call_parts::count(line.get("prompt_eval_count")), call_parts::count(line.get("eval_count")));
-            if input.is_some() || output.is_some() {
-                let (input, output) = (input.unwrap_or(0), output.unwrap_or(0));
-                self.usage = Some(Usage { input, output, ..Usage::default() });
-            }
+        }
+        // What was in the server's own cache isn't told apart, and in some versions isn't counted.
+        let (input, output) =
+            (call_parts::count(line.get("prompt_eval_count")), call_parts::count(line.get("eval_count")));
+        self.is_counted = input.is_some() || output.is_some();
+        if self.is_counted {
+            let (input, output) = (input.unwrap_or(0), output.unwrap_or(0));
+            self.usage = Some(Usage { input, output, ..Usage::default() });
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::{
     check::Checked,
     format::{Asked, Called, Events, Format, Refusal, Said},
     http::{Asking, Wire},
+    quirk::{self, Quirk},
     serve::Shared,
 };
 use overnight::model::Request;
@@ -15,7 +16,7 @@ use overnight_core::{
 };
 use serde_json::{Value, json};
 use std::{
-    io,
+    io::{self, Write as _},
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -54,8 +55,40 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
         return refuse(wire, format, Refusal::NotFound, &words).await;
     }
     let tokens = cache::tokens(&asked.blocks);
-    if let Some(most) = shared.setup.window.filter(|most| tokens > *most) {
-        return refuse(wire, format, Refusal::TooLong, &format.too_long(tokens, most)).await;
+    let quirk = shared.setup.quirk;
+    let is_cut = if let Some(most) = shared.setup.window {
+        let allowed = quirk::allowed(&body);
+        match quirk {
+            Some(Quirk::Refuses) if tokens + allowed > most => {
+                let words = format!(
+                    "'max_tokens' or 'max_completion_tokens' is too large: {allowed}. This model's maximum context length is {most} \
+                     tokens and your request has {tokens} input tokens ({allowed} > {most} - {tokens})."
+                );
+                return refuse(wire, format, Refusal::BadRequest, &words).await;
+            }
+            Some(Quirk::RefusesWithPage) if tokens > most => {
+                let page = "<html><head><title>413 Request Entity Too Large</title></head></html>";
+                return wire.whole(413, "text/html", &[], page).await.map(|()| true);
+            }
+            Some(Quirk::Cuts) => tokens > most,
+            _ if tokens > most => {
+                return refuse(wire, format, Refusal::TooLong, &format.too_long(tokens, most)).await;
+            }
+            _ => false,
+        }
+    } else {
+        false
+    };
+    match quirk {
+        Some(Quirk::Page) => {
+            let page = "<!DOCTYPE html><html><title>Portal</title><h1>Sign in</h1></html>";
+            return wire.whole(200, "text/html", &[], page).await.map(|()| true);
+        }
+        Some(Quirk::Brotli) => {
+            let headers = [("content-encoding", "br".to_owned())];
+            return wire.whole(200, format.stream_type(), &headers, "\u{b}\u{2}\u{80}x").await.map(|()| true);
+        }
+        _ => {}
     }
     let mishap = shared.chaos.lock().unwrap().draw(|mishap| match mishap {
         Mishap::NoFlex => asked.is_flex,
@@ -78,6 +111,11 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
         Ok(said) => spoilt(said, mishap),
         Err(words) => return refuse(wire, format, Refusal::Server, &words).await,
     };
+    if is_cut {
+        "Now I wi".clone_into(&mut said.text);
+        said.calls.clear();
+        (said.stop, said.usage.output) = (Stop::Length, 4);
+    }
     if asked.thinks.unwrap_or(shared.setup.thinks) {
         shared.thoughts.lock().unwrap().think(format, &body, &asked, &mut said);
     }
@@ -208,7 +246,8 @@ fn spoilt(mut said: Said, mishap: Option<Mishap>) -> Said {
         }
         Mishap::TornArguments => tear(&mut said),
         Mishap::CutAtLength => {
-            said.stop = Stop::Length;
+            // It had said all that it may.
+            (said.stop, said.usage.output) = (Stop::Length, 4_096);
             tear(&mut said);
         }
         Mishap::Prose => {
@@ -269,11 +308,16 @@ async fn say(
         shared.counts().completed += 1;
         Ok(true)
     };
-    let Events { said: mut events, end } = if asked.streams {
+    let Events { said: mut events, mut end } = if asked.streams {
         format.events(asked, said)
     } else {
         Events { said: vec![format.whole(asked, said).to_string()], end: Vec::new() }
     };
+    if let Some(quirk) = shared.setup.quirk.filter(|_| asked.streams) {
+        let mut changed = Events { said: events, end };
+        quirk.change(format, said, &mut changed);
+        Events { said: events, end } = changed;
+    }
     let is_in_transport = matches!(
         mishap,
         Some(
@@ -308,8 +352,15 @@ async fn say(
         _ => events.extend(end),
     }
     let mime = if asked.streams { format.stream_type() } else { "application/json" };
-    wire.head(200, &[("content-type", mime.to_owned()), ("transfer-encoding", "chunked".to_owned())]).await?;
-    let bytes = events.concat().into_bytes();
+    let mut headers = vec![("content-type", mime.to_owned()), ("transfer-encoding", "chunked".to_owned())];
+    let mut bytes = events.concat().into_bytes();
+    if shared.setup.quirk == Some(Quirk::Gzip) {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(&bytes)?;
+        bytes = packed.finish()?;
+        headers.push(("content-encoding", "gzip".to_owned()));
+    }
+    wire.head(200, &headers).await?;
     match mishap {
         Some(Mishap::HangWithin) => {
             packets(wire, &bytes[..below(bytes.len())], shared.setup.packets).await?;

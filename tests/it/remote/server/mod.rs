@@ -4,6 +4,7 @@
 //!
 //! - `serve`: the server, its switch and its counters; `http`: requests read and responses written, by hand
 //! - `chaos`: what goes wrong, and how often; `answer`: one request answered, soundly or not
+//! - `quirk`: whole replies that are written in odd ways
 //! - `format`: what the formats share; `openai`, `responses`, `anthropic`, `gemini`, `ollama`
 //! - `cache`: what a vendor would have cached; `history`: what vendors refuse of one that was changed; `thoughts`: what the
 //!   server signed, and wants back as it was
@@ -27,6 +28,7 @@ mod history;
 mod http;
 mod ollama;
 mod openai;
+mod quirk;
 mod responses;
 mod serve;
 mod thoughts;
@@ -35,5 +37,6 @@ mod thoughts;
 pub(crate) use {
     chaos::{Chaos, Mishap},
     format::Format,
+    quirk::{CUT_LETTER, Quirk},
     serve::{Counts, Fixed, Server, Setup},
 };

@@ -1,6 +1,9 @@
 //! The server: a thread with its own runtime, an address, a switch for outages, and counters.
 
-use super::{answer, cache::Cache, chaos::Chaos, format::Format, history::Histories, http::Wire, thoughts::Thoughts};
+use super::{
+    answer, cache::Cache, chaos::Chaos, format::Format, history::Histories, http::Wire, quirk::Quirk,
+    thoughts::Thoughts,
+};
 use async_trait::async_trait;
 use overnight::model::{Failure, Model, Request, rules::Offline};
 use overnight_core::message::{Reply, ToolCall, Usage};
@@ -42,6 +45,8 @@ pub(crate) struct Setup {
     pub(crate) window: Option<u64>,
     /// Replies begin with reasoning, unless the request says otherwise.
     pub(crate) thinks: bool,
+    /// In which way its replies are odd.
+    pub(crate) quirk: Option<Quirk>,
 }
 
 impl Default for Setup {
@@ -58,6 +63,7 @@ impl Default for Setup {
             known: None,
             window: None,
             thinks: false,
+            quirk: None,
         }
     }
 }

@@ -6,9 +6,9 @@ use crate::model::{
     Failure, FailureKind,
     remote::wire::{
         Decode, RawCall, RawReply,
-        call_parts::{malformed, text},
+        call_parts::{ArgumentPieces, malformed, text},
         error_response::in_reply,
-        fields::{MOST_PARTS, broken, count, read, too_many},
+        fields::{DONE, MOST_PARTS, broken, count, read, too_many},
     },
 };
 use overnight_core::message::{MOST_LEVELS, Stop, Usage, is_within};
@@ -24,6 +24,17 @@ pub(super) struct MessagesReply {
     /// Prompt and reply together did not fit in the model's window.
     is_over_window: bool,
     is_complete: bool,
+    behind: Behind,
+}
+
+/// What came behind all blocks, where no event says that the message is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Behind {
+    #[default]
+    Nothing,
+    Counts,
+    /// The end, as another vendor says it, or that of a body.
+    Done,
 }
 
 #[derive(Debug)]
@@ -34,7 +45,7 @@ enum ReplyBlock {
         name: String,
         /// What stood in the block's beginning: usually an empty object.
         given: Value,
-        pieces: String,
+        pieces: ArgumentPieces,
     },
     /// Goes back as it came.
     Thinking(Map<String, Value>),
@@ -53,7 +64,11 @@ struct TokenCounts {
 
 impl Decode for MessagesReply {
     fn event(&mut self, name: Option<&str>, data: &str) -> Result<(), Failure> {
-        if self.is_complete || data.trim().is_empty() {
+        if self.is_complete() || data.trim().is_empty() {
+            return Ok(());
+        }
+        if data.trim() == DONE {
+            self.behind = Behind::Done;
             return Ok(());
         }
         let event = read(data)?;
@@ -69,6 +84,7 @@ impl Decode for MessagesReply {
             "message_delta" => {
                 self.count(&event["usage"]);
                 self.end(&event["delta"]);
+                self.behind = if event["usage"].is_object() { Behind::Counts } else { Behind::Nothing };
             }
             "message_stop" => self.is_complete = true,
             // content_block_stop, ping, and what the vendor adds later.
@@ -88,11 +104,13 @@ impl Decode for MessagesReply {
             self.open(Some(index), block)?;
         }
         self.end(&message);
+        // A whole body can't have been cut.
+        self.behind = Behind::Done;
         Ok(())
     }
 
     fn is_complete(&self) -> bool {
-        self.is_complete
+        self.is_complete || self.behind == Behind::Done
     }
 
     fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
@@ -102,19 +120,23 @@ impl Decode for MessagesReply {
                 "the prompt and its reply don't fit in the model's window",
             ));
         }
-        let stop = self.stop.or(self.is_complete.then_some(Stop::Done)).ok_or_else(broken)?;
-        let carried = self.carried(stop);
+        let said = self.stop.or(self.is_complete.then_some(Stop::Done));
+        let carried = self.carried(said.unwrap_or(Stop::Done));
         let usage = self.usage.map(TokenCounts::usage);
-        let mut heard = RawReply { usage, stop: Some(stop), model: self.model, carried, ..RawReply::default() };
+        let is_over = self.behind != Behind::Nothing && !self.blocks.is_empty();
+        let mut heard = RawReply { usage, model: self.model, carried, ..RawReply::default() };
         for (_, block) in self.blocks {
             match block {
                 ReplyBlock::Text(text) => heard.text.push_str(&text),
                 ReplyBlock::Call { id, name, given, pieces } => {
-                    heard.calls.push(RawCall { id, name, arguments: arguments(&given, pieces) });
+                    heard.calls.push(RawCall { id, name, arguments: arguments(&given, pieces.whole()) });
                 }
                 ReplyBlock::Thinking(_) | ReplyBlock::Other => {}
             }
         }
+        // Not every server says why a reply ends.
+        let is_whole = is_over && heard.calls.iter().all(RawCall::is_whole);
+        heard.stop = Some(said.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?);
         Ok(heard)
     }
 }
@@ -163,19 +185,29 @@ impl MessagesReply {
                 id: text(block, "id").to_owned(),
                 name: text(block, "name").to_owned(),
                 given: block["input"].clone(),
-                pieces: String::new(),
+                pieces: ArgumentPieces::default(),
             },
             (_, Value::Object(fields)) if is_thinking(block) => ReplyBlock::Thinking(fields.clone()),
             _ => ReplyBlock::Other,
         };
+        self.behind = Behind::Nothing;
         self.blocks.push((index, read));
         Ok(())
     }
 
     /// A piece of a block. Without a number it belongs to the newest.
     fn grow(&mut self, index: Option<u64>, delta: &Value) -> Result<(), Failure> {
-        let there = self.blocks.iter().rposition(|(number, _)| index.is_none_or(|index| index == *number));
         let kind = text(delta, "type");
+        let there = self.blocks.iter().rposition(|(number, _)| index.is_none_or(|index| index == *number));
+        // Arguments under a number that no call of a tool has go on with the last call.
+        let block = |place: &usize| self.blocks.get(*place).map(|(_, block)| block);
+        let is_call = |place: &usize| matches!(block(place), Some(ReplyBlock::Call { .. }));
+        let takes = |place: &usize| is_call(place) || matches!(block(place), Some(ReplyBlock::Other));
+        let there = match kind {
+            "input_json_delta" => there.filter(takes).or_else(|| (0..self.blocks.len()).rev().find(is_call)),
+            _ => there,
+        };
+        self.behind = Behind::Nothing;
         let Some((_, block)) = there.and_then(|place| self.blocks.get_mut(place)) else {
             // Some servers never say that a text begins.
             return match kind {
@@ -186,7 +218,7 @@ impl MessagesReply {
         };
         match (block, kind) {
             (ReplyBlock::Text(all), "text_delta") => all.push_str(text(delta, "text")),
-            (ReplyBlock::Call { pieces, .. }, "input_json_delta") => pieces.push_str(text(delta, "partial_json")),
+            (ReplyBlock::Call { pieces, .. }, "input_json_delta") => pieces.push(text(delta, "partial_json"))?,
             (ReplyBlock::Thinking(fields), "thinking_delta") => {
                 let piece = text(delta, "thinking");
                 match fields.get_mut("thinking") {

@@ -7,7 +7,7 @@ fn a_refusal_is_known_by_its_status() {
     assert_eq!(
         names.join(", "),
         "302 not_found, 400 bad_request, 401 key_refused, 402 quota_used, 403 key_refused, 404 not_found, \
-         405 bad_request, 408 timed_out, 409 conflict, 413 bad_request, 418 bad_request, 422 bad_request, \
+         405 bad_request, 408 timed_out, 409 conflict, 413 context_length, 418 bad_request, 422 bad_request, \
          429 rate_limited, 500 server, 502 server, 503 overloaded, 504 server, 529 overloaded, 204 malformed, \
          700 malformed"
     );
@@ -60,7 +60,7 @@ fn a_refusal_is_known_by_what_the_server_says() {
         (
             413,
             "<html><head><title>413 Request Entity Too Large</title></head><body>nginx</body></html>",
-            "bad_request: 413 Request Entity Too Large",
+            "context_length: 413 Request Entity Too Large",
         ),
         (
             400,
@@ -106,6 +106,43 @@ fn a_refusal_is_known_by_what_the_server_says() {
             422,
             r#"{"detail":[{"type":"missing","loc":["body"],"msg":"Field required","input":{"messages":"context length"}}]}"#,
             "bad_request: Field required",
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Range of input length should be [1, 30720]","type":"invalid_request_error","code":"invalid_parameter_error"}}"#,
+            "context_length: Range of input length should be [1, 30720]",
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"Prompt contains 40000 tokens and 0 draft tokens, too large","type":"invalid_request_prompt","code":"3051"}"#,
+            "context_length: Prompt contains 40000 tokens and 0 draft tokens, too large",
+        ),
+        (400, r#"{"error":{"code":1261,"message":"Prompt 超长"}}"#, "context_length: Prompt 超长"),
+        (
+            422,
+            r#"{"error":"The conversation is longer than 8192 tokens"}"#,
+            "context_length: The conversation is longer than 8192 tokens",
+        ),
+        (
+            400,
+            r#"{"detail":"length of prompt_tokens (33000) must be less than max_seq_len (32768)."}"#,
+            "context_length: length of prompt_tokens (33000) must be less than max_seq_len (32768).",
+        ),
+        (413, "", "context_length: "),
+        (
+            400,
+            "<html><body><h1>Request Entity Too Large</h1></body></html>",
+            "context_length: Request Entity Too Large",
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Invalid value: tool_calls of the message are more than 128 in length","type":"invalid_request_error"}}"#,
+            "bad_request: Invalid value: tool_calls of the message are more than 128 in length",
+        ),
+        (
+            429,
+            r#"{"error":{"message":"The request exceeds the limit of 9000 tokens per minute"}}"#,
+            "rate_limited: The request exceeds the limit of 9000 tokens per minute",
         ),
         (500, "upstream\u{1b}[31m connect\terror\nsecond line", "server: upstream [31m connect error"),
         (502, "<html>\r\n<body><h1>502 Bad Gateway</h1><hr></body></html>", "server: 502 Bad Gateway"),

@@ -7,8 +7,9 @@ use crate::model::{
         Decode, RawCall, RawReply,
         call_parts::{malformed, text},
         error_response::in_reply,
-        fields::{MOST_PARTS, broken, count, read, too_many},
+        fields::{DONE, MOST_PARTS, broken, count, read, too_many},
     },
+    retry,
 };
 use overnight_core::message::{MOST_LEVELS, Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
@@ -24,12 +25,19 @@ pub(super) struct GeminiReply {
     model: String,
     usage: Option<Usage>,
     stop: Option<Stop>,
+    /// The stream's end was said in another vendor's way.
+    is_over: bool,
+    /// The last that came had counts of tokens, as only the last has them.
+    is_counted: bool,
 }
 
 impl Decode for GeminiReply {
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<(), Failure> {
-        // Some servers in between end every stream as another vendor's.
-        if self.is_complete() || matches!(data.trim(), "" | "[DONE]") {
+        if self.is_complete() || data.trim().is_empty() {
+            return Ok(());
+        }
+        if data.trim() == DONE {
+            self.is_over = true;
             return Ok(());
         }
         let event = read(data)?;
@@ -39,17 +47,23 @@ impl Decode for GeminiReply {
     /// One response, or a list of all that would have been streamed.
     fn whole(&mut self, body: &str) -> Result<(), Failure> {
         match read(body)? {
-            Value::Array(responses) => responses.iter().try_for_each(|response| self.take(response)),
-            response => self.take(&response),
+            Value::Array(responses) => responses.iter().try_for_each(|response| self.take(response))?,
+            response => self.take(&response)?,
         }
+        // A whole body can't have been cut; but one in which nothing is said is no reply.
+        self.is_over = true;
+        Ok(())
     }
 
     fn is_complete(&self) -> bool {
-        self.stop.is_some() && self.usage.is_some()
+        if self.stop.is_some() { self.usage.is_some() } else { self.is_over }
     }
 
     fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
-        let stop = self.stop.ok_or_else(broken)?;
+        // Calls are never cut here: behind them, counts are an end as well as the reason that some servers never give.
+        let is_whole = self.is_over && (!self.text.is_empty() || !self.calls.is_empty());
+        let is_whole = is_whole || (self.is_counted && !self.calls.is_empty());
+        let stop = self.stop.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?;
         let carried = self.carried();
         Ok(RawReply {
             text: self.text,
@@ -76,8 +90,11 @@ impl GeminiReply {
         if !text(response, "modelVersion").is_empty() {
             text(response, "modelVersion").clone_into(&mut self.model);
         }
+        let (is_counted, is_first) = (response["usageMetadata"].is_object(), self.usage.is_none());
         self.count(&response["usageMetadata"]);
         let candidate = &response["candidates"][0];
+        // Counts come with each response, or with the last alone.
+        self.is_counted = is_counted && (is_first || is_silent(candidate));
         if let Some(parts) = candidate["content"]["parts"].as_array() {
             parts.iter().try_for_each(|part| self.part(part))?;
         }
@@ -161,6 +178,12 @@ impl GeminiReply {
     }
 }
 
+/// Whether nothing is said or called.
+fn is_silent(candidate: &Value) -> bool {
+    let parts = candidate["content"]["parts"].as_array();
+    parts.into_iter().flatten().all(|part| part.get("functionCall").is_none() && text(part, "text").is_empty())
+}
+
 fn is_signed(part: &Map<String, Value>) -> bool {
     part.contains_key("thoughtSignature")
 }
@@ -177,5 +200,5 @@ fn arguments(args: &Value) -> String {
 pub(super) fn retry_after(error: &Value) -> Option<Duration> {
     let details = error.get("details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
-    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
+    retry::asked(delay.strip_suffix('s')?.parse().ok()?)
 }

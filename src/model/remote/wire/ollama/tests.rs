@@ -86,7 +86,10 @@ fn a_whole_body_is_read_as_one_object_or_as_lines() {
     let kind = |body: &str| whole(body).map_err(|failure| format!("{}: {}", failure.kind, failure.reason)).unwrap_err();
     assert_eq!(kind(""), "malformed: the reply is empty");
     assert_eq!(kind("<title>Hi</title>"), "malformed: a line of the reply is no JSON; it begins with: Hi");
-    assert_eq!(kind(r#"{"message":{"content":"x"}}"#), "broken_stream: the reply ended before it was complete");
+    let end = "broken_stream: the reply ended, and what marks the end of a whole one never came";
+    assert_eq!(kind(r#"{"message":{"content":""}}"#), end);
+    // A body that says something, and not that it is over, can't have been cut.
+    assert_eq!(whole(r#"{"message":{"content":"x"}}"#).unwrap().stop, Some(Stop::Done));
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! A reply of Chat Completions, whole or in chunks, read leniently: what isn't needed may be missing, null or odd.
 
 use super::super::{
-    Decode, RawReply,
+    Decode, RawCall, RawReply,
     call_parts::{self, CallPart, CallParts, malformed, text},
     error_response,
+    fields::broken,
+    surrogates,
 };
 use crate::model::{Failure, FailureKind};
 use overnight_core::message::{Stop, Tier, Usage, is_within};
@@ -25,6 +27,8 @@ pub(super) struct ChatReply {
     reasoning: Reasoning,
     /// Nothing more comes: `[DONE]`, or the usage behind the stop reason.
     is_over: bool,
+    /// The last that came was a count of tokens and nothing else, as it stands behind all that is said.
+    is_counted: bool,
 }
 
 impl Decode for ChatReply {
@@ -37,8 +41,7 @@ impl Decode for ChatReply {
             self.is_over = true;
             return Ok(());
         }
-        let chunk: Value =
-            serde_json::from_str(data).map_err(|_| call_parts::no_json("an event of the reply", data))?;
+        let chunk: Value = surrogates::read(data).map_err(|_| call_parts::no_json("an event of the reply", data))?;
         if name == Some("error") && chunk.get("error").is_none() {
             return Err(error_response::in_reply(&chunk));
         }
@@ -49,7 +52,7 @@ impl Decode for ChatReply {
     }
 
     fn whole(&mut self, body: &str) -> Result<(), Failure> {
-        let body: Value = serde_json::from_str(body).map_err(|_| call_parts::no_json("the reply", body))?;
+        let body: Value = surrogates::read(body).map_err(|_| call_parts::no_json("the reply", body))?;
         self.chunk(&body)?;
         let Some(choice) = first_choice(&body) else {
             let words = error_response::words(&body.to_string());
@@ -70,13 +73,16 @@ impl Decode for ChatReply {
     }
 
     fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
-        let Some(stop) = self.stop else {
-            return Err(Failure::new(FailureKind::BrokenStream, "the reply ended before it was complete"));
-        };
-        let is_refused = !self.refusal.is_empty() && self.calls.is_empty();
+        let calls = self.calls.into_calls();
+        let is_said =
+            !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !self.reasoning.is_empty();
+        // Some servers never say why a reply ends: that it does, they say, and nothing in it is torn.
+        let is_whole = (self.is_over || self.is_counted) && is_said && calls.iter().all(RawCall::is_whole);
+        let stop = self.stop.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?;
+        let is_refused = !self.refusal.is_empty() && calls.is_empty();
         Ok(RawReply {
             text: if self.text.is_empty() { self.refusal } else { self.text },
-            calls: self.calls.into_calls(),
+            calls,
             usage: self.usage,
             stop: Some(if is_refused { Stop::Refused } else { stop }),
             model: self.model,
@@ -101,6 +107,7 @@ impl ChatReply {
         self.tier = call_parts::tier(chunk).or(self.tier);
         let choice = first_choice(chunk);
         if let Some(choice) = choice {
+            self.is_counted = false;
             self.choice(choice)?;
         }
         // Groq and Moonshot have it elsewhere in a stream.
@@ -109,6 +116,7 @@ impl ChatReply {
         if let Some(usage) = usage.into_iter().flatten().find_map(usage_of) {
             self.usage = Some(usage);
             self.is_over |= self.stop.is_some();
+            self.is_counted = choice.is_none();
         }
         Ok(())
     }
@@ -224,6 +232,10 @@ struct Reasoning {
 }
 
 impl Reasoning {
+    fn is_empty(&self) -> bool {
+        self.content.as_ref().is_none_or(String::is_empty) && self.plain.is_empty() && self.details.is_empty()
+    }
+
     fn add(&mut self, said: &Value) {
         if let Some(Value::String(piece)) = said.get("reasoning_content") {
             self.content.get_or_insert_default().push_str(piece);

@@ -147,7 +147,8 @@ fn a_stream_that_is_cut_anywhere_before_its_end_is_broken() {
         let event_end = reason + stream[reason..].find("\n\n").unwrap();
         for end in (0..=stream.len()).filter(|end| stream.is_char_boundary(*end)) {
             let kind = heard(&stream[..end]).map(|_| ()).map_err(|failure| failure.kind);
-            let expected = if end < event_end + 2 { Err(FailureKind::BrokenStream) } else { Ok(()) };
+            // The event's own end is enough: no line need stand behind it.
+            let expected = if end < event_end { Err(FailureKind::BrokenStream) } else { Ok(()) };
             assert_eq!(kind, expected, "cut at {end} of {}", stream.len());
         }
     }
@@ -166,6 +167,33 @@ fn what_is_complete_is_not_waited_for() {
     };
     assert_eq!(complete(&[usage.to_string(), finish.to_string(), usage.to_string()]), [false, false, true]);
     assert_eq!(complete(&[finish.to_string(), "[DONE]".to_owned()]), [false, true]);
+}
+
+#[test]
+fn a_reply_without_a_reason_ends_with_done_or_with_its_counts() {
+    let call = |arguments: &str| json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "id": "a", "function": { "name": "f", "arguments": arguments } }] }, "finish_reason": null }] });
+    let text = json!({ "choices": [{ "delta": { "content": "Hm." }, "finish_reason": "" }] });
+    let usage = json!({ "choices": [], "usage": { "prompt_tokens": 1, "completion_tokens": 1 } });
+    let within = json!({ "choices": [{ "delta": { "content": "x" } }], "usage": { "prompt_tokens": 1, "completion_tokens": 1 } });
+    let kind = |chunks: &[Value], is_done: bool| {
+        let stream = stream(chunks);
+        let stream = if is_done { stream.as_str() } else { stream.trim_end_matches("data: [DONE]\n\n") };
+        heard(stream).map(|heard| heard.stop.unwrap()).map_err(|failure| failure.kind)
+    };
+    let broken = Err(FailureKind::BrokenStream);
+    for (chunks, with_done, without) in [
+        (vec![call("{}")], Ok(Stop::Done), broken),
+        (vec![call("{}"), usage.clone()], Ok(Stop::Done), Ok(Stop::Done)),
+        (vec![text.clone()], Ok(Stop::Done), broken),
+        (vec![text.clone(), usage.clone()], Ok(Stop::Done), Ok(Stop::Done)),
+        (vec![text, usage.clone(), within], Ok(Stop::Done), broken),
+        // Torn, or nothing said.
+        (vec![call("{\"x\":"), usage.clone()], broken, broken),
+        (vec![usage], broken, broken),
+        (vec![], broken, broken),
+    ] {
+        assert_eq!((kind(&chunks, true), kind(&chunks, false)), (with_done, without), "{chunks:?}");
+    }
 }
 
 #[test]
@@ -214,6 +242,14 @@ fn a_call_is_put_together_whatever_its_numbers_are() {
         piece(0.into(), none(), "g".into(), "{}".into()),
     ];
     assert_eq!(calls(&same), ["a f {}", "b f {}", " g {}"]);
+    // The same id for all, and no numbers; a call that is said again is one.
+    let same_id = [
+        piece(none(), "a".into(), "f".into(), "{\"x\":1}".into()),
+        piece(none(), "a".into(), "f".into(), "{\"x\":2}".into()),
+        piece(none(), "a".into(), "g".into(), "{}".into()),
+        piece(none(), "a".into(), "g".into(), "{}".into()),
+    ];
+    assert_eq!(calls(&same_id), ["a f {\"x\":1}", "a f {\"x\":2}", "a g {}"]);
     // A name in pieces, a name with each piece, an id that changes with each piece.
     let names = [
         piece(0.into(), "a".into(), "read_".into(), "".into()),
@@ -223,6 +259,35 @@ fn a_call_is_put_together_whatever_its_numbers_are() {
         piece(1.into(), "b".into(), "g".into(), "}".into()),
     ];
     assert_eq!(calls(&names), ["a read_file {}", "b g {}"]);
+    // Pieces under a number that no call has, without id and name: the call that is open goes on.
+    let stray = [
+        piece(0.into(), "a".into(), "f".into(), "".into()),
+        piece(1.into(), none(), none(), "{\"x\":".into()),
+        piece(1.into(), none(), "".into(), "1}".into()),
+        piece(2.into(), "b".into(), "g".into(), "{".into()),
+        piece(3.into(), none(), none(), "}".into()),
+    ];
+    assert_eq!(calls(&stray), ["a f {\"x\":1}", "b g {}"]);
+    // All of the arguments once more, or their beginning; but an object within one that looks like it stays.
+    let of = |pieces: &[&str]| {
+        let pieces: Vec<Value> =
+            pieces.iter().map(|text| piece(0.into(), "a".into(), "f".into(), (*text).into())).collect();
+        calls(&pieces)
+    };
+    for pieces in [
+        &["{\"x\":", "{\"x\":1}", "}"][..],
+        &["{\"x\":", "{\"x\":1}}", "{\"x\":{\"x\":1}}"],
+        &["{", "{\"x\":{\"x\":1}}"],
+        &["{\"x\": {\"x\"", ":1}}", "{\"x\":{\"x\":1}}"],
+        &["{\"x", "{\"x\":{", "{\"x\":{\"x\":1}}"],
+    ] {
+        assert_eq!(
+            of(pieces).iter().map(|call| call.replace(' ', "")).collect::<Vec<_>>(),
+            ["af{\"x\":{\"x\":1}}"],
+            "{pieces:?}"
+        );
+    }
+    assert_eq!(of(&["{\"x\":1}", "{\"y\":2}"]), ["a f {\"x\":1}", "a f {\"y\":2}"]);
     assert_eq!(calls(&[json!(null), json!({ "name": "f", "arguments": "{}" }), json!(7)]), [" f {}"]);
 }
 

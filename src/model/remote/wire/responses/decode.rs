@@ -5,10 +5,10 @@ use super::is_reasoning;
 use crate::model::{
     Failure,
     remote::wire::{
-        Decode, RawReply,
+        Decode, RawCall, RawReply,
         call_parts::{self, CallPart, CallParts, malformed, text},
         error_response::in_reply,
-        fields::{MOST_PARTS, broken, read, too_many},
+        fields::{DONE, MOST_PARTS, broken, read, too_many},
     },
 };
 use overnight_core::message::{MOST_LEVELS, Stop, Tier, Usage, is_within};
@@ -19,15 +19,23 @@ use serde_json::{Value, json};
 pub(super) struct ResponsesReply {
     /// By their place in the reply, where the server says it.
     items: Vec<(u64, Value)>,
+    /// Those that have begun: what there is where a server never says that one is done.
+    begun: Vec<(u64, Value)>,
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
     tier: Option<Tier>,
+    /// The stream's end was said in another vendor's way.
+    is_over: bool,
 }
 
 impl Decode for ResponsesReply {
     fn event(&mut self, name: Option<&str>, data: &str) -> Result<(), Failure> {
-        if self.is_complete() || matches!(data.trim(), "" | "[DONE]") {
+        if self.is_complete() || data.trim().is_empty() {
+            return Ok(());
+        }
+        if data.trim() == DONE {
+            self.is_over = true;
             return Ok(());
         }
         let event = read(data)?;
@@ -40,7 +48,18 @@ impl Decode for ResponsesReply {
                 let place = event["output_index"].as_u64().unwrap_or(self.items.len() as u64);
                 self.item(place, event["item"].clone())
             }
-            "response.completed" | "response.incomplete" | "response.failed" => self.end(&event["response"]),
+            "response.output_item.added" => self.begin(&event),
+            "response.output_text.delta" => {
+                self.grow(&event, "text");
+                Ok(())
+            }
+            "response.function_call_arguments.delta" => {
+                self.grow(&event, "arguments");
+                Ok(())
+            }
+            "response.completed" | "response.done" | "response.incomplete" | "response.failed" => {
+                self.end(&event["response"])
+            }
             "error" => Err(in_reply(event.get("error").filter(|error| error.is_object()).unwrap_or(&event))),
             // Pieces of what comes whole, and what the vendor adds later.
             _ => match event.get("error").filter(|error| !error.is_null()) {
@@ -59,11 +78,13 @@ impl Decode for ResponsesReply {
     }
 
     fn is_complete(&self) -> bool {
-        self.stop.is_some()
+        self.stop.is_some() || self.is_over
     }
 
     fn finish(mut self: Box<Self>) -> Result<RawReply, Failure> {
-        let stop = self.stop.ok_or_else(broken)?;
+        if self.items.is_empty() {
+            self.items = std::mem::take(&mut self.begun);
+        }
         self.items.sort_by_key(|(place, _)| *place);
         let (mut said, mut refusal, mut calls, mut carried) =
             (String::new(), String::new(), CallParts::default(), Vec::new());
@@ -92,11 +113,15 @@ impl Decode for ResponsesReply {
                 _ => {}
             }
         }
+        let calls = calls.into_calls();
+        let is_said = !said.is_empty() || !refusal.is_empty() || !calls.is_empty();
+        let is_whole = self.is_over && is_said && calls.iter().all(RawCall::is_whole);
+        let stop = self.stop.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?;
         let is_refused = !refusal.is_empty() && calls.is_empty();
         let carried = carried.iter().any(is_reasoning).then_some(Value::Array(carried));
         Ok(RawReply {
             text: if said.is_empty() { refusal } else { said },
-            calls: calls.into_calls(),
+            calls,
             usage: self.usage,
             stop: Some(if is_refused { Stop::Refused } else { stop }),
             model: self.model,
@@ -113,6 +138,33 @@ impl ResponsesReply {
         }
         self.items.push((place, item));
         Ok(())
+    }
+
+    /// An item has begun, and may be empty yet.
+    fn begin(&mut self, event: &Value) -> Result<(), Failure> {
+        if self.begun.len() >= MOST_PARTS {
+            return Err(too_many());
+        }
+        let place = event["output_index"].as_u64().unwrap_or(self.begun.len() as u64);
+        let (mut item, kind) = (event["item"].clone(), text(&event["item"], "type").to_owned());
+        match kind.as_str() {
+            "message" => item["content"] = json!([{ "type": "output_text", "text": "" }]),
+            "function_call" => item["arguments"] = json!(""),
+            _ => return Ok(()),
+        }
+        self.begun.push((place, item));
+        Ok(())
+    }
+
+    /// A piece of an item; without a place it belongs to the newest.
+    fn grow(&mut self, event: &Value, field: &str) {
+        let place = event["output_index"].as_u64();
+        let item = self.begun.iter_mut().rev().find(|(at, _)| place.is_none_or(|place| place == *at));
+        let Some((_, item)) = item else { return };
+        let pieces = if field == "text" { item.pointer_mut("/content/0/text") } else { item.get_mut(field) };
+        if let Some(Value::String(pieces)) = pieces {
+            pieces.push_str(text(event, "delta"));
+        }
     }
 
     /// The response as it stands at the end.

@@ -1,0 +1,53 @@
+//! What a model behind HTTP is opened with.
+
+use super::{Key, RemoteModel, wire::Wire};
+use crate::model::{endpoint::Endpoint, table::Quirks};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+
+/// The timeouts of one attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Until the reply begins, to start with: a wait in vain doubles the next. Twice that where the reply doesn't stream.
+    pub first_byte: Duration,
+    /// Between two pieces of a reply.
+    pub idle: Duration,
+    /// For the whole reply.
+    pub whole: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { first_byte: Duration::from_mins(1), idle: Duration::from_mins(1), whole: Duration::from_hours(1) }
+    }
+}
+
+/// The settings of a model behind HTTP.
+pub struct RemoteConfig {
+    pub wire: Arc<dyn Wire>,
+    /// As in `provider:name`.
+    pub provider: String,
+    /// The model's name as the server knows it.
+    pub model: String,
+    pub base_url: String,
+    pub key: Option<Key>,
+    /// The variable that holds the key, or would.
+    pub key_variable: String,
+    /// The user's own; they may hold secrets.
+    pub headers: Vec<(String, String)>,
+    pub quirks: Quirks,
+    pub endpoint: Arc<Endpoint>,
+    pub timeouts: Timeouts,
+    /// The same model at the standard tier, where this one is at the tier `flex`.
+    pub standard: Option<Arc<RemoteModel>>,
+    /// Where attempts are recorded.
+    pub record: Option<PathBuf>,
+}
+
+/// Not derived: headers may hold secrets.
+impl fmt::Debug for RemoteConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("RemoteConfig");
+        shown.field("wire", &self.wire).field("provider", &self.provider).field("model", &self.model);
+        shown.finish_non_exhaustive()
+    }
+}
