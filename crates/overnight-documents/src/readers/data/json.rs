@@ -113,8 +113,8 @@ struct Items<'v>(Vec<&'v str>);
 
 impl<'de: 'v, 'v> Deserialize<'de> for Entries<'v> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visit;
-        impl<'v> Visitor<'v> for Visit {
+        struct EntriesVisitor;
+        impl<'v> Visitor<'v> for EntriesVisitor {
             type Value = Entries<'v>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,14 +129,14 @@ impl<'de: 'v, 'v> Deserialize<'de> for Entries<'v> {
                 Ok(Entries(entries))
             }
         }
-        deserializer.deserialize_map(Visit)
+        deserializer.deserialize_map(EntriesVisitor)
     }
 }
 
 impl<'de: 'v, 'v> Deserialize<'de> for Items<'v> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visit;
-        impl<'v> Visitor<'v> for Visit {
+        struct ItemsVisitor;
+        impl<'v> Visitor<'v> for ItemsVisitor {
             type Value = Items<'v>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,6 +151,6 @@ impl<'de: 'v, 'v> Deserialize<'de> for Items<'v> {
                 Ok(Items(items))
             }
         }
-        deserializer.deserialize_seq(Visit)
+        deserializer.deserialize_seq(ItemsVisitor)
     }
 }

@@ -12,7 +12,7 @@ use crate::readers::{HtmlReader, OpenDocumentReader, PageSink, ReadFailure, Read
 use crate::units::Unit;
 
 /// The most elements and texts that are kept, and how deeply names are shown.
-const MAX_NODES: usize = 2_000_000;
+const MAX_NODES: usize = 1_000_000;
 const MAX_DEPTH: usize = 60;
 /// How much of a file is looked at for its encoding and its first element.
 const HEAD: usize = 1_024;
