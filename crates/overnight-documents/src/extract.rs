@@ -6,7 +6,7 @@ use super::extracted::{CollectedPages, Extracted};
 use super::file_kind;
 use super::format::{Format, MAX_BYTES, ending};
 use super::readers::{
-    CsvReader, EpubReader, HtmlReader, InPieces, JsonReader, MailReader, NotebookReader, OldOfficeReader,
+    CsvReader, EpubReader, HtmlReader, IWorkReader, InPieces, JsonReader, MailReader, NotebookReader, OldOfficeReader,
     OneNoteReader, OpenDocumentReader, PageSink, PdfReader, PlainReader, ReadFailure, Reader, RtfReader, SlidesReader,
     Source, Stopped, WordReader, WorkbookReader, XmlReader, mail,
 };
@@ -29,6 +29,7 @@ impl Format {
             Self::OldOffice => &OldOfficeReader,
             Self::RichText => &RtfReader,
             Self::OneNote => &OneNoteReader,
+            Self::IWork => &IWorkReader,
             Self::Json => &JsonReader,
             Self::Xml => &XmlReader,
             Self::Notebook => &NotebookReader,

@@ -119,6 +119,7 @@ pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
         Some(OLD_WORD | OLD_POWERPOINT) => Format::OldOffice,
         Some(RTF) => Format::RichText,
         Some(ONE_NOTE) => Format::OneNote,
+        Some(IWORK) => Format::IWork,
         Some(IMAGE) => Format::Image,
         Some(kind @ (ENCRYPTED | ENCRYPTED_BOOK)) => {
             return Err(Refusal::Encrypted { format: kind.0.to_owned() });

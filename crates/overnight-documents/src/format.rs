@@ -34,6 +34,8 @@ pub enum Format {
     RichText,
     /// A section of OneNote.
     OneNote,
+    /// Pages, Numbers and Keynote: by the preview that they hold.
+    IWork,
     /// JSON and JSON Lines.
     Json,
     /// XML of any sort, also SVG and feeds.
@@ -47,7 +49,7 @@ pub enum Format {
 }
 
 /// All formats.
-pub const READERS: [Format; 18] = [
+pub const READERS: [Format; 19] = [
     Format::Markdown,
     Format::Text,
     Format::Html,
@@ -62,6 +64,7 @@ pub const READERS: [Format; 18] = [
     Format::OldOffice,
     Format::RichText,
     Format::OneNote,
+    Format::IWork,
     Format::Json,
     Format::Xml,
     Format::Notebook,
@@ -86,6 +89,7 @@ impl Format {
             Self::OldOffice => "old Office",
             Self::RichText => "RTF",
             Self::OneNote => "OneNote",
+            Self::IWork => "iWork",
             Self::Json => "JSON",
             Self::Xml => "XML",
             Self::Notebook => "notebook",

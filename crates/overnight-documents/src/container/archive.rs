@@ -17,15 +17,26 @@ pub(super) const FORMAT: &str = "a ZIP archive";
 /// such marks too, so that there may be more of them than entries.
 const MAX_MARKS: usize = 200_000;
 /// In an archive with one of these at its top, the archive is the document: office files, books, packages of programs.
-const OF_ONE_DOCUMENT: &[&str] = &["[Content_Types].xml", "_rels/.rels", "mimetype", "META-INF/container.xml"];
+const OF_ONE_DOCUMENT: &[&str] = &[
+    "[Content_Types].xml",
+    "_rels/.rels",
+    "mimetype",
+    "META-INF/container.xml",
+    "Index/Document.iwa",
+    "Index.zip",
+    "index.apxl",
+    "index.apxl.gz",
+    "buildVersionHistory.plist",
+];
 
 /// Why a file can't be taken out.
 const LOCKED: &str = "it has a password: unpack the archive and give the documents in it";
 const PACKED_OTHERWISE: &str = "it is packed in a way that isn't read: unpack the archive and give the documents in it";
 
 /// Endings of the names of such documents.
-const OFFICE: &[&str] =
-    &["docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "xlsb", "pptx", "pptm", "ppsx", "odt", "ods", "odp", "epub"];
+const OFFICE: &[&str] = &[
+    "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "xlsb", "pptx", "pptm", "ppsx", "odt", "ods", "odp", "odg", "epub",
+];
 
 /// An archive, its table of contents read.
 pub(super) struct Archive<'a> {

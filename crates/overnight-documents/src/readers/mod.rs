@@ -4,6 +4,7 @@
 //! - `plain`: text of any sort; `csv`: values with separators; `html`: web pages; `epub`: books of them
 //! - `word`, `slides`, `workbook`: office files; `package`: what those of today share
 //! - `open_document`, `rtf`, and through libraries `old_office` and `one_note`: other texts and slides; `flow`: what they share
+//! - `iwork`: the previews that documents of Pages, Numbers and Keynote hold
 //! - `data`: JSON, XML, notebooks
 //! - `pdf`: PDF
 //! - `mail`: mails, and what is attached to them
@@ -13,6 +14,7 @@ mod data;
 mod epub;
 mod flow;
 mod html;
+mod iwork;
 pub(super) mod mail;
 mod old_office;
 mod one_note;
@@ -30,6 +32,7 @@ pub(super) use csv::CsvReader;
 pub(super) use data::{JsonReader, NotebookReader, XmlReader};
 pub(super) use epub::EpubReader;
 pub(super) use html::HtmlReader;
+pub(super) use iwork::IWorkReader;
 pub(super) use mail::MailReader;
 pub(super) use old_office::OldOfficeReader;
 pub(super) use one_note::OneNoteReader;
