@@ -250,7 +250,11 @@ fn returned(result: &ToolResult) -> String {
         (None, None) => reply_text(&result.text),
     };
     let whole = result.spilled.as_ref().map(|spilled| format!(" (whole in {})", spilled.path)).unwrap_or_default();
-    format!("{end}: {shown}{whole}")
+    let refused = match result.refused.len() as u64 {
+        0 => String::new(),
+        number => format!(", {} refused", counted(number, "record")),
+    };
+    format!("{end}: {shown}{whole}{refused}")
 }
 
 /// The beginning of a text.

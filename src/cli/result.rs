@@ -15,6 +15,7 @@ use overnight_core::job::{
     left_out::LeftOutFile,
     proof::ProofResult,
     record::{Delivered, HoldReason, JobStatus},
+    refused_records::RefusedCounts,
     state::Job,
     time::duration,
     todo::TodoStatus,
@@ -56,6 +57,8 @@ struct ResultView<'j> {
     checks: &'j [Check],
     /// What second reader and verifier say; null where neither has worked.
     proof: Option<ProofResult>,
+    /// Records that were not written when they were added, and what became of them; null where there was none.
+    refused_records: Option<RefusedCounts>,
     /// Phases that were worked, each attempt counted.
     phases: usize,
     /// Todos that were completed.
@@ -130,6 +133,7 @@ impl<'j> ResultView<'j> {
             summary: completion.map(|completion| completion.summary.as_str()),
             checks: ending.map_or(&[], |ending| &ending.checks),
             proof: job.proof_result(),
+            refused_records: job.refused.counts(),
             phases: phases().count(),
             todos: phases()
                 .flat_map(|phase| phase.todos.all())
@@ -172,6 +176,9 @@ impl<'j> ResultView<'j> {
         }
         if let Some(proof) = &self.proof {
             let _ = writeln!(text, "proof: {}", proof.told());
+        }
+        if let Some(refused) = &self.refused_records {
+            let _ = writeln!(text, "refused: {}", refused.told());
         }
         let _ = writeln!(text, "coverage: {}", percent(self.coverage));
         for part in self.not_read.iter().take(MOST_NOT_READ) {

@@ -25,6 +25,7 @@ use overnight_core::job::{
     pages::{PageRange, UnreadPart},
     proof::ProofResult,
     record::{Delivered, HoldReason, JobStatus, QuotePositions},
+    refused_records::{RefusedCounts, RefusedRecord},
     state::Job,
     time::Timestamp,
 };
@@ -89,7 +90,11 @@ struct JobView<'t> {
     quotes: Option<&'t QuotePositions>,
     /// What second reader and verifier say; null where neither has worked.
     proof: Option<ProofResult>,
-    /// What they hold against the result, settled or open.
+    /// Records that were not written when they were added, and what became of them; null where there was none.
+    refused_records: Option<RefusedCounts>,
+    /// Those that are in no deliverable, as they were sent, and why they were refused.
+    unmended_records: &'t [RefusedRecord],
+    /// What second reader and verifier hold against the result, settled or open.
     findings: &'t [Finding],
     /// What people did about it, the oldest first.
     people: &'t [PersonAct],
@@ -209,6 +214,8 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         deliverables: ending.map_or(&[], |ending| &ending.deliverables),
         quotes: ending.and_then(|ending| ending.quotes.as_ref()),
         proof: job.proof_result(),
+        refused_records: job.refused.counts(),
+        unmended_records: job.refused.open(),
         findings: &job.proof.findings,
         people: &timeline.people,
         open_todos: ending.map_or(&[], |ending| &ending.open_todos),

@@ -8,6 +8,7 @@ use overnight_core::job::{
     pages::PageRange,
     proof::ProofResult,
     record::{HoldReason, JobStatus},
+    refused_records::RefusedCounts,
     spec::DocumentEntry,
     time::Timestamp,
 };
@@ -279,6 +280,8 @@ pub struct JobFacts {
     pub open_todos: Vec<String>,
     /// What second reader and verifier say of the result; null where neither has worked.
     pub proof: Option<ProofResult>,
+    /// Records that were not written when they were added, and what became of them; null where there was none.
+    pub refused_records: Option<RefusedCounts>,
     pub attempts_failed: Vec<FailedAttempts>,
     pub holds: Vec<JobHolds>,
     pub deliverables: Vec<FileFacts>,

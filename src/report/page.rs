@@ -20,7 +20,9 @@ use super::{
     words::{counted, one_line, short},
 };
 use overnight_core::amount::percent;
-use overnight_core::job::{id::JobId, record::HoldReason, time::Timestamp, time::duration};
+use overnight_core::job::{
+    id::JobId, record::HoldReason, refused_records::RefusedCounts, time::Timestamp, time::duration,
+};
 
 /// A report, ready to be written in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +93,7 @@ impl Page {
             quality(report),
             checks(report),
             proofs(report, style),
+            refused(report, style),
             retries(report),
             spent::spent(report),
             spent::ranked(report, style, "The slowest jobs", &report.slowest),
@@ -249,6 +252,23 @@ fn proofs(report: &Report, style: &Style<'_>) -> Option<Section> {
     let row = |job: &JobFacts| Some(vec![named(job, style), job.proof.as_ref()?.told().into(), job_id(job, style)]);
     let rows = report.jobs.iter().filter_map(row);
     section("Read twice, and judged", table.with(rows))
+}
+
+/// Whose records were refused when they were added.
+fn refused(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = ReportTable::new(&[
+        (called(report), Column::Name),
+        ("REFUSED", Column::Number),
+        ("MENDED", Column::Number),
+        ("NOT IN THE RESULT", Column::Number),
+        ("JOB", Column::Words),
+    ]);
+    let row = |job: &JobFacts| {
+        let RefusedCounts { refused, mended, unmended } = job.refused_records?;
+        let numbers = [refused, mended, unmended].map(|number| PageCell::from(number.to_string()));
+        Some([vec![named(job, style)], numbers.into(), vec![job_id(job, style)]].concat())
+    };
+    section("Records that were refused when they were added", table.with(report.jobs.iter().filter_map(row)))
 }
 
 fn retries(report: &Report) -> Option<Section> {

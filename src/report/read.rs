@@ -79,8 +79,8 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
     let deliverables = files(&row.state.deliverables, workspace.as_ref(), location);
     let JobRow { job, state, .. } = row;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
-    let ending = journal.ending.map(|ending| (ending.checks, ending.open_todos, ending.proof));
-    let (checks, open_todos, proof) = ending.unwrap_or_default();
+    let ending = journal.ending.map(|ending| (ending.checks, ending.open_todos, ending.proof, ending.refused_records));
+    let (checks, open_todos, proof, refused_records) = ending.unwrap_or_default();
     JobFacts {
         id: job.id,
         status: state.status,
@@ -116,6 +116,7 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
         checks_failed: checks.into_iter().filter(|check| !check.passed).collect(),
         open_todos,
         proof,
+        refused_records,
         attempts_failed: journal.attempts,
         holds: journal.holds,
         deliverables,

@@ -3,6 +3,7 @@
 use super::{
     DoubtKind, JobReview, Mode, ReviewedRecord, content_policy,
     doubt::{DoubtOrder, by_doubt},
+    job_review::refused_told,
     page::{SCRIPT, STYLE},
 };
 use askama::Template;
@@ -23,6 +24,7 @@ pub(super) struct ReviewIndex {
     jobs: Vec<IndexedJob>,
     pub(super) records: u64,
     pub(super) doubtful: u64,
+    refused: u64,
 }
 
 /// A record in the list.
@@ -88,6 +90,7 @@ impl ReviewIndex {
     pub(super) fn add(&mut self, review: &JobReview) {
         self.records += review.record_count;
         self.doubtful += review.doubtful;
+        self.refused += review.refused.len() as u64;
         let title = review.title();
         self.rows.extend(review.records.iter().map(|record| row(review.id, &title, record)));
         if self.rows.len() > 2 * MOST_ROWS {
@@ -106,7 +109,8 @@ impl ReviewIndex {
     pub(super) fn counted(&self) -> String {
         let jobs = self.jobs.len() as u64;
         let jobs = if jobs == 1 { "1 job".to_owned() } else { format!("{} jobs", grouped(jobs)) };
-        format!("{} of {} records of {jobs} are doubtful.", grouped(self.doubtful), grouped(self.records))
+        let (doubtful, records) = (grouped(self.doubtful), grouped(self.records));
+        format!("{doubtful} of {records} records of {jobs} are doubtful.{}", refused_told(self.refused))
     }
 
     pub(super) fn html(&mut self) -> String {

@@ -9,6 +9,7 @@ use overnight_core::{
         id::JobId,
         record::JobStatus,
         record_findings::FoundBy,
+        refused_records::RefusedRecord,
         reviewed::{Approval, RecordApproval},
         time::{Timestamp, moment},
     },
@@ -51,6 +52,8 @@ pub struct JobReview {
     pub doubtful: u64,
     /// Open findings that belong to no record of a deliverable.
     pub findings: Vec<JobFinding>,
+    /// Records that were refused when they were added, and are in no deliverable.
+    pub refused: Vec<RefusedRecord>,
     /// What could not be read of it, a sentence each.
     pub notes: Vec<String>,
     /// The documents that are quoted or spoken of.
@@ -131,10 +134,11 @@ impl JobReview {
 
     /// How many of its records are doubtful: a sentence.
     pub fn counted(&self) -> String {
-        match self.record_count {
+        let counted = match self.record_count {
             0 => "It has no records.".to_owned(),
             count => format!("{} of {} records are doubtful.", grouped(self.doubtful), grouped(count)),
-        }
+        };
+        counted + &refused_told(self.refused.len() as u64)
     }
 
     /// Who accepted the result: a sentence's beginning each.
@@ -150,6 +154,15 @@ impl JobReview {
     /// Records that are not on its page.
     pub fn left_out(&self) -> u64 {
         self.record_count - self.records.len() as u64
+    }
+}
+
+/// How many records are in no result, where there are any: a sentence behind another.
+pub(super) fn refused_told(number: u64) -> String {
+    match number {
+        0 => String::new(),
+        1 => " One more was refused, and is not in the result.".to_owned(),
+        number => format!(" {} more were refused, and are not in the result.", grouped(number)),
     }
 }
 

@@ -66,6 +66,7 @@ impl JobReview {
             record_count: 0,
             doubtful: 0,
             findings: Vec::new(),
+            refused: job.refused.open().to_vec(),
             notes: Vec::new(),
             sources: Vec::new(),
         };

@@ -48,7 +48,7 @@ impl OpenJob {
             Effect::Prepare(change) => {
                 let (job, workspace) = (&self.job, &self.workspace);
                 let planned = contract_check::with_quotes(job, workspace, change, |find_quote| {
-                    tool::prepare(workspace, &job.spec, change, find_quote)
+                    tool::prepare(workspace, job, change, find_quote)
                 });
                 match planned {
                     Ok(planned) => {
@@ -61,7 +61,7 @@ impl OpenJob {
             Effect::Change(change, prepared) => {
                 let (job, workspace, planned) = (&self.job, &self.workspace, self.planned.take());
                 let written = contract_check::with_quotes(job, workspace, change, |find_quote| {
-                    tool::write(workspace, &job.spec, change, prepared, planned, find_quote)
+                    tool::write(workspace, job, change, prepared, planned, find_quote)
                 });
                 let (written, saved) = match written {
                     Ok(written) => written,
@@ -243,9 +243,5 @@ fn is_listed(path: &str) -> bool {
 
 /// What a tool could not do and nobody in the job can mend stops the work.
 fn unless_fatal(result: Result<ToolResult, ToolError>) -> Result<ToolResult, RunError> {
-    match result {
-        Ok(result) => Ok(result),
-        Err(ToolError::Tell(text)) => Ok(ToolResult::plain(CallEnd::Failed, text)),
-        Err(ToolError::Fatal(error)) => Err(error.into()),
-    }
+    Ok(result.or_else(ToolError::told)?)
 }

@@ -1,6 +1,10 @@
 //! The failure of a tool, and who can correct it.
 
 use crate::workspace::{ResolveError, WorkspaceError};
+use overnight_core::job::{
+    event::{CallEnd, ToolResult},
+    refused_records::RefusedRecord,
+};
 
 /// Told to the model, or the end of the work for now.
 #[derive(Debug, thiserror::Error)]
@@ -8,9 +12,25 @@ pub enum ToolError {
     /// One sentence that says what to do instead.
     #[error("{0}")]
     Tell(String),
+    /// None of the records of a call was written: the sentence, and the records.
+    #[error("{text}")]
+    RecordsRefused { text: String, refused: Vec<RefusedRecord> },
     /// The disk is full, or the workspace can't be written: nothing that a model could correct.
     #[error(transparent)]
     Fatal(WorkspaceError),
+}
+
+impl ToolError {
+    /// The failed result that tells the model; the error again, where it could correct nothing.
+    pub fn told(self) -> Result<ToolResult, WorkspaceError> {
+        match self {
+            Self::Tell(text) => Ok(ToolResult::plain(CallEnd::Failed, text)),
+            Self::RecordsRefused { text, refused } => {
+                Ok(ToolResult { refused, ..ToolResult::plain(CallEnd::Failed, text) })
+            }
+            Self::Fatal(error) => Err(error),
+        }
+    }
 }
 
 impl From<WorkspaceError> for ToolError {

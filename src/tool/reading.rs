@@ -86,8 +86,5 @@ pub(super) fn later(part: &str, tokens: u64, bound: ResultBound) -> ToolResult {
 
 /// Makes what the model can correct a failed result; the rest stays an error.
 pub(super) fn tell_model(result: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
-    match result {
-        Err(ToolError::Tell(text)) => Ok(ToolResult::plain(CallEnd::Failed, text)),
-        other => other,
-    }
+    result.or_else(|error| error.told().map_err(ToolError::Fatal))
 }

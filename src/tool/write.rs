@@ -14,12 +14,15 @@ use overnight_core::job::{
     call::{FileChange, arguments::AddRecords},
     contract::{
         CheckedDeliverable, FindQuote,
-        records::{AddedRecords, add_records},
+        records::{AddedRecords, add_records, mended_records},
     },
     digest::sha256,
     event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
     helper::HELPERS_FOLDER,
+    instructions::Deliverable,
+    refused_records::RefusedRecord,
     spec::JobSpec,
+    state::Job,
 };
 
 /// A change worked out, with nothing written yet.
@@ -41,12 +44,12 @@ impl PlannedChange {
 /// What a change would do. Quotes of records are looked for by `find_quote`.
 pub fn prepare(
     workspace: &Workspace,
-    spec: &JobSpec,
+    job: &Job,
     change: &FileChange,
     find_quote: FindQuote<'_>,
 ) -> Result<PlannedChange, ToolError> {
     let (resolved, before) = find(workspace, change)?;
-    plan(spec, change, resolved, before, find_quote)
+    plan(job, change, resolved, before, find_quote)
 }
 
 fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
@@ -78,13 +81,14 @@ fn find(workspace: &Workspace, change: &FileChange) -> Result<(ResolvedPath, Opt
 }
 
 fn plan(
-    spec: &JobSpec,
+    job: &Job,
     change: &FileChange,
     resolved: ResolvedPath,
     before: Option<Vec<u8>>,
     find_quote: FindQuote<'_>,
 ) -> Result<PlannedChange, ToolError> {
     let hash = before.as_deref().map(sha256);
+    let text_before = before.as_deref().and_then(|content| std::str::from_utf8(content).ok()).map(str::to_owned);
     let mut records = None;
     let after = match change {
         FileChange::Whole(write) => write.content.clone(),
@@ -116,9 +120,10 @@ fn plan(
             }
         }
         FileChange::Records(add) => {
-            let added = added(spec, add, &resolved.path, before, find_quote)?;
+            let added = added(&job.spec, add, &resolved.path, before, find_quote)?;
             if !added.is_any_there() {
-                return Err(ToolError::Tell(added.answer(&resolved.path, added.count)));
+                let refused = added.refused(&resolved.path, &add.records);
+                return Err(ToolError::RecordsRefused { text: added.answer(&resolved.path, added.count), refused });
             }
             records.insert(added).text.clone()
         }
@@ -131,7 +136,14 @@ fn plan(
         )));
     }
     let count = records.as_ref().map(|added| added.count);
-    let prepared = PreparedWrite { before: hash, after: sha256(after.as_bytes()), records: count };
+    let mended = deliverable_of(&job.spec, &resolved.path)
+        .map(|deliverable| mended_records(deliverable, &resolved.path, &job.refused, text_before.as_deref(), &after));
+    let prepared = PreparedWrite {
+        before: hash,
+        after: sha256(after.as_bytes()),
+        records: count,
+        mended: mended.unwrap_or_default(),
+    };
     Ok(PlannedChange { resolved, prepared, after, records })
 }
 
@@ -142,19 +154,34 @@ fn added(
     before: Option<Vec<u8>>,
     find_quote: FindQuote<'_>,
 ) -> Result<AddedRecords, ToolError> {
-    let deliverables = &spec.instructions.deliverables;
-    // A second reader's list has the contract of the first one's.
-    let listed = spec.instructions.second_reader.as_ref().filter(|_| path.starts_with(HELPERS_FOLDER));
-    let wanted = listed.map_or(path, |second| &second.deliverable);
-    let Some(deliverable) = deliverables.iter().find(|deliverable| deliverable.path == wanted) else {
-        let names: Vec<&str> = deliverables.iter().map(|deliverable| deliverable.path.as_str()).collect();
+    let Some(deliverable) = deliverable_of(spec, path) else {
+        let names: Vec<&str> =
+            spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str()).collect();
         return Err(ToolError::Tell(format!(
             "{path} is not a deliverable, and records are only added to one: {}",
             names.join(", ")
         )));
     };
     let text = before.map(|content| text_of(Some(content), path)).transpose()?;
-    add_records(deliverable, text.as_deref(), &add.records, add.list.as_deref(), find_quote).map_err(ToolError::Tell)
+    let added = add_records(deliverable, text.as_deref(), &add.records, add.list.as_deref(), find_quote);
+    added.map_err(|why| {
+        let refused = |record: &serde_json::Value| RefusedRecord {
+            number: 0,
+            file: path.to_owned(),
+            list: None,
+            record: record.clone(),
+            why: why.clone(),
+            fields: Vec::new(),
+        };
+        ToolError::RecordsRefused { refused: add.records.iter().map(refused).collect(), text: why.clone() }
+    })
+}
+
+/// Whose contract a file has: a second reader's list has that of the first one's.
+fn deliverable_of<'s>(spec: &'s JobSpec, path: &str) -> Option<&'s Deliverable> {
+    let listed = spec.instructions.second_reader.as_ref().filter(|_| path.starts_with(HELPERS_FOLDER));
+    let wanted = listed.map_or(path, |second| &second.deliverable);
+    spec.instructions.deliverables.iter().find(|deliverable| deliverable.path == wanted)
 }
 
 fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
@@ -166,7 +193,7 @@ fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
 /// called it.
 pub fn write(
     workspace: &Workspace,
-    spec: &JobSpec,
+    job: &Job,
     change: &FileChange,
     prepared: &PreparedWrite,
     planned: Option<PlannedChange>,
@@ -174,7 +201,7 @@ pub fn write(
 ) -> Result<(ToolResult, Option<SavedFile>), ToolError> {
     let planned = match planned {
         Some(planned) if planned.prepared == *prepared => Ok(planned),
-        Some(_) | None => plan_again(workspace, spec, change, prepared, find_quote),
+        Some(_) | None => plan_again(workspace, job, change, prepared, find_quote),
     };
     match planned.and_then(|planned| make(workspace, change, prepared, planned)) {
         Ok(done) => Ok(done),
@@ -195,13 +222,17 @@ fn make(
         failpoint::hit("tool.write.done");
     }
     let bytes = after.len() as u64;
-    let text = match records {
+    let text = match &records {
         Some(added) => added.answer(&resolved.path, prepared.records.unwrap_or(added.count)),
         None => answer(change, &resolved.path, &format!("{bytes} bytes now")),
     };
+    let refused = match (&records, change) {
+        (Some(added), FileChange::Records(add)) => added.refused(&resolved.path, &add.records),
+        (_, FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) | FileChange::Records(_)) => Vec::new(),
+    };
     let saved = saved(resolved.known, &after);
     let changed = Some(ChangedFile { path: resolved.path, sha256: hash, bytes });
-    Ok((ToolResult { changed, ..ToolResult::plain(CallEnd::Done, text) }, saved))
+    Ok((ToolResult { changed, refused, ..ToolResult::plain(CallEnd::Done, text) }, saved))
 }
 
 /// What was done to the file, and how much of it there is.
@@ -234,7 +265,7 @@ pub fn with_checks(mut result: ToolResult, change: &FileChange, checked: &Checke
 /// What is left to do of a change that another process prepared, before a crash.
 fn plan_again(
     workspace: &Workspace,
-    spec: &JobSpec,
+    job: &Job,
     change: &FileChange,
     prepared: &PreparedWrite,
     find_quote: FindQuote<'_>,
@@ -243,7 +274,7 @@ fn plan_again(
     let hash = current.as_deref().map(sha256);
     if hash.as_deref() == Some(&prepared.after) {
         let records = match change {
-            FileChange::Records(add) => Some(added(spec, add, &resolved.path, current.clone(), find_quote)?),
+            FileChange::Records(add) => Some(added(&job.spec, add, &resolved.path, current.clone(), find_quote)?),
             FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) => None,
         };
         let after = text_of(current, &resolved.path)?;
@@ -255,7 +286,7 @@ fn plan_again(
         });
     }
     if hash == prepared.before {
-        return plan(spec, change, resolved, current, find_quote);
+        return plan(job, change, resolved, current, find_quote);
     }
     Err(ToolError::Tell(format!("{} was changed by someone else meanwhile; read it and decide anew", resolved.path)))
 }

@@ -10,8 +10,8 @@ use askama::Template;
 use overnight_core::{
     amount::{counted, grouped, percent},
     job::{
-        contract::Check, finding::Finding, instructions::Review, models::list_models, reviewed::corrected_path,
-        state::Job, time::duration,
+        contract::Check, finding::Finding, instructions::Review, models::list_models, refused_records::RefusedRecord,
+        reviewed::corrected_path, state::Job, time::duration,
     },
 };
 
@@ -26,6 +26,7 @@ pub(super) struct OverviewPage<'t> {
     deliverables: Vec<FileLine>,
     checks: &'t [Check],
     findings: Vec<FindingLine>,
+    refused: &'t [RefusedRecord],
     documents: Vec<DocumentLine>,
     summary: Option<&'t str>,
     notes: Option<&'t str>,
@@ -136,6 +137,7 @@ impl<'t> OverviewPage<'t> {
             deliverables: deliverables.collect(),
             checks: ending.map_or(&[], |ending| &ending.checks),
             findings: job.proof.findings.iter().map(finding_line).collect(),
+            refused: job.refused.open(),
             documents: documents.collect(),
             summary: completion.map(|completion| completion.summary.as_str()),
             notes: completion.and_then(|completion| completion.notes.as_deref()),
@@ -185,6 +187,7 @@ fn facts(timeline: &Timeline) -> Vec<(&'static str, String)> {
         ("Approved", approved(job)),
     ];
     facts.extend(job.proof_result().map(|proof| ("Proof", proof.told())));
+    facts.extend(job.refused.counts().map(|refused| ("Refused records", refused.told())));
     facts.push(("Last decision", format!("line {} of the journal, {}", timeline.seq, format::moment(job.last_at))));
     facts
 }

@@ -168,7 +168,10 @@ impl ExpectedFiles {
             // Until it is said to be written, it may be or not.
             Event::FieldCorrected { path, sha256, .. } => {
                 let before = self.known.get(&path).cloned();
-                self.started.insert(CORRECTION.to_owned(), PreparedWrite { before, after: sha256, records: None });
+                self.started.insert(
+                    CORRECTION.to_owned(),
+                    PreparedWrite { before, after: sha256, records: None, mended: Vec::new() },
+                );
             }
             Event::DocumentsAdded { documents, .. } => {
                 if let Some((_, spec)) = &mut self.spec {

@@ -157,6 +157,16 @@ impl JobView<'_> {
         if let Some(proof) = &self.proof {
             let _ = writeln!(text, "  {}", proof.told());
         }
+        if let Some(refused) = &self.refused_records {
+            let _ = writeln!(text, "  {}", refused.told());
+        }
+        for record in self.unmended_records.iter().take(MOST_FINDINGS) {
+            let _ = writeln!(text, "  refused: {}", out::one_line(&record.told()));
+        }
+        if self.unmended_records.len() > MOST_FINDINGS {
+            let more = self.unmended_records.len() - MOST_FINDINGS;
+            let _ = writeln!(text, "  refused: {more} more, on the page of overnight review");
+        }
         let open = || self.findings.iter().filter(|finding| finding.settled.is_none());
         for finding in open().take(MOST_FINDINGS) {
             let _ = writeln!(text, "  open: {}", out::one_line(&finding.told()));

@@ -95,6 +95,8 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         deliverables: &state.deliverables,
         quotes: None,
         proof: None,
+        refused_records: None,
+        unmended_records: &[],
         findings: &[],
         people: &[],
         open_todos: &[],

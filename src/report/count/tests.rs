@@ -48,6 +48,7 @@ fn job(place: u128) -> JobFacts {
         checks_failed: Vec::new(),
         open_todos: Vec::new(),
         proof: None,
+        refused_records: None,
         attempts_failed: Vec::new(),
         holds: Vec::new(),
         deliverables: Vec::new(),

@@ -277,7 +277,8 @@ impl World {
             Effect::Prepare(change) => match self.after(change) {
                 Ok(after) => {
                     let before = self.files.get(change.path()).map(|text| sha256(text.as_bytes()));
-                    let prepared = PreparedWrite { before, after: sha256(after.as_bytes()), records: None };
+                    let prepared =
+                        PreparedWrite { before, after: sha256(after.as_bytes()), records: None, mended: Vec::new() };
                     EffectResult::Prepared(prepared, saved(change.path(), &after))
                 }
                 Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text), None),

@@ -148,6 +148,9 @@ fn ending(ending: &Ending) -> String {
     for file in &ending.deliverables {
         let _ = write!(text, "\ndelivered: {} ({} bytes)", file.path, file.bytes);
     }
+    if let Some(refused) = &ending.refused_records {
+        let _ = write!(text, "\n{}", refused.told());
+    }
     for todo in &ending.open_todos {
         let _ = write!(text, "\nopen: {todo}");
     }
@@ -197,7 +200,10 @@ fn line(event: &Event) -> String {
         }
         Event::TodoCompletionRefused { id, reason } => format!("todo {id} not completed: {}", short(reason)),
         Event::ModelReplied { text, calls, stop, .. } => reply(text, calls.iter().map(|made| call(&made.said)), *stop),
-        Event::ToolStarted { call, .. } => format!("{call} begins"),
+        Event::ToolStarted { call, prepared, .. } => {
+            let mended = prepared.mended.iter().map(|mended| format!(", refused record {} is mended", mended.number));
+            format!("{call}{} begins", mended.collect::<String>())
+        }
         Event::ToolReturned { call, name, result, .. } => {
             let mut text = format!("{call} {name} {:?}", result.end);
             if let Some(shown) = &result.shown {
@@ -208,6 +214,9 @@ fn line(event: &Event) -> String {
             }
             if let Some(spilled) = &result.spilled {
                 let _ = write!(text, ", kept whole in {}", spilled.path);
+            }
+            for record in &result.refused {
+                let _ = write!(text, ", record {} refused", record.number);
             }
             format!("{text}: {}", short(&result.text))
         }

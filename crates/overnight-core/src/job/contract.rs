@@ -7,6 +7,7 @@ mod deliverable_state;
 pub mod json_path;
 pub mod prose;
 mod quote_check;
+mod record_list;
 pub mod records;
 
 #[cfg(test)]
@@ -104,7 +105,7 @@ fn check_json(d: &Deliverable, text: &str, find_quote: FindQuote<'_>, checks: &m
             return;
         }
     };
-    checks.records = records::count(d, &value);
+    checks.records = record_list::count(d, &value);
     if let Some(schema) = &d.schema {
         checks.add("schema", check_schema(schema, &value));
     }

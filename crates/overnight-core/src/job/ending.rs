@@ -4,6 +4,7 @@ use super::{
     contract::Check,
     proof::ProofResult,
     record::{Delivered, JobStatus, QuotePositions},
+    refused_records::RefusedCounts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,9 @@ pub struct Ending {
     /// What second reader and verifier say of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofResult>,
+    /// Absent where no record was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_records: Option<RefusedCounts>,
     /// Todos that were open when the job ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_todos: Vec<String>,
@@ -60,6 +64,7 @@ impl Ending {
             deliverables: Vec::new(),
             quotes: None,
             proof: None,
+            refused_records: None,
             open_todos,
         }
     }

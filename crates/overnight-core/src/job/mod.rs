@@ -26,6 +26,7 @@ pub mod proof;
 pub mod ranges;
 pub mod record;
 pub mod record_findings;
+pub mod refused_records;
 pub mod reply_calls;
 pub mod reviewed;
 pub mod rows;

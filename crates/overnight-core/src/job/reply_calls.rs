@@ -1,7 +1,38 @@
 //! The calls of one reply, and what those that are done mean for those behind them.
 
-use super::{call::PendingCall, event::PreparedWrite};
-use std::collections::VecDeque;
+use super::{
+    call::{ControlCall, ParsedCall, PendingCall},
+    contract::DeliverableState,
+    event::{CallEnd, PreparedWrite, ToolResult},
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Something that a call of the present reply came back with, and that the model has not seen yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentBack {
+    /// The name of the call.
+    pub name: String,
+    /// What it is.
+    pub what: SentBackKind,
+}
+
+/// What may come back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SentBackKind {
+    /// The tool tried and could not.
+    Failed,
+    /// The machine said no.
+    Refused,
+    /// So many records were not written.
+    Records(u64),
+    /// Checks of this deliverable fail, which did not when the reply came.
+    Checks {
+        /// Its path.
+        path: String,
+        /// Their names.
+        names: Vec<String>,
+    },
+}
 
 /// Whether `todo_complete` completes anything, behind a phase that began in the same reply: an outcome is for the todo that
 /// the model saw.
@@ -27,11 +58,13 @@ pub struct ReplyCalls {
     pub unreadable: Option<String>,
     /// The name of a working call that was not run.
     pub skipped: Option<String>,
-    /// The name of one that failed: what was claimed behind it was written in the belief that it would not.
-    pub failed: Option<String>,
+    /// What came back so far: what is claimed behind it was written in the belief that it would not.
+    pub sent_back: Vec<SentBack>,
+    /// Checks that the model knew to fail when it replied.
+    known_failures: BTreeSet<String>,
     /// A working call was done: it is the evidence for all that this reply completes.
     pub has_worked: bool,
-    /// A `todo_complete` was refused: those behind it would give their outcomes to other todos.
+    /// A `todo_complete` was not taken: those behind it would give their outcomes to other todos.
     pub is_completion_refused: bool,
     /// What `todo_complete` does.
     pub completions: CompletionRule,
@@ -40,7 +73,55 @@ pub struct ReplyCalls {
 }
 
 impl ReplyCalls {
-    pub(crate) fn of(calls: &[PendingCall]) -> Self {
-        Self { pending: calls.iter().cloned().collect(), ..Self::default() }
+    /// `known`: the deliverables as the model knows them.
+    pub(crate) fn of(calls: &[PendingCall], known: &BTreeMap<String, DeliverableState>) -> Self {
+        let failed = known.values().flat_map(|state| &state.failed);
+        Self {
+            pending: calls.iter().cloned().collect(),
+            known_failures: failed.map(|check| check.name.clone()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes in what a call came back with; `news`: records that it brought and that were refused, but for those that the model
+    /// knows to be refused.
+    pub(crate) fn on_returned(&mut self, call: &PendingCall, result: &ToolResult, news: u64) {
+        let is_of = |sent: &SentBack, state: &DeliverableState| match &sent.what {
+            SentBackKind::Checks { path, .. } => *path == state.path,
+            SentBackKind::Failed | SentBackKind::Refused | SentBackKind::Records(_) => false,
+        };
+        self.sent_back.retain(|sent| !result.checked.iter().any(|state| is_of(sent, state)));
+        // What a completion comes to is no news for the one behind it.
+        let completes = matches!(
+            call.call,
+            ParsedCall::Control(
+                ControlCall::TodoComplete { .. }
+                    | ControlCall::JobComplete { .. }
+                    | ControlCall::Report(_)
+                    | ControlCall::Verdict(_)
+            )
+        );
+        if completes {
+            return;
+        }
+        let mut add = |what| self.sent_back.push(SentBack { name: call.said.name.clone(), what });
+        match result.end {
+            CallEnd::Failed => add(SentBackKind::Failed),
+            CallEnd::Refused => add(SentBackKind::Refused),
+            CallEnd::Done if news > 0 => add(SentBackKind::Records(news)),
+            CallEnd::Done | CallEnd::Skipped | CallEnd::Interrupted => {}
+        }
+        for state in &result.checked {
+            let failed = state.failed.iter().map(|check| check.name.clone());
+            let names: Vec<String> = failed.filter(|name| !self.known_failures.contains(name)).collect();
+            if !names.is_empty() {
+                add(SentBackKind::Checks { path: state.path.clone(), names });
+            }
+        }
+    }
+
+    /// Whether something came back that is still to be seen, but for calls that failed.
+    pub(crate) fn has_news(&self) -> bool {
+        self.sent_back.iter().any(|sent| sent.what != SentBackKind::Failed)
     }
 }

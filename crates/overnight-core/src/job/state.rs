@@ -15,6 +15,7 @@ use super::{
     plan::Plan,
     proof::Proof,
     record::HoldReason,
+    refused_records::RefusedRecords,
     reviewed::Reviewed,
     spec::JobSpec,
     time::Timestamp,
@@ -89,6 +90,8 @@ pub struct Job {
     pub coverage: Coverage,
     /// By path, as they stood when they were checked last.
     pub deliverables: BTreeMap<String, DeliverableState>,
+    /// Records that were not written when they were added.
+    pub refused: RefusedRecords,
     /// Turns, tokens, money and time of the whole job.
     pub totals: Totals,
     /// At the present turn.

@@ -3,6 +3,7 @@
 use super::{
     contract::{DeliverableState, records::RecordCount},
     pages::PageLines,
+    refused_records::{MendedRecord, RefusedRecord},
 };
 use serde::{Deserialize, Serialize};
 
@@ -79,12 +80,23 @@ pub struct ToolResult {
     /// How deliverables stand that the call checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checked: Vec<DeliverableState>,
+    /// Records that the call brought and that were not written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedRecord>,
 }
 
 impl ToolResult {
     /// A result that is a text and nothing else.
     pub fn plain(end: CallEnd, text: impl Into<String>) -> Self {
-        Self { end, text: text.into(), shown: None, changed: None, spilled: None, checked: Vec::new() }
+        Self {
+            end,
+            text: text.into(),
+            shown: None,
+            changed: None,
+            spilled: None,
+            checked: Vec::new(),
+            refused: Vec::new(),
+        }
     }
 }
 
@@ -125,4 +137,7 @@ pub struct PreparedWrite {
     /// Of `add_records`: what a repeated call can't tell any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<RecordCount>,
+    /// Records that were refused earlier, and are written with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mended: Vec<MendedRecord>,
 }

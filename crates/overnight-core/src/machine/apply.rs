@@ -11,6 +11,7 @@ use crate::{
         part::Part,
         plan::Plan,
         proof::Proof,
+        refused_records::RefusedRecords,
         reviewed::Reviewed,
         spec::JobSpec,
         state::{
@@ -71,6 +72,7 @@ impl Job {
             ended_at: None,
             coverage: Coverage::default(),
             deliverables: BTreeMap::new(),
+            refused: RefusedRecords::default(),
             totals: Totals::default(),
             attempts: Attempts::default(),
             calls: ReplyCalls::default(),
@@ -236,7 +238,7 @@ impl Job {
             } => {
                 let withheld = if *stop == Stop::Refused { self.attempts.withheld + 1 } else { 0 };
                 self.attempts = Attempts { withheld, ..Attempts::default() };
-                self.calls = ReplyCalls::of(calls);
+                self.calls = ReplyCalls::of(calls, &self.deliverables);
                 self.totals.counted = Some((usage.input, *prompt_tokens));
                 self.totals.spent.add(usage, *cost_usd);
                 if let Progress::Planning(planning) = &mut self.progress {

@@ -85,7 +85,7 @@ impl Job {
         let Some(helper) = &mut self.helper else { return };
         helper.turns += 1;
         helper.counted = Some((usage.input, *prompt_tokens));
-        (helper.calls, helper.is_silent) = (ReplyCalls::of(calls), calls.is_empty());
+        (helper.calls, helper.is_silent) = (ReplyCalls::of(calls, &self.deliverables), calls.is_empty());
         let shown = helper.epoch.on_answered();
         for part in &shown {
             if helper.coverage.add(part) {
@@ -105,8 +105,11 @@ impl Job {
 
     fn on_helper_tool_returned(&mut self, result: &ToolResult, tokens: u64) {
         let Some(helper) = &mut self.helper else { return };
-        let Some(PendingCall { said, call, .. }) = helper.calls.pending.pop_front() else { return };
-        helper.calls.prepared = None;
+        let Some(pending) = helper.calls.pending.pop_front() else { return };
+        let prepared = helper.calls.prepared.take();
+        helper.calls.on_returned(&pending, result, self.refused.news(result));
+        self.refused.observe(result, prepared.as_ref());
+        let PendingCall { said, call, .. } = pending;
         helper.epoch.push_result(&said, result, tokens);
         match result.end {
             CallEnd::Done => helper.effort.on_readable(),
@@ -117,7 +120,7 @@ impl Job {
                 }
                 helper.calls.unreadable.get_or_insert_with(|| said.name.clone());
             }
-            CallEnd::Failed => drop(helper.calls.failed.get_or_insert_with(|| said.name.clone())),
+            CallEnd::Failed => {}
             CallEnd::Skipped => drop(helper.calls.skipped.get_or_insert_with(|| said.name.clone())),
             CallEnd::Interrupted => {}
         }

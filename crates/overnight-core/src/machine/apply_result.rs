@@ -13,11 +13,15 @@ impl Job {
             return;
         };
         let (said, family) = (&call.said, call.family());
-        self.calls.prepared = None;
+        let prepared = self.calls.prepared.take();
         self.epoch.push_result(said, result, tokens);
-        if result.end == CallEnd::Failed {
-            self.calls.failed.get_or_insert_with(|| said.name.clone());
+        if let (ParsedCall::Control(ControlCall::TodoComplete { .. }), CallEnd::Skipped) = (&call.call, result.end)
+            && self.calls.has_news()
+        {
+            self.calls.is_completion_refused = true;
         }
+        self.calls.on_returned(&call, result, self.refused.news(result));
+        self.refused.observe(result, prepared.as_ref());
         if result.end == CallEnd::Done && is_work(&call) {
             self.calls.has_worked = true;
             if self.calls.completions == CompletionRule::AfterWork {

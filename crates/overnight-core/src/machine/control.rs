@@ -3,6 +3,7 @@
 
 use super::{helper, planning};
 use crate::{
+    amount::counted,
     job::{
         call::{
             ControlCall,
@@ -12,6 +13,7 @@ use crate::{
         event::{CallEnd, Event, PhaseKind, ToolResult, Why},
         lessons::MOST_PROPOSED,
         record::JobStatus,
+        reply_calls::{SentBack, SentBackKind},
         state::{Job, LAST_REVIEW_TODO},
         time::Timestamp,
         todo_list::MOST_TODOS,
@@ -156,7 +158,7 @@ impl Job {
                 let reason = claim.summary.clone();
                 let ending = Ending {
                     completion: Some(claim.clone()),
-                    ..Ending::unchecked(JobStatus::Blocked, reason.clone(), self.open_todos())
+                    ..self.unchecked(JobStatus::Blocked, reason.clone(), self.open_todos())
                 };
                 let events = vec![returned(call, CallEnd::Done, "The job ends as blocked.")];
                 Some(self.end_job(events, ending, Why::Abandoned { reason }))
@@ -248,4 +250,19 @@ pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -
     let result = ToolResult::plain(end, text);
     let tokens = result_tokens(&result.text);
     Event::ToolReturned { conversation: 0, call: call.id.clone(), name: call.name.clone(), result, tokens }
+}
+
+/// Why nothing is claimed to be done behind what came back: the model has not seen it yet.
+pub(super) fn unseen(sent_back: &[SentBack]) -> Option<String> {
+    let SentBack { name, what } = sent_back.first()?;
+    let what = match what {
+        SentBackKind::Failed => "failed".to_owned(),
+        SentBackKind::Refused => "was refused".to_owned(),
+        SentBackKind::Records(number) => {
+            format!("sent back {}", if *number == 1 { "a record".to_owned() } else { counted(*number, "record") })
+        }
+        SentBackKind::Checks { names, .. } => format!("found what fails ({})", names.join("; ")),
+    };
+    let name = head(name, 20);
+    Some(format!("not run: {name} before it in this reply {what}; look at its result first"))
 }

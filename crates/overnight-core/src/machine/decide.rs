@@ -4,7 +4,7 @@
 //! needed (`Effect::Decide`), the facts come from `owed` alone.
 
 use super::{
-    control::{refusal, result_tokens, returned},
+    control::{refusal, result_tokens, returned, unseen},
     effect::{Command, Effect, EffectResult},
     ending::held,
     planning,
@@ -144,9 +144,9 @@ impl Job {
                 skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
             }
             ParsedCall::Control(ControlCall::JobComplete { status: CompletionStatus::Complete, .. })
-                if let Some(name) = &self.calls.failed =>
+                if let Some(text) = unseen(&self.calls.sent_back) =>
             {
-                skipped(&format!("not run: {name} before it in this reply failed; look at its result first"))
+                skipped(&text)
             }
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
@@ -169,7 +169,10 @@ impl Job {
             return Some(text.to_owned());
         }
         if self.calls.is_completion_refused {
-            return Some("not run: a todo_complete before it in this reply was refused".to_owned());
+            return Some("not run: a todo_complete before it in this reply was not taken".to_owned());
+        }
+        if self.calls.has_news() {
+            return unseen(&self.calls.sent_back);
         }
         let why = match self.calls.completions {
             CompletionRule::Run => return None,
@@ -359,6 +362,7 @@ impl Job {
             return Vec::new();
         };
         let is_done = result.end == CallEnd::Done;
+        self.refused.number(&mut result.refused);
         let mut facts = Vec::new();
         match saved.filter(|_| is_done) {
             Some(SavedFile::Plan { text }) => facts = self.on_plan_saved(&text, &mut result.text),
@@ -379,7 +383,7 @@ impl Job {
 
     /// The end from outside: no look at the deliverables, and no archive.
     pub(super) fn end_unfinished(&self, status: JobStatus, reason: String) -> Vec<Event> {
-        let ending = Ending::unchecked(status, reason, self.open_todos());
+        let ending = self.unchecked(status, reason, self.open_todos());
         let mut events = self.unanswered();
         events.push(Event::JobEnded { ending: Box::new(ending) });
         events

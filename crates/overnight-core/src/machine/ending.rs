@@ -83,8 +83,13 @@ impl Job {
         let is_partial = self.is_review() && self.has_deliverable();
         let status = if is_partial { JobStatus::Partial } else { JobStatus::Blocked };
         let mut events = self.unanswered();
-        events.push(Event::JobEnded { ending: Box::new(Ending::unchecked(status, reason, open)) });
+        events.push(Event::JobEnded { ending: Box::new(self.unchecked(status, reason, open)) });
         Some(events)
+    }
+
+    /// An end without a look at the deliverables.
+    pub(super) fn unchecked(&self, status: JobStatus, reason: String, open: Vec<String>) -> Ending {
+        Ending { refused_records: self.refused.counts(), ..Ending::unchecked(status, reason, open) }
     }
 
     fn has_deliverable(&self) -> bool {
@@ -153,6 +158,7 @@ impl Job {
                 deliverables,
                 quotes,
                 proof: self.proof_result(),
+                refused_records: self.refused.counts(),
                 open_todos: Vec::new(),
             };
             let mut events = vec![returned(call, CallEnd::Done, text)];
@@ -175,6 +181,7 @@ impl Job {
                 deliverables,
                 quotes,
                 proof: self.proof_result(),
+                refused_records: self.refused.counts(),
                 open_todos: self.open_todos(),
             };
             let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));

@@ -3,7 +3,7 @@
 
 use super::{
     attempts::{MOST_WITHHELD, withheld_now},
-    control::{refusal, returned},
+    control::{refusal, returned, unseen},
     ending::held,
     verifier,
 };
@@ -145,9 +145,8 @@ impl Job {
             ParsedCall::Invalid { reason } => refused(reason.clone()),
             // What was said to be done was not.
             ParsedCall::Control(ControlCall::Report(_) | ControlCall::Verdict(_))
-                if let Some(name) = undone(&helper.calls) =>
+                if let Some(text) = undone(&helper.calls) =>
             {
-                let text = format!("not run: {name} before it in this reply was not done; look at its result first");
                 Some(vec![of(helper, returned(said, CallEnd::Skipped, text))])
             }
             ParsedCall::Control(ControlCall::Report(text)) => match self.lacks(helper) {
@@ -277,9 +276,11 @@ pub(super) fn of(helper: &Helper, mut event: Event) -> Event {
     event
 }
 
-/// The name of a call of this reply that was not done.
-fn undone(calls: &ReplyCalls) -> Option<&str> {
-    calls.failed.as_ref().or(calls.unreadable.as_ref()).or(calls.skipped.as_ref()).map(|name| head(name, 20))
+/// Why nothing ends behind the calls of this reply: one was not done, or came back with what was not seen yet.
+fn undone(calls: &ReplyCalls) -> Option<String> {
+    let name = calls.unreadable.as_ref().or(calls.skipped.as_ref()).map(|name| head(name, 20));
+    let was_not_done = |name| format!("not run: {name} before it in this reply was not done; look at its result first");
+    name.map(was_not_done).or_else(|| unseen(&calls.sent_back))
 }
 
 /// Whether a change stays in the helper's own folder.

@@ -380,7 +380,10 @@ fn rests(world: &World) {
         EffectResult::Now,
         EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() },
         EffectResult::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 },
-        EffectResult::Prepared(PreparedWrite { before: None, after: String::new(), records: None }, None),
+        EffectResult::Prepared(
+            PreparedWrite { before: None, after: String::new(), records: None, mended: Vec::new() },
+            None,
+        ),
         EffectResult::Tool(ToolResult::plain(CallEnd::Done, "late"), None),
         EffectResult::Archived { manifest_sha256: String::new() },
         EffectResult::Summarised { sha256: String::new() },

@@ -1,26 +1,29 @@
 //! Records for the list of a deliverable. Each is checked by itself, against the schema as an item of the list and by its
 //! quotes, so that good ones are written and bad ones come back with what is wrong.
 
+pub use super::record_list::record_lists;
 use super::{
     SPELLED_OUT, compile,
-    json_path::JsonPath,
     quote_check::{FindQuote, each_quote},
+    record_list::{ListPath, list_of},
     what_is_wrong,
 };
-use crate::job::instructions::Deliverable;
+use crate::job::{
+    instructions::{Deliverable, Quotes},
+    refused_records::{MendedRecord, RefusedRecord, RefusedRecords},
+};
 use jsonschema::paths::LocationSegment;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::{
-    collections::BTreeMap,
-    fmt::{self, Write as _},
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
 };
 
 /// Records that one call may bring.
 pub const MOST_RECORDS: usize = 200;
-/// Errors of the schema that are read, and objects within objects in which lists are looked for.
+/// Errors of the schema that are read.
 const MOST_ERRORS: usize = 10_000;
-const DEEPEST: usize = 8;
 /// Characters of what is wrong with one record.
 const MOST_SAID: usize = 600;
 
@@ -45,19 +48,17 @@ pub struct AddedRecords {
     list: String,
     /// Items of the list now.
     now: usize,
-    /// Places in the call, from 0, with what is wrong: a sentence.
-    refused: BTreeMap<usize, String>,
+    /// By place in the call, from 0.
+    refused: BTreeMap<usize, Refusal>,
 }
 
-/// Where a list stands in a JSON file: the keys that lead to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ListPath(Vec<String>);
-
-impl fmt::Display for ListPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("$")?;
-        self.0.iter().try_for_each(|key| write!(f, ".{key}"))
-    }
+/// Why a record is not written.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Refusal {
+    /// What follows its place directly: `.id: this value is not of type "integer".`
+    faults: Vec<String>,
+    /// The fields that are at fault.
+    fields: Vec<String>,
 }
 
 /// Adds `records` to a list of the file whose text is `current`; none where there is no file yet. The error is a sentence for
@@ -105,6 +106,25 @@ impl AddedRecords {
         self.count.added + self.count.present > 0
     }
 
+    /// Those of `records` that were not written to `file`, as facts.
+    pub fn refused(&self, file: &str, records: &[Value]) -> Vec<RefusedRecord> {
+        let fact = |(index, refusal): (&usize, &Refusal)| {
+            let Refusal { faults, fields } = refusal;
+            let faults: Vec<&str> = faults.iter().map(|fault| fault.trim_start_matches([':', '.', ' '])).collect();
+            let list = Some(self.list.clone());
+            let record = records.get(*index)?.clone();
+            Some(RefusedRecord {
+                number: 0,
+                file: file.to_owned(),
+                list,
+                record,
+                why: faults.join(" "),
+                fields: fields.clone(),
+            })
+        };
+        self.refused.iter().filter_map(fact).collect()
+    }
+
     /// The call's answer. `count` is what the call did when it was made first.
     pub fn answer(&self, file: &str, count: RecordCount) -> String {
         let records = |number: u64| if number == 1 { "record" } else { "records" };
@@ -118,8 +138,10 @@ impl AddedRecords {
             let number = self.refused.len() as u64;
             let verb = if number == 1 { "was" } else { "were" };
             let _ = write!(text, " {number} {} {verb} not written:", records(number));
-            for what in self.refused.values().take(SPELLED_OUT) {
-                let _ = write!(text, "\n- {what}");
+            for (index, refusal) in self.refused.iter().take(SPELLED_OUT) {
+                let faults: Vec<String> =
+                    refusal.faults.iter().map(|fault| format!("records[{index}]{fault}")).collect();
+                let _ = write!(text, "\n- {}", faults.join(" "));
             }
             let rest: Vec<String> =
                 self.refused.keys().skip(SPELLED_OUT).map(|index| format!("records[{index}]")).collect();
@@ -132,115 +154,39 @@ impl AddedRecords {
     }
 }
 
-/// Items of the deliverable's list in `value`, where it has one list.
-pub(super) fn count(d: &Deliverable, value: &Value) -> Option<u64> {
-    if let Value::Array(items) = value {
-        return Some(items.len() as u64);
+/// Which records that were refused for `file` are mended by what a change puts into their lists: `before` is the file's text as it
+/// was, `after` as it is then.
+pub fn mended_records(
+    d: &Deliverable,
+    file: &str,
+    refused: &RefusedRecords,
+    before: Option<&str>,
+    after: &str,
+) -> Vec<MendedRecord> {
+    let lists: BTreeSet<Option<&str>> =
+        refused.open().iter().filter(|open| open.file == file).map(|open| open.list.as_deref()).collect();
+    if lists.is_empty() {
+        return Vec::new();
     }
-    let list = list_of(d, None).ok()?;
-    let found = list.0.iter().try_fold(value, |value, key| value.get(key))?;
-    Some(found.as_array()?.len() as u64)
-}
-
-/// Where the records of a deliverable stand, a path for each list (`$.obligations[*]`): those that carry quotes, else those of
-/// the schema.
-pub fn record_lists(d: &Deliverable) -> Vec<String> {
-    let mut paths: Vec<String> = Vec::new();
-    for rule in &d.quotes {
-        if !paths.contains(&rule.each) {
-            paths.push(rule.each.clone());
+    let read = |text: &str| serde_json::from_str::<Value>(text.strip_prefix('\u{feff}').unwrap_or(text)).ok();
+    let (Some(mut after), mut before) = (read(after), before.and_then(read)) else { return Vec::new() };
+    let mended_in = |list: Option<&str>| {
+        let path = list_of(d, list).ok()?;
+        let mut there: BTreeMap<String, usize> = BTreeMap::new();
+        for item in before.as_mut().and_then(|before| path.items(before)).into_iter().flatten() {
+            *there.entry(item.to_string()).or_default() += 1;
         }
-    }
-    if let (true, Some(schema)) = (paths.is_empty(), &d.schema) {
-        let mut found = Vec::new();
-        lists(schema, schema, &mut Vec::new(), &mut found);
-        paths.extend(found.iter().map(|list| format!("{list}[*]")).filter(|path| JsonPath::parse(path).is_ok()));
-    }
-    paths
-}
-
-/// The list that is meant: the one that was named, else that of the quotes, else the only one of the schema.
-fn list_of(d: &Deliverable, named: Option<&str>) -> Result<ListPath, String> {
-    let mut quoted = Vec::new();
-    for rule in &d.quotes {
-        let list = JsonPath::parse(&rule.each).ok().and_then(|path| path.keys_of_list()).map(ListPath);
-        quoted.extend(list.filter(|list| !quoted.contains(list)));
-    }
-    let mut known = quoted.clone();
-    if let Some(schema) = &d.schema {
-        lists(schema, schema, &mut Vec::new(), &mut known);
-    }
-    let all = || known.iter().map(ListPath::to_string).collect::<Vec<_>>().join(", ");
-    if let Some(named) = named {
-        let text = named.trim().trim_end_matches("[*]");
-        let text = if text.starts_with('$') { format!("{text}[*]") } else { format!("$.{text}[*]") };
-        let list = JsonPath::parse(&text).ok().and_then(|path| path.keys_of_list()).map(ListPath);
-        return match list {
-            Some(list) if known.is_empty() || known.contains(&list) => Ok(list),
-            Some(_) | None if known.is_empty() => Err("list is not the path of a list; write it as $.key".to_owned()),
-            Some(_) | None => {
-                Err(format!("{} has no list '{}'; its lists are {}", d.path, crate::amount::shown(named), all()))
+        let is_new = |item: &&mut Value| match there.get_mut(&item.to_string()) {
+            Some(times) if *times > 0 => {
+                *times -= 1;
+                false
             }
+            Some(_) | None => true,
         };
-    }
-    match (&quoted[..], &known[..]) {
-        ([list], _) | ([], [list]) => Ok(list.clone()),
-        ([], []) => Err(format!("nothing says where {} has its list; give list, such as $.records", d.path)),
-        (_, _) => Err(format!("{} has several lists; give list, one of {}", d.path, all())),
-    }
-}
-
-/// The lists that a schema has outside of lists.
-fn lists(root: &Value, schema: &Value, keys: &mut Vec<String>, found: &mut Vec<ListPath>) {
-    let mut schema = schema;
-    for _ in 0..DEEPEST {
-        let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
-        match target.and_then(|place| root.pointer(place)) {
-            Some(target) => schema = target,
-            None => break,
-        }
-    }
-    let is_array = match schema.get("type") {
-        Some(Value::String(kind)) => kind == "array",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "array"),
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {
-            schema.get("items").is_some()
-        }
+        let new: Vec<Value> = path.items(&mut after)?.iter_mut().filter(is_new).map(|item| item.clone()).collect();
+        Some(refused.mended_by(file, list, &new))
     };
-    if is_array {
-        let list = ListPath(keys.clone());
-        if !found.contains(&list) {
-            found.push(list);
-        }
-    } else if let Some(Value::Object(properties)) = schema.get("properties")
-        && keys.len() < DEEPEST
-    {
-        for (key, schema) in properties {
-            keys.push(key.clone());
-            lists(root, schema, keys, found);
-            keys.pop();
-        }
-    }
-}
-
-impl ListPath {
-    /// A file that has this list and nothing else.
-    fn around(&self, items: Vec<Value>) -> Value {
-        self.0
-            .iter()
-            .rev()
-            .fold(Value::Array(items), |inner, key| Value::Object(Map::from_iter([(key.clone(), inner)])))
-    }
-
-    /// The list in `file`, made where it is missing; none where something else stands there.
-    fn items<'v>(&self, file: &'v mut Value) -> Option<&'v mut Vec<Value>> {
-        let mut at = file;
-        for (place, key) in self.0.iter().enumerate() {
-            let missing = if place + 1 == self.0.len() { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
-            at = at.as_object_mut()?.entry(key.clone()).or_insert(missing);
-        }
-        at.as_array_mut()
-    }
+    lists.into_iter().filter_map(mended_in).flatten().collect()
 }
 
 /// Those of the records `new` that may not be written.
@@ -250,9 +196,9 @@ fn refused(
     records: &[Value],
     new: &[usize],
     find_quote: FindQuote<'_>,
-) -> Result<BTreeMap<usize, String>, String> {
+) -> Result<BTreeMap<usize, Refusal>, String> {
     let alone = path.around(records.to_vec());
-    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
+    let mut refused: BTreeMap<usize, Refusal> = BTreeMap::new();
     if let Some(schema) = &d.schema {
         let validator = compile(schema).map_err(|why| format!("the schema of {} can't be used: {why}", d.path))?;
         for error in validator.iter_errors(&alone).take(MOST_ERRORS) {
@@ -264,13 +210,17 @@ fn refused(
                 && new.contains(&index)
             {
                 let mut place = String::new();
+                let mut field = None;
                 for segment in rest {
+                    if let (None, LocationSegment::Property(key)) = (&field, &segment) {
+                        field = Some(key.to_string());
+                    }
                     let _ = match segment {
                         LocationSegment::Property(key) => write!(place, ".{key}"),
                         LocationSegment::Index(index) => write!(place, "[{index}]"),
                     };
                 }
-                refuse(&mut refused, index, &format!("{place}: {}.", what_is_wrong(&error)));
+                refuse(&mut refused, index, format!("{place}: {}.", what_is_wrong(&error)), field);
             }
         }
     }
@@ -286,21 +236,27 @@ fn refused(
             |place: &str| split(place).is_some_and(|(index, _)| new.contains(&index) && !faulty.contains(&index));
         each_quote(&d.path, rule, &alone, &mut is_wanted, find_quote, &mut |place, outcome| {
             if let (Err(what), Some((index, rest))) = (outcome, split(place)) {
-                wrong.push((index, format!("{rest}{what}")));
+                wrong.push((index, format!("{rest}{what}"), rule));
             }
         })?;
     }
-    for (index, what) in wrong {
-        refuse(&mut refused, index, &what);
+    for (index, what, Quotes { text, document, page, .. }) in wrong {
+        // A quote that is looked for at another place has another place.
+        refuse(&mut refused, index, what, [text, document].into_iter().chain(page).cloned());
     }
     Ok(refused)
 }
 
-fn refuse(refused: &mut BTreeMap<usize, String>, index: usize, what: &str) {
-    let said = refused.entry(index).or_default();
-    if said.len() < MOST_SAID {
-        let blank = if said.is_empty() { "" } else { " " };
-        let _ = write!(said, "{blank}records[{index}]{what}");
+fn refuse(
+    refused: &mut BTreeMap<usize, Refusal>,
+    index: usize,
+    what: String,
+    fields: impl IntoIterator<Item = String>,
+) {
+    let refusal = refused.entry(index).or_default();
+    refusal.fields.extend(fields);
+    if refusal.faults.iter().map(String::len).sum::<usize>() < MOST_SAID {
+        refusal.faults.push(what);
     }
 }
 

@@ -1,0 +1,131 @@
+//! Where a deliverable has its list of records.
+
+use super::json_path::JsonPath;
+use crate::job::instructions::Deliverable;
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Objects within objects in which lists are looked for.
+const DEEPEST: usize = 8;
+
+/// Where a list stands in a JSON file: the keys that lead to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ListPath(pub(super) Vec<String>);
+
+impl fmt::Display for ListPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("$")?;
+        self.0.iter().try_for_each(|key| write!(f, ".{key}"))
+    }
+}
+
+/// Items of the deliverable's list in `value`, where it has one list.
+pub(super) fn count(d: &Deliverable, value: &Value) -> Option<u64> {
+    if let Value::Array(items) = value {
+        return Some(items.len() as u64);
+    }
+    let list = list_of(d, None).ok()?;
+    let found = list.0.iter().try_fold(value, |value, key| value.get(key))?;
+    Some(found.as_array()?.len() as u64)
+}
+
+/// Where the records of a deliverable stand, a path for each list (`$.obligations[*]`): those that carry quotes, else those of
+/// the schema.
+pub fn record_lists(d: &Deliverable) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for rule in &d.quotes {
+        if !paths.contains(&rule.each) {
+            paths.push(rule.each.clone());
+        }
+    }
+    if let (true, Some(schema)) = (paths.is_empty(), &d.schema) {
+        let mut found = Vec::new();
+        lists(schema, schema, &mut Vec::new(), &mut found);
+        paths.extend(found.iter().map(|list| format!("{list}[*]")).filter(|path| JsonPath::parse(path).is_ok()));
+    }
+    paths
+}
+
+/// The list that is meant: the one that was named, else that of the quotes, else the only one of the schema.
+pub(super) fn list_of(d: &Deliverable, named: Option<&str>) -> Result<ListPath, String> {
+    let mut quoted = Vec::new();
+    for rule in &d.quotes {
+        let list = JsonPath::parse(&rule.each).ok().and_then(|path| path.keys_of_list()).map(ListPath);
+        quoted.extend(list.filter(|list| !quoted.contains(list)));
+    }
+    let mut known = quoted.clone();
+    if let Some(schema) = &d.schema {
+        lists(schema, schema, &mut Vec::new(), &mut known);
+    }
+    let all = || known.iter().map(ListPath::to_string).collect::<Vec<_>>().join(", ");
+    if let Some(named) = named {
+        let text = named.trim().trim_end_matches("[*]");
+        let text = if text.starts_with('$') { format!("{text}[*]") } else { format!("$.{text}[*]") };
+        let list = JsonPath::parse(&text).ok().and_then(|path| path.keys_of_list()).map(ListPath);
+        return match list {
+            Some(list) if known.is_empty() || known.contains(&list) => Ok(list),
+            Some(_) | None if known.is_empty() => Err("list is not the path of a list; write it as $.key".to_owned()),
+            Some(_) | None => {
+                Err(format!("{} has no list '{}'; its lists are {}", d.path, crate::amount::shown(named), all()))
+            }
+        };
+    }
+    match (&quoted[..], &known[..]) {
+        ([list], _) | ([], [list]) => Ok(list.clone()),
+        ([], []) => Err(format!("nothing says where {} has its list; give list, such as $.records", d.path)),
+        (_, _) => Err(format!("{} has several lists; give list, one of {}", d.path, all())),
+    }
+}
+
+/// The lists that a schema has outside of lists.
+fn lists(root: &Value, schema: &Value, keys: &mut Vec<String>, found: &mut Vec<ListPath>) {
+    let mut schema = schema;
+    for _ in 0..DEEPEST {
+        let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
+        match target.and_then(|place| root.pointer(place)) {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    let is_array = match schema.get("type") {
+        Some(Value::String(kind)) => kind == "array",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "array"),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {
+            schema.get("items").is_some()
+        }
+    };
+    if is_array {
+        let list = ListPath(keys.clone());
+        if !found.contains(&list) {
+            found.push(list);
+        }
+    } else if let Some(Value::Object(properties)) = schema.get("properties")
+        && keys.len() < DEEPEST
+    {
+        for (key, schema) in properties {
+            keys.push(key.clone());
+            lists(root, schema, keys, found);
+            keys.pop();
+        }
+    }
+}
+
+impl ListPath {
+    /// A file that has this list and nothing else.
+    pub(super) fn around(&self, items: Vec<Value>) -> Value {
+        self.0
+            .iter()
+            .rev()
+            .fold(Value::Array(items), |inner, key| Value::Object(Map::from_iter([(key.clone(), inner)])))
+    }
+
+    /// The list in `file`, made where it is missing; none where something else stands there.
+    pub(super) fn items<'v>(&self, file: &'v mut Value) -> Option<&'v mut Vec<Value>> {
+        let mut at = file;
+        for (place, key) in self.0.iter().enumerate() {
+            let missing = if place + 1 == self.0.len() { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+            at = at.as_object_mut()?.entry(key.clone()).or_insert(missing);
+        }
+        at.as_array_mut()
+    }
+}
