@@ -22,6 +22,8 @@ struct RecordQuotes {
     /// By the first rule.
     document: String,
     from: Option<TextPosition>,
+    /// The first byte.
+    start: Option<u64>,
     /// Of all its quotes the worst.
     check: QuoteStatus,
 }
@@ -76,7 +78,8 @@ impl<'j> RecordFacts<'j> {
             })
             .or(only);
         let from = quotes.and_then(|quotes| quotes.from);
-        let held = document.zip(quote).and_then(|(document, quote)| self.findings.held(document, quote));
+        let start = quotes.and_then(|quotes| quotes.start);
+        let held = document.zip(quote).and_then(|(document, quote)| self.findings.held(document, quote, start));
         let open = held.filter(|finding| finding.settled.is_none()).or_else(|| self.findings.faults(place).next());
         let unit = from.map(TextPosition::unit_number);
         let found_by = document.zip(unit).and_then(|(document, unit)| self.findings.found_by(held, document, unit));
@@ -153,11 +156,12 @@ fn quotes(workspace: &Workspace, list: &RecordList<'_>) -> Result<HashMap<String
         let known = quotes.entry(line.item.into_owned()).or_insert_with(|| RecordQuotes {
             document: line.document.clone().into_owned(),
             from,
+            start: line.start,
             check: line.result,
         });
         known.check = known.check.max(line.result);
         if line.key == first.text {
-            (known.document, known.from) = (line.document.into_owned(), from);
+            (known.document, known.from, known.start) = (line.document.into_owned(), from, line.start);
         }
     })?;
     Ok(quotes)

@@ -105,6 +105,8 @@ fn failed_check(quote: &ReviewedQuote) -> Option<String> {
     let why = match quote.check? {
         QuoteStatus::Found => return None,
         QuoteStatus::OnAnotherPage => format!("its quote stands on another page of {document} than the record says"),
+        QuoteStatus::OnAnotherLine => format!("its quote stands on another line of {document} than the record says"),
+        QuoteStatus::TooShort => "its quote is too short to prove anything".to_owned(),
         QuoteStatus::NotFound => format!("its quote isn't found in {document}"),
         QuoteStatus::NoSuchDocument => format!("there is no document {document}"),
     };

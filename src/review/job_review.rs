@@ -101,6 +101,8 @@ pub struct ReviewedQuote {
     pub check: Option<QuoteStatus>,
     /// Its first and last character, where it is found.
     pub place: Option<QuotePlace>,
+    /// The first byte in the document's text, where it is found.
+    pub start: Option<u64>,
     /// Bytes of the document's text.
     pub range: Option<std::ops::Range<usize>>,
     /// It goes on over the end of a page.

@@ -108,6 +108,8 @@ impl ReviewedQuote {
         match self.check {
             Some(QuoteStatus::Found) => "found",
             Some(QuoteStatus::OnAnotherPage) => "on another page",
+            Some(QuoteStatus::OnAnotherLine) => "on another line",
+            Some(QuoteStatus::TooShort) => "too short",
             Some(QuoteStatus::NotFound) => "not found",
             Some(QuoteStatus::NoSuchDocument) => "no such document",
             None => "not looked for yet",
@@ -117,7 +119,13 @@ impl ReviewedQuote {
     fn check_key(&self) -> &'static str {
         match self.check {
             Some(QuoteStatus::Found) => "good",
-            Some(QuoteStatus::OnAnotherPage | QuoteStatus::NotFound | QuoteStatus::NoSuchDocument) => "bad",
+            Some(
+                QuoteStatus::OnAnotherPage
+                | QuoteStatus::OnAnotherLine
+                | QuoteStatus::TooShort
+                | QuoteStatus::NotFound
+                | QuoteStatus::NoSuchDocument,
+            ) => "bad",
             None => "open",
         }
     }

@@ -13,7 +13,7 @@ use crate::{
     workspace::Workspace,
 };
 use overnight_core::job::{
-    contract::json_path::JsonPath,
+    contract::{NamedPlace, json_path::JsonPath},
     finding::Finding,
     instructions::{Deliverable, Quotes},
     models::list_models,
@@ -246,18 +246,22 @@ fn record(file: &str, place: &str, value: &Value) -> ReviewedRecord {
 fn quote(job: &Job, rule: &Quotes, value: &Value, found: Option<&QuoteLine<'_>>) -> Option<ReviewedQuote> {
     let text = value.get(&rule.text)?.as_str()?;
     let named = value.get(&rule.document).and_then(Value::as_str).unwrap_or_default();
-    let name = found.map_or(named.strip_prefix("documents/").unwrap_or(named), |found| &found.document);
-    let document = job.spec.document(name);
-    let named_page = || rule.page.as_ref().and_then(|key| value.get(key)).and_then(Value::as_u64);
+    let document = job.spec.named(found.map_or(named, |found| &found.document));
+    let name = document.map_or(named, |document| &document.name);
+    let named_unit = || {
+        let unit = NamedPlace::of(rule, value).ok()?.in_document(document.is_some_and(|document| document.paged));
+        unit.map(|unit| unit.number)
+    };
     let place = found.and_then(|found| found.place);
     Some(ReviewedQuote {
         key: rule.text.clone(),
         text: text.to_owned(),
         document: name.to_owned(),
         is_known: document.is_some(),
-        unit: place.map(|place| place.from.unit_number()).or_else(named_page),
+        unit: place.map(|place| place.from.unit_number()).or_else(named_unit),
         check: found.map(|found| found.result),
         place,
+        start: found.and_then(|found| found.start),
         range: None,
         is_over_break: place.is_some_and(|place| place.from.page != place.to.page),
         is_recognised: found.is_some_and(|found| found.recognised),
@@ -277,7 +281,7 @@ fn range(offsets: &Offsets, text: &str, place: QuotePlace) -> Option<Range<usize
 /// What the readers and the program hold against a record, and what people said of it.
 fn judge(job: &Job, findings: &RecordFindings<'_>, record: &mut ReviewedRecord) {
     let quote = record.quotes.first();
-    let held = quote.and_then(|quote| findings.held(&quote.document, &quote.text));
+    let held = quote.and_then(|quote| findings.held(&quote.document, &quote.text, quote.start));
     record.found_by = quote.and_then(|quote| findings.found_by(held, &quote.document, quote.unit?));
     let open = held.filter(|finding| finding.settled.is_none());
     record.findings = open.into_iter().chain(findings.faults(&record.place)).cloned().collect();

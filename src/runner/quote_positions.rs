@@ -8,17 +8,17 @@ use crate::{
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_core::job::{
-    contract::{NearestText, QuoteQuery, QuoteResult},
+    contract::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult},
     record::QuotePositions,
-    second_reading::QuoteSpan,
+    second_reading::{QuoteSpan, ReadUnit},
     spec::DocumentEntry,
     state::{Job, QUOTES_FILE},
 };
-use overnight_documents::{NearestPassage, QuoteIndex, QuotePlace, TextPosition};
+use overnight_documents::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap, HashSet},
     io::{BufRead, BufReader},
     ops::Range,
 };
@@ -43,10 +43,18 @@ pub struct QuoteLine<'q> {
     /// As the deliverable gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
+    /// The same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
     pub result: QuoteStatus,
     /// Its first character and its last.
     #[serde(flatten)]
     pub place: Option<QuotePlace>,
+    /// The bytes of the document's text, from its first to behind its last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
     /// The characters there were recognised in an image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recognised: bool,
@@ -75,6 +83,9 @@ pub enum QuoteStatus {
     /// On the page given, where one is given.
     Found,
     OnAnotherPage,
+    OnAnotherLine,
+    /// It would stand anywhere.
+    TooShort,
     NotFound,
     NoSuchDocument,
 }
@@ -85,6 +96,8 @@ impl QuoteStatus {
         match self {
             Self::Found => "found",
             Self::OnAnotherPage => "on_another_page",
+            Self::OnAnotherLine => "on_another_line",
+            Self::TooShort => "too_short",
             Self::NotFound => "not_found",
             Self::NoSuchDocument => "no_such_document",
         }
@@ -100,25 +113,39 @@ pub(super) struct QuoteCheck<'j> {
     lines: Vec<u8>,
     quotes: u64,
     found: u64,
+    /// By list and document.
+    taken: HashMap<(String, String), TakenPlaces>,
+}
+
+/// Which places of one document the quotes of one list have so far.
+#[derive(Debug, Default)]
+struct TakenPlaces {
+    /// First bytes.
+    starts: HashSet<u64>,
+    /// Places that are behind us, by quote and by the page or line that was named for it.
+    times: HashMap<(String, Option<u64>), usize>,
 }
 
 impl<'j> QuoteCheck<'j> {
     pub(super) fn new(job: &'j Job, workspace: &'j Workspace) -> Self {
-        Self { job, workspace, indexes: BTreeMap::new(), lines: Vec::new(), quotes: 0, found: 0 }
+        Self { job, workspace, indexes: BTreeMap::new(), lines: Vec::new(), quotes: 0, found: 0, taken: HashMap::new() }
     }
 
     /// Looks for a quote, and keeps where it is.
     pub(super) fn find(&mut self, query: QuoteQuery<'_>) -> QuoteResult {
-        let name = query.document.strip_prefix("documents/").unwrap_or(query.document);
         let job = self.job;
-        let document = job.spec.document(name);
+        let document = job.spec.named(query.document);
+        let list = format!("{} {}", query.deliverable, query.key);
         let (result, place) = match document {
             None => (QuoteStatus::NoSuchDocument, None),
-            Some(document) => self.look_in(document, &query),
+            Some(document) => self.locate(&list, document, query.quote, query.at, None),
         };
         self.quotes += 1;
         self.found += u64::from(result == QuoteStatus::Found);
-        let page = query.page.filter(|_| document.is_some_and(|document| document.paged));
+        let required = |unit: Option<NamedUnit>| unit.filter(|unit| unit.is_required).map(|unit| unit.number);
+        let (page, line) = (required(query.at.page), required(query.at.line));
+        let page_there = page.filter(|_| document.is_some_and(|document| document.paged));
+        let span = document.zip(place).and_then(|(document, place)| Some(self.index(document)?.span(place)));
         if self.lines.len() < MOST_BYTES {
             let line = QuoteLine {
                 deliverable: query.deliverable.into(),
@@ -126,11 +153,14 @@ impl<'j> QuoteCheck<'j> {
                 key: query.key.into(),
                 document: document.map_or(query.document, |document| &document.name).into(),
                 sha256: document.map(|document| document.sha256.as_str().into()),
-                page: query.page,
+                page,
+                line,
                 result,
                 place,
+                start: span.as_ref().map(|span| span.start),
+                end: span.map(|span| span.end),
                 recognised: document.zip(place).is_some_and(|(document, place)| is_recognised(document, place)),
-                gap: document.zip(page).and_then(|(document, page)| gap(document, page)).map(Cow::Borrowed),
+                gap: document.zip(page_there).and_then(|(document, page)| gap(document, page)).map(Cow::Borrowed),
             };
             // Plain fields written to memory: there is nothing in it that could fail.
             if serde_json::to_writer(&mut self.lines, &line).is_ok() {
@@ -139,24 +169,78 @@ impl<'j> QuoteCheck<'j> {
         }
         match (result, place) {
             (QuoteStatus::Found, _) => QuoteResult::Found,
-            (QuoteStatus::OnAnotherPage, Some(place)) => QuoteResult::NotOnPage { found_on: place.from.unit_number() },
-            (QuoteStatus::OnAnotherPage, None) | (QuoteStatus::NotFound, _) => match document {
-                Some(document) if query.is_explained => self.explain(document, query.quote),
-                Some(_) | None => QuoteResult::NotFound { nearest: None },
-            },
+            (QuoteStatus::OnAnotherPage, Some(place)) => {
+                QuoteResult::Elsewhere { unit: "page", found_on: place.from.unit_number() }
+            }
+            (QuoteStatus::OnAnotherLine, Some(place)) => {
+                QuoteResult::Elsewhere { unit: "line", found_on: place.from.unit_number() }
+            }
+            (QuoteStatus::TooShort, _) => QuoteResult::TooShort,
+            (QuoteStatus::OnAnotherPage | QuoteStatus::OnAnotherLine, None) | (QuoteStatus::NotFound, _) => {
+                match document {
+                    Some(document) if query.is_explained => self.explain(document, query.quote),
+                    Some(_) | None => QuoteResult::NotFound { nearest: None },
+                }
+            }
             (QuoteStatus::NoSuchDocument, _) => QuoteResult::NoSuchDocument,
         }
     }
 
-    /// Where a quote stands, on the page that is given for it or, failing that, on any.
-    pub(super) fn span(&mut self, document: &str, quote: &str, page: Option<u64>) -> Option<(QuoteSpan, QuotePlace)> {
-        let job = self.job;
-        let document = job.spec.document(document.strip_prefix("documents/").unwrap_or(document))?;
-        let page = page.filter(|_| document.paged);
-        let index = self.index(document)?;
-        let place = index.find(quote, page).or_else(|| index.find(quote, None))?;
-        let Range { start, end } = index.span(place);
+    /// The bytes of a quote of `list`, where the record says or, failing that, anywhere; of several places one within `units`,
+    /// where those are given.
+    pub(super) fn span(
+        &mut self,
+        list: &str,
+        document: &str,
+        quote: &str,
+        at: NamedPlace,
+        units: Option<&[ReadUnit]>,
+    ) -> Option<(QuoteSpan, QuotePlace)> {
+        let document = self.job.spec.named(document)?;
+        let place = self.locate(list, document, quote, at, units).1?;
+        let Range { start, end } = self.index(document)?.span(place);
         Some((QuoteSpan { document: document.name.clone(), start, end }, place))
+    }
+
+    /// The place of a quote: the one that the record names; else, of equal quotes of one `list` that name none, the first has the
+    /// first place that none before it has, the second the next one, and so on.
+    fn locate(
+        &mut self,
+        list: &str,
+        document: &DocumentEntry,
+        quote: &str,
+        at: NamedPlace,
+        units: Option<&[ReadUnit]>,
+    ) -> (QuoteStatus, Option<QuotePlace>) {
+        if proves_nothing(quote) {
+            return (QuoteStatus::TooShort, None);
+        }
+        let key = (list.to_owned(), document.name.clone());
+        let mut taken = self.taken.remove(&key).unwrap_or_default();
+        let Some(index) = self.index(document) else { return (QuoteStatus::NoSuchDocument, None) };
+        let named = at.in_document(document.paged);
+        let there = named.and_then(|named| {
+            let times = taken.times.entry((quote.to_owned(), Some(named.number))).or_default();
+            *times += 1;
+            index.find_nth(quote, Some(named.number), *times - 1)
+        });
+        let located = match (there, named) {
+            (Some((_, place)), _) => (QuoteStatus::Found, Some(place)),
+            (None, Some(NamedUnit { is_required: true, .. })) => {
+                let place = index.find(quote, None);
+                let elsewhere = if document.paged { QuoteStatus::OnAnotherPage } else { QuoteStatus::OnAnotherLine };
+                (if place.is_some() { elsewhere } else { QuoteStatus::NotFound }, place)
+            }
+            (None, Some(NamedUnit { is_required: false, .. }) | None) => {
+                let place = taken.next_place(index, document, quote, units);
+                (if place.is_some() { QuoteStatus::Found } else { QuoteStatus::NotFound }, place)
+            }
+        };
+        if let (QuoteStatus::Found, Some(place)) = located {
+            taken.starts.insert(index.span(place).start);
+        }
+        self.taken.insert(key, taken);
+        located
     }
 
     /// Which other document has the quote, or what the one that was named has instead.
@@ -188,21 +272,6 @@ impl<'j> QuoteCheck<'j> {
         self.indexes.get(&document.name)
     }
 
-    fn look_in(&mut self, document: &DocumentEntry, query: &QuoteQuery<'_>) -> (QuoteStatus, Option<QuotePlace>) {
-        let Some(index) = self.index(document) else {
-            return (QuoteStatus::NoSuchDocument, None);
-        };
-        // A page can only be wrong where there are pages.
-        let page = query.page.filter(|_| document.paged);
-        if let Some(place) = index.find(query.quote, page) {
-            return (QuoteStatus::Found, Some(place));
-        }
-        match page.and_then(|_| index.find(query.quote, None)) {
-            Some(place) => (QuoteStatus::OnAnotherPage, Some(place)),
-            None => (QuoteStatus::NotFound, None),
-        }
-    }
-
     /// Writes the file, where the instructions ask for quotes to be checked.
     pub(super) fn write(self) -> Result<Option<QuotePositions>, RunError> {
         if self.job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {
@@ -216,6 +285,42 @@ impl<'j> QuoteCheck<'j> {
             quotes: self.quotes,
             found: self.found,
         }))
+    }
+}
+
+impl TakenPlaces {
+    /// The first place that no quote before has, one within `units` where there is such a one; the last one where all are taken.
+    fn next_place(
+        &mut self,
+        index: &QuoteIndex,
+        document: &DocumentEntry,
+        quote: &str,
+        units: Option<&[ReadUnit]>,
+    ) -> Option<QuotePlace> {
+        let is_within = |place: QuotePlace| {
+            let is_in = |unit: &ReadUnit| {
+                unit.document == document.name && (unit.from..=unit.to).contains(&place.from.unit_number())
+            };
+            units.is_none_or(|units| units.iter().any(is_in))
+        };
+        // All places before this one are taken.
+        let first_free = self.times.entry((quote.to_owned(), None)).or_default();
+        let (mut nth, mut last) = (*first_free, None);
+        loop {
+            let (number, place) = index.find_nth(quote, None, nth)?;
+            if number < nth {
+                return last.or(Some(place));
+            }
+            let (is_taken, is_within) = (self.starts.contains(&index.span(place).start), is_within(place));
+            nth += 1;
+            if (is_taken || is_within) && *first_free + 1 == nth {
+                *first_free = nth;
+            }
+            if is_within && !is_taken {
+                return Some(place);
+            }
+            last = Some(place).filter(|_| is_within).or(last);
+        }
     }
 }
 

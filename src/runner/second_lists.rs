@@ -6,8 +6,9 @@ use overnight_core::{
     job::{
         call::arguments::{Fault, GiveVerdict},
         comparison::{ListedRecord, Lists},
-        contract::json_path::JsonPath,
+        contract::{NamedPlace, NamedUnit, json_path::JsonPath},
         instructions::{Deliverable, Quotes},
+        second_reading::ReadUnit,
         state::Job,
     },
     machine::FoundQuote,
@@ -30,19 +31,19 @@ pub(super) fn read(job: &Job, workspace: &Workspace) -> Result<Option<Lists>, Ru
         return Ok(None);
     };
     let mut quotes = QuoteCheck::new(job, workspace);
-    let first = records(workspace, deliverable, &deliverable.path, &mut quotes)?;
+    let first = records(workspace, deliverable, (&deliverable.path, None), &mut quotes)?;
     let mut second = Vec::new();
-    for file in &reading.files {
-        second.extend(records(workspace, deliverable, file, &mut quotes)?);
+    for (file, units) in &reading.files {
+        second.extend(records(workspace, deliverable, (file, Some(units)), &mut quotes)?);
     }
     Ok(Some(Lists { first, second }))
 }
 
-/// The records of one file, as far as their quotes are found. A second reader that found nothing has written no file.
+/// The records of one file, as far as their quotes are found, which stand in the parts that its reader was given. A second reader that found nothing has written no file.
 fn records(
     workspace: &Workspace,
     deliverable: &Deliverable,
-    path: &str,
+    (path, units): (&str, Option<&[ReadUnit]>),
     quotes: &mut QuoteCheck<'_>,
 ) -> Result<Vec<ListedRecord>, RunError> {
     let content = match workspace.read_at_most(path, MOST_BYTES) {
@@ -55,15 +56,22 @@ fn records(
         return Ok(listed);
     };
     let Ok(each) = JsonPath::parse(&rule.each) else { return Ok(listed) };
-    each.each(&value, &mut |place, item| listed.extend(record(rule, place, item, quotes)));
+    each.each(&value, &mut |place, item| listed.extend(record(rule, (place, item), units, quotes)));
     Ok(listed)
 }
 
-fn record(rule: &Quotes, place: &str, item: &Value, quotes: &mut QuoteCheck<'_>) -> Option<ListedRecord> {
+fn record(
+    rule: &Quotes,
+    (place, item): (&str, &Value),
+    units: Option<&[ReadUnit]>,
+    quotes: &mut QuoteCheck<'_>,
+) -> Option<ListedRecord> {
     let quote = item.get(&rule.text)?.as_str()?;
     let document = item.get(&rule.document)?.as_str()?;
-    let page = rule.page.as_ref().and_then(|key| item.get(key)).and_then(Value::as_u64);
-    let (span, at) = quotes.span(document, quote, page)?;
+    // The lists of all second readers are one.
+    let list = if units.is_some() { "second" } else { "first" };
+    let named = NamedPlace::of(rule, item).unwrap_or_default();
+    let (span, at) = quotes.span(list, document, quote, named, units)?;
     let (unit, last_unit, page) = (at.from.unit_number(), at.to.unit_number(), at.from.page);
     Some(ListedRecord {
         item: place.to_owned(),
@@ -84,7 +92,9 @@ pub(super) fn find_quotes(job: &Job, workspace: &Workspace, given: &GiveVerdict)
         let Some(document) = fault.document.as_deref() else {
             return Some(Err("it quotes no document by name".to_owned()));
         };
-        Some(quotes.span(document, quote, fault.page).map(|(span, _)| span).ok_or_else(|| {
+        let page = fault.page.map(|number| NamedUnit { number, is_required: false });
+        let at = NamedPlace { page, line: page };
+        Some(quotes.span(&fault.text, document, quote, at, None).map(|(span, _)| span).ok_or_else(|| {
             format!(
                 "its quote does not stand in {document}{}",
                 fault.page.map_or_else(String::new, |page| format!(" on page {page}"))

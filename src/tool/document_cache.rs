@@ -73,13 +73,9 @@ impl DocumentCache {
 
 /// The document that a model means: its name, or its path under `documents/`.
 pub(super) fn find_document<'a>(spec: &'a JobSpec, name: &str) -> Result<&'a DocumentEntry, ToolError> {
-    // As it stands first: a name may begin or end with a blank.
-    if let Some(document) = spec.document(name) {
-        return Ok(document);
-    }
     let plain = name.trim().trim_start_matches("./");
     let plain = plain.strip_prefix("documents/").unwrap_or(plain);
-    spec.document(plain).ok_or_else(|| {
+    spec.named(name).ok_or_else(|| {
         let cut = plain.floor_char_boundary(MOST_NAME_BYTES);
         if cut < plain.len() {
             let shown = &plain[..cut];

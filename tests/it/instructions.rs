@@ -120,6 +120,7 @@ Do it.
 
 fn everything() -> Instructions {
     let rule = |each: &str, text: &str, document: &str, page: Option<&str>| Quotes {
+        line: None,
         each: each.to_owned(),
         text: text.to_owned(),
         document: document.to_owned(),

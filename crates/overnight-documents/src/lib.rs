@@ -65,7 +65,7 @@ pub use extracted::{CollectedPages, Extracted};
 pub use forbidden_names::{is_device, is_invisible};
 pub use format::{Format, MAX_BYTES, READERS, ending};
 pub use gaps::{AGAINST_GAPS, Gap, PageSpan};
-pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition};
+pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
 pub use readers::{MarkedBox, PagePicture, PageSink, QuoteOnPage, Stopped, page_picture, pdf_header};
 pub use refusal::Refusal;
 pub use source_path::source;

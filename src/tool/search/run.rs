@@ -191,8 +191,11 @@ fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let given = wanted.path.as_deref().unwrap_or(".");
     // A document is called by its name everywhere else.
-    let is_document = spec.document(given).is_some() && workspace.metadata(given).is_err();
-    let path = if is_document { parse(&format!("documents/{given}"))? } else { parse(given)? };
+    let document = spec.named(given).filter(|_| workspace.metadata(given).is_err());
+    let path = match document {
+        Some(document) => parse(&format!("documents/{}", document.name))?,
+        None => parse(given)?,
+    };
     let named = path.as_str();
     let is_document_path = named == "documents" || named.starts_with("documents/");
     let mut places = Vec::new();

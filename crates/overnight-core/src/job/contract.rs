@@ -17,7 +17,7 @@ use super::instructions::Deliverable;
 pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount};
 use json_path::JsonPath;
 use jsonschema::paths::{Location, LocationSegment};
-pub use quote_check::{FindQuote, NearestText, QuoteQuery, QuoteResult};
+pub use quote_check::{FindQuote, NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write as _;

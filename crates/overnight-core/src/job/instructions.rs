@@ -197,6 +197,9 @@ pub struct Quotes {
     /// The object's key for the page; null there means any page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
+    /// The object's key for the line, of documents without pages; null there means any line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
 }
 
 /// Whether a person has the last word.

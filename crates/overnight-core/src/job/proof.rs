@@ -41,8 +41,8 @@ pub struct SecondReading {
     pub most_units: usize,
     /// Parts that were given up.
     pub unread: Vec<ReadUnit>,
-    /// The lists of the second readers, which may not exist.
-    pub files: Vec<String>,
+    /// The lists of the second readers, which may not exist, each with the parts that its reader was given.
+    pub files: Vec<(String, Vec<ReadUnit>)>,
     /// None before both lists were compared.
     pub comparison: Option<Comparison>,
 }
@@ -134,7 +134,7 @@ impl SecondReading {
             self.unread.extend(rest);
         } else {
             self.queue.splice(0..0, rest);
-            self.files.push(format!("{}{file}", folder(helper.number)));
+            self.files.push((format!("{}{file}", folder(helper.number)), units.to_vec()));
         }
         self.read.extend(read);
     }

@@ -107,9 +107,13 @@ impl<'j> RecordFindings<'j> {
         self.is_read_twice
     }
 
-    /// What the second reading held against the record with this quote, settled or not.
-    pub fn held(&self, document: &str, quote: &str) -> Option<&'j Finding> {
-        let is_of = |finding: &&&Finding| finding.quote.as_deref().is_some_and(|known| quote.starts_with(known));
+    /// What the second reading held against the record with this quote, settled or not. `start` is the first byte of the quote in
+    /// the document's text, where that is known: equal quotes differ by it.
+    pub fn held(&self, document: &str, quote: &str, start: Option<u64>) -> Option<&'j Finding> {
+        let is_of = |finding: &&&Finding| {
+            let is_there = start.zip(finding.span.as_ref()).is_none_or(|(start, span)| start == span.start);
+            is_there && finding.quote.as_deref().is_some_and(|known| quote.starts_with(known))
+        };
         self.held.get(document)?.iter().find(is_of).copied()
     }
 

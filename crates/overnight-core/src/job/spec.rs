@@ -9,6 +9,26 @@ use super::{
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+
+/// A name as it is typed: what keyboards and systems write in several ways is the same.
+fn fold_name(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    for letter in name.nfc() {
+        let plain = match letter {
+            '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2bc}' | '\u{2032}' | '`' | '\u{b4}' => '\'',
+            '\u{201c}'..='\u{201f}' | '\u{ab}' | '\u{bb}' | '\u{2033}' => '"',
+            '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => continue,
+            other if other.is_whitespace() => ' ',
+            other => other,
+        };
+        if plain != ' ' || !folded.ends_with(' ') {
+            folded.push(plain);
+        }
+    }
+    folded
+}
 
 /// The version of the stored shapes: `job.yaml`, the journal's events, manifests.
 pub const FORMAT: u32 = 1;
@@ -127,5 +147,18 @@ impl JobSpec {
         let place = self.documents.binary_search_by(|document| document.name.as_str().cmp(name)).ok();
         let sorted = place.and_then(|place| self.documents.get(place));
         sorted.or_else(|| self.documents.iter().find(|document| document.name == name))
+    }
+
+    /// The document that somebody means who has written its name, or its path under `documents/`, by hand: with composed letters,
+    /// plain apostrophes, quotation marks and dashes, and single blanks. None too where two are meant alike.
+    pub fn named(&self, name: &str) -> Option<&DocumentEntry> {
+        let plain = name.trim().trim_start_matches("./");
+        let plain = plain.strip_prefix("documents/").unwrap_or(plain);
+        // As it stands first: a name may begin or end with a blank.
+        self.document(name).or_else(|| self.document(plain)).or_else(|| {
+            let folded = fold_name(plain);
+            let mut meant = self.documents.iter().filter(|document| fold_name(&document.name) == folded);
+            meant.next().filter(|_| meant.next().is_none())
+        })
     }
 }

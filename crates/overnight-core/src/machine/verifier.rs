@@ -93,15 +93,16 @@ fn verdict(job: &Job, conversation: u32, round: u32, verdict: Verdict, findings:
 }
 
 fn finding(round: u32, number: u32, fault: &Fault, found: Option<&FoundQuote>) -> Finding {
+    let span = found.and_then(|found| found.as_ref().ok()).cloned();
     Finding {
         id: format!("v{round}.{number}"),
         kind: FindingKind::Fault,
         text: fault.text.trim().to_owned(),
         place: fault.place.clone(),
-        document: fault.document.clone(),
+        document: span.as_ref().map(|span| span.document.clone()).or_else(|| fault.document.clone()),
         page: fault.page,
         quote: fault.quote.clone(),
-        span: found.and_then(|found| found.as_ref().ok()).cloned(),
+        span,
         ..Finding::default()
     }
 }

@@ -5,6 +5,7 @@ use super::super::units::Unit;
 use super::{
     bits::Bits,
     fold::{Fold, FoldedPiece},
+    line_cursor::LineCursor,
     nearest::{NearestPassage, nearest},
     needle::{Hay, Needle},
     place::{QuotePlace, TextPosition},
@@ -44,38 +45,6 @@ struct LineMark {
     text: u32,
     page: u32,
     line: u32,
-}
-
-/// The line at which an index's construction is.
-#[derive(Debug, Clone, Copy)]
-struct LineCursor {
-    start: usize,
-    end: usize,
-    page: u32,
-    number: u32,
-}
-
-impl LineCursor {
-    fn first(unit: Unit, text: &str) -> Self {
-        Self { start: 0, end: 0, page: 1, number: 1 }.ended(unit, text)
-    }
-
-    fn ended(self, unit: Unit, text: &str) -> Self {
-        let rest = &text.as_bytes()[self.start..];
-        let length = match unit {
-            Unit::Page => memchr::memchr2(b'\n', b'\x0c', rest),
-            Unit::Line => memchr::memchr(b'\n', rest),
-        };
-        Self { end: length.map_or(text.len(), |length| self.start + length), ..self }
-    }
-
-    fn next(self, unit: Unit, text: &str) -> Option<Self> {
-        let (page, number) = match text.as_bytes().get(self.end)? {
-            b'\x0c' => (self.page + 1, 1),
-            _ => (self.page, self.number + 1),
-        };
-        Some(Self { start: self.end + 1, end: 0, page, number }.ended(unit, text))
-    }
 }
 
 impl QuoteIndex {
@@ -166,11 +135,24 @@ impl QuoteIndex {
     /// assert_eq!(index.find("for custom", None), None);
     /// ```
     pub fn find(&self, quote: &str, at: Option<u64>) -> Option<QuotePlace> {
+        self.find_nth(quote, at, 0).map(|(_, place)| place)
+    }
+
+    /// Of the places where `quote` stands the one with this number, from 0, and its number; the last one where there are fewer.
+    ///
+    /// ```
+    /// use overnight_documents::{QuoteIndex, Unit};
+    ///
+    /// let index = QuoteIndex::new(Unit::Line, "The seal is worn.\nNone.\nThe seal is worn.");
+    /// let line = |nth| index.find_nth("the seal is worn", None, nth).map(|(number, place)| (number, place.from.line));
+    /// assert_eq!((line(0), line(1), line(2)), (Some((0, 1)), Some((1, 3)), Some((1, 3))));
+    /// ```
+    pub fn find_nth(&self, quote: &str, at: Option<u64>, nth: usize) -> Option<(usize, QuotePlace)> {
         let needle = Needle::new(quote)?;
-        let over_a_break = |place: &QuotePlace| place.from.page != place.to.page;
-        self.look(&needle, at)
-            .or_else(|| self.flow.as_ref()?.look(&needle, at).filter(over_a_break))
-            .or_else(|| self.narrow_flow()?.look(&needle, at).filter(over_a_break))
+        let over_a_break = |(_, place): &(usize, QuotePlace)| place.from.page != place.to.page;
+        self.look(&needle, at, nth)
+            .or_else(|| self.flow.as_ref()?.look(&needle, at, nth).filter(over_a_break))
+            .or_else(|| self.narrow_flow()?.look(&needle, at, nth).filter(over_a_break))
     }
 
     fn narrow_flow(&self) -> Option<&Self> {
@@ -182,27 +164,37 @@ impl QuoteIndex {
         made.as_deref()
     }
 
-    fn look(&self, needle: &Needle, at: Option<u64>) -> Option<QuotePlace> {
+    fn look(&self, needle: &Needle, at: Option<u64>, nth: usize) -> Option<(usize, QuotePlace)> {
         let hay = Hay { folded: &self.folded, hyphens: &self.hyphens };
         let most = needle.most();
         let whole = |start, end| self.begins_word(start) && self.may_end(end);
-        let (start, end) = match (at, self.unit) {
-            (None, Unit::Page | Unit::Line) => needle.find(hay, (0, self.folded.len()), &mut |s, e| whole(s, e)),
+        // Counts those that are whole and do not overlap, up to the one that is wanted.
+        let find = |bounds: (usize, usize), is_there: &dyn Fn(usize, usize) -> bool| {
+            let mut last: Option<(usize, (usize, usize))> = None;
+            needle.find(hay, bounds, &mut |start, end| {
+                if last.is_some_and(|(_, (_, before))| start < before) || !is_there(start, end) || !whole(start, end) {
+                    return false;
+                }
+                let number = last.map_or(0, |(number, _)| number + 1);
+                last = Some((number, (start, end)));
+                number == nth
+            });
+            last
+        };
+        let (number, (start, end)) = match (at, self.unit) {
+            (None, Unit::Page | Unit::Line) => find((0, self.folded.len()), &|_, _| true),
             (Some(page), Unit::Page) => {
                 let (from, to) = self.page(page)?;
-                let begins = (from, to.saturating_add(most));
-                needle.find(hay, begins, &mut |s, e| s < to && whole(s, e)).or_else(|| {
-                    let ends = (from.saturating_sub(most), to);
-                    needle.find(hay, ends, &mut |s, e| e > from && whole(s, e))
-                })
+                find((from, to.saturating_add(most)), &|start, _| start < to)
+                    .or_else(|| find((from.saturating_sub(most), to), &|_, end| end > from))
             }
             (Some(line), Unit::Line) => {
                 let (from, to) = self.line(line)?;
                 let near = (from.saturating_sub(most), to.saturating_add(most));
-                needle.find(hay, near, &mut |s, e| s < to && e > from && whole(s, e))
+                find(near, &|start, end| start < to && end > from)
             }
         }?;
-        Some(QuotePlace { from: self.position(start, false), to: self.position(end - 1, true) })
+        Some((number, QuotePlace { from: self.position(start, false), to: self.position(end - 1, true) }))
     }
 
     fn may_end(&self, at: usize) -> bool {

@@ -10,11 +10,15 @@ use std::fmt::Write as _;
 pub enum QuoteResult {
     /// On the page asked for, or anywhere if no page was asked for.
     Found,
-    /// In the document, but on another page.
-    NotOnPage {
-        /// The first page that has it, from 1.
+    /// In the document, but on another page or line.
+    Elsewhere {
+        /// `page`, or `line` where there are no pages.
+        unit: &'static str,
+        /// The first one that has it, from 1.
         found_on: u64,
     },
+    /// It would stand anywhere.
+    TooShort,
     /// In another document of the job.
     InOtherDocument {
         /// Its name.
@@ -46,6 +50,50 @@ pub struct NearestText {
     pub word: String,
 }
 
+/// Where a record says that its quote stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NamedPlace {
+    /// Of a document with pages.
+    pub page: Option<NamedUnit>,
+    /// Of a document without pages.
+    pub line: Option<NamedUnit>,
+}
+
+/// A page or a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedUnit {
+    /// From 1.
+    pub number: u64,
+    /// The instructions name the field: the quote must stand there. Else it only says which of several places is meant.
+    pub is_required: bool,
+}
+
+impl NamedPlace {
+    /// What `item` says. Where the rule names no field for it, fields called `page` and `line` are looked at. The error is a fault
+    /// of the record: what follows its place directly.
+    pub fn of(rule: &Quotes, item: &Value) -> Result<Self, String> {
+        let unit = |key: Option<&String>, unit: &str| match key {
+            None => {
+                let number = item.get(unit).and_then(whole);
+                Ok(number.map(|number| NamedUnit { number, is_required: false }))
+            }
+            Some(key) => match item.get(key) {
+                None | Some(Value::Null) => Ok(None),
+                Some(value) => match whole(value) {
+                    Some(number) => Ok(Some(NamedUnit { number, is_required: true })),
+                    None => Err(format!(": '{key}' is not a {unit} number.")),
+                },
+            },
+        };
+        Ok(Self { page: unit(rule.page.as_ref(), "page")?, line: unit(rule.line.as_ref(), "line")? })
+    }
+
+    /// The one that counts for a document.
+    pub fn in_document(&self, has_pages: bool) -> Option<NamedUnit> {
+        if has_pages { self.page } else { self.line }
+    }
+}
+
 /// A quote that is to be found in its document.
 #[derive(Clone, Copy, Debug)]
 pub struct QuoteQuery<'a> {
@@ -59,8 +107,8 @@ pub struct QuoteQuery<'a> {
     pub document: &'a str,
     /// The words, as they were copied.
     pub quote: &'a str,
-    /// From 1; none: any page will do.
-    pub page: Option<u64>,
+    /// Where it should stand there.
+    pub at: NamedPlace,
     /// Whether to say what comes nearest, or which other document has it, where the quote isn't found.
     pub is_explained: bool,
 }
@@ -129,11 +177,11 @@ pub(super) fn each_quote(
 fn check_quote(
     deliverable: &str,
     rule: &Quotes,
-    (place, item): (&str, &Value),
+    (place, record): (&str, &Value),
     is_explained: bool,
     find_quote: FindQuote<'_>,
 ) -> Option<Result<(), String>> {
-    let Value::Object(item) = item else {
+    let Value::Object(item) = record else {
         return Some(Err(" is not an object with a quote.".to_owned()));
     };
     let quote = match item.get(&rule.text) {
@@ -150,31 +198,29 @@ fn check_quote(
     let Some(Value::String(document)) = item.get(&rule.document) else {
         return Some(Err(format!(": '{}' does not name a document.", rule.document)));
     };
-    let page = match rule.page.as_ref().and_then(|key| item.get(key)) {
-        None | Some(Value::Null) => None,
-        Some(page) => {
-            let Some(page) = whole(page) else {
-                let key = rule.page.as_deref().unwrap_or("page");
-                return Some(Err(format!(": '{key}' is not a page number.")));
-            };
-            Some(page)
-        }
+    let at = match NamedPlace::of(rule, record) {
+        Ok(at) => at,
+        Err(what) => return Some(Err(what)),
     };
-    let query = QuoteQuery { deliverable, item: place, key: &rule.text, document, quote, page, is_explained };
+    let query = QuoteQuery { deliverable, item: place, key: &rule.text, document, quote, at, is_explained };
     Some(match find_quote(query) {
         QuoteResult::Found => Ok(()),
-        wrong => Err(said(&wrong, quote, document, page)),
+        wrong => Err(said(&wrong, quote, document, at)),
     })
 }
 
-fn said(result: &QuoteResult, quote: &str, document: &str, page: Option<u64>) -> String {
+fn said(result: &QuoteResult, quote: &str, document: &str, at: NamedPlace) -> String {
     let words = first_words(quote);
     let name = shown(document);
     match result {
         QuoteResult::Found => String::new(),
-        QuoteResult::NotOnPage { found_on } => {
-            let page = page.map_or_else(|| "the page given".to_owned(), |page| format!("page {page}"));
-            format!(" \"{words}\" is not on {page} of {name} but on page {found_on}.")
+        QuoteResult::Elsewhere { unit, found_on } => {
+            let named = if *unit == "page" { at.page } else { at.line };
+            let named = named.map_or_else(|| format!("the {unit} given"), |named| format!("{unit} {}", named.number));
+            format!(" \"{words}\" is not on {named} of {name} but on {unit} {found_on}.")
+        }
+        QuoteResult::TooShort => {
+            format!(" \"{words}\" is too short to prove anything. Quote the words around it too.")
         }
         QuoteResult::InOtherDocument { document, page } => {
             let page = page.map_or_else(String::new, |page| format!(" (page {page})"));

@@ -240,9 +240,9 @@ fn refused(
             }
         })?;
     }
-    for (index, what, Quotes { text, document, page, .. }) in wrong {
+    for (index, what, Quotes { text, document, page, line, .. }) in wrong {
         // A quote that is looked for at another place has another place.
-        refuse(&mut refused, index, what, [text, document].into_iter().chain(page).cloned());
+        refuse(&mut refused, index, what, [text, document].into_iter().chain(page).chain(line).cloned());
     }
     Ok(refused)
 }
@@ -285,6 +285,7 @@ mod tests {
             text: "quote".to_owned(),
             document: "document".to_owned(),
             page: None,
+            line: None,
         };
         Deliverable {
             path: "output/r.json".to_owned(),

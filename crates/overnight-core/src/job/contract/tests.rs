@@ -21,14 +21,15 @@ fn rule(each: &str) -> Quotes {
         text: "quote".to_owned(),
         document: "document".to_owned(),
         page: Some("page".to_owned()),
+        line: None,
     }
 }
 
 /// A world of one document, `a.pdf`, with "alpha beta" on page 3.
 fn library(asked: QuoteQuery<'_>) -> QuoteResult {
-    match (asked.document, asked.quote, asked.page) {
+    match (asked.document, asked.quote, asked.at.page.map(|page| page.number)) {
         ("a.pdf", "alpha beta", None | Some(3)) => QuoteResult::Found,
-        ("a.pdf", "alpha beta", Some(_)) => QuoteResult::NotOnPage { found_on: 3 },
+        ("a.pdf", "alpha beta", Some(_)) => QuoteResult::Elsewhere { unit: "page", found_on: 3 },
         ("a.pdf", "alpha gamma", _) if asked.is_explained => QuoteResult::NotFound {
             nearest: Some(NearestText {
                 place: "page 3".to_owned(),

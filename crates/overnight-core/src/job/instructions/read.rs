@@ -334,7 +334,7 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
 /// One rule or a list of rules.
 fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
     let rule = |at: &YamlValue<'_>| -> Result<Quotes, ValueError> {
-        let keys = at.table(&["each", "text", "document", "page"])?;
+        let keys = at.table(&["each", "text", "document", "page", "line"])?;
         let each = keys.required("each")?;
         let path = each.line(500)?;
         JsonPath::parse(&path).map_err(|why| each.wrong(format!("is '{}', {why}", shown(&path))))?;
@@ -343,6 +343,7 @@ fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
             text: keys.required("text")?.line(100)?,
             document: keys.required("document")?.line(100)?,
             page: keys.get("page").map(|at| at.line(100)).transpose()?,
+            line: keys.get("line").map(|at| at.line(100)).transpose()?,
         })
     };
     match at.node() {

@@ -74,7 +74,7 @@ impl Deliverable {
                 let _ = writeln!(text, "- Must be JSON that matches the JSON Schema in `{place}`: read that first.");
             }
         }
-        for Quotes { each, text: quote, document, page } in &self.quotes {
+        for Quotes { each, text: quote, document, page, line } in &self.quotes {
             let _ = write!(
                 text,
                 "- Quotes: for each object at `{each}`, `{quote}` must be copied word for word (white space may differ) from \
@@ -85,6 +85,12 @@ impl Deliverable {
                     write!(text, ", and must stand on the page in `{page}`, the N of the `[page N]` marks in its text");
                 if self.takes_null(each, page) {
                     text.push_str(" (null where the document has no pages)");
+                }
+            }
+            if let Some(line) = line {
+                let _ = write!(text, ", and on the line in `{line}`, by the numbers before the lines of its text");
+                if self.takes_null(each, line) {
+                    text.push_str(" (null where the document has pages)");
                 }
             }
             text.push('.');

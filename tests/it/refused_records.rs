@@ -1,0 +1,87 @@
+//! Records that `add_records` refused: none is lost without a word. What was refused is seen before anything is claimed, and what
+//! is not mended is told in every view.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use crate::cli_run::{TestDir, done, reply, write};
+use serde_json::{Value, json};
+
+const TASK: &str = r#"---
+name: listed
+deliverables:
+  - path: output/list.json
+    quotes: { each: "$.records[*]", text: quote, document: document }
+---
+List what binds.
+"#;
+
+fn add(records: &[(&str, &str, &str)]) -> Value {
+    let record = |(document, quote, who): &(&str, &str, &str)| json!({"document": document, "quote": quote, "who": who});
+    json!({"add_records": {"path": "output/list.json", "records": records.iter().map(record).collect::<Vec<_>>()}})
+}
+
+fn complete() -> Value {
+    json!({"job_complete": {"summary": "All.", "deliverables": ["output/list.json"], "confidence": 0.9}})
+}
+
+#[test]
+fn what_was_refused_is_seen_first_and_what_is_not_mended_is_told() {
+    let dir = TestDir::new();
+    dir.put("task.md", TASK);
+    let plan = "# Execution Plan\n\n## Phase 1: Listing\n\n- [ ] List\n";
+    let read = |name: &str| json!({"read_document": {"name": name}});
+    dir.script(
+        "script.json",
+        &[
+            // All in one reply: two of three records are refused.
+            reply(&[
+                write("main_plan.md", plan),
+                read("a.md"),
+                read("b.md"),
+                add(&[
+                    ("a.md", "The server MUST answer within 2 s.", "server"),
+                    ("b.md", "A client SHALL wait.", "client"),
+                    ("b.md", "Pigs fly over the sea", "pigs"),
+                ]),
+                done(),
+                done(),
+                done(),
+                complete(),
+            ]),
+            // One is mended, the other is sent again as it was: that is known, and holds nothing back.
+            reply(&[
+                add(&[("b.md", "A client SHOULD wait.", "client"), ("b.md", "Pigs fly over the sea", "pigs")]),
+                done(),
+                done(),
+                done(),
+                complete(),
+            ]),
+        ],
+    );
+    let ran = dir.run_with(&[], &["run", "task.md", "-d", "docs", "-m", "scripted:script.json", "-q"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let told = "2 records were refused when they were added: 1 was mended and written, 1 is not in the result";
+    assert!(ran.stdout.contains(&format!("\nrefused: {told}\n")), "{}", ran.stdout);
+    let log = dir.run_with(&[], &["logs", "last"]).stdout;
+    let skipped = "skipped: not run: add_records before it in this reply sent back 2 records; look at its result first";
+    assert!(log.contains(&format!("todo_complete {skipped}")), "{log}");
+    assert!(log.contains("todo_complete skipped: not run: a todo_complete before it in this reply was not taken"), "{log}");
+    assert!(log.contains(&format!("job_complete {skipped}")), "{log}");
+
+    let counts = json!({"refused": 2, "mended": 1, "unmended": 1});
+    let show = dir.run_with(&[], &["show", "last"]).stdout;
+    assert!(show.contains(&format!("  {told}\n  refused: output/list.json refused a record (")), "{show}");
+    let shown: Value = serde_json::from_str(&dir.run_with(&[], &["show", "last", "--json"]).stdout).unwrap();
+    assert_eq!(shown["refused_records"], counts);
+    assert_eq!(shown["unmended_records"][0]["record"]["who"], json!("pigs"));
+    let report = dir.run_with(&[], &["report"]).stdout;
+    assert!(report.contains("Records that were refused when they were added"), "{report}");
+    let report: Value = serde_json::from_str(&dir.run_with(&[], &["report", "--json"]).stdout).unwrap();
+    assert_eq!(report["jobs"][0]["refused_records"], counts);
+    assert_eq!(dir.run_with(&[], &["review", "last", "-o", "pages"]).code, 0);
+    let id = dir.workspace().file_name().unwrap().to_str().unwrap().to_owned();
+    let page = std::fs::read_to_string(dir.path().join(format!("pages/{id}.html"))).unwrap();
+    for part in ["One more was refused, and is not in the result.", "nothing like it stands in b.md", "Pigs fly over the sea"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
