@@ -27,6 +27,9 @@ const TICK: Duration = Duration::from_millis(250);
 /// Characters of a todo's text or outcome in a line.
 const MOST_CHARS: usize = 160;
 
+/// Of a review in which no model was asked.
+pub(super) const BY_CHECKS: &str = "by the program's checks, without a turn of a model";
+
 /// How the progress is shown.
 #[derive(Debug)]
 pub(super) enum ProgressDisplay {
@@ -247,7 +250,12 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                     Some(issue) => format!("ended early ({}: {})", why.outcome(), short(issue)),
                 };
                 let level = if why.issue().is_some() { LogLevel::Warn } else { LogLevel::Info };
-                let text = format!("phase {} {end}: {title}, {done}, {turns}", past.phase.number);
+                let is_checked_only = past.phase.kind == PhaseKind::Review && past.phase.spent.turns == 0;
+                let text = if is_checked_only && why.issue().is_none() {
+                    format!("phase {} done: {title}, {BY_CHECKS}", past.phase.number)
+                } else {
+                    format!("phase {} {end}: {title}, {done}, {turns}", past.phase.number)
+                };
                 lines.push(LogLine::mark(level, "phase_ended", text));
             }
             Event::TodoCompleted { id, outcome, unevidenced } => {

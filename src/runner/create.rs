@@ -188,7 +188,7 @@ fn fill(
             kind: PhaseKind::Bootstrap,
             title: "Bootstrap".to_owned(),
             plan_phase: None,
-            todos: bootstrap_todos(begun),
+            todos: bootstrap_todos(&spec, begun),
         },
     ];
     journal.append(begun, 0, &events)?;

@@ -122,10 +122,10 @@ fn listed(
     Ok(text)
 }
 
-/// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % read) [not read: pages 3-4: no text on it, probably a scan]`.
+/// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % shown) [not read: pages 3-4: no text on it, probably a scan]`.
 fn line(coverage: &Coverage, document: &DocumentEntry, long_pages: Option<String>) -> String {
     let mut line = format!(
-        "{} ({}, {} {}s, about {} tokens, {:.0} % read)",
+        "{} ({}, {} {}s, about {} tokens, {:.0} % shown)",
         document.name,
         document.format,
         document.units,
@@ -195,9 +195,9 @@ pub(super) mod tests {
         assert_eq!(
             text,
             "2 documents, about 6800 tokens:\n\
-             a.pdf (PDF, 10 pages, about 3400 tokens, 25 % read) [not read: pages 3-4: no text, probably a scan; \
+             a.pdf (PDF, 10 pages, about 3400 tokens, 25 % shown) [not read: pages 3-4: no text, probably a scan; \
              not read: page 9: damaged; not read: pages 11-20: cut off; pages 7-9 recognised by OCR; a note]\n\
-             b.pdf (PDF, 10 pages, about 3400 tokens, 0 % read) [a remark]"
+             b.pdf (PDF, 10 pages, about 3400 tokens, 0 % shown) [a remark]"
         );
     }
 
@@ -251,7 +251,7 @@ pub(super) mod tests {
         let some = list(Some("*/0000?.pdf"), Some(10)).unwrap();
         assert_eq!(
             some,
-            "10 of 10000 documents, about 34000 tokens; here 10 to 10:\nin/00009.pdf (PDF, 10 pages, about 3400 tokens, 0 % read)"
+            "10 of 10000 documents, about 34000 tokens; here 10 to 10:\nin/00009.pdf (PDF, 10 pages, about 3400 tokens, 0 % shown)"
         );
         assert!(
             list(Some("0????.pdf"), None).unwrap().ends_with("list_documents({\"glob\": \"0????.pdf\", \"from\": 17})"),

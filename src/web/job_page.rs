@@ -213,7 +213,7 @@ fn job_facts(record: &JobRecord, frame: &Frame) -> Vec<(&'static str, String)> {
         ("Turns", grouped(facts.turns)),
         ("Tokens", format!("{} in, {} out", grouped(facts.tokens_in), grouped(facts.tokens_out))),
         ("Work", duration(facts.worked_ms)),
-        ("Documents read", percent(facts.coverage)),
+        ("Documents shown", percent(facts.coverage)),
         ("Begun", frame.time(facts.created).person),
         ("Last change", frame.time(facts.last).person),
     ];

@@ -12,7 +12,7 @@ fn outcomes_stay_with_their_todos_behind_a_failed_call() {
         [
             "Failed: nope.md does not exist",
             "Refused: read_file failed: look at its result first, then go on with task 1",
-            "Skipped: not run: a todo_complete before it in this reply was refused",
+            "Skipped: not run: a todo_complete before it in this reply was not taken",
         ]
     );
     world.play([say([done("first"), done("second"), done("third")])]);

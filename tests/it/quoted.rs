@@ -71,10 +71,11 @@ fn lines(rested: &Rested) -> Vec<Value> {
 
 fn line(item: u64, result: &str, page: u64, (from, to): ([u64; 3], [u64; 3])) -> Value {
     let at = |[page, line, character]: [u64; 3]| json!({"page": page, "line": line, "character": character});
+    let [start, end] = [[9, 43], [45, 86], [88, 141]][usize::try_from(item).unwrap()];
     json!({
         "deliverable": "output/requirements.json", "item": format!("$.requirements[{item}]"), "key": "quote",
         "document": "rules.txt", "sha256": sha256(RULES.as_bytes()), "page": page, "result": result,
-        "from": at(from), "to": at(to),
+        "from": at(from), "to": at(to), "start": start, "end": end,
     })
 }
 

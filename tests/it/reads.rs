@@ -250,9 +250,9 @@ fn a_list_names_the_pages_that_are_much_longer_than_the_others() {
     assert_eq!(
         rows,
         [
-            "a.txt (text, 10 pages, about 18133 tokens, 0 % read) [about 1,813 tokens a page, but over 3,626 on page 4, at \
+            "a.txt (text, 10 pages, about 18133 tokens, 0 % shown) [about 1,813 tokens a page, but over 3,626 on page 4, at \
              most 12,724]",
-            "b.txt (text, 8 pages, about 3202 tokens, 0 % read)"
+            "b.txt (text, 8 pages, about 3202 tokens, 0 % shown)"
         ]
     );
 }

@@ -16,7 +16,8 @@ List what binds.
 "#;
 
 fn add(records: &[(&str, &str, &str)]) -> Value {
-    let record = |(document, quote, who): &(&str, &str, &str)| json!({"document": document, "quote": quote, "who": who});
+    let record =
+        |(document, quote, who): &(&str, &str, &str)| json!({"document": document, "quote": quote, "who": who});
     json!({"add_records": {"path": "output/list.json", "records": records.iter().map(record).collect::<Vec<_>>()}})
 }
 
@@ -65,7 +66,10 @@ fn what_was_refused_is_seen_first_and_what_is_not_mended_is_told() {
     let log = dir.run_with(&[], &["logs", "last"]).stdout;
     let skipped = "skipped: not run: add_records before it in this reply sent back 2 records; look at its result first";
     assert!(log.contains(&format!("todo_complete {skipped}")), "{log}");
-    assert!(log.contains("todo_complete skipped: not run: a todo_complete before it in this reply was not taken"), "{log}");
+    assert!(
+        log.contains("todo_complete skipped: not run: a todo_complete before it in this reply was not taken"),
+        "{log}"
+    );
     assert!(log.contains(&format!("job_complete {skipped}")), "{log}");
 
     let counts = json!({"refused": 2, "mended": 1, "unmended": 1});
@@ -81,7 +85,9 @@ fn what_was_refused_is_seen_first_and_what_is_not_mended_is_told() {
     assert_eq!(dir.run_with(&[], &["review", "last", "-o", "pages"]).code, 0);
     let id = dir.workspace().file_name().unwrap().to_str().unwrap().to_owned();
     let page = std::fs::read_to_string(dir.path().join(format!("pages/{id}.html"))).unwrap();
-    for part in ["One more was refused, and is not in the result.", "nothing like it stands in b.md", "Pigs fly over the sea"] {
+    for part in
+        ["One more was refused, and is not in the result.", "nothing like it stands in b.md", "Pigs fly over the sea"]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
 }

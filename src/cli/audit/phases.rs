@@ -286,7 +286,10 @@ fn todo_lines(number: usize, todo: &Todo) -> String {
     let mark = if todo.unevidenced { ", unevidenced" } else { "" };
     let time = match (todo.started, todo.completed) {
         (Some(started), Some(completed)) => {
-            format!(", {} in {}", local_time::second(completed), duration(completed.millis_since(started)))
+            // What was done with others in one reply has no time of its own.
+            let took = Some(completed.millis_since(started)).filter(|took| *took >= 1_000);
+            let took = took.map(|took| format!(" in {}", duration(took))).unwrap_or_default();
+            format!(", {}{took}", local_time::second(completed))
         }
         (Some(started), None) => format!(", begun {}", local_time::second(started)),
         (None, _) => String::new(),

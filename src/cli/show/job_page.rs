@@ -7,12 +7,19 @@ use crate::{
         audit,
         jobs::{INTERRUPTED, cost, standing},
         local_time, out,
-        progress::counted,
+        progress::{BY_CHECKS, counted},
     },
 };
 use overnight_core::{
     amount::percent,
-    job::{finding::FINDINGS_FILE, left_out::LeftOutFile, models::list_models, state::Job, time::duration},
+    job::{
+        event::{PhaseKind, Why},
+        finding::FINDINGS_FILE,
+        left_out::LeftOutFile,
+        models::list_models,
+        state::Job,
+        time::duration,
+    },
     prompt::todo_board,
 };
 use overnight_documents::AGAINST_GAPS;
@@ -110,6 +117,14 @@ impl JobView<'_> {
             text.push_str("\nPhases\n");
         }
         for phase in &self.phases {
+            if phase.kind == PhaseKind::Review.name()
+                && phase.spent.turns == 0
+                && phase.outcome == Why::PhaseDone.outcome()
+            {
+                let (number, title) = (phase.number, out::one_line(phase.title));
+                let _ = writeln!(text, "  {number} {title}: done {BY_CHECKS}");
+                continue;
+            }
             let attempt = if phase.attempt > 1 { format!(", attempt {}", phase.attempt) } else { String::new() };
             let _ = writeln!(
                 text,

@@ -327,10 +327,10 @@ fn board(text: &str) -> Board {
     }
 }
 
-/// `a.pdf (PDF, 12 pages, about 3400 tokens, 0 % read) [not read: page 3: damaged]`.
+/// `a.pdf (PDF, 12 pages, about 3400 tokens, 0 % shown) [not read: page 3: damaged]`.
 fn listed(line: &str) -> Option<ListedDocument> {
-    let rest = line.strip_suffix(']').and_then(|line| line.split_once(" % read) ["));
-    let (rest, remarks) = rest.or_else(|| Some((line.strip_suffix(" % read)")?, "")))?;
+    let rest = line.strip_suffix(']').and_then(|line| line.split_once(" % shown) ["));
+    let (rest, remarks) = rest.or_else(|| Some((line.strip_suffix(" % shown)")?, "")))?;
     let (name, facts) = rest.rsplit_once(" (")?;
     let mut numbers = facts.rsplit(", ").skip(1).map(|fact| fact.split(' ').find_map(|word| word.parse().ok()));
     let (tokens, units) = (numbers.next()??, numbers.next()??);

@@ -17,7 +17,7 @@ fn completion_is_refused_once_after_each_failure() {
         [
             "Failed: none.md does not exist; create it with write_file",
             "Refused: edit_file failed: look at its result first, then go on with task 1",
-            "Skipped: not run: a todo_complete before it in this reply was refused"
+            "Skipped: not run: a todo_complete before it in this reply was not taken"
         ]
     );
     // A new failure is refused anew; the same one is not.

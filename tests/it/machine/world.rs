@@ -161,7 +161,7 @@ impl World {
                     kind: PhaseKind::Bootstrap,
                     title: "Bootstrap".to_owned(),
                     plan_phase: None,
-                    todos: bootstrap_todos(at),
+                    todos: bootstrap_todos(&spec, at),
                 },
             ],
         };

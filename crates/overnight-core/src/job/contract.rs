@@ -16,7 +16,10 @@ mod tests;
 use super::instructions::Deliverable;
 pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount};
 use json_path::JsonPath;
-use jsonschema::paths::{Location, LocationSegment};
+use jsonschema::{
+    error::ValidationErrorKind,
+    paths::{Location, LocationSegment},
+};
 pub use quote_check::{FindQuote, NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,6 +29,9 @@ use std::fmt::Write as _;
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Errors of one check that are spelled out; the rest are counted.
 pub(crate) const SPELLED_OUT: usize = 10;
+
+/// The check of a text's length. Of what is written piece by piece it fails up to the last one.
+pub(crate) const WORDS: &str = "words";
 
 /// One check of one deliverable, with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +82,7 @@ fn make_checks(d: &Deliverable, content: Option<&[u8]>, find_quote: FindQuote<'_
         check_json(d, text, find_quote, checks);
     }
     if let Some(min) = d.min_words {
-        checks.add("words", prose::check_words(text, min));
+        checks.add(WORDS, prose::check_words(text, min));
     }
     if !d.forbid.is_empty() {
         checks.add("forbidden text", prose::check_forbidden(text, &d.forbid));
@@ -90,7 +96,7 @@ pub(crate) struct SchemaError(String);
 
 /// Compiles a schema. Nothing is ever fetched for a `$ref`.
 pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
-    jsonschema::validator_for(schema).map_err(|error| {
+    jsonschema::options().should_validate_formats(true).build(schema).map_err(|error| {
         let place = error.instance_path().to_string();
         SchemaError(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") })
     })
@@ -123,7 +129,7 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
     let mut spelled: Vec<String> = errors
         .by_ref()
         .take(SPELLED_OUT)
-        .map(|error| format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(&error)))
+        .map(|error| format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(schema, &error)))
         .collect();
     if spelled.is_empty() {
         return Ok("ok.".to_owned());
@@ -147,9 +153,53 @@ pub(crate) fn takes_null(schema: &Value, each: &str, key: &str) -> bool {
     })
 }
 
+/// Whether `schema` lets an object at the path `each` be without the value `key`. Where that can't be told, it does.
+pub(crate) fn may_be_left_out(schema: &Value, each: &str, key: &str) -> bool {
+    let (Ok(path), Ok(validator)) = (JsonPath::parse(each), compile(schema)) else { return true };
+    let asked = path.around(Value::Object(serde_json::Map::new()));
+    validator.iter_errors(&asked).all(|error| match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            property.as_str() != Some(key) || error.instance_path().segments().count() != path.depth()
+        }
+        _ => true,
+    })
+}
+
 /// A sentence without its full stop; the value itself, which may be the whole file, is left out.
-fn what_is_wrong(error: &jsonschema::ValidationError<'_>) -> String {
-    clip(&error.masked_with("this value").to_string(), 300)
+fn what_is_wrong(schema: &Value, error: &jsonschema::ValidationError<'_>) -> String {
+    let mut what = clip(&error.masked_with("this value").to_string(), 300);
+    if error.instance().is_null() && is_optional(schema, error) == Some(true) {
+        what.push_str("; it is null: leave the key out");
+    }
+    what
+}
+
+/// Whether the key whose value is wrong may be left out; none where that can't be told. `schema` is walked along the keywords that
+/// lead to the error: `…/properties/line/type`.
+fn is_optional(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Option<bool> {
+    let path = error.schema_path().to_string();
+    let mut keywords: Vec<String> =
+        path.split('/').skip(1).map(|keyword| keyword.replace("~1", "/").replace("~0", "~")).collect();
+    let (_, key) = (keywords.pop()?, keywords.pop()?);
+    if keywords.pop()? != "properties" {
+        return None;
+    }
+    let mut parent = schema;
+    for keyword in &keywords {
+        // What is asked for elsewhere, too, is not seen from here.
+        if matches!(keyword.as_str(), "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas")
+        {
+            return None;
+        }
+        parent = match (parent, keyword.as_str()) {
+            (Value::Object(fields), "$ref") => schema.pointer(fields.get("$ref")?.as_str()?.strip_prefix('#')?)?,
+            (Value::Object(fields), keyword) => fields.get(keyword)?,
+            (Value::Array(items), place) => items.get(place.parse::<usize>().ok()?)?,
+            (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), _) => return None,
+        };
+    }
+    let required = parent.get("required").and_then(Value::as_array);
+    Some(required.is_none_or(|required| required.iter().all(|name| name.as_str() != Some(key.as_str()))))
 }
 
 /// `$.items[3].name`: as the paths of `quotes.each` are written.

@@ -1,8 +1,8 @@
 //! The calls of one reply, and what those that are done mean for those behind them.
 
 use super::{
-    call::{ControlCall, ParsedCall, PendingCall},
-    contract::DeliverableState,
+    call::{PendingCall, Tool},
+    contract::{DeliverableState, WORDS},
     event::{CallEnd, PreparedWrite, ToolResult},
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -91,17 +91,18 @@ impl ReplyCalls {
             SentBackKind::Failed | SentBackKind::Refused | SentBackKind::Records(_) => false,
         };
         self.sent_back.retain(|sent| !result.checked.iter().any(|state| is_of(sent, state)));
-        // What a completion comes to is no news for the one behind it.
-        let completes = matches!(
-            call.call,
-            ParsedCall::Control(
-                ControlCall::TodoComplete { .. }
-                    | ControlCall::JobComplete { .. }
-                    | ControlCall::Report(_)
-                    | ControlCall::Verdict(_)
-            )
-        );
-        if completes {
+        // What a completion comes to is no news for the one behind it, and what was to be noted is no part of the work.
+        if let Some(
+            Tool::TodoComplete
+            | Tool::JobComplete
+            | Tool::Report
+            | Tool::Verdict
+            | Tool::TodoList
+            | Tool::AddNote
+            | Tool::AddAccomplishment
+            | Tool::AddLesson,
+        ) = call.tool
+        {
             return;
         }
         let mut add = |what| self.sent_back.push(SentBack { name: call.said.name.clone(), what });
@@ -120,8 +121,12 @@ impl ReplyCalls {
         }
     }
 
-    /// Whether something came back that is still to be seen, but for calls that failed.
-    pub(crate) fn has_news(&self) -> bool {
-        self.sent_back.iter().any(|sent| sent.what != SentBackKind::Failed)
+    /// What of it concerns work on the deliverables: it holds back a `todo_complete`, too. A text that is too short so far does not.
+    pub(crate) fn unseen_work(&self) -> Option<&SentBack> {
+        self.sent_back.iter().find(|sent| match &sent.what {
+            SentBackKind::Records(_) => true,
+            SentBackKind::Checks { path, names } => names.iter().any(|name| *name != format!("{path}: {WORDS}")),
+            SentBackKind::Failed | SentBackKind::Refused => false,
+        })
     }
 }

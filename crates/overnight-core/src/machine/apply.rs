@@ -265,7 +265,8 @@ impl Job {
                 self.notes.push(text.clone());
                 self.phase.notes.push(text.clone());
             }
-            Event::CompletionRefused { .. } => {
+            Event::CompletionRefused { checks } => {
+                self.phase.on_checks_failed(checks);
                 let turn = self.totals.spent.turns;
                 if self.refusals.in_turn != turn {
                     self.refusals = CompletionRefusals { counted: self.refusals.counted + 1, in_turn: turn };

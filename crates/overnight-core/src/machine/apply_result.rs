@@ -2,8 +2,9 @@
 
 use crate::job::{
     call::{ControlCall, Family, ParsedCall, PendingCall},
+    contract::{Check, DeliverableState},
     event::{CallEnd, PhaseKind, ToolResult},
-    state::{CompletionRule, Job},
+    state::{CompletionRule, Job, Phase},
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,7 +17,7 @@ impl Job {
         let prepared = self.calls.prepared.take();
         self.epoch.push_result(said, result, tokens);
         if let (ParsedCall::Control(ControlCall::TodoComplete { .. }), CallEnd::Skipped) = (&call.call, result.end)
-            && self.calls.has_news()
+            && self.calls.unseen_work().is_some()
         {
             self.calls.is_completion_refused = true;
         }
@@ -67,7 +68,34 @@ impl Job {
             self.phase.effort.on_change();
         }
         for state in &result.checked {
+            self.phase.on_deliverable_checked(state);
             self.deliverables.insert(state.path.clone(), state.clone());
+        }
+    }
+}
+
+impl Phase {
+    /// The board says the same as a refused completion.
+    pub(super) fn on_checks_failed(&mut self, failed: &[Check]) {
+        let Some(checks) = &mut self.checks else { return };
+        for check in checks.iter_mut() {
+            check.passed = failed.iter().all(|failed| failed.name != check.name);
+        }
+        checks.retain(|check| check.passed);
+        checks.extend(failed.iter().cloned());
+    }
+
+    /// What the board says of a deliverable's checks changes with them.
+    fn on_deliverable_checked(&mut self, state: &DeliverableState) {
+        let Some(checks) = &mut self.checks else { return };
+        for check in checks.iter_mut().filter(|check| check.name.starts_with(&format!("{}: ", state.path))) {
+            let failed = state.failed.iter().find(|failed| failed.name == check.name);
+            if check.passed == failed.is_some() {
+                check.passed = failed.is_none();
+                if let Some(failed) = failed {
+                    check.detail.clone_from(&failed.detail);
+                }
+            }
         }
     }
 }

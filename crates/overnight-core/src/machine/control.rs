@@ -253,8 +253,7 @@ pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -
 }
 
 /// Why nothing is claimed to be done behind what came back: the model has not seen it yet.
-pub(super) fn unseen(sent_back: &[SentBack]) -> Option<String> {
-    let SentBack { name, what } = sent_back.first()?;
+pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
     let what = match what {
         SentBackKind::Failed => "failed".to_owned(),
         SentBackKind::Refused => "was refused".to_owned(),
@@ -264,5 +263,5 @@ pub(super) fn unseen(sent_back: &[SentBack]) -> Option<String> {
         SentBackKind::Checks { names, .. } => format!("found what fails ({})", names.join("; ")),
     };
     let name = head(name, 20);
-    Some(format!("not run: {name} before it in this reply {what}; look at its result first"))
+    format!("not run: {name} before it in this reply {what}; look at its result first")
 }

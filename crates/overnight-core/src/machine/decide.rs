@@ -12,7 +12,6 @@ use super::{
 use crate::{
     job::{
         call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall, arguments::CompletionStatus},
-        ending::Ending,
         event::{CallEnd, EpochCause, Event, PlanningEnd, PreparedWrite, SavedFile, ToolResult, Why},
         helper::HELPERS_FOLDER,
         record::{HoldReason, JobStatus},
@@ -144,9 +143,9 @@ impl Job {
                 skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
             }
             ParsedCall::Control(ControlCall::JobComplete { status: CompletionStatus::Complete, .. })
-                if let Some(text) = unseen(&self.calls.sent_back) =>
+                if let Some(sent_back) = self.calls.sent_back.first() =>
             {
-                skipped(&text)
+                skipped(&unseen(sent_back))
             }
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
@@ -171,8 +170,8 @@ impl Job {
         if self.calls.is_completion_refused {
             return Some("not run: a todo_complete before it in this reply was not taken".to_owned());
         }
-        if self.calls.has_news() {
-            return unseen(&self.calls.sent_back);
+        if let Some(sent_back) = self.calls.unseen_work() {
+            return Some(unseen(sent_back));
         }
         let why = match self.calls.completions {
             CompletionRule::Run => return None,

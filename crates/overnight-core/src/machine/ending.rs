@@ -16,9 +16,9 @@ use crate::job::{
     hold_cause::HoldCause,
     instructions::Review,
     record::{Delivered, JobStatus, QuotePositions},
-    state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job},
+    state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job, LAST_REVIEW_TODO},
     time::Timestamp,
-    todo::TodoStatus,
+    todo::{Todo, TodoStatus},
 };
 
 /// `job_complete` is refused this many times; the next call ends the job as partial.
@@ -146,6 +146,7 @@ impl Job {
                 .then(|| format!("the confidence of {} is under the floor of {floor}", completion.confidence));
             let reason = self.open_findings().or(unsure);
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
+            let todos = self.completed_with_it(checks.len(), reason.is_some());
             let text = match &reason {
                 None => "Accepted: every check passed.".to_owned(),
                 Some(reason) => format!("Every check passed; the job ends as partial: {reason}."),
@@ -162,11 +163,7 @@ impl Job {
                 open_todos: Vec::new(),
             };
             let mut events = vec![returned(call, CallEnd::Done, text)];
-            events.extend(self.phase.todos.open().map(|todo| Event::TodoCompleted {
-                id: todo.id,
-                outcome: Some("accepted with job_complete".to_owned()),
-                unevidenced: false,
-            }));
+            events.extend(todos);
             return self.end_job(events, ending, Why::PhaseDone);
         }
         let refusals = self.refusals;
@@ -195,6 +192,28 @@ impl Job {
             listed.join("\n")
         );
         vec![refusal(call, text), Event::CompletionRefused { checks: failed }]
+    }
+
+    /// The review's todos that an accepted completion completes with it. Each says by whom something was verified.
+    fn completed_with_it(&self, checks: usize, is_partial: bool) -> Vec<Event> {
+        let accepted = if is_partial {
+            format!("all {checks} checks of the program passed; the job is partial")
+        } else {
+            format!("accepted by the program: all its {checks} checks passed")
+        };
+        let completed = |(number, todo): (usize, &Todo)| {
+            let is_last = todo.content == LAST_REVIEW_TODO;
+            let is_worked = number == 0 && self.phase.effort.worked;
+            let outcome = match (is_last, is_worked) {
+                (true, _) => accepted.clone(),
+                (false, true) => "closed with job_complete, by the program's checks".to_owned(),
+                (false, false) => {
+                    "closed with job_complete: the program's checks were made, and nothing else".to_owned()
+                }
+            };
+            Event::TodoCompleted { id: todo.id, outcome: Some(outcome), unevidenced: !is_last && !is_worked }
+        };
+        self.phase.todos.open().enumerate().map(completed).collect()
     }
 
     fn coverage_check(&self, coverage: &Coverage) -> Check {

@@ -280,7 +280,7 @@ pub(super) fn of(helper: &Helper, mut event: Event) -> Event {
 fn undone(calls: &ReplyCalls) -> Option<String> {
     let name = calls.unreadable.as_ref().or(calls.skipped.as_ref()).map(|name| head(name, 20));
     let was_not_done = |name| format!("not run: {name} before it in this reply was not done; look at its result first");
-    name.map(was_not_done).or_else(|| unseen(&calls.sent_back))
+    name.map(was_not_done).or_else(|| calls.sent_back.first().map(unseen))
 }
 
 /// Whether a change stays in the helper's own folder.

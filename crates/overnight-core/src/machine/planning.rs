@@ -6,6 +6,7 @@ use crate::{
     job::{
         call::arguments::TodoItem,
         event::{CallEnd, Event, PhaseKind, PlanningEnd, Why},
+        instructions::PhaseBounds,
         plan::{PhaseState, Plan, PlannedPhase, is_final_review},
         spec::JobSpec,
         state::{Job, LAST_REVIEW_TODO, Planning},
@@ -25,14 +26,20 @@ pub(super) const SYSTEM_TODOS: usize = 3;
 /// Documents of one phase in the plan that the system writes.
 const DOCUMENTS_A_PHASE: usize = 10;
 
-/// The five todos of phase 0.
-pub fn bootstrap_todos(at: Timestamp) -> Vec<Todo> {
+/// The five todos of phase 0. A job that fits in one piece needs no phases of a certain length.
+pub fn bootstrap_todos(spec: &JobSpec, at: Timestamp) -> Vec<Todo> {
+    let PhaseBounds { min_todos, max_todos } = spec.instructions.phase;
+    let divide = if compact::fits(spec) {
+        "Divide the plan into phases, as many as it needs".to_owned()
+    } else {
+        format!("Divide the plan into phases of {min_todos}-{max_todos} steps")
+    };
     let pairs = [
         ("Generate the workspace summary with generate_workspace_summary()", "Generating the workspace summary"),
         ("Read workspace_summary.md", "Reading the workspace summary"),
         ("Read instructions.md", "Reading the instructions"),
         ("Write the plan to main_plan.md", "Writing the plan"),
-        ("Divide the plan into phases of 5-20 steps", "Dividing the plan into phases"),
+        (divide.as_str(), "Dividing the plan into phases"),
     ];
     TodoList::from_pairs(&pairs.map(|(content, active)| (content.to_owned(), active.to_owned())), at)
 }
@@ -77,7 +84,7 @@ pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {
                 crate::tokens::head(text, 20)
             ));
         }
-        if !compact::fits(job) && steps + UNDER < bounds.min_todos {
+        if !compact::fits(&job.spec) && steps + UNDER < bounds.min_todos {
             let before = at.checked_sub(1).and_then(|before| phases.get(before)).filter(|phase| is_judged(phase));
             let neighbours: Vec<String> =
                 before.into_iter().chain(phases.get(at + 1).filter(|phase| is_judged(phase))).map(named).collect();
@@ -112,7 +119,7 @@ pub(super) fn set_todos(
     }
     let bounds = job.spec.instructions.phase;
     let (min, max) = (job.fewest_todos() as usize, bounds.max_todos as usize);
-    let is_short = !compact::fits(job) && count + (UNDER as usize) < min;
+    let is_short = !compact::fits(&job.spec) && count + (UNDER as usize) < min;
     if planning.refused == 0 && (is_short || count > max + OVER as usize) {
         return refused(if is_short {
             format!("{count} todos are too few: a phase has {min} to {max}; divide the work into smaller tasks")
@@ -124,7 +131,7 @@ pub(super) fn set_todos(
     let text =
         format!("{}\n{}", todo_board::answer(&list, job.spec.budget_tokens), todo_board::counts_line(list.counts()));
     let mut events = vec![returned(call, CallEnd::Done, text), Event::TodosWritten { todos }];
-    if !compact::fits(job) && count < min {
+    if !compact::fits(&job.spec) && count < min {
         events.push(Event::TodosWarned { warning: format!("the list has {count} todos, fewer than {min}") });
     } else if count > max {
         events.push(Event::TodosWarned { warning: format!("the list has {count} todos, more than {max}") });

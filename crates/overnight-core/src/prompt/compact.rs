@@ -4,6 +4,7 @@ use super::bounds::{fixed_tokens, room};
 use crate::job::{
     event::EpochCause,
     instructions::{CompactionPolicy, SummaryBy},
+    spec::JobSpec,
     state::Job,
 };
 
@@ -58,9 +59,9 @@ pub(crate) fn has_room(job: &Job, more: u64) -> bool {
 }
 
 /// Whether the job's documents leave so much of the room that it needs no division: neither small phases nor compactions.
-pub fn fits(job: &Job) -> bool {
-    match job.spec.instructions.context.compact {
-        CompactionPolicy::Auto => job.spec.document_tokens() <= room(&job.spec) * FITTING_DOCUMENTS_PERCENT / 100,
+pub fn fits(spec: &JobSpec) -> bool {
+    match spec.instructions.context.compact {
+        CompactionPolicy::Auto => spec.document_tokens() <= room(spec) * FITTING_DOCUMENTS_PERCENT / 100,
         CompactionPolicy::Always => false,
     }
 }
@@ -94,7 +95,7 @@ pub(crate) fn owed(job: &Job) -> Compaction {
         return Compaction::None;
     }
     let (tokens, budget) = (local_tokens(job), as_local(job, job.spec.budget_tokens));
-    let fits = fits(job);
+    let fits = fits(&job.spec);
     if job.compaction.phase_ended {
         let asks = job.spec.instructions.context.summary == SummaryBy::Model && !job.is_review();
         return match fits && tokens <= budget * FITTING_PROMPT_PERCENT / 100 {

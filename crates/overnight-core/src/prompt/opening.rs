@@ -149,7 +149,7 @@ fn documents(job: &Job, tokens: u64) -> String {
                 more => format!(", {more} parts unreadable"),
             };
             format!(
-                "- {} ({}, {} {units}, about {} tokens, {} read{next}{gaps})",
+                "- {} ({}, {} {units}, about {} tokens, {} shown{next}{gaps})",
                 document.name,
                 document.format,
                 document.units,

@@ -6,7 +6,7 @@ use crate::{
         call::TodoFilter,
         contract::{Check, DeliverableState},
         event::{PhaseKind, Why},
-        state::{INSTRUCTIONS_FILE, Job, PLAN_FILE, Planning, Progress, TODOS_FILE},
+        state::{INSTRUCTIONS_FILE, Job, LAST_REVIEW_TODO, PLAN_FILE, Planning, Progress, TODOS_FILE},
         todo::{Todo, TodoStatus},
         todo_list::{TodoCounts, TodoList},
     },
@@ -157,7 +157,10 @@ fn active_board(job: &Job) -> String {
         Some(_) if job.is_review() && job.proof.open().next().is_some() => {
             "Settle the open findings, then call job_complete(summary, deliverables, confidence)".to_owned()
         }
-        Some(todo) if job.is_review() && todo.content == crate::job::state::LAST_REVIEW_TODO => {
+        Some(todo) if job.is_review() && is_to_be_mended(job, todo) => {
+            "Mend the checks that fail, then call job_complete(summary, deliverables, confidence)".to_owned()
+        }
+        Some(todo) if job.is_review() && todo.content == LAST_REVIEW_TODO => {
             "Call job_complete(summary, deliverables, confidence)".to_owned()
         }
         Some(_) if job.is_bootstrap() => {
@@ -182,6 +185,12 @@ fn active_board(job: &Job) -> String {
         let _ = write!(body, "\n\n{}", checks_told(checks, share_of(job.spec.budget_tokens, CHECKS_TOKENS)));
     }
     frame("ACTIVE TODO LIST", &body, &instruction)
+}
+
+/// Whether checks fail that a completion would be refused for, and nothing else is to be done first.
+fn is_to_be_mended(job: &Job, todo: &Todo) -> bool {
+    let fails = job.phase.checks.iter().flatten().any(|check| !check.passed);
+    fails && (job.refusals.counted > 0 || todo.content == LAST_REVIEW_TODO)
 }
 
 /// The agent of the instructions that a todo is for.
@@ -228,7 +237,7 @@ fn reminders(job: &Job) -> Vec<String> {
 /// How the work goes, at the job's beginning.
 fn begun(job: &Job) -> String {
     let bounds = job.spec.instructions.phase;
-    let steps = if super::compact::fits(job) {
+    let steps = if super::compact::fits(&job.spec) {
         "one phase is enough for this job, with as few steps as it needs".to_owned()
     } else {
         format!(

@@ -49,12 +49,12 @@ pub struct AddedRecords {
     /// Items of the list now.
     now: usize,
     /// By place in the call, from 0.
-    refused: BTreeMap<usize, Refusal>,
+    refused: BTreeMap<usize, RecordRefusal>,
 }
 
 /// Why a record is not written.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Refusal {
+struct RecordRefusal {
     /// What follows its place directly: `.id: this value is not of type "integer".`
     faults: Vec<String>,
     /// The fields that are at fault.
@@ -108,8 +108,8 @@ impl AddedRecords {
 
     /// Those of `records` that were not written to `file`, as facts.
     pub fn refused(&self, file: &str, records: &[Value]) -> Vec<RefusedRecord> {
-        let fact = |(index, refusal): (&usize, &Refusal)| {
-            let Refusal { faults, fields } = refusal;
+        let fact = |(index, refusal): (&usize, &RecordRefusal)| {
+            let RecordRefusal { faults, fields } = refusal;
             let faults: Vec<&str> = faults.iter().map(|fault| fault.trim_start_matches([':', '.', ' '])).collect();
             let list = Some(self.list.clone());
             let record = records.get(*index)?.clone();
@@ -196,9 +196,9 @@ fn refused(
     records: &[Value],
     new: &[usize],
     find_quote: FindQuote<'_>,
-) -> Result<BTreeMap<usize, Refusal>, String> {
+) -> Result<BTreeMap<usize, RecordRefusal>, String> {
     let alone = path.around(records.to_vec());
-    let mut refused: BTreeMap<usize, Refusal> = BTreeMap::new();
+    let mut refused: BTreeMap<usize, RecordRefusal> = BTreeMap::new();
     if let Some(schema) = &d.schema {
         let validator = compile(schema).map_err(|why| format!("the schema of {} can't be used: {why}", d.path))?;
         for error in validator.iter_errors(&alone).take(MOST_ERRORS) {
@@ -220,7 +220,7 @@ fn refused(
                         LocationSegment::Index(index) => write!(place, "[{index}]"),
                     };
                 }
-                refuse(&mut refused, index, format!("{place}: {}.", what_is_wrong(&error)), field);
+                refuse(&mut refused, index, format!("{place}: {}.", what_is_wrong(schema, &error)), field);
             }
         }
     }
@@ -248,7 +248,7 @@ fn refused(
 }
 
 fn refuse(
-    refused: &mut BTreeMap<usize, Refusal>,
+    refused: &mut BTreeMap<usize, RecordRefusal>,
     index: usize,
     what: String,
     fields: impl IntoIterator<Item = String>,

@@ -64,6 +64,15 @@ impl Deliverable {
         self.schema.as_ref().is_none_or(|schema| contract::takes_null(schema, each, key))
     }
 
+    /// What to write where there is no value: null, nothing, or a value all the same.
+    fn otherwise(&self, each: &str, key: &str, [null, left_out]: [&'static str; 2]) -> &'static str {
+        if self.takes_null(each, key) {
+            return null;
+        }
+        let may_be_left_out = self.schema.as_ref().is_none_or(|schema| contract::may_be_left_out(schema, each, key));
+        if may_be_left_out { left_out } else { "" }
+    }
+
     fn describe(&self, text: &mut String) {
         if let (Some(schema), Some(place)) = (&self.schema, self.schema_asset()) {
             let compact = schema.to_string();
@@ -83,15 +92,19 @@ impl Deliverable {
             if let Some(page) = page {
                 let _ =
                     write!(text, ", and must stand on the page in `{page}`, the N of the `[page N]` marks in its text");
-                if self.takes_null(each, page) {
-                    text.push_str(" (null where the document has no pages)");
-                }
+                text.push_str(self.otherwise(
+                    each,
+                    page,
+                    [" (null where the document has no pages)", " (leave the key out where the document has no pages)"],
+                ));
             }
             if let Some(line) = line {
                 let _ = write!(text, ", and on the line in `{line}`, by the numbers before the lines of its text");
-                if self.takes_null(each, line) {
-                    text.push_str(" (null where the document has pages)");
-                }
+                text.push_str(self.otherwise(
+                    each,
+                    line,
+                    [" (null where the document has pages)", " (leave the key out where the document has pages)"],
+                ));
             }
             text.push('.');
             if self.takes_null(each, quote) {
