@@ -23,7 +23,7 @@ pub(crate) struct OldOfficeReader;
 
 impl Reader for OldOfficeReader {
     fn version(&self) -> &'static str {
-        "undoc 0.27.1"
+        "undoc 0.27.1+1"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -60,6 +60,7 @@ struct Beside {
     deletions: u64,
     has_pictures: bool,
     has_comments: bool,
+    has_numbers: bool,
     has_text_boxes: bool,
 }
 
@@ -98,6 +99,12 @@ impl Beside {
         note_counts(pages, &counts)?;
         if self.is_slides && self.has_pictures {
             pages.note("images, charts and embedded objects on its slides were left out".to_owned())?;
+        }
+        if self.has_numbers {
+            pages.note(
+                "numbers of lists stand as figures, also where the document shows letters or several numbers"
+                    .to_owned(),
+            )?;
         }
         if self.has_comments {
             pages.note("comments were left out".to_owned())?;
@@ -200,7 +207,10 @@ fn paragraph(paragraph: &Paragraph, beside: &mut Beside, flow: &mut Flow) {
     let level = usize::from(paragraph.list_info.as_ref().map_or(0, |list| list.level));
     let label = paragraph.list_info.as_ref().and_then(|list| match list.list_type {
         ListType::Bullet => Some("-".to_owned()),
-        ListType::Numbered => Some(list.number.map_or_else(|| "-".to_owned(), |number| format!("{number}."))),
+        ListType::Numbered => {
+            beside.has_numbers = true;
+            Some(list.number.map_or_else(|| "-".to_owned(), |number| format!("{number}.")))
+        }
         ListType::None => None,
     });
     // A page can end within a paragraph, and what follows goes on as one without a mark.

@@ -21,7 +21,8 @@ fn an_old_document_has_headings_lists_tables_and_notes() {
         gate.\n\n| Item | Price |\n| --- | --- |\n| Lamp | 12.50 € |\n\nSecond page: Größe äußerst.\n\n[1] Scales are checked in \
         May.\n";
     assert_eq!((read.format, read.unit, read.text.as_str()), (Format::OldOffice, Unit::Line, text));
-    assert_eq!((read.gaps, read.notes), (vec![], vec![]));
+    let note = "numbers of lists stand as figures, also where the document shows letters or several numbers".to_owned();
+    assert_eq!((read.gaps, read.notes), (vec![], vec![note]));
 }
 
 #[test]
