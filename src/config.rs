@@ -6,19 +6,22 @@
 //! paths in a file begin in the file's folder, and so do the default ones where the file was found above. All others begin in
 //! the current folder.
 
-use crate::{extraction::OcrMode, model::remote::Key, telemetry::TraceTarget};
+use crate::{
+    extraction::{OcrMode, SandboxMode},
+    model::remote::Key,
+    telemetry::TraceTarget,
+};
 use overnight_core::{
     amount::shown,
     job::{instructions::MIN_BUDGET_TOKENS, models::Tier},
 };
 use sources::{
-    API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, InvalidValue,
-    LOG_FORMAT, MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SettingSources, TIER, TOKENS,
-    TOKENS_PER_MINUTE, TURNS, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd,
-    variable, workspace_store,
+    ALLOW_HTTP, API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS,
+    InvalidValue, LOG_FORMAT, MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SANDBOX, SettingSources,
+    TIER, TOKENS, TOKENS_PER_MINUTE, TURNS, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, flag, folder,
+    line, server, usd, variable, workspace_store,
 };
 use std::{
-    ffi::OsString,
     fmt,
     path::{Path, PathBuf},
 };
@@ -41,8 +44,6 @@ pub use text_file::{TextFileError, text_file};
 /// Read in the current folder, or the nearest one above that has it, unless another file is named.
 pub const FILE: &str = "overnight.yaml";
 const PREFIX: &str = "OVERNIGHT_";
-/// What [`plain_environment`] names.
-const PLAIN: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 /// Names the file; not a value of its own.
 const FILE_VARIABLE: &str = "OVERNIGHT_CONFIG";
 
@@ -65,6 +66,7 @@ pub struct Flags {
     pub tokens: Option<String>,
     pub base_url: Option<String>,
     pub api_key_env: Option<String>,
+    pub allow_http: Option<String>,
     pub models_file: Option<String>,
     /// `NAME=VALUE` each.
     pub headers: Vec<String>,
@@ -206,6 +208,8 @@ pub struct Settings {
     pub base_url: Setting<Option<BaseUrl>>,
     /// The variable that holds the key; none: the provider's usual one.
     pub api_key_env: Setting<Option<String>>,
+    /// Whether a key may go over plain HTTP to any server.
+    pub allow_http: Setting<bool>,
     /// A table of models that goes over the shipped one.
     pub models_file: Setting<Option<PathBuf>>,
     /// Limits of a model's server, for all jobs of a process together.
@@ -222,6 +226,8 @@ pub struct Settings {
     cloud: CloudVariables,
     /// Whether characters are recognised in images.
     pub ocr: Setting<OcrMode>,
+    /// Whether readers of documents are confined.
+    pub sandbox: Setting<SandboxMode>,
     /// The most MiB of texts that are kept for later jobs.
     pub cache_mib: Setting<u64>,
     pub log_format: Setting<LogFormat>,
@@ -244,11 +250,6 @@ pub enum ConfigError {
     InVariable { name: String, what: String },
     #[error("{flag} {what}")]
     InFlag { flag: &'static str, what: String },
-}
-
-/// The variables that other programs get which this one starts for a person: no key and no password is among them.
-pub fn plain_environment() -> Vec<(&'static str, OsString)> {
-    PLAIN.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
 }
 
 /// The user that runs this process, for the record of who reviewed: as the session names it, else as the system does.
@@ -328,6 +329,7 @@ impl Settings {
             tokens: sources.optional(&TOKENS, |text| at_least(1, text))?,
             base_url: sources.optional(&BASE_URL, server)?,
             api_key_env: sources.optional(&API_KEY_ENV, variable)?,
+            allow_http: sources.setting(&ALLOW_HTTP, "false", flag)?,
             models_file: sources.optional(&MODELS_FILE, folder)?.resolved_in(root, &base_folder::optional_below),
             requests_per_minute: sources.optional(&REQUESTS_PER_MINUTE, |text| at_least(1, text))?,
             tokens_per_minute: sources.optional(&TOKENS_PER_MINUTE, |text| at_least(1, text))?,
@@ -335,6 +337,9 @@ impl Settings {
             idle_timeout_ms: sources.optional(&IDLE_TIMEOUT, duration)?,
             ocr: sources.setting(&OCR, OcrMode::Auto.as_str(), |text| {
                 OcrMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
+            })?,
+            sandbox: sources.setting(&SANDBOX, SandboxMode::Auto.as_str(), |text| {
+                SandboxMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, required or off"))
             })?,
             cache_mib: sources.setting(&CACHE_MIB, "4096", |text| at_least(0, text))?,
             headers: Headers::parse(&flags.headers)?,
@@ -379,12 +384,14 @@ impl Settings {
             (TOKENS.name, optional(&self.tokens, u64::to_string), self.tokens.origin.clone()),
             (BASE_URL.name, optional(&self.base_url, BaseUrl::to_string), self.base_url.origin.clone()),
             (API_KEY_ENV.name, optional(&self.api_key_env, Clone::clone), self.api_key_env.origin.clone()),
+            (ALLOW_HTTP.name, self.allow_http.value.to_string(), self.allow_http.origin.clone()),
             (MODELS_FILE.name, optional(&self.models_file, path), self.models_file.origin.clone()),
             (REQUESTS_PER_MINUTE.name, optional(requests, u64::to_string), requests.origin.clone()),
             (TOKENS_PER_MINUTE.name, optional(tokens, u64::to_string), tokens.origin.clone()),
             (PARALLEL_CALLS.name, optional(calls, u64::to_string), calls.origin.clone()),
             (IDLE_TIMEOUT.name, optional(&self.idle_timeout_ms, millis), self.idle_timeout_ms.origin.clone()),
             (OCR.name, self.ocr.value.as_str().to_owned(), self.ocr.origin.clone()),
+            (SANDBOX.name, self.sandbox.value.as_str().to_owned(), self.sandbox.origin.clone()),
             (CACHE_MIB.name, self.cache_mib.value.to_string(), self.cache_mib.origin.clone()),
             (LOG_FORMAT.name, self.log_format.value.name().to_owned(), self.log_format.origin.clone()),
         ];

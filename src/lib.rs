@@ -17,7 +17,8 @@
 //! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`workspace_store`]: workspaces kept
 //!   in an object store, so that any machine can go on
 //! - [`workspace`]: files, journal, archives · [`store`]: SQLite and PostgreSQL · [`model`]: who answers a prompt
-//! - [`blocking`]: work that blocks its thread · [`failpoint`]: where tests kill the program; a release build has none
+//! - [`blocking`]: work that blocks its thread · `subprocess`: starts other programs, without this one's secrets · [`failpoint`]:
+//!   where tests kill the program; a release build has none
 
 pub mod audit;
 pub mod batch;
@@ -33,6 +34,7 @@ pub mod report;
 pub mod review;
 pub mod runner;
 pub mod store;
+mod subprocess;
 pub mod telemetry;
 pub mod tool;
 pub mod web;

@@ -92,6 +92,7 @@ pub(super) async fn run(flags: Flags, args: &DoctorArgs) -> Result<u8, CliError>
     ];
     let extractor = super::documents::extractor(settings);
     checks.push(check_result("documents", extractor.map(|one| one.helpers()).map_err(|error| error.to_string())));
+    checks.push(check_result("sandbox", super::documents::confinement(settings)));
     // Nobody is told by a trial: that would be a message.
     let told =
         settings.notice_targets().map(|all| all.iter().map(|one| one.channel.name()).collect::<Vec<_>>().join(", "));

@@ -1,12 +1,15 @@
 //! How this program reads documents: by itself, in processes of its own.
 
-use super::CliError;
+use super::{CliError, out};
 use crate::{
     config::Settings,
-    extraction::{CACHE_FOLDER, Extractor},
+    extraction::{CACHE_FOLDER, Confinement, Extractor, ReaderProgram, SandboxMode},
     store::database_file,
 };
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Once,
+};
 
 /// What stays this program's file, also when another version is put in its place while it runs.
 const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -32,10 +35,32 @@ pub(super) fn extractor(settings: &Settings) -> Result<Extractor, CliError> {
     };
     let workspaces = super::run::workspaces(settings)?;
     let most_bytes = settings.cache_mib.value.saturating_mul(1 << 20);
+    let program = ReaderProgram { path: program, sandbox: settings.sandbox.value, tell_unconfined };
     let extractor =
         Extractor::new(program, workspaces.join(CACHE_FOLDER), settings.ocr.value).with_cache_bytes(most_bytes);
     match extractor.missing() {
         None => Ok(extractor),
         Some(sentence) => Err(CliError::usage(sentence)),
     }
+}
+
+/// How readers are confined, for a person.
+pub(super) fn confinement(settings: &Settings) -> Result<String, String> {
+    let confinement = Confinement::in_force();
+    match settings.sandbox.value {
+        SandboxMode::Off => Ok("readers and OCR programs are not confined (`documents.sandbox` is `off`)".to_owned()),
+        SandboxMode::Auto => Ok(confinement.summary()),
+        SandboxMode::Required if confinement.missing().is_some() => Err(confinement.summary()),
+        SandboxMode::Required => Ok(confinement.summary()),
+    }
+}
+
+/// Once in a process: a system that can't confine readers is no reason to stop.
+fn tell_unconfined(missing: &str) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        out::note(&format!(
+            "readers and OCR programs are not fully confined here: {missing}; set `documents.sandbox` to `off` to hear no more of it"
+        ));
+    });
 }

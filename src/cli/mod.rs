@@ -114,7 +114,7 @@ struct GlobalArgs {
 enum CliCommand {
     /// Reads the document on standard input, within limits; for this program itself
     #[command(hide = true)]
-    ExtractDocument { question: String },
+    ExtractDocument,
     /// Set up a folder for a task of your own, and try it on three documents
     Init(init::InitArgs),
     /// Work one job here and now, with progress on the terminal
@@ -201,8 +201,8 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::COMPLETED });
         }
     };
-    if let CliCommand::ExtractDocument { question } = &cli.command {
-        return crate::extraction::answer(question);
+    if let CliCommand::ExtractDocument = &cli.command {
+        return crate::extraction::answer();
     }
     // Several threads help a worker with many jobs, and a server with many viewers; a single job gains nothing from them.
     let mut builder = match &cli.command {
@@ -253,7 +253,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     // Errors in the settings are already reported in the requested format.
     out::set_format(LogFormat::requested(&flags));
     match cli.command {
-        CliCommand::ExtractDocument { .. } => Ok(exit::USAGE),
+        CliCommand::ExtractDocument => Ok(exit::USAGE),
         CliCommand::Init(args) => Box::pin(init::run(flags, &args)).await,
         CliCommand::Run(args) => Box::pin(run::run(flags, &args)).await,
         CliCommand::Work(args) => worker::run(flags, &args).await,

@@ -36,6 +36,9 @@ pub(super) struct ServerArgs {
     /// The environment variable that holds the key; it is sent to this server only
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     api_key_env: Option<String>,
+    /// Let the key go over plain HTTP to a server that is neither on this machine nor in a private network
+    #[arg(long, help_heading = "Model")]
+    allow_http: bool,
     /// Sent with every call of the model; may be repeated
     #[arg(long = "header", value_name = "NAME=VALUE", help_heading = "Model")]
     headers: Vec<String>,
@@ -77,6 +80,7 @@ impl ServerArgs {
         Flags {
             base_url: self.base_url.clone(),
             api_key_env: self.api_key_env.clone(),
+            allow_http: self.allow_http.then(|| true.to_string()),
             headers: self.headers.clone(),
             models_file: self.models_file.clone(),
             record: self.record.clone(),
@@ -302,6 +306,7 @@ fn options<'a>(
         find_key,
         base_url: target.choice.base_url.clone(),
         api_key_env: target.choice.api_key_env.clone(),
+        allow_http: settings.allow_http.value,
         is_never_called: target.is_never_called,
         headers: if target.is_theirs { settings.headers.reveal().to_vec() } else { Vec::new() },
         record: settings.record.clone(),

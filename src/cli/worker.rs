@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
-    config::{Flags, Settings, plain_environment},
+    config::{Flags, Settings},
     notify::{NoticeChannel, NoticeTarget},
     store::Store,
     worker::{ClaimOutcome, JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
@@ -104,7 +104,7 @@ impl WorkArgs {
 
     /// Who is told of batches.
     fn notices(&self, settings: &Settings) -> Result<Vec<NoticeTarget>, CliError> {
-        let ends = self.on_batch_end.clone().map(|channel| channel.with_environment(plain_environment()));
+        let ends = self.on_batch_end.clone();
         let mut targets = settings.notice_targets()?;
         targets.extend(ends.map(|channel| NoticeTarget { channel, only_ends: true }));
         Ok(targets)

@@ -1,7 +1,7 @@
 //! Who is told when a batch has ended, and when a person is needed.
 
 use super::{
-    ConfigError, Origin, Setting, Settings, plain_environment,
+    ConfigError, Origin, Setting, Settings,
     sources::{
         InvalidValue, NOTIFY_COMMAND, NOTIFY_FROM, NOTIFY_PASSWORD, NOTIFY_SECRET, NOTIFY_SMTP, NOTIFY_TO, NOTIFY_URL,
         NOTIFY_USER, SettingKey, SettingSources, line, variable,
@@ -75,7 +75,7 @@ impl Settings {
         let notify = &self.notify;
         let mut channels = Vec::new();
         if let Some(line) = &notify.command.value {
-            channels.push(NoticeChannel::Command { line: line.clone(), environment: plain_environment() });
+            channels.push(NoticeChannel::Command { line: line.clone() });
         }
         match &notify.url.value {
             Some(url) => {

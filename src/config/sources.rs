@@ -54,6 +54,8 @@ pub(super) const BASE_URL: SettingKey =
     SettingKey { name: "base_url", flag: "--base-url", given: |p| p.base_url.as_ref() };
 pub(super) const API_KEY_ENV: SettingKey =
     SettingKey { name: "api_key_env", flag: "--api-key-env", given: |p| p.api_key_env.as_ref() };
+pub(super) const ALLOW_HTTP: SettingKey =
+    SettingKey { name: "allow_http", flag: "--allow-http", given: |p| p.allow_http.as_ref() };
 pub(super) const MODELS_FILE: SettingKey =
     SettingKey { name: "models_file", flag: "--models", given: |p| p.models_file.as_ref() };
 pub(super) const REQUESTS_PER_MINUTE: SettingKey = unflagged("requests_per_minute");
@@ -63,6 +65,7 @@ pub(super) const IDLE_TIMEOUT: SettingKey = unflagged("idle_timeout");
 pub(super) const WORKSPACE_STORE: SettingKey =
     SettingKey { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
 pub(super) const OCR: SettingKey = unflagged("documents.ocr");
+pub(super) const SANDBOX: SettingKey = unflagged("documents.sandbox");
 pub(super) const CACHE_MIB: SettingKey = unflagged("documents.cache_mib");
 pub(super) const NOTIFY_COMMAND: SettingKey =
     SettingKey { name: "notify.command", flag: "--notify-command", given: |p| p.notify_command.as_ref() };
@@ -78,7 +81,7 @@ pub(super) const NOTIFY_PASSWORD: SettingKey = unflagged("notify.email.password_
 pub(super) const LOG_FORMAT: SettingKey =
     SettingKey { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&SettingKey; 29] = [
+const KEYS: [&SettingKey; 31] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
@@ -92,12 +95,14 @@ const KEYS: [&SettingKey; 29] = [
     &TOKENS,
     &BASE_URL,
     &API_KEY_ENV,
+    &ALLOW_HTTP,
     &MODELS_FILE,
     &REQUESTS_PER_MINUTE,
     &TOKENS_PER_MINUTE,
     &PARALLEL_CALLS,
     &IDLE_TIMEOUT,
     &OCR,
+    &SANDBOX,
     &CACHE_MIB,
     &NOTIFY_COMMAND,
     &NOTIFY_URL,
@@ -262,9 +267,8 @@ fn plain(at: &YamlValue<'_>) -> Result<String, ValueError> {
         YamlNode::Whole(number) => Ok(number.to_string()),
         YamlNode::Number(number) => Ok(number.to_string()),
         YamlNode::Text(text) => Ok(text.clone()),
-        YamlNode::Null | YamlNode::Flag(_) | YamlNode::List(_) | YamlNode::Map(_) => {
-            Err(at.wrong("must be text or a number"))
-        }
+        YamlNode::Flag(flag) => Ok(flag.to_string()),
+        YamlNode::Null | YamlNode::List(_) | YamlNode::Map(_) => Err(at.wrong("must be text, a number, true or false")),
     }
 }
 
@@ -301,6 +305,10 @@ pub(super) fn at_least(min: u64, text: &str) -> Result<u64, InvalidValue> {
         number if number < min => Err(InvalidValue(format!("must be at least {min}, not {number}"))),
         number => Ok(number),
     }
+}
+
+pub(super) fn flag(text: &str) -> Result<bool, InvalidValue> {
+    text.parse().map_err(|_| InvalidValue(format!("must be true or false, not '{}'", shown(text))))
 }
 
 pub(super) fn usd(text: &str) -> Result<f64, InvalidValue> {

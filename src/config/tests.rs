@@ -34,12 +34,14 @@ fn defaults() {
         "tokens = not set (default)",
         "base_url = not set (default)",
         "api_key_env = not set (default)",
+        "allow_http = false (default)",
         "models_file = not set (default)",
         "requests_per_minute = not set (default)",
         "tokens_per_minute = not set (default)",
         "parallel_calls = not set (default)",
         "idle_timeout = not set (default)",
         "documents.ocr = auto (default)",
+        "documents.sandbox = auto (default)",
         "documents.cache_mib = 4096 (default)",
         "log_format = text (default)",
     ];
@@ -65,7 +67,7 @@ fn flags_over_environment_over_file_over_defaults() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret"),
         ("DATABASE_URL", "postgres://me:secret@db.example/jobs?sslmode=require&password=also"),
     ];
-    let file = "# limits\nturns: 7\n\ncost_usd: 5.50\nmodel: ollama:tiny\ntokens: 20M\nworkspaces: \"../work spaces\"\nbudget_tokens: 32000\napi_key_env: NIGHT_KEY\nmodels_file: models.yaml\nrequests_per_minute: 500\ntokens_per_minute: 200k\nidle_timeout: 90s\nlog_format: json\ndocuments:\n  ocr: never\n  cache_mib: 512\n";
+    let file = "# limits\nturns: 7\n\ncost_usd: 5.50\nmodel: ollama:tiny\ntokens: 20M\nworkspaces: \"../work spaces\"\nbudget_tokens: 32000\napi_key_env: NIGHT_KEY\nmodels_file: models.yaml\nrequests_per_minute: 500\ntokens_per_minute: 200k\nidle_timeout: 90s\nlog_format: json\ndocuments:\n  ocr: never\n  cache_mib: 512\n  sandbox: required\nallow_http: true\n";
     let expected = [
         "database_url = postgres://me:***@db.example/jobs?sslmode=require&password=*** (environment, DATABASE_URL)",
         "workspaces = ../work spaces (overnight.yaml:7)",
@@ -80,12 +82,14 @@ fn flags_over_environment_over_file_over_defaults() {
         "tokens = 20000000 (overnight.yaml:6)",
         "base_url = http://localhost:8080/v1 (environment, OVERNIGHT_BASE_URL)",
         "api_key_env = NIGHT_KEY (overnight.yaml:9)",
+        "allow_http = true (overnight.yaml:19)",
         "models_file = models.yaml (overnight.yaml:10)",
         "requests_per_minute = 500 (overnight.yaml:11)",
         "tokens_per_minute = 200000 (overnight.yaml:12)",
         "parallel_calls = 4 (environment, OVERNIGHT_PARALLEL_CALLS)",
         "idle_timeout = 1m 30s (overnight.yaml:13)",
         "documents.ocr = never (overnight.yaml:16)",
+        "documents.sandbox = required (overnight.yaml:18)",
         "documents.cache_mib = 512 (overnight.yaml:17)",
         "log_format = json (overnight.yaml:14)",
         "traces = https://traces.example:4318/v1/traces (environment, OTEL_EXPORTER_OTLP_ENDPOINT)",
@@ -103,7 +107,7 @@ fn relative_paths_begin_in_the_files_folder_and_default_ones_where_it_was_found(
     let file = ConfigFile { path: PathBuf::from("/project/overnight.yaml"), text: text.to_owned() };
     let flags = Flags { instructions: Some("here".to_owned()), ..Flags::default() };
     let settings = Settings::load(&flags, std::iter::empty(), Some(&file), Path::new("/project")).unwrap();
-    let shown: Vec<String> = shown_rows(&settings).into_iter().filter(|row| !row.contains("not set")).take(6).collect();
+    let shown: Vec<String> = shown_rows(&settings).into_iter().filter(|row| !row.contains("not set")).take(7).collect();
     assert_eq!(
         shown,
         [
@@ -111,6 +115,7 @@ fn relative_paths_begin_in_the_files_folder_and_default_ones_where_it_was_found(
             "workspaces = /project/workspaces (default)",
             "instructions = here (command line)",
             "model = scripted:/project/s.yaml (/project/overnight.yaml:2)",
+            "allow_http = false (default)",
             "models_file = /project/m.yaml (/project/overnight.yaml:1)",
             "documents.ocr = auto (default)",
         ]
@@ -132,10 +137,10 @@ fn mistakes_are_named_with_their_place() {
         ("\nworkspace: a", "F:2: unknown key 'workspace'; did you mean 'workspaces'?"),
         (
             "colour: red",
-            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, tier, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, documents, notify, log_format",
+            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, tier, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, allow_http, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, documents, notify, log_format",
         ),
         ("model: a\nmodel: b", "F:2: the key 'model' stands here twice; keep one"),
-        ("model: [a]", "F:1: 'model' must be text or a number"),
+        ("model: [a]", "F:1: 'model' must be text, a number, true or false"),
         ("turns: 0", "F:1: 'turns' must be at least 1, not 0"),
         ("turns: 1.5", "F:1: 'turns' must be a whole number such as 500k, 20M or 20000000, not '1.5'"),
         ("# x\nbudget_tokens: 7k", "F:2: 'budget_tokens' must be at least 8000, not 7000"),
@@ -151,6 +156,8 @@ fn mistakes_are_named_with_their_place() {
             "F:1: 'workspace_store' must hold no user name, password, query or blank: keys go by variables such as AWS_SECRET_ACCESS_KEY",
         ),
         ("documents:\n  ocr: maybe", "F:2: 'documents.ocr' must be auto, never or always"),
+        ("documents:\n  sandbox: true", "F:2: 'documents.sandbox' must be auto, required or off"),
+        ("allow_http: maybe", "F:1: 'allow_http' must be true or false, not 'maybe'"),
         ("documents:\n  ocrs: auto", "F:2: unknown key 'ocrs' in 'documents'; did you mean 'ocr'?"),
         (
             "documents:\n  cache_mib: much",

@@ -1,39 +1,48 @@
-//! The reader process: one request, one document on standard input, messages on standard output, under limits.
+//! The reader process: one request and one document on standard input, messages on standard output, under limits and confined.
 
 use super::{
+    confinement::{SandboxMode, confine},
     limits,
-    message::{ReaderMessage, ReaderRequest},
+    message::{ReaderMessage, ReaderOrder, ReaderRequest},
 };
 use crate::failpoint;
 use overnight_documents::{PageSink, Refusal, Stopped};
 use std::{
+    fs::File,
     io::{self, BufWriter, Read, StdoutLock, Write},
-    os::unix::process::CommandExt,
-    process::{Command, ExitCode},
+    os::{fd::AsFd, unix::process::CommandExt},
+    process::ExitCode,
     thread,
     time::Duration,
 };
 
-/// Answers one request, given as JSON. The parent process names what goes wrong here: this process just ends.
-pub fn answer(request: &str) -> ExitCode {
-    let Ok(request) = serde_json::from_str::<ReaderRequest>(request) else { return ExitCode::from(2) };
+/// Answers one request. The parent process names what goes wrong here: this process just ends.
+pub fn answer() -> ExitCode {
     limits::end_with_parent();
+    // Not by way of Rust's own standard input, which reads ahead.
+    let Ok(mut input) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else { return ExitCode::from(2) };
+    let Ok(ReaderOrder { sandbox, request }) = ReaderOrder::read(&mut input) else { return ExitCode::from(2) };
     let left = match &request {
         ReaderRequest::Read { left_ms, .. } | ReaderRequest::Run { left_ms, .. } => Duration::from_millis(*left_ms),
         ReaderRequest::Members { .. } | ReaderRequest::Take { .. } | ReaderRequest::Picture { .. } => limits::DOCUMENT,
     };
-    if let ReaderRequest::Run { program, arguments, .. } = &request {
-        limits::hold_memory();
-        limits::hold_time(left);
-        // Comes back only where there is no such program.
-        let _ = Command::new(program).args(arguments).exec();
-        return ExitCode::from(NO_PROGRAM);
-    }
     limits::hold_memory();
     limits::hold_time(left);
+    let program = if let ReaderRequest::Run { program, .. } = &request { Some(program) } else { None };
+    if sandbox != SandboxMode::Off {
+        let readable = program.map(|program| limits::readable_by(program)).unwrap_or_default();
+        if confine(&readable).missing().is_some() && sandbox == SandboxMode::Required {
+            return ExitCode::from(UNCONFINED);
+        }
+    }
+    if let ReaderRequest::Run { program, arguments, .. } = &request {
+        // Comes back only where there is no such program.
+        let _ = limits::command(program).args(arguments).exec();
+        return ExitCode::from(NO_PROGRAM);
+    }
     let reader = thread::Builder::new().stack_size(limits::STACK_BYTES).spawn(move || {
         let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
+        input.read_to_end(&mut bytes)?;
         tell(&request, &bytes, left)
     });
     match reader.map(thread::JoinHandle::join) {
@@ -48,6 +57,8 @@ pub fn answer(request: &str) -> ExitCode {
 pub(super) const PANICKED: u8 = 101;
 /// Exit code of a reader that the document doesn't fit in.
 pub(super) const OUT_OF_MEMORY: u8 = 102;
+/// Exit code of a reader that can't be confined as it must be.
+pub(super) const UNCONFINED: u8 = 103;
 /// Exit code where another program isn't there.
 pub(super) const NO_PROGRAM: u8 = 127;
 

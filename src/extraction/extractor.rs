@@ -6,7 +6,7 @@ use super::{
     limits::DOCUMENT,
     message::{ReaderMessage, ReaderRequest},
     ocr::{HelperPrograms, OcrMode},
-    parent::{ReaderOutput, ask},
+    parent::{ReaderOutput, ReaderProgram, ask},
     resumed_read,
 };
 use overnight_core::job::digest::sha256;
@@ -28,7 +28,7 @@ const MOST_PICTURE_BYTES: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Extractor {
     /// The program whose hidden command reads; none: it is read here, in this process.
-    program: Option<PathBuf>,
+    program: Option<ReaderProgram>,
     cache: Option<TextCache>,
     tools: HelperPrograms,
     /// Documents that may still be begun at the same time: each may take a gigabyte.
@@ -37,10 +37,9 @@ pub struct Extractor {
 }
 
 impl Extractor {
-    /// Reads each document in a process of its own, started from `program`, which is ours. Texts are kept in the folder
-    /// `cache`.
-    pub fn new(program: PathBuf, cache: PathBuf, recognition: OcrMode) -> Self {
-        let tools = HelperPrograms::find(&program, recognition);
+    /// Reads each document in a process of its own, started from `program`. Texts are kept in the folder `cache`.
+    pub fn new(program: ReaderProgram, cache: PathBuf, recognition: OcrMode) -> Self {
+        let tools = HelperPrograms::find(program.clone(), recognition);
         Self { program: Some(program), cache: Some(TextCache::new(cache)), tools, ..Self::in_process() }
     }
 
@@ -68,9 +67,10 @@ impl Extractor {
         }
     }
 
-    /// Why documents can't be read as it is wanted: a program that isn't there.
+    /// Why documents can't be read as it is wanted: a program that isn't there, or a confinement.
     pub fn missing(&self) -> Option<String> {
-        self.tools.missing()
+        let unconfined = self.program.as_ref().and_then(ReaderProgram::unconfined);
+        unconfined.or_else(|| self.tools.missing())
     }
 
     /// Which other programs help, for a person.
@@ -201,7 +201,7 @@ impl ContainerOpener for Extractor {
 
 /// Documents inside one and the same file.
 fn members_of<'f>(
-    program: &Path,
+    program: &ReaderProgram,
     mut group: &'f [FoundDocument],
     take: &mut dyn FnMut(&'f FoundDocument, Result<Vec<u8>, DocumentError>),
 ) {

@@ -229,7 +229,7 @@ impl Help<'_> {
             left_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
         };
         let mut said = Vec::new();
-        let end = ask(self.tools.program.as_deref()?, &request, input, &mut |heard| match heard {
+        let end = ask(self.tools.program.as_ref()?, &request, input, &mut |heard| match heard {
             ReaderOutput::Bytes(piece) => {
                 said.extend_from_slice(&piece);
                 said.len() <= MOST_BYTES

@@ -1,12 +1,15 @@
-//! What a reader may use. The process sets its own limits before it looks at the document; the system holds them.
+//! What a reader may use, and what it gets of the environment. The process sets its own limits before it looks at the document;
+//! the system holds them.
 //!
 //! Time is time of a processor: a busy machine must not decide what can be read.
 
+use super::confinement;
+use crate::subprocess;
 use rustix::{
     process::{Resource, Rlimit, setrlimit},
     time::{ClockId, clock_gettime},
 };
-use std::time::Duration;
+use std::{ffi::OsStr, path::PathBuf, process::Command, time::Duration};
 
 /// Address space of a reader, in bytes.
 pub(super) const MEMORY_BYTES: u64 = 1 << 30;
@@ -22,6 +25,36 @@ pub(super) const MOST_CRASHES: usize = 5;
 pub(super) const MOST_KILLS: usize = 2;
 /// Stack of the reading thread, in bytes: parsers descend as deep as a document is nested.
 pub(super) const STACK_BYTES: usize = 64 << 20;
+
+/// What a reader, or a program that helps it, gets of the environment: where programs, libraries and models are, and how text is
+/// written here.
+const VARIABLES: &[&str] = &[
+    "PATH",
+    "LD_LIBRARY_PATH",
+    MODELS,
+    "LANG",
+    "LC_ALL",
+    #[cfg(feature = "failpoints")]
+    "FAILPOINTS",
+];
+/// Where `tesseract` has its models of languages.
+const MODELS: &str = "TESSDATA_PREFIX";
+/// Address space is what is limited, and each thread takes a large part of it.
+const FIXED: [(&str, &str); 4] =
+    [("RAYON_NUM_THREADS", "1"), ("OMP_THREAD_LIMIT", "1"), ("MALLOC_ARENA_MAX", "1"), ("RUST_BACKTRACE", "0")];
+
+/// A reader, or a program that helps it, with what it needs of the environment and nothing else.
+pub(super) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = subprocess::command(program, VARIABLES);
+    command.envs(FIXED);
+    command
+}
+
+/// Where `program`, whose name that is, finds what it is made of.
+pub(super) fn readable_by(program: &str) -> Vec<PathBuf> {
+    let more = ["LD_LIBRARY_PATH", MODELS].into_iter().flat_map(subprocess::listed_paths).collect();
+    confinement::readable_by(program, &subprocess::listed_paths("PATH"), more)
+}
 
 /// Processor time that this process has used, all threads together.
 pub(super) fn used() -> Duration {

@@ -1,10 +1,47 @@
-//! The protocol of the reader process: the request is its argument, the document its standard input, and its messages are one
-//! JSON object a line.
+//! The protocol of the reader process: the request is the head of its standard input, the document is what follows there, and its
+//! messages are one JSON object a line. A request may name thousands of files of an archive, which an argument can't hold.
 
+use super::confinement::SandboxMode;
 use overnight_documents::{Format, Members, PagePicture, QuoteOnPage, Refusal, Unit};
 use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
 
-/// The request, as the hidden command's one argument.
+/// What the process is asked, and how it is confined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ReaderOrder<R> {
+    pub(super) sandbox: SandboxMode,
+    pub(super) request: R,
+}
+
+impl ReaderOrder<&ReaderRequest> {
+    /// The head of the input: the length of the order in a line of its own, then the order.
+    pub(super) fn head(&self) -> io::Result<Vec<u8>> {
+        let order = serde_json::to_vec(self)?;
+        Ok([format!("{}\n", order.len()).into_bytes(), order].concat())
+    }
+}
+
+impl ReaderOrder<ReaderRequest> {
+    /// Reads a head, and no byte behind it: the program that this process may become reads on from there. `input` must not be
+    /// buffered.
+    pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
+        let mut length = 0_u64;
+        loop {
+            let mut byte = [0];
+            input.read_exact(&mut byte)?;
+            match byte[0] {
+                b'\n' => break,
+                digit @ b'0'..=b'9' => length = length.saturating_mul(10).saturating_add(u64::from(digit - b'0')),
+                _ => return Err(io::ErrorKind::InvalidData.into()),
+            }
+        }
+        let mut order = Vec::new();
+        input.take(length).read_to_end(&mut order)?;
+        Ok(serde_json::from_slice(&order)?)
+    }
+}
+
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub(super) enum ReaderRequest {

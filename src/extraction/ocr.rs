@@ -1,11 +1,7 @@
 //! The programs that may help our readers with OCR and broken PDFs: whether they are wanted, installed, and in which version.
 
-use super::child::NO_PROGRAM;
-use std::{
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::OnceLock,
-};
+use super::{child::NO_PROGRAM, limits, parent::ReaderProgram};
+use std::{process::Stdio, sync::OnceLock};
 
 /// `documents.ocr`: whether characters are recognised in images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +35,7 @@ impl OcrMode {
 #[derive(Debug)]
 pub(super) struct HelperPrograms {
     /// Ours, which holds the limits; none: no other programs are used.
-    pub(super) program: Option<PathBuf>,
+    pub(super) program: Option<ReaderProgram>,
     recognition: OcrMode,
     installed: OnceLock<InstalledPrograms>,
 }
@@ -53,8 +49,8 @@ pub(super) struct InstalledPrograms {
 }
 
 impl HelperPrograms {
-    pub(super) fn find(program: &Path, recognition: OcrMode) -> Self {
-        Self { program: Some(program.to_owned()), recognition, installed: OnceLock::new() }
+    pub(super) fn find(program: ReaderProgram, recognition: OcrMode) -> Self {
+        Self { program: Some(program), recognition, installed: OnceLock::new() }
     }
 
     pub(super) fn none() -> Self {
@@ -113,7 +109,7 @@ impl HelperPrograms {
 
 /// The first line that a program says when it is asked for its version; none where it isn't installed.
 fn version(program: &str, flag: &str) -> Option<String> {
-    let said = Command::new(program).arg(flag).stdin(Stdio::null()).output().ok()?;
+    let said = limits::command(program).arg(flag).stdin(Stdio::null()).output().ok()?;
     if said.status.code() == Some(i32::from(NO_PROGRAM)) {
         return None;
     }

@@ -1,16 +1,17 @@
 //! The parent of a reader process: starts it, gives it the document, reads its messages, and names how it ended.
 
 use super::{
-    child::{OUT_OF_MEMORY, PANICKED},
-    limits::SILENCE,
-    message::{ReaderMessage, ReaderRequest},
+    child::{OUT_OF_MEMORY, PANICKED, UNCONFINED},
+    confinement::{Confinement, SandboxMode},
+    limits::{self, SILENCE},
+    message::{ReaderMessage, ReaderOrder, ReaderRequest},
 };
 use overnight_documents::Refusal;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::{CommandExt, ExitStatusExt},
-    path::Path,
-    process::{Command, ExitStatus, Stdio},
+    path::PathBuf,
+    process::{ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
     time::Duration,
@@ -23,6 +24,35 @@ const MOST_WAITING: usize = 16;
 /// Bytes of what it says on standard error that are looked at.
 const MOST_COMPLAINT_BYTES: u64 = 16 << 10;
 const PIECE_BYTES: u64 = 256 << 10;
+
+/// Who reads, and how confined.
+#[derive(Clone, Debug)]
+pub struct ReaderProgram {
+    /// Our own program.
+    pub path: PathBuf,
+    pub sandbox: SandboxMode,
+    /// Is told what is missing of the confinement, each time that a reader starts without it.
+    pub tell_unconfined: fn(&str),
+}
+
+impl ReaderProgram {
+    fn tell(&self) {
+        if self.sandbox == SandboxMode::Auto
+            && let Some(missing) = Confinement::in_force().missing()
+        {
+            (self.tell_unconfined)(&missing);
+        }
+    }
+
+    /// Why nothing may be read, as a sentence.
+    pub(super) fn unconfined(&self) -> Option<String> {
+        let missing = (self.sandbox == SandboxMode::Required).then(|| Confinement::in_force().missing()).flatten()?;
+        Some(format!(
+            "`documents.sandbox` is `required`, and readers and OCR programs can't be confined: {missing}; set `auto` to read as \
+             well as this system can"
+        ))
+    }
+}
 
 /// How a reader process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,22 +102,18 @@ pub(super) enum ReaderOutput {
 
 /// Asks `request` about the document `bytes`. `hear` gets the answer piece by piece, and ends it by saying false.
 pub(super) fn ask(
-    program: &Path,
+    program: &ReaderProgram,
     request: &ReaderRequest,
     bytes: &[u8],
     hear: &mut dyn FnMut(ReaderOutput) -> bool,
 ) -> std::io::Result<ReaderEnd> {
-    let text = serde_json::to_string(request)?;
-    let mut child = Command::new(program)
-        .args([super::COMMAND, &text])
+    program.tell();
+    let head = ReaderOrder { sandbox: program.sandbox, request }.head()?;
+    let mut child = limits::command(&program.path)
+        .arg(super::COMMAND)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // Address space is what is limited, and each thread takes a large part of it.
-        .env("RAYON_NUM_THREADS", "1")
-        .env("OMP_THREAD_LIMIT", "1")
-        .env("MALLOC_ARENA_MAX", "1")
-        .env("RUST_BACKTRACE", "0")
         // A Ctrl-C is for the asking side to hear.
         .process_group(0)
         .spawn()?;
@@ -97,7 +123,7 @@ pub(super) fn ask(
     thread::scope(|scope| {
         scope.spawn(move || {
             // Who has heard enough closes its end.
-            let _ = input.map(|mut input| input.write_all(bytes));
+            let _ = input.map(|mut input| input.write_all(&head).and_then(|()| input.write_all(bytes)));
         });
         scope.spawn(move || output.map(|output| listen(BufReader::new(output), is_told, &sender)));
         let complaint = scope.spawn(move || complaint.map(last_words).unwrap_or_default());
@@ -199,6 +225,9 @@ fn end(status: ExitStatus, complaint: &str) -> ReaderEnd {
         _ if complaint.contains("overflowed its stack") => fell("it is nested too deeply"),
         (Some(code), _) if code == i32::from(OUT_OF_MEMORY) => ReaderEnd::Memory,
         (Some(code), _) if code == i32::from(PANICKED) => fell("its reader met something in it that it can't handle"),
+        (Some(code), _) if code == i32::from(UNCONFINED) => {
+            fell("its reader can't be confined, as `documents.sandbox` asks")
+        }
         (Some(code), _) => u8::try_from(code).map_or_else(|_| fell("its reader failed"), ReaderEnd::Code),
         (None, Some(signal)) if FROM_OUTSIDE.contains(&signal) => ReaderEnd::Killed(signal),
         (None, Some(signal)) => ReaderEnd::Fell(format!("its reader was ended by signal {signal}")),

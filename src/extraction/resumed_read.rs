@@ -4,14 +4,18 @@
 use super::{
     limits::{DOCUMENT, MOST_CRASHES, MOST_KILLS, PAGE},
     message::{ReaderMessage, ReaderRequest},
-    parent::{ReaderEnd, ReaderOutput, ask},
+    parent::{ReaderEnd, ReaderOutput, ReaderProgram, ask},
 };
 use overnight_documents::{CollectedPages, Extracted, Format, PageSink, Refusal, Stopped, Unit};
-use std::{io, path::Path, time::Duration};
+use std::{io, time::Duration};
 
 /// The text of `bytes`, read by processes of `program`, and what is left of a document's time. Only the ending of `name`
 /// matters. A reader that is ended from outside begins anew.
-pub(super) fn read(program: &Path, name: &str, bytes: &[u8]) -> io::Result<(Result<Extracted, Refusal>, Duration)> {
+pub(super) fn read(
+    program: &ReaderProgram,
+    name: &str,
+    bytes: &[u8],
+) -> io::Result<(Result<Extracted, Refusal>, Duration)> {
     let mut kills = 0;
     loop {
         match attempt(program, name, bytes)? {
@@ -31,7 +35,7 @@ enum ReadOutcome {
     Killed(i32),
 }
 
-fn attempt(program: &Path, name: &str, bytes: &[u8]) -> io::Result<ReadOutcome> {
+fn attempt(program: &ReaderProgram, name: &str, bytes: &[u8]) -> io::Result<ReadOutcome> {
     let mut partial = PartialText::default();
     let mut spent = Duration::ZERO;
     for _ in 0..MOST_CRASHES {
@@ -132,7 +136,7 @@ impl PartialText {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::confinement::SandboxMode, *};
     use std::{fs, os::unix::fs::PermissionsExt};
 
     #[test]
@@ -142,7 +146,7 @@ mod tests {
             let path = folder.path().join("reader");
             fs::write(&path, format!("#!/bin/sh\ncd {}\n{body}", folder.path().display())).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-            path
+            ReaderProgram { path, sandbox: SandboxMode::Off, tell_unconfined: |_| {} }
         };
         let said = [
             r#"{"message":"format","format":"text","reader":"plain"}"#,

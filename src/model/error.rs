@@ -14,6 +14,11 @@ pub enum ModelError {
     /// The key is not repeated.
     #[error("the key in {variable} has characters that can't be sent: check it for blanks and line ends")]
     UnsendableKey { variable: String },
+    /// What would be sent is named, and not shown.
+    #[error(
+        "{what} would go to {url} unencrypted, for all on the way to read: use https://, or allow it with --allow-http"
+    )]
+    PlainHttp { what: String, url: String },
     #[error("the base URL {url} {what}; check --base-url")]
     BaseUrl { url: String, what: String },
     /// The value is not repeated: it may be a secret.

@@ -117,6 +117,11 @@ pub fn shared_endpoint(base_url: &str, key: Option<&Key>, pace: RateLimits) -> R
     Ok(shared::endpoint(&Address::parse(base_url)?, key, pace))
 }
 
+/// Whether what is sent to a server goes over networks of others unencrypted.
+pub fn is_exposed(base_url: &str) -> Result<bool, ModelError> {
+    Ok(Address::parse(base_url)?.is_exposed())
+}
+
 impl RemoteModel {
     pub fn new(config: RemoteConfig) -> Result<Self, ModelError> {
         // Made once in a process; where it can't be, that is told before the first call.

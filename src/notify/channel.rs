@@ -1,10 +1,10 @@
 //! How people are told: by a command of this machine, at a web address, by e-mail.
 
 use super::{EmailChannel, Notice, NoticeKind, webhook};
-use crate::model::remote::Key;
+use crate::{model::remote::Key, subprocess};
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::{ffi::OsString, fmt, process::Stdio, time::Duration};
-use tokio::{io::AsyncWriteExt, process::Command};
+use std::{fmt, process::Stdio, time::Duration};
+use tokio::io::AsyncWriteExt;
 
 /// How long a command may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
@@ -21,11 +21,9 @@ pub struct InvalidChannel(pub String);
 /// A way to tell somebody.
 #[derive(Clone)]
 pub enum NoticeChannel {
-    /// For the shell; the notice is on its stdin as one JSON object. It gets these variables, and no others: what this process has may
-    /// be a key, or the database's password.
+    /// For the shell; the notice is on its stdin as one JSON object.
     Command {
         line: String,
-        environment: Vec<(&'static str, OsString)>,
     },
     /// Is sent the JSON object by POST, signed where there is a secret.
     Webhook {
@@ -58,7 +56,7 @@ impl NoticeChannel {
                 Err(InvalidChannel("must be a command, or an address that begins with http:// or https://".to_owned()))
             }
             url if url.starts_with("http://") || url.starts_with("https://") => Self::webhook(url, None),
-            command => Ok(Self::Command { line: command.to_owned(), environment: Vec::new() }),
+            command => Ok(Self::Command { line: command.to_owned() }),
         }
     }
 
@@ -68,15 +66,6 @@ impl NoticeChannel {
         match read.scheme() {
             "http" | "https" => Ok(Self::Webhook { url: url.to_owned(), secret }),
             _ => Err(InvalidChannel("must begin with http:// or https://".to_owned())),
-        }
-    }
-
-    /// A command gets these variables.
-    #[must_use]
-    pub fn with_environment(self, environment: Vec<(&'static str, OsString)>) -> Self {
-        match self {
-            Self::Command { line, .. } => Self::Command { line, environment },
-            Self::Webhook { .. } | Self::Email(_) => self,
         }
     }
 
@@ -96,7 +85,7 @@ impl NoticeChannel {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             last = match self {
                 // What it has done by then isn't known here.
-                Self::Command { line, environment } => return run(line, environment, &json(notice)).await,
+                Self::Command { line } => return run(line, &json(notice)).await,
                 Self::Webhook { url, secret } => webhook::post(url, secret.as_ref(), notice.event, json(notice)).await,
                 Self::Email(email) => email.send(notice).await,
             };
@@ -124,11 +113,9 @@ fn json(notice: &Notice) -> String {
     serde_json::to_string(notice).unwrap_or_default()
 }
 
-async fn run(line: &str, environment: &[(&str, OsString)], text: &str) -> Result<(), String> {
-    let mut child = Command::new("sh")
+async fn run(line: &str, text: &str) -> Result<(), String> {
+    let mut child = tokio::process::Command::from(subprocess::command("sh", &subprocess::PLAIN))
         .args(["-c", line])
-        .env_clear()
-        .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -193,8 +180,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_commands_failure_is_said() {
-        assert_eq!(run("cat >/dev/null", &[], "x").await, Ok(()));
-        assert_eq!(run("exit 3", &[], "x").await, Err("it ended with exit status: 3".to_owned()));
+        assert_eq!(run("cat >/dev/null", "x").await, Ok(()));
+        assert_eq!(run("exit 3", "x").await, Err("it ended with exit status: 3".to_owned()));
     }
 
     #[tokio::test]
@@ -210,7 +197,7 @@ mod tests {
             lines.collect::<Vec<String>>()
         });
         tokio::select! {
-            ended = run(&line, &[], "x") => unreachable!("{ended:?}"),
+            ended = run(&line, "x") => unreachable!("{ended:?}"),
             first = receiver => assert_eq!(first, Ok(Some("begun".to_owned()))),
         }
         assert_eq!(reader.join().unwrap(), [""; 0]);

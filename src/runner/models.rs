@@ -36,6 +36,8 @@ pub struct ModelOptions<'a> {
     pub base_url: Option<String>,
     /// The variable that holds the key; none: the provider's usual one, which only its own server is sent.
     pub api_key_env: Option<String>,
+    /// A key or a header may go over plain HTTP, also beyond private networks.
+    pub allow_http: bool,
     /// The model is asked for its price and window only: it needs no key.
     pub is_never_called: bool,
     /// Sent with every call; they may hold secrets.
@@ -71,6 +73,7 @@ impl Default for ModelOptions<'_> {
             find_key: &|_| None,
             base_url: None,
             api_key_env: None,
+            allow_http: false,
             is_never_called: false,
             headers: Vec::new(),
             record: None,
@@ -135,6 +138,13 @@ pub(super) fn open_remote(
     let key = variable.and_then(options.find_key);
     if let (None, Some(variable), false) = (&key, variable, options.is_never_called) {
         return Err(ModelError::NoKey { variable: variable.to_owned() });
+    }
+    if !options.allow_http && !options.is_never_called && remote::is_exposed(&base_url)? {
+        let header = options.headers.first().map(|(name, _)| format!("the header {name}"));
+        let key = key.as_ref().and(variable).map(|variable| format!("the key in {variable}"));
+        if let Some(what) = key.or(header) {
+            return Err(ModelError::PlainHttp { what, url: base_url });
+        }
     }
     let endpoint = remote::shared_endpoint(&base_url, key.as_ref(), options.pace)?;
     let open = |quirks: Quirks, timeouts: Timeouts, standard: Option<Arc<RemoteModel>>| {

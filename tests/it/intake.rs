@@ -171,7 +171,7 @@ fn a_report_by_rules_names_what_it_has_not_read() {
 }
 
 /// A PDF of one page that is only an image.
-fn scan() -> Vec<u8> {
+pub(crate) fn scan() -> Vec<u8> {
     let objects = [
         "<</Type/Catalog/Pages 2 0 R>>",
         "<</Type/Pages/Kids[3 0 R]/Count 1>>",

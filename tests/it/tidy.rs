@@ -14,7 +14,7 @@ use std::{
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
 const ROOMS: [&[&str]; 11] = [
-    &["failpoint"],
+    &["failpoint", "subprocess"],
     &["blocking"],
     &["workspace", "store", "model"],
     &["tool", "extraction", "workspace_store"],
@@ -167,8 +167,17 @@ fn the_core_touches_nothing() {
 
 #[test]
 fn only_the_configuration_reads_the_environment() {
-    let reading = all_code().filter(|(path, code)| room(path) != Some("config") && code.contains("env::var"));
+    // What starts other programs copies some variables into theirs.
+    let may_read = ["config", "subprocess"].map(Some);
+    let reading = all_code().filter(|(path, code)| !may_read.contains(&room(path)) && code.contains("env::var"));
     none(&reading.map(|(path, _)| path).collect::<Vec<_>>());
+}
+
+#[test]
+fn programs_are_started_in_one_place_where_their_environment_is_empty() {
+    let starting = |code: &str| code.contains("Command::new(") || code.contains("process::Command::default");
+    let places: Vec<String> = all_code().filter(|(_, code)| starting(code)).map(|(path, _)| path).collect();
+    assert_eq!(places, ["src/subprocess.rs"]);
 }
 
 #[test]

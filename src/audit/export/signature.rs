@@ -2,15 +2,29 @@
 //! whoever has OpenSSH can check them.
 
 use super::RecordError;
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{Command, Stdio},
-};
+use crate::subprocess;
+use std::{fs, io::Write, path::Path, process::Stdio};
 
 /// What the signature is for: one that was made for something else doesn't count.
 const NAMESPACE: &str = "overnight";
+/// What it needs of the environment: the agent, and the ways to ask for a passphrase or a touch.
+const VARIABLES: [&str; 15] = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "TERM",
+    "TMPDIR",
+    "SSH_AUTH_SOCK",
+    "SSH_ASKPASS",
+    "SSH_ASKPASS_REQUIRE",
+    "SSH_SK_PROVIDER",
+    "SSH_SK_HELPER",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
 const BEGINNING: &str = "-----BEGIN SSH SIGNATURE-----";
 
 /// The public part of `key`, which is a private key, or a public one whose other part an agent holds.
@@ -47,7 +61,7 @@ pub fn sign(key: &Path, text: &[u8]) -> Result<Vec<u8>, RecordError> {
 /// Runs it with `-f KEY`. It may ask for a passphrase on the terminal, or for a touch of the key.
 fn keygen(key: &Path, words: &[&str], input: &[u8]) -> Result<Vec<u8>, RecordError> {
     let failed = |what: String| RecordError::Sign(format!("ssh-keygen can't sign with {}: {what}", key.display()));
-    let mut child = Command::new("ssh-keygen")
+    let mut child = subprocess::command("ssh-keygen", &VARIABLES)
         .args(words)
         .arg("-f")
         .arg(key)

@@ -300,3 +300,43 @@ async fn what_is_missing_or_wrong_is_one_sentence_before_the_night() {
         assert_eq!(found, (2, String::new(), format!("error: {sentence}\n")));
     }
 }
+
+#[test]
+fn a_key_goes_over_plain_http_to_private_networks_only() {
+    let dir = TestDir::new();
+    let run = |words: &[&str], more: &[(&str, &str)]| {
+        let variables = [&[("NIGHT_KEY", KEY), ("OVERNIGHT_MODEL", "openai:night")], more].concat();
+        dir.run_with(&variables, words)
+    };
+    let job = |more: &[&str]| {
+        let ran =
+            run(&[&["run", "./task.md", "-d", "docs", "--base-url", "http://models.example/v1"], more].concat(), &[]);
+        assert_eq!(ran.stdout, "");
+        (ran.code, ran.stderr)
+    };
+    let refused = |what: &str| {
+        (
+            2,
+            format!(
+                "error: {what} would go to http://models.example/v1 unencrypted, for all on the way to read: use https://, or allow it with \
+                 --allow-http\n"
+            ),
+        )
+    };
+    assert_eq!(job(&["--api-key-env", "NIGHT_KEY"]), refused("the key in NIGHT_KEY"));
+    assert_eq!(job(&["--header", "x-key=planted"]), refused("the header x-key"));
+    // Opened and not called.
+    let opened = |url: &str, key: &[&str], more: &[(&str, &str)]| {
+        let ran = run(&[&["doctor", "--json", "--base-url", url], key].concat(), more);
+        let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+        found["checks"].as_array().unwrap().iter().find(|check| check["name"] == "model").unwrap()["passed"]
+            == json!(true)
+    };
+    let key = ["--api-key-env", "NIGHT_KEY"];
+    assert!(!opened("http://models.example/v1", &key, &[]));
+    assert!(opened("http://models.example/v1", &key, &[("OVERNIGHT_ALLOW_HTTP", "true")]));
+    assert!(opened("http://models.example/v1", &[&key[..], &["--allow-http"]].concat(), &[]));
+    assert!(opened("http://models.example/v1", &[], &[]));
+    assert!(opened("https://models.example/v1", &key, &[]));
+    assert!(opened("http://10.1.2.3:8000/v1", &key, &[]));
+}
