@@ -255,7 +255,16 @@ impl HttpAttempt<'_> {
             (BodyReader::Unknown | BodyReader::Whole(_), Some(failure)) => Err(failure),
             (BodyReader::Stream(_), Some(failure)) => decoder.finish().map_err(|_| failure),
             (BodyReader::Whole(bytes), None) => {
-                decoder.whole(&self.secrets.hide(&String::from_utf8_lossy(&bytes)))?;
+                let text = String::from_utf8_lossy(&bytes);
+                if !is_lines(&text) {
+                    decoder.whole(&self.secrets.hide(&text))?;
+                    return finished(decoder, 0);
+                }
+                for line in text.lines().filter(|line| !line.trim().is_empty()) {
+                    if !decoder.is_complete() {
+                        decoder.event(None, &self.secrets.hide(line))?;
+                    }
+                }
                 finished(decoder, 0)
             }
             (BodyReader::Stream(mut splitter), None) => {
@@ -295,11 +304,19 @@ impl HttpAttempt<'_> {
         }
         let framing = self.wire.framing();
         let is_whole = match framing {
-            Framing::ServerSentEvents => kind != "text/event-stream" && (first == b'{' || first == b'['),
+            // No line of server-sent events begins so, whatever the type says.
+            Framing::ServerSentEvents => first == b'{' || first == b'[',
             Framing::Lines => !self.streams && !kind.contains("ndjson"),
         };
         Ok(if is_whole { BodyReader::Whole(Vec::new()) } else { BodyReader::Stream(EventSplitter::new(framing)) })
     }
+}
+
+/// Whether a body is one JSON object a line, as a stream without the marks of its events.
+fn is_lines(body: &str) -> bool {
+    let mut lines = body.lines().filter(|line| !line.trim().is_empty());
+    let is_json = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
+    lines.next().is_some_and(is_json) && lines.next().is_some()
 }
 
 /// The reply. One that came to its own end, with nothing torn behind it, was not lost on the way: the server never said that it

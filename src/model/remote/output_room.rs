@@ -12,8 +12,17 @@ const EIGHTH: u64 = 8;
 /// Numbers below are no counts of tokens.
 const LEAST_COUNT: u64 = 16;
 /// How servers call the field, or what it bounds, in their refusals.
-const OUTPUT_WORDS: [&str; 6] =
-    ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "maxoutputtokens", "in the output"];
+const OUTPUT_WORDS: [&str; 7] = [
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "max_new_tokens",
+    "maxoutputtokens",
+    "in the output",
+    "in the completion",
+];
+/// How they say that a number is more than they take.
+const BOUND_WORDS: [&str; 7] = ["too large", "at most", "maximum", "exceed", "less than", "<=", ">"];
 
 /// What was learnt of one model's server, by all jobs that ask it.
 #[derive(Debug, Default)]
@@ -63,10 +72,12 @@ impl OutputRoom {
     /// After a refusal in these `words` of a prompt of so many `estimated` tokens with a reply of `allowed`: what the reply may
     /// have instead; `None` where a shorter one doesn't help.
     pub(super) fn after_refusal(&self, kind: FailureKind, words: &str, allowed: u64, estimated: u64) -> Option<u64> {
-        let is_of_output = || {
-            let words = words.to_ascii_lowercase();
-            OUTPUT_WORDS.iter().any(|word| words.contains(word))
-        };
+        let lower = words.to_ascii_lowercase();
+        let has = |said: &[&str]| said.iter().any(|word| lower.contains(word));
+        // What speaks of the prompt alone is not helped by a shorter reply.
+        if !has(&OUTPUT_WORDS) {
+            return None;
+        }
         let mut learnt = self.learnt();
         let less = match kind {
             FailureKind::ContextLength => match stated(words, allowed) {
@@ -74,11 +85,10 @@ impl OutputRoom {
                     (learnt.window, learnt.prompt) = (Some(window), Some((prompt, estimated.max(1))));
                     room(window, prompt)
                 }
-                None if is_of_output() => allowed / 4,
-                None => return None,
+                None => allowed / 4,
             },
             // More than the model ever gives, whatever the prompt is: the number that it gives is named.
-            FailureKind::BadRequest if is_of_output() => {
+            FailureKind::BadRequest if has(&BOUND_WORDS) => {
                 let most = numbers(words).into_iter().filter(|number| *number < allowed).max()?;
                 learnt.most = Some(most).filter(|most| *most >= LEAST);
                 most
@@ -218,8 +228,7 @@ mod tests {
 
     #[test]
     fn a_reply_is_shortened_before_a_prompt() {
-        let vllm =
-            "maximum context length is 16384 tokens and your request has 10000 input tokens (8192 > 16384 - 10000)";
+        let vllm = "'max_tokens' is too large: maximum context length is 16384 tokens and your request has 10000 input tokens (8192 > 16384 - 10000)";
         let room = OutputRoom::default();
         assert_eq!(room.allowed(8_192, 9_000), 8_192);
         // Too much by 1808 tokens; another prompt is measured as that one was.

@@ -82,7 +82,7 @@ fn a_whole_reply_is_read_however_it_is_written() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 34);
+    assert_eq!(tried, 39);
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(crate) enum Quirk {
     NoEnd,
     /// One line feed between two events.
     OneLineFeed,
+    /// The events' JSON alone, one a line.
+    BareLines,
     /// A letter's two escaped halves in two events.
     SplitHalves,
     /// One half alone.
@@ -45,10 +47,11 @@ pub(crate) enum Quirk {
 
 impl Quirk {
     /// Those with which a reply is what it is without, and the formats that they can have.
-    pub(crate) const READABLE: [Self; 9] = [
+    pub(crate) const READABLE: [Self; 10] = [
         Self::DoneOnly,
         Self::CountsOnly,
         Self::OneLineFeed,
+        Self::BareLines,
         Self::SplitHalves,
         Self::LoneHalf,
         Self::RepeatedArguments,
@@ -82,6 +85,11 @@ impl Quirk {
                 for event in events.said.iter_mut().chain(&mut events.end) {
                     *event = event.replace("\r\n\r\n", "\r\n").replace("\n\n", "\n");
                 }
+            }
+            Self::BareLines => {
+                let bare = |event: &String| event.find('{').map(|at| format!("{}\n", event[at..].trim_end()));
+                events.said = events.said.iter().filter_map(bare).collect();
+                events.end = events.end.iter().filter_map(bare).collect();
             }
             Self::SplitHalves => events.said = events.said.iter().flat_map(|event| in_halves(event)).collect(),
             Self::LoneHalf => {
