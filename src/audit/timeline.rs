@@ -7,7 +7,7 @@ use super::{AuditError, damage::ReadExtent, people::PersonAct};
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::job::{
     coverage::Coverage,
-    event::{ChangedFile, Decision, Event, PlanningEnd, ShownPart, ToolResult},
+    event::{ChangedFile, Decision, Event, PhaseKind, PlanningEnd, ShownPart, ToolResult, Why},
     models::{Answered, ModelTurns},
     state::{Job, Phase, Spent},
     time::Timestamp,
@@ -64,6 +64,14 @@ pub struct PhaseRecord {
     pub warnings: Vec<String>,
     /// Folder under `archive/`, once archived.
     pub archive: Option<String>,
+}
+
+impl PhaseRecord {
+    /// The outcome for people: a review in which nobody but the program looked says so.
+    pub fn outcome_told(&self) -> &str {
+        let is_done = self.kind == PhaseKind::Review.name() && self.outcome == Why::PhaseDone.outcome();
+        if is_done && self.spent.turns == 0 { "done by checks" } else { &self.outcome }
+    }
 }
 
 /// What a part of the journal cost.

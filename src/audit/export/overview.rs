@@ -234,7 +234,7 @@ fn phase_line(timeline: &Timeline, phase: &PhaseRecord) -> PhaseOverview {
     PhaseOverview {
         link: format!("record/{}", phase_page::name(phase)),
         title: phase_page::title(phase),
-        outcome: format!("{}{issue}", phase.outcome),
+        outcome: format!("{}{issue}", phase.outcome_told()),
         read: named(&mut read, phase.shown.len() + phase.shown_to_helpers.len()),
         decided: format!("{} of {} done", phase.todos_completed, counted(phase.todos.len() as u64, "todo")),
         written: named(&mut written, phase.files.len()),

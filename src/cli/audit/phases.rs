@@ -154,7 +154,7 @@ fn table(timeline: &Timeline) -> TextTable {
     for phase in &timeline.phases {
         table.row(row(
             [phase.number.to_string(), phase.attempt.to_string()],
-            [&phase.title, &phase.kind, &phase.outcome],
+            [&phase.title, &phase.kind, phase.outcome_told()],
             format!("{}/{}", phase.todos_completed, phase.todos.len()),
             &phase.spent,
         ));
@@ -200,7 +200,7 @@ impl AttemptView<'_> {
             let _ = writeln!(text, "  {name:<9}{value}");
         };
         let issue = phase.issue.as_deref().map(|issue| format!(": {}", out::one_line(issue))).unwrap_or_default();
-        fact("outcome", &format!("{}{issue}", phase.outcome));
+        fact("outcome", &format!("{}{issue}", phase.outcome_told()));
         let ended = phase.ended.map(|at| format!(" to {}", local_time::second(at))).unwrap_or_default();
         fact(
             "time",

@@ -201,7 +201,7 @@ fn line(event: &Event) -> String {
         Event::TodoCompletionRefused { id, reason } => format!("todo {id} not completed: {}", short(reason)),
         Event::ModelReplied { text, calls, stop, .. } => reply(text, calls.iter().map(|made| call(&made.said)), *stop),
         Event::ToolStarted { call, prepared, .. } => {
-            let mended = prepared.mended.iter().map(|mended| format!(", refused record {} is mended", mended.number));
+            let mended = prepared.mended.iter().map(|mended| format!(" mends refused record {},", mended.number));
             format!("{call}{} begins", mended.collect::<String>())
         }
         Event::ToolReturned { call, name, result, .. } => {
