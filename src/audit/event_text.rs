@@ -6,6 +6,7 @@ use overnight_core::{
         call::Tool,
         contract::Check,
         event::{BoardKind, CallEnd, EpochCause, Event, PlanningEnd, ToolResult},
+        finding::CorrectedQuote,
         state::Job,
         todo::Todo,
     },
@@ -159,7 +160,12 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             let what = settled.map(|it| format!("{} by {}", it.settlement.told(), it.by)).unwrap_or_default();
             let place = finding.place.as_deref().unwrap_or_default();
             let why = if finding.text.is_empty() { String::new() } else { format!(": {}", finding.text) };
-            format!("{} {place}: {what}; with all corrections in {path}{why}", finding.id)
+            let told = |quote: &CorrectedQuote| match &quote.wrong {
+                Some(wrong) => format!("; its quote is not found: {wrong}"),
+                None => "; its quote is found".to_owned(),
+            };
+            let quotes = finding.quotes.iter().map(told).collect::<Vec<_>>().concat();
+            format!("{} {place}: {what}; with all corrections in {path}{why}{quotes}", finding.id)
         }
         Event::DocumentsAdded { documents, by } => {
             let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();

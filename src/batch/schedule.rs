@@ -12,4 +12,4 @@ mod cron;
 mod fire;
 
 pub use cron::Cron;
-pub use fire::{FiredRun, NotSubmitted, RunOutcome, Submit, batch_of, fire_due, fire_now};
+pub use fire::{FiredRun, NotSubmitted, RunOutcome, Submit, batch_of, fire_due, fire_now, mend_runs};

@@ -82,6 +82,13 @@ fn tell(gathered: &GatheredRecords, notes: &TableNotes) {
     for note in notes {
         out::note(note);
     }
+    if !gathered.without_records.is_empty() {
+        let all = &gathered.without_records;
+        let named = all[..all.len().min(MOST_NAMED)].join(", ");
+        let more = all.len().checked_sub(MOST_NAMED).filter(|more| *more > 0);
+        let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+        out::note(&format!("without any record: {}: {named}{more}", counted(all.len() as u64, "job")));
+    }
     if gathered.missing > 0 {
         let missing = counted(gathered.missing, "record");
         out::note(&format!(

@@ -149,7 +149,11 @@ pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, 
         Status::Running => JobOutcome::Interrupted,
     };
     result::show(&opened.job, &path, outcome, args.show.json)?;
-    Ok(run_job::exit_code(outcome))
+    Ok(match outcome {
+        // However it ended: a person has taken it as it is.
+        JobOutcome::Ended(_) => super::exit::COMPLETED,
+        JobOutcome::Held(_) | JobOutcome::Interrupted => run_job::exit_code(outcome),
+    })
 }
 
 /// The result is sent back: the job goes on with the feedback among its instructions.
@@ -176,7 +180,15 @@ pub(super) async fn correct(app: &AppContext, args: &CorrectArgs) -> Result<u8, 
     let action = ReviewAction::Correct { file: file.clone(), place, value, comment };
     record(app, &mut opened, &row, &args.reviewer, action).await?;
     let written = path.join(overnight_core::job::reviewed::corrected_path(&file));
-    said(&format!("{} is corrected: {}", short_label(&args.place), out::one_line(&written.display().to_string())))
+    let name = out::one_line(&written.display().to_string());
+    let mut lines = vec![format!("{} is corrected: {name}", short_label(&args.place))];
+    let corrected = opened.job.corrections().last();
+    lines.extend(corrected.into_iter().flat_map(|correction| &correction.quotes).map(|quote| match &quote.wrong {
+        Some(wrong) => format!("its quote is not found: {}", out::one_line(wrong)),
+        None if quote.line.is_some() => "its quote is found in its document".to_owned(),
+        None => "it has no quote now".to_owned(),
+    }));
+    said(&lines.join("\n"))
 }
 
 /// A finding is no fault.
@@ -255,6 +267,8 @@ impl From<ReviewError> for CliError {
     fn from(error: ReviewError) -> Self {
         match error {
             ReviewError::Run(error) => error.into(),
+            ReviewError::TakenBack(ref cause) if cause.is_usage() => Self::usage(error.to_string()),
+            ReviewError::TakenBack(_) | ReviewError::Untold { .. } => Self::failed(error.to_string()),
             ReviewError::NoResult { .. } | ReviewError::Refused(_) => Self::usage(error.to_string()),
         }
     }

@@ -53,7 +53,7 @@ impl<'j> RecordFacts<'j> {
         Ok(Self {
             job,
             list,
-            quotes: quotes(workspace, list)?,
+            quotes: quotes(job, workspace, list)?,
             findings: RecordFindings::of(job, list.deliverable, &list.each),
             review,
             models: list_models(&job.answered.models, &job.spec.model),
@@ -61,11 +61,17 @@ impl<'j> RecordFacts<'j> {
         })
     }
 
-    /// What is known of a record, as [`KNOWN`] names it.
+    /// What is known of a record, as [`KNOWN`] names it. Its quote and where that stands are those that hold: as corrected.
     pub(super) fn known(&self, place: &str, record: &Value) -> [Value; KNOWN.len()] {
         let rule = self.list.rules.first();
-        let said = |key: Option<&String>| key.and_then(|key| record.get(key)).and_then(Value::as_str);
+        let mut corrected = std::borrow::Cow::Borrowed(record);
+        if self.findings.corrections(place).next().is_some() {
+            self.correct(place, corrected.to_mut());
+        }
+        let said = |key: Option<&String>| key.and_then(|key| corrected.get(key)).and_then(Value::as_str);
         let quote = said(rule.map(|rule| &rule.text));
+        // Readers have found what the model wrote.
+        let read = rule.and_then(|rule| record.get(&rule.text)).and_then(Value::as_str);
         let quotes = self.quotes.get(place);
         let only = match &self.job.spec.documents[..] {
             [only] => Some(only.name.as_str()),
@@ -78,8 +84,8 @@ impl<'j> RecordFacts<'j> {
             })
             .or(only);
         let from = quotes.and_then(|quotes| quotes.from);
-        let start = quotes.and_then(|quotes| quotes.start);
-        let held = document.zip(quote).and_then(|(document, quote)| self.findings.held(document, quote, start));
+        let start = quotes.and_then(|quotes| quotes.start).filter(|_| quote == read);
+        let held = document.zip(read).and_then(|(document, quote)| self.findings.held(document, quote, start));
         let open = held.filter(|finding| finding.settled.is_none()).or_else(|| self.findings.faults(place).next());
         let unit = from.map(TextPosition::unit_number);
         let found_by = document.zip(unit).and_then(|(document, unit)| self.findings.found_by(held, document, unit));
@@ -145,10 +151,14 @@ impl<'j> RecordFacts<'j> {
 }
 
 /// Where the quotes of a list stand, by place; as many as the file has, which is bounded.
-fn quotes(workspace: &Workspace, list: &RecordList<'_>) -> Result<HashMap<String, RecordQuotes>, WorkspaceError> {
+fn quotes(
+    job: &Job,
+    workspace: &Workspace,
+    list: &RecordList<'_>,
+) -> Result<HashMap<String, RecordQuotes>, WorkspaceError> {
     let mut quotes: HashMap<String, RecordQuotes> = HashMap::new();
     let Some(first) = list.rules.first() else { return Ok(quotes) };
-    QuoteLine::read(workspace, &mut |line| {
+    QuoteLine::read_corrected(job, workspace, &mut |line| {
         if line.deliverable != list.deliverable.path || list.rules.iter().all(|rule| rule.text != line.key) {
             return;
         }

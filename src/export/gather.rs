@@ -54,6 +54,8 @@ pub struct GatheredRecords {
     pub records: u64,
     /// Jobs that have the list.
     pub jobs: u64,
+    /// Those of them whose list is empty, by their folder's name.
+    pub without_records: Vec<String>,
     /// Jobs that should have it, by their folder's name, and why nothing of them is here.
     pub left_out: Vec<(String, String)>,
     /// Other lists that jobs have, with the number of jobs.
@@ -71,6 +73,7 @@ impl GatheredRecords {
             columns: TableColumns::default(),
             records: 0,
             jobs: 0,
+            without_records: Vec::new(),
             left_out: Vec::new(),
             others: BTreeMap::new(),
             missing: 0,
@@ -152,6 +155,9 @@ impl GatheredRecords {
         let is_missing = |kind| facts.findings.is_read_twice() && kind == FindingKind::Missing;
         let open = job.proof.findings.iter().filter(|finding| finding.settled.is_none() && is_missing(finding.kind));
         self.missing += open.count() as u64;
+        if records == 0 {
+            self.without_records.push(job.spec.id.to_string());
+        }
         self.records += records;
         self.jobs += 1;
         Ok(())

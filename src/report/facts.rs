@@ -278,6 +278,10 @@ pub struct JobFacts {
     pub checks_failed: Vec<Check>,
     /// Todos that were open when the job ended.
     pub open_todos: Vec<String>,
+    /// Its lists of records, which have quotes, are empty.
+    pub without_records: bool,
+    /// Who accepted the result, the last one; null where nobody has.
+    pub approved_by: Option<String>,
     /// What second reader and verifier say of the result; null where neither has worked.
     pub proof: Option<ProofResult>,
     /// Records that were not written when they were added, and what became of them; null where there was none.

@@ -94,6 +94,8 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
         },
         JobStanding::Interrupted => need(NeedKind::Interrupted, "no process works on it".to_owned()),
         JobStanding::Failed => need(NeedKind::Failed, reason()),
+        // A person has looked at it, and takes it as it is.
+        JobStanding::Blocked | JobStanding::Partial if job.approved_by.is_some() => {}
         JobStanding::Blocked => need(NeedKind::Blocked, reason()),
         JobStanding::Partial => {
             let unmet: Vec<String> =
@@ -115,7 +117,10 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
         }
     }
     // What is to be said of a linked job's result is said of the job that did it; rules say the same of every result.
-    let is_counted = job.standing() == JobStanding::Completed && job.same_as.is_none() && job.model != rules::NAME;
+    let is_counted = job.standing() == JobStanding::Completed
+        && job.same_as.is_none()
+        && job.approved_by.is_none()
+        && job.model != rules::NAME;
     if let Some(confidence) = job.confidence.filter(|confidence| is_counted && *confidence < LOW_CONFIDENCE) {
         need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
     }
@@ -183,9 +188,11 @@ fn of_one(why: NeedKind, hold: Option<HoldReason>, name: &str) -> Vec<String> {
         },
         NeedKind::Interrupted => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
         NeedKind::Failed => vec![format!("overnight logs {name}"), format!("overnight audit verify {name}")],
-        NeedKind::Blocked | NeedKind::Partial => {
-            vec![format!("overnight show {name}"), format!("overnight feedback {name} \"…\"")]
-        }
+        NeedKind::Blocked | NeedKind::Partial => vec![
+            format!("overnight show {name}"),
+            format!("overnight feedback {name} \"…\""),
+            format!("overnight approve {name}"),
+        ],
         // It may have been moved.
         NeedKind::Gone => vec![format!("overnight show {name} --workspaces FOLDER")],
         NeedKind::Broken | NeedKind::Deliverable => vec![format!("overnight audit verify {name}")],

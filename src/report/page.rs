@@ -1,6 +1,6 @@
 //! The report in words and tables, for all readable formats (terminal, Markdown, HTML). Every text is one safe line; each format escapes it further.
 //!
-//! - `needs`: what needs a person; `notes`: what models noted; `batches`: batches, and what waits in the queue
+//! - `needs`: what needs a person; `notes`: what models noted; `without_records`: jobs without one; `batches`: batches, and what waits in the queue
 //! - `documents`: what was not read of the documents; `jobs`: the jobs and their deliverables; `spent`: what they cost
 
 mod batches;
@@ -9,6 +9,7 @@ mod jobs;
 mod needs;
 mod notes;
 mod spent;
+mod without_records;
 
 use super::{
     cell::{PageCell, Tone},
@@ -86,6 +87,7 @@ impl Page {
             batches::waiting(report, style),
             batches::given_up(report, style),
             reasons(report),
+            without_records::without_records(report, style),
             notes::notes(report, style),
             documents::not_read(report, style),
             documents::recognised(report, style),

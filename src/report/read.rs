@@ -35,6 +35,7 @@ struct JournalFacts {
     attempts: Vec<FailedAttempts>,
     holds: Vec<JobHolds>,
     ending: Option<Box<Ending>>,
+    approved_by: Option<String>,
     last: Option<Timestamp>,
 }
 
@@ -79,6 +80,8 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
     let deliverables = files(&row.state.deliverables, workspace.as_ref(), location);
     let JobRow { job, state, .. } = row;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+    let quotes = journal.ending.as_ref().and_then(|ending| ending.quotes.as_ref());
+    let without_records = quotes.is_some_and(|quotes| quotes.quotes == 0);
     let ending = journal.ending.map(|ending| (ending.checks, ending.open_todos, ending.proof, ending.refused_records));
     let (checks, open_todos, proof, refused_records) = ending.unwrap_or_default();
     JobFacts {
@@ -115,6 +118,8 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
         notes: state.notes.clone(),
         checks_failed: checks.into_iter().filter(|check| !check.passed).collect(),
         open_todos,
+        without_records,
+        approved_by: journal.approved_by,
         proof,
         refused_records,
         attempts_failed: journal.attempts,
@@ -187,7 +192,8 @@ impl JournalFacts {
             Event::Held { reason, .. } => self.on_hold(reason),
             Event::EndingDecided { ending } | Event::JobEnded { ending } => self.ending = Some(ending),
             // What would have been delivered is not accepted.
-            Event::FeedbackGiven { .. } => self.ending = None,
+            Event::FeedbackGiven { .. } => (self.ending, self.approved_by) = (None, None),
+            Event::Approved { by, .. } => self.approved_by = Some(by.unwrap_or_else(|| "a person".to_owned())),
             Event::Opened { .. }
             | Event::PhaseStarted { .. }
             | Event::PhaseEnded { .. }
@@ -225,7 +231,6 @@ impl JournalFacts {
             | Event::Resumed { .. }
             | Event::ModelChosen { .. }
             | Event::TierChanged { .. }
-            | Event::Approved { .. }
             | Event::RecordApproved { .. }
             | Event::FieldCorrected { .. } => {}
         }

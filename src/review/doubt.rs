@@ -110,6 +110,10 @@ fn failed_check(quote: &ReviewedQuote) -> Option<String> {
         QuoteStatus::NotFound => format!("its quote isn't found in {document}"),
         QuoteStatus::NoSuchDocument => format!("there is no document {document}"),
     };
+    let why = match &quote.wrong {
+        Some(wrong) => format!("{why}, as it was corrected: {}", wrong.trim_end_matches('.')),
+        None => why,
+    };
     Some(match &quote.gap {
         Some(gap) => format!("{why}; no text was got from the page that it names: {gap}"),
         None => why,

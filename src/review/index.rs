@@ -11,9 +11,12 @@ use overnight_core::{
     amount::grouped,
     job::{id::JobId, record::JobStatus},
 };
+use std::fmt::Write;
 
 /// Records in the list: the others are on the pages of their jobs.
 const MOST_ROWS: usize = 5_000;
+/// Jobs without records that are named.
+const MOST_NAMED: usize = 20;
 /// Letters of a record's headline.
 const HEADLINE: usize = 300;
 
@@ -31,7 +34,8 @@ pub(super) struct ReviewIndex {
 #[derive(Debug)]
 struct IndexRow {
     order: DoubtOrder,
-    job: JobId,
+    /// The page that it stands on.
+    file: String,
     job_title: String,
     anchor: String,
     headline: String,
@@ -55,6 +59,9 @@ struct IndexedJob {
     title: String,
     status: JobStatus,
     counted: String,
+    has_records: bool,
+    /// Files of its pages.
+    pages: Vec<String>,
 }
 
 #[derive(Template)]
@@ -87,16 +94,28 @@ impl IndexPage<'_> {
 }
 
 impl ReviewIndex {
+    /// Adds a page of a job; with its first one the job.
     pub(super) fn add(&mut self, review: &JobReview) {
-        self.records += review.record_count;
-        self.doubtful += review.doubtful;
-        self.refused += review.refused.len() as u64;
         let title = review.title();
-        self.rows.extend(review.records.iter().map(|record| row(review.id, &title, record)));
+        let file = review.file(review.page);
+        self.rows.extend(review.records.iter().map(|record| row(&file, &title, record)));
         if self.rows.len() > 2 * MOST_ROWS {
             self.shorten();
         }
-        self.jobs.push(IndexedJob { id: review.id, title, status: review.status, counted: review.counted() });
+        if review.page > 1 {
+            return;
+        }
+        self.records += review.record_count;
+        self.doubtful += review.doubtful;
+        self.refused += review.refused.len() as u64;
+        self.jobs.push(IndexedJob {
+            id: review.id,
+            title,
+            status: review.status,
+            counted: review.counted(),
+            has_records: review.record_count > 0,
+            pages: (1..=review.pages()).map(|page| review.file(page)).collect(),
+        });
     }
 
     fn shorten(&mut self) {
@@ -110,7 +129,14 @@ impl ReviewIndex {
         let jobs = self.jobs.len() as u64;
         let jobs = if jobs == 1 { "1 job".to_owned() } else { format!("{} jobs", grouped(jobs)) };
         let (doubtful, records) = (grouped(self.doubtful), grouped(self.records));
-        format!("{doubtful} of {records} records of {jobs} are doubtful.{}", refused_told(self.refused))
+        let refused = refused_told(self.refused);
+        let mut text = format!("{doubtful} of {records} records of {jobs} are doubtful.{refused}");
+        let without: Vec<&str> =
+            self.jobs.iter().filter(|job| !job.has_records).map(|job| job.title.as_str()).collect();
+        if !without.is_empty() {
+            let _ = write!(text, " {}.", without_records(&without));
+        }
+        text
     }
 
     pub(super) fn html(&mut self) -> String {
@@ -126,13 +152,22 @@ impl ReviewIndex {
     }
 }
 
-fn row(job: JobId, title: &str, record: &ReviewedRecord) -> IndexRow {
+/// Which jobs have no record: `No record has a.md; nor have 3 more`.
+fn without_records(names: &[&str]) -> String {
+    let named = names[..names.len().min(MOST_NAMED)].join(", ");
+    match names.len().saturating_sub(MOST_NAMED) {
+        0 => format!("Without any record: {named}"),
+        more => format!("Without any record: {named} and {} more", grouped(more as u64)),
+    }
+}
+
+fn row(file: &str, title: &str, record: &ReviewedRecord) -> IndexRow {
     let mut kinds: Vec<DoubtKind> = record.doubts.iter().map(|doubt| doubt.kind).collect();
     kinds.dedup();
     let quote = record.quotes.first();
     IndexRow {
         order: by_doubt(record),
-        job,
+        file: file.to_owned(),
         job_title: title.to_owned(),
         anchor: record.anchor.clone(),
         headline: shortened(record.headline()),

@@ -44,8 +44,10 @@ pub struct JobReview {
     pub models: String,
     /// How sure the model was of the whole result, 0 to 1.
     pub confidence: Option<f64>,
-    /// The most doubtful first, else in the order of the deliverables.
+    /// Those of this page: the most doubtful first, else in the order of the deliverables.
     pub records: Vec<ReviewedRecord>,
+    /// Which page it is, from 1.
+    pub page: usize,
     /// How many there are, of which `records` may hold only the first.
     pub record_count: u64,
     /// How many of those have a doubt.
@@ -111,6 +113,8 @@ pub struct ReviewedQuote {
     pub is_recognised: bool,
     /// Why no text was got from the page that the record gives.
     pub gap: Option<String>,
+    /// What a person's correction made of it, where it is not found: what comes nearest.
+    pub wrong: Option<String>,
     /// Number of its mark in the sources; none where there is none.
     pub mark: Option<usize>,
     /// The element to which a link leads: the mark, else the page, else the document; none where the source is not shown.
@@ -153,9 +157,9 @@ impl JobReview {
         self.records.iter().any(|record| record.file != self.records[0].file)
     }
 
-    /// Records that are not on its page.
-    pub fn left_out(&self) -> u64 {
-        self.record_count - self.records.len() as u64
+    /// The file of page `page` among the pages of a review.
+    pub fn file(&self, page: usize) -> String {
+        page_file(self.id, page)
     }
 }
 
@@ -166,6 +170,11 @@ pub(super) fn refused_told(number: u64) -> String {
         1 => " One more was refused, and is not in the result.".to_owned(),
         number => format!(" {} more were refused, and are not in the result.", grouped(number)),
     }
+}
+
+/// `0193….html` of the first page, `0193…-2.html` of the second.
+pub(super) fn page_file(job: JobId, page: usize) -> String {
+    if page == 1 { format!("{job}.html") } else { format!("{job}-{page}.html") }
 }
 
 /// `approved by Ada, 2026-11-24 08:10:00 UTC`, and the comment.

@@ -21,7 +21,7 @@ mod source;
 pub use doubt::{Doubt, DoubtKind};
 pub use fields::ReviewedField;
 pub use job_review::{JobFinding, JobReview, ReviewedQuote, ReviewedRecord, record_anchor};
-pub use page::{Mode, content_policy, render_job};
+pub use page::{Mode, content_policy, page_query, render_job};
 pub use page_image::{PageImage, PageImageError, page_image};
 pub use site::{ReviewSite, SiteCounts, SiteError, SiteOptions};
 pub use source::{PartPicture, SourceDocument, SourcePart, TextSegment};

@@ -72,10 +72,28 @@ impl JobPage<'_> {
         DoubtKind::ALL
     }
 
+    /// Page `page` of the job.
+    fn page_address(&self, page: &usize) -> String {
+        match (self.is_live, page) {
+            (false, page) => self.review.file(*page),
+            (true, page) => format!("{}/review{}", self.address(), page_query(*page)),
+        }
+    }
+
+    /// What a form's address says of the page that it stands on.
+    fn query(&self) -> String {
+        page_query(self.review.page)
+    }
+
     /// Where the server answers for this job.
     fn address(&self) -> String {
         format!("/jobs/{}", self.review.id)
     }
+}
+
+/// What an address says of a page: nothing of the first.
+pub fn page_query(page: usize) -> String {
+    if page <= 1 { String::new() } else { format!("?page={page}") }
 }
 
 /// The page of `review`.

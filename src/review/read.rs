@@ -12,8 +12,12 @@ use crate::{
     runner::{QuoteLine, RunError, load},
     workspace::Workspace,
 };
+use overnight_core::amount::grouped;
 use overnight_core::job::{
-    contract::{NamedPlace, json_path::JsonPath},
+    contract::{
+        NamedPlace,
+        json_path::{JsonPath, at_mut},
+    },
     finding::Finding,
     instructions::{Deliverable, Quotes},
     models::list_models,
@@ -31,19 +35,19 @@ use std::{
 
 /// Bytes of the largest deliverable that is read, and of the largest text of a document.
 const MOST_BYTES: u64 = 64 << 20;
-/// Records on the page of one job: more are in the table that `overnight export` writes.
-const MOST_RECORDS: usize = 5_000;
+/// Records on one page of a job: more are on the pages behind it.
+const MOST_RECORDS: usize = 2_000;
 
 type LocatedQuotes = HashMap<[String; 3], QuoteLine<'static>>;
 
 impl JobReview {
-    /// Reads the job whose workspace lies at `path`. Long documents are shown around the quotes only.
+    /// Reads the first page of the job whose workspace lies at `path`. Long documents are shown around the quotes only.
     pub fn read(path: &Path) -> Result<Self, RunError> {
-        Self::read_with(path, false)
+        Self::read_page(path, false, 1)
     }
 
-    /// The same, with the whole text of long documents where `is_whole`.
-    pub fn read_with(path: &Path, is_whole: bool) -> Result<Self, RunError> {
+    /// The same of page `page`, from 1, with the whole text of long documents where `is_whole`.
+    pub fn read_page(path: &Path, is_whole: bool, page: usize) -> Result<Self, RunError> {
         let job = load(path)?.job;
         let workspace = Workspace::open(path)?;
         let (status, _, reason) = job.job_status();
@@ -63,6 +67,7 @@ impl JobReview {
             models: list_models(&job.answered.models, &job.spec.model),
             confidence: completion.map(|completion| completion.confidence),
             records: Vec::new(),
+            page: page.max(1),
             record_count: 0,
             doubtful: 0,
             findings: Vec::new(),
@@ -70,17 +75,18 @@ impl JobReview {
             notes: Vec::new(),
             sources: Vec::new(),
         };
-        let located = located(&workspace)?;
+        let located = located(&job, &workspace)?;
+        let mut of_records = BTreeSet::new();
         for deliverable in &job.spec.instructions.deliverables {
-            review.add_records(&job, &workspace, deliverable, &located);
+            review.add_records((&job, &workspace), deliverable, &located, &mut of_records);
         }
         if job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {
             review.notes.push("No deliverable of this job has quotes: there are no records to look at.".to_owned());
         }
         review.shorten();
-        let of_records: BTreeSet<&str> =
-            review.records.iter().flat_map(|record| &record.findings).map(|finding| finding.id.as_str()).collect();
-        let is_left = |finding: &&Finding| finding.settled.is_none() && !of_records.contains(finding.id.as_str());
+        review.page = review.page.min(review.pages());
+        review.records.drain(..((review.page - 1) * MOST_RECORDS).min(review.records.len()));
+        let is_left = |finding: &&Finding| finding.settled.is_none() && !of_records.contains(&finding.id);
         let open = job.proof.findings.iter().filter(is_left);
         review.findings =
             open.map(|finding| JobFinding { finding: finding.clone(), mark: None, target: None }).collect();
@@ -89,7 +95,14 @@ impl JobReview {
         Ok(review)
     }
 
-    fn add_records(&mut self, job: &Job, workspace: &Workspace, deliverable: &Deliverable, located: &LocatedQuotes) {
+    /// Adds the records of a deliverable, and to `of_records` the findings that are held against them.
+    fn add_records(
+        &mut self,
+        (job, workspace): (&Job, &Workspace),
+        deliverable: &Deliverable,
+        located: &LocatedQuotes,
+        of_records: &mut BTreeSet<String>,
+    ) {
         if deliverable.quotes.is_empty() {
             return;
         }
@@ -109,11 +122,16 @@ impl JobReview {
             let findings = RecordFindings::of(job, deliverable, each);
             path.each(&content, &mut |place, value| {
                 let mut record = record(file, place, value);
+                let corrected = corrected(&findings, place, value);
                 record.quotes.extend(rules.iter().filter_map(|rule| {
                     let found = located.get(&[file.clone(), place.to_owned(), rule.text.clone()]);
-                    quote(job, rule, value, found)
+                    let wrong = findings.wrong_quote(place, &rule.text);
+                    Some(ReviewedQuote { wrong, ..quote(job, rule, corrected.as_ref().unwrap_or(value), found)? })
                 }));
-                judge(job, &findings, &mut record);
+                // Readers have found what the model wrote.
+                let read = value.get(&rules[0].text).and_then(Value::as_str);
+                judge(job, &findings, read, &mut record);
+                of_records.extend(record.findings.iter().map(|finding| finding.id.clone()));
                 self.add(record);
             });
         }
@@ -123,15 +141,27 @@ impl JobReview {
         self.record_count += 1;
         self.doubtful += u64::from(record.is_doubtful());
         self.records.push(record);
-        if self.records.len() > 2 * MOST_RECORDS {
+        if self.records.len() > (self.page + 1) * MOST_RECORDS {
             self.shorten();
         }
     }
 
-    /// Keeps the most doubtful records. Of those that are equally doubtful the first ones stay: the order is stable.
+    /// Keeps the most doubtful records, up to this page's. Of those that are equally doubtful the first ones stay: the order is
+    /// stable.
     fn shorten(&mut self) {
         self.records.sort_by_key(by_doubt);
-        self.records.truncate(MOST_RECORDS);
+        self.records.truncate(self.page * MOST_RECORDS);
+    }
+
+    /// How many pages it has, at least 1.
+    pub fn pages(&self) -> usize {
+        usize::try_from(self.record_count).unwrap_or(usize::MAX).div_ceil(MOST_RECORDS).max(1)
+    }
+
+    /// The numbers of the records on its page, from 1, where there are several pages: `2,001 to 4,000`.
+    pub(super) fn numbers(&self) -> String {
+        let before = (self.page - 1) * MOST_RECORDS;
+        format!("{} to {}", grouped((before + 1) as u64), grouped((before + self.records.len()) as u64))
     }
 
     /// Gives each quote and finding its mark, and reads the documents that they stand in.
@@ -216,10 +246,10 @@ impl JobReview {
     }
 }
 
-/// What `quotes.jsonl` says, by deliverable, item and key.
-fn located(workspace: &Workspace) -> Result<LocatedQuotes, RunError> {
+/// What `quotes.jsonl` says, and what came of corrected quotes, by deliverable, item and key.
+fn located(job: &Job, workspace: &Workspace) -> Result<LocatedQuotes, RunError> {
     let mut located = HashMap::new();
-    QuoteLine::read(workspace, &mut |line| {
+    QuoteLine::read_corrected(job, workspace, &mut |line| {
         let key = [&line.deliverable, &line.item, &line.key].map(|part| part.clone().into_owned());
         located.insert(key, line);
     })?;
@@ -240,6 +270,18 @@ fn record(file: &str, place: &str, value: &Value) -> ReviewedRecord {
         approval: None,
         corrections: Vec::new(),
     }
+}
+
+/// The record with what people have corrected in it; none where that is nothing.
+fn corrected(findings: &RecordFindings<'_>, place: &str, value: &Value) -> Option<Value> {
+    let mut corrected = None;
+    for correction in findings.corrections(place) {
+        let record = corrected.get_or_insert_with(|| value.clone());
+        if let Some(field) = at_mut(record, &format!("${}", correction.within)) {
+            field.clone_from(correction.after);
+        }
+    }
+    corrected
 }
 
 /// The quote that `value` has by `rule`, where it has one.
@@ -266,6 +308,7 @@ fn quote(job: &Job, rule: &Quotes, value: &Value, found: Option<&QuoteLine<'_>>)
         is_over_break: place.is_some_and(|place| place.from.page != place.to.page),
         is_recognised: found.is_some_and(|found| found.recognised),
         gap: found.and_then(|found| found.gap.as_deref()).map(str::to_owned),
+        wrong: None,
         mark: None,
         target: None,
     })
@@ -279,9 +322,10 @@ fn range(offsets: &Offsets, text: &str, place: QuotePlace) -> Option<Range<usize
 }
 
 /// What the readers and the program hold against a record, and what people said of it.
-fn judge(job: &Job, findings: &RecordFindings<'_>, record: &mut ReviewedRecord) {
+fn judge(job: &Job, findings: &RecordFindings<'_>, read: Option<&str>, record: &mut ReviewedRecord) {
     let quote = record.quotes.first();
-    let held = quote.and_then(|quote| findings.held(&quote.document, &quote.text, quote.start));
+    let start = quote.filter(|quote| Some(quote.text.as_str()) == read).and_then(|quote| quote.start);
+    let held = quote.zip(read).and_then(|(quote, read)| findings.held(&quote.document, read, start));
     record.found_by = quote.and_then(|quote| findings.found_by(held, &quote.document, quote.unit?));
     let open = held.filter(|finding| finding.settled.is_none());
     record.findings = open.into_iter().chain(findings.faults(&record.place)).cloned().collect();

@@ -80,12 +80,17 @@ impl<'e> ReviewSite<'e> {
         if !self.added.insert(path.to_owned()) {
             return Ok(());
         }
-        let mut review = JobReview::read_with(path, self.options.is_whole)?;
-        if self.options.has_images {
-            self.paint(&mut review)?;
+        let (mut page, mut pages) = (1, 1);
+        while page <= pages {
+            let mut review = JobReview::read_page(path, self.options.is_whole, page)?;
+            if self.options.has_images {
+                self.paint(&mut review)?;
+            }
+            self.index.add(&review);
+            self.write(&review.file(page), render_job(&review, &Mode::Static).as_bytes())?;
+            (page, pages) = (page + 1, review.pages());
         }
-        self.index.add(&review);
-        self.write(&format!("{}.html", review.id), render_job(&review, &Mode::Static).as_bytes())
+        Ok(())
     }
 
     /// Every job was added.
@@ -122,7 +127,10 @@ impl<'e> ReviewSite<'e> {
             let picture = match image(review, self.extractor, document, page, false) {
                 Ok(image) => {
                     let file = format!("{PICTURES}/{}-{document}-{page}.png", review.id);
-                    self.write(&file, &image.png)?;
+                    // The records of several pages may stand on it.
+                    if !self.folder.join(&file).exists() {
+                        self.write(&file, &image.png)?;
+                    }
                     let super::PageImage { width, height, boxes, told, .. } = image;
                     PartPicture { file: Some(file), width, height, boxes, told }
                 }

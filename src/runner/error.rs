@@ -47,6 +47,9 @@ pub enum RunError {
     /// Something beside the job is wrong, such as the key, the name or the address of its model: a person must change it.
     #[error("{0}")]
     Configuration(String),
+    /// Its model asks to be left alone for so long: the job waits in the queue.
+    #[error("it goes on in {} s: {reason}", wait.as_secs())]
+    Later { wait: Duration, reason: String },
     /// The request itself can't be met.
     #[error("{0}")]
     Request(String),
@@ -90,6 +93,7 @@ impl RunError {
             _ if self.is_disk_full() => Disposition::Hold(HoldReason::Disk, Some(DISK_WAKES)),
             Self::Store(_) => Disposition::Lost,
             Self::Lock(LockError::Held { .. }) => Disposition::GiveBack(LOCK_RETRY),
+            Self::Later { wait, .. } => Disposition::GiveBack(*wait),
             Self::Journal(JournalError::Broken { .. }) => Disposition::Fail,
             _ if self.is_out_of_files() => Disposition::GiveBack(OTHERS_FIRST),
             _ if self.is_out_of_reach() => Disposition::Hold(HoldReason::Paused, None),

@@ -53,6 +53,8 @@ pub struct JobRunner<'a> {
     pub(super) models: ModelChain,
     pub(super) checkpoints: Checkpoints,
     pub(super) budget: BatchBudget,
+    /// The job is to wait so long, and why: it goes back to the queue meanwhile.
+    pub(super) later: Option<(Duration, String)>,
 }
 
 impl std::fmt::Debug for JobRunner<'_> {
@@ -70,7 +72,7 @@ impl<'a> JobRunner<'a> {
         observer: &'a mut (dyn FnMut(&Job, RunReport<'_>) + Send),
     ) -> Self {
         let (models, checkpoints, budget) = (ModelChain::new(model), Checkpoints::new(), BatchBudget::default());
-        Self { store, stop, observer, commands: Vec::new(), models, checkpoints, budget }
+        Self { store, stop, observer, commands: Vec::new(), models, checkpoints, budget, later: None }
     }
 
     /// Has the job hear `commands` first: as part of the work, so that a full disk holds it here as anywhere.
@@ -99,7 +101,8 @@ impl<'a> JobRunner<'a> {
         loop {
             is_interrupted |= self.attend(opened).await?;
             let effect = opened.job.next();
-            if effect == Effect::Nothing || (is_interrupted && opened.job.is_running()) {
+            let is_later = self.later.is_some() && opened.job.is_running();
+            if effect == Effect::Nothing || is_later || (is_interrupted && opened.job.is_running()) {
                 break;
             }
             let Some(result) = self.perform(opened, &effect).await? else { continue };
@@ -111,6 +114,9 @@ impl<'a> JobRunner<'a> {
         failpoint::hit("runner.rested");
         if let Some(reason) = self.models.misconfigured.take() {
             return Err(RunError::Configuration(reason));
+        }
+        if let Some((wait, reason)) = self.later.take().filter(|_| opened.job.is_running() && !is_interrupted) {
+            return Err(RunError::Later { wait, reason });
         }
         Ok(match &opened.job.status {
             Status::Ended(ending) => JobOutcome::Ended(ending.status),

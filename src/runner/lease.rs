@@ -154,10 +154,10 @@ impl LeaseHandle {
         Ok(())
     }
 
-    /// The same of a job that has ended, and stays so.
-    pub(super) async fn claim_ended(&mut self, store: &dyn JobStore) -> Result<(), StoreError> {
+    /// The same of a job that has a result, and stands as it did.
+    pub(super) async fn claim_for_review(&mut self, store: &dyn JobStore) -> Result<(), StoreError> {
         let sent = Instant::now();
-        let number = store.claim_ended(self.id, self.worker, self.times.lease_ms()).await?;
+        let number = store.claim_for_review(self.id, self.worker, self.times.lease_ms()).await?;
         self.on_claimed(number, sent);
         Ok(())
     }

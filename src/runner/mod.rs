@@ -15,7 +15,8 @@
 //! - `error`: what can go wrong, and what each error means for the job
 //! - `probe`: tries a model with a short conversation
 //! - `clock`: the only clock
-//! - `review_job`: what people say of a result; `new_documents`: documents that come later
+//! - `review_job`: what people say of a result; `corrections`: fields that they correct; `new_documents`: documents that come
+//!   later
 //! - `reindex`: rebuilds the database from the workspaces
 //! - `other_version`: recognises a journal that another version of the program wrote
 
@@ -24,6 +25,7 @@ mod batch_budget;
 mod checkpoints;
 mod clock;
 mod contract_check;
+mod corrections;
 mod create;
 mod duplicates;
 mod edited_files;

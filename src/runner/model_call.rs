@@ -28,6 +28,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// A job of the queue that has to wait so long leaves its place with the worker to others.
+const LONG_WAIT: Duration = Duration::from_secs(30);
 /// How often, during a wait, control signals are asked for and the files that follow from the state are brought up to date.
 pub(super) const TICK: Duration = Duration::from_secs(1);
 /// Attempts at one turn after which the server counts as down for this job, whatever it answers.
@@ -221,8 +223,13 @@ impl JobRunner<'_> {
             number => retry::wait(number, failure.retry_after, fastrand::f64()),
         };
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let reason = failure.reason.clone();
         self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms }).await?;
         opened.journal.sync()?;
+        if opened.lease.is_queued() && wait >= LONG_WAIT && opened.job.is_running() {
+            self.later = Some((wait, reason));
+            return Ok(());
+        }
         self.wait(opened, wait).await
     }
 

@@ -36,12 +36,13 @@ impl NewDocuments {
             )));
         }
         let budget = job.spec.budget_tokens;
-        let documents = create::copy_all(workspace, &found.documents, budget, &self.extractor)?;
-        if documents.iter().all(|document| document.tokens == 0) {
-            for document in &documents {
-                workspace.remove(&format!("documents/{}", document.name))?;
-                workspace.remove(&format!("documents/.text/{}.txt", document.name))?;
-            }
+        let copied = create::copy_all(workspace, &found.documents, budget, &self.extractor);
+        let has_text = |documents: &Vec<DocumentEntry>| documents.iter().any(|document| document.tokens > 0);
+        if !copied.as_ref().is_ok_and(has_text) {
+            found.documents.iter().for_each(|document| Self::remove(workspace, &document.name));
+        }
+        let documents = copied?;
+        if !has_text(&documents) {
             let left_out: Vec<&(PathBuf, String)> = found.unfit.iter().chain(&found.left_out).collect();
             let why = left_out.first().map(|(path, why)| format!(": {} ({why})", shown(path))).unwrap_or_default();
             return Err(ReviewError::Refused(format!("there is no new document with text that can be read{why}")));
@@ -49,6 +50,13 @@ impl NewDocuments {
         let mut all = [job.spec.documents.clone(), documents].concat();
         duplicates::note(&mut all[..]);
         Ok(all.split_off(job.spec.documents.len()))
+    }
+
+    /// Removes one that the journal doesn't know, as far as it is there.
+    pub(super) fn remove(workspace: &Workspace, name: &str) {
+        for path in [format!("documents/{name}"), format!("documents/.text/{name}.txt")] {
+            let _ = workspace.remove(&path);
+        }
     }
 
     /// What the job is told to do with them.

@@ -190,7 +190,7 @@ impl OpenJob {
         match self.lease.claim(store).await {
             // Who sent the result back died before the row said so.
             Err(StoreError::Ended { .. }) if self.job.ended().is_none() => {
-                self.lease.claim_ended(store).await?;
+                self.lease.claim_for_review(store).await?;
                 store.reopen(self.lease.id, self.lease.number, self.row().documents).await?;
             }
             claimed => claimed?,

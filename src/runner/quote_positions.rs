@@ -9,6 +9,7 @@ use crate::{
 };
 use overnight_core::job::{
     contract::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult},
+    finding::CorrectedQuote,
     record::QuotePositions,
     second_reading::{QuoteSpan, ReadUnit},
     spec::DocumentEntry,
@@ -64,6 +65,30 @@ pub struct QuoteLine<'q> {
 }
 
 impl QuoteLine<'_> {
+    /// Reads where the quotes of a job stand now: as the file says, but for those that people have corrected since.
+    pub fn read_corrected(
+        job: &Job,
+        workspace: &Workspace,
+        visit: &mut dyn FnMut(QuoteLine<'static>),
+    ) -> Result<(), WorkspaceError> {
+        // Of a quote that was corrected twice the last word counts.
+        let corrected: HashMap<[&str; 3], &CorrectedQuote> = job
+            .corrections()
+            .filter_map(|finding| Some((finding.file.as_deref()?, &finding.quotes)))
+            .flat_map(|(file, quotes)| {
+                quotes.iter().map(move |quote| ([file, quote.item.as_str(), quote.key.as_str()], quote))
+            })
+            .collect();
+        Self::read(workspace, &mut |line| {
+            if !corrected.contains_key(&[&*line.deliverable, &*line.item, &*line.key]) {
+                visit(line);
+            }
+        })?;
+        let lines = corrected.into_values().filter_map(|quote| quote.line.as_ref());
+        lines.filter_map(|line| serde_json::from_str(line).ok()).for_each(visit);
+        Ok(())
+    }
+
     /// Reads the file of a workspace, line by line; what can't be read is passed over, and there may be no file.
     pub fn read(workspace: &Workspace, visit: &mut dyn FnMut(QuoteLine<'static>)) -> Result<(), WorkspaceError> {
         let file = match workspace.stream(QUOTES_FILE) {
@@ -184,6 +209,12 @@ impl<'j> QuoteCheck<'j> {
             }
             (QuoteStatus::NoSuchDocument, _) => QuoteResult::NoSuchDocument,
         }
+    }
+
+    /// The line of the quote that was looked for last.
+    pub(super) fn take_line(&mut self) -> Option<String> {
+        let line = String::from_utf8(std::mem::take(&mut self.lines)).ok()?;
+        Some(line.trim_end().to_owned()).filter(|line| !line.is_empty())
     }
 
     /// The bytes of a quote of `list`, where the record says or, failing that, anywhere; of several places one within `units`,

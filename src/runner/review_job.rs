@@ -2,36 +2,32 @@
 //! command line as for the pages of `overnight serve`. Facts go to the journal under the workspace's lock, and the database
 //! gets the journal's new end; only feedback makes the job go on.
 
-use super::{Anchor, NewDocuments, OpenJob, RunError};
+use super::{Anchor, NewDocuments, OpenJob, RunError, corrections::WantedValue};
 use crate::{
     blocking::run_blocking,
     failpoint,
     store::{JobRow, Store, StoreError},
-    workspace::WorkspaceError,
-    workspace_store::{JournalEnd, Uploader},
+    workspace::{WorkspaceError, journal::JournalMark},
+    workspace_store::Uploader,
 };
 use overnight_core::{
     job::{
-        contract::{QuoteResult, check_deliverable, json_path},
-        digest::sha256,
-        finding::Finding,
-        instructions::Deliverable,
+        contract::json_path,
         record::{HoldReason, JobStatus},
         reviewed::corrected_path,
         rows::CheckpointExtent,
         state::{INSTRUCTIONS_FILE, Job},
     },
-    machine::effect::{Command, EffectResult, FieldCorrection},
+    machine::effect::{Command, Effect, EffectResult},
 };
-use serde_json::Value;
-use std::{fmt::Write, path::Path};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 /// Bytes of one feedback, reason or comment: feedback stands in every later prompt.
 pub const MOST_WORDS: usize = 16 * 1024;
 /// Characters of a name.
 const LONGEST_NAME: usize = 100;
-/// Corrections that feedback tells the model one by one.
-const MOST_TOLD: usize = 50;
+/// Seconds before each try to tell the database.
+const LAST_TRIES: [u64; 4] = [0, 1, 2, 4];
 
 /// What a person says of a result.
 #[derive(Debug)]
@@ -93,6 +89,19 @@ pub enum ReviewError {
     /// What was said can't be taken.
     #[error("{0}")]
     Refused(String),
+    /// It could not be recorded whole.
+    #[error("{0}; nothing of it is recorded, and the job is as it was: mend that and say it again")]
+    TakenBack(RunError),
+    /// The journal has it, and the row not.
+    #[error(
+        "{error}; the job's record has it, and the database not yet: when that answers, `overnight reindex` tells it of job {id}"
+    )]
+    Untold {
+        /// Of the job.
+        id: String,
+        /// The last try.
+        error: StoreError,
+    },
 }
 
 impl From<StoreError> for ReviewError {
@@ -127,15 +136,10 @@ pub async fn review_job(
     uploader: Option<Uploader>,
 ) -> Result<Job, ReviewError> {
     let mut opened = run_blocking(|| OpenJob::open(path, Anchor::of(row)))?;
-    record_review(store, &mut opened, by, action, uploader).await?;
+    let then = if row.queue.is_some() { GoingOn::Leased } else { GoingOn::Held };
+    record(store, &mut opened, by, action, (uploader, then)).await?;
     if opened.job.is_running() {
-        if row.queue.is_some() {
-            store.give_back(opened.lease.id, opened.lease.number, 0, None).await?;
-        } else {
-            let detail = format!("sent back by {by}");
-            run_blocking(|| opened.command(Command::Hold { reason: HoldReason::Paused, detail }))?;
-            opened.checkpoint(store, CheckpointExtent::Recent).await?;
-        }
+        store.give_back(opened.lease.id, opened.lease.number, 0, None).await?;
     }
     Ok(opened.job)
 }
@@ -148,54 +152,145 @@ pub async fn record_review(
     action: ReviewAction,
     uploader: Option<Uploader>,
 ) -> Result<(), ReviewError> {
+    record(store, opened, by, action, (uploader, GoingOn::Leased)).await
+}
+
+/// How a job that goes on after its review is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GoingOn {
+    /// Running, under the lease of this process.
+    Leased,
+    /// For a person to resume.
+    Held,
+}
+
+/// What a decision that comes to nothing is taken back to.
+struct BeforeReview {
+    end: JournalMark,
+    job: Job,
+}
+
+/// A decision is recorded whole or not at all: whatever fails on the way, journal, files, lease and row are as they were. Only
+/// where the database stops answering at the last step it stands in the journal, and the row follows later.
+async fn record(
+    store: &dyn Store,
+    opened: &mut OpenJob,
+    by: &str,
+    action: ReviewAction,
+    (mut uploader, then): (Option<Uploader>, GoingOn),
+) -> Result<(), ReviewError> {
     let by = name(by)?;
-    let (status, ..) = opened.job.job_status();
     if !opened.job.has_result() {
+        let (status, ..) = opened.job.job_status();
         return Err(ReviewError::NoResult { id: opened.job.spec.id.to_string(), status });
     }
-    if status == JobStatus::Held {
-        opened.lease.claim(store).await?;
-    } else {
-        opened.lease.claim_ended(store).await?;
-    }
+    opened.lease.claim_for_review(store).await?;
     failpoint::hit("review.claimed");
-    run_blocking(|| opened.write_corrections())?;
-    let command = match run_blocking(|| opened.command_of(by, action)) {
-        Ok(command) => command,
-        Err(error) => {
-            // The lease is given back, and the row follows what a crash has left unsaid.
-            opened.checkpoint(store, CheckpointExtent::All).await?;
+    let before = BeforeReview { end: opened.journal.mark(), job: opened.job.clone() };
+    let decided = async {
+        run_blocking(|| opened.decide_review(by, action, then))?;
+        if opened.job.ended().is_none() && before.job.feedback.len() < opened.job.feedback.len() {
+            store.reopen(opened.lease.id, opened.lease.number, opened.row().documents).await?;
+        }
+        if let Some(uploader) = &mut uploader {
+            opened.upload(uploader).await.map_err(|error| match error {
+                // Whether the store's word for it has come through isn't known.
+                RunError::Store(error) if error.retryable() => {
+                    ReviewError::Untold { id: opened.job.spec.id.to_string(), error }
+                }
+                error => error.into(),
+            })?;
+        }
+        Ok::<(), ReviewError>(())
+    };
+    let recorded = match decided.await {
+        Ok(()) => tell_database(store, opened, uploader.is_some()).await,
+        Err(error) => Err(error),
+    };
+    let error = match recorded {
+        Ok(()) => {
+            failpoint::hit("review.done");
+            return Ok(());
+        }
+        Err(ReviewError::Run(error)) => ReviewError::TakenBack(error),
+        Err(error @ ReviewError::Refused(_)) => error,
+        Err(error @ (ReviewError::NoResult { .. } | ReviewError::TakenBack(_) | ReviewError::Untold { .. })) => {
             return Err(error);
         }
     };
-    run_blocking(|| -> Result<(), RunError> {
-        opened.command(command)?;
-        failpoint::hit("review.recorded");
-        opened.write_corrections()?;
-        // An approval of a held job ends it: nothing outside is needed for that.
-        while opened.job.is_running() && opened.job.next() == overnight_core::machine::effect::Effect::Decide {
-            if opened.decide(EffectResult::Now)?.is_none() {
+    run_blocking(|| opened.take_back(before));
+    // Where the database doesn't take this either, its row says what it said before.
+    let _ = opened.checkpoint(store, CheckpointExtent::All).await;
+    Err(error)
+}
+
+/// The last step: the row follows the journal. Where it isn't known whether it did, or other machines have the journal already,
+/// the decision stands.
+async fn tell_database(store: &dyn Store, opened: &OpenJob, is_uploaded: bool) -> Result<(), ReviewError> {
+    let mut last = Ok(());
+    for seconds in LAST_TRIES {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        match opened.checkpoint(store, CheckpointExtent::All).await {
+            Ok(()) => return Ok(()),
+            Err(error) if error.retryable() => last = Err(error),
+            Err(error) => {
+                last = Err(error);
                 break;
             }
         }
-        opened.write_derived()
-    })?;
-    if opened.job.is_running() {
-        store.reopen(opened.lease.id, opened.lease.number, opened.row().documents).await?;
     }
-    if let Some(mut uploader) = uploader {
-        let Anchor { seq, head } = opened.anchor();
-        uploader
-            .upload(&opened.workspace, JournalEnd { lease: opened.lease.number, seq, head: &head })
-            .await
-            .map_err(RunError::from)?;
-    }
-    opened.checkpoint(store, CheckpointExtent::All).await?;
-    failpoint::hit("review.done");
-    Ok(())
+    last.map_err(|error| {
+        let stands = is_uploaded || error.retryable();
+        if stands { ReviewError::Untold { id: opened.job.spec.id.to_string(), error } } else { error.into() }
+    })
 }
 
 impl OpenJob {
+    /// Writes what `action` means, and what follows from it at once.
+    fn decide_review(&mut self, by: String, action: ReviewAction, then: GoingOn) -> Result<(), ReviewError> {
+        self.write_corrections()?;
+        let sent_back = Command::Hold { reason: HoldReason::Paused, detail: format!("sent back by {by}") };
+        let command = self.command_of(by, action)?;
+        self.command(command)?;
+        failpoint::hit("review.recorded");
+        self.write_corrections()?;
+        // An approval of a held job ends it: nothing outside is needed for that.
+        while self.job.is_running() && self.job.next() == Effect::Decide {
+            if self.decide(EffectResult::Now)?.is_none() {
+                break;
+            }
+        }
+        if self.job.is_running() && then == GoingOn::Held {
+            self.command(sent_back)?;
+        }
+        Ok(self.write_derived()?)
+    }
+
+    /// Has journal and files be as before a decision. What can't be undone is as after a crash: it is made good when the job is
+    /// opened next.
+    fn take_back(&mut self, before: BeforeReview) {
+        if self.journal.take_back(before.end).is_err() {
+            return;
+        }
+        let after = std::mem::replace(&mut self.job, before.job);
+        for added in after.spec.documents.iter().filter(|document| self.job.spec.document(&document.name).is_none()) {
+            NewDocuments::remove(&self.workspace, &added.name);
+        }
+        let corrected: BTreeSet<String> =
+            after.corrections().filter_map(|it| it.file.as_deref()).map(corrected_path).collect();
+        for path in corrected {
+            let is_corrected = |job: &Job| {
+                job.corrections().filter(|it| it.file.as_deref().map(corrected_path).as_ref() == Some(&path)).count()
+            };
+            match is_corrected(&self.job) {
+                0 => drop(self.workspace.remove(&path)),
+                count if count < is_corrected(&after) => drop(self.write_corrected(&path)),
+                _ => {}
+            }
+        }
+        let _ = self.write_derived();
+    }
+
     /// What `action` means as a command.
     fn command_of(&self, by: String, action: ReviewAction) -> Result<Command, ReviewError> {
         Ok(match action {
@@ -208,7 +303,8 @@ impl OpenJob {
                 Command::ApproveRecord { file, record, by, comment: comment_of(comment)? }
             }
             ReviewAction::Correct { file, place, value, comment } => {
-                Command::Correct(Box::new(self.correction(by, file, place, &value, comment_of(comment)?)?))
+                let comment = comment_of(comment)?;
+                Command::Correct(Box::new(self.correction(WantedValue { file, place, typed: value, by, comment })?))
             }
             ReviewAction::Settle { finding, reason } => {
                 self.is_open(&finding)?;
@@ -244,125 +340,6 @@ impl OpenJob {
         let present = self.workspace.read(INSTRUCTIONS_FILE)?;
         let present = String::from_utf8_lossy(&present);
         Ok(format!("{}\n\n## Feedback {}\n\n{text}\n", present.trim_end(), self.job.feedback.len() + 1))
-    }
-
-    /// What was corrected in the result that is sent back: the next one is to have it.
-    fn corrections_told(&self) -> String {
-        let told = |finding: &Finding| {
-            let settled = finding.settled.as_ref()?;
-            let (file, place) = (finding.file.as_deref()?, finding.place.as_deref()?);
-            Some(format!("\n- {file} {place}: {}", settled.settlement.told()))
-        };
-        let all: Vec<String> = self.job.corrections().filter_map(told).collect();
-        if all.is_empty() {
-            return String::new();
-        }
-        let mut text = "\n\nA person has corrected these; take them over:".to_owned();
-        text.extend(all.iter().take(MOST_TOLD).map(String::as_str));
-        if all.len() > MOST_TOLD {
-            let _ = write!(text, "\n- and {} more, which the files named .corrected have", all.len() - MOST_TOLD);
-        }
-        text
-    }
-
-    fn deliverable(&self, file: &str) -> Result<&Deliverable, ReviewError> {
-        let all = &self.job.spec.instructions.deliverables;
-        all.iter().find(|deliverable| deliverable.path == file).ok_or_else(|| {
-            let names: Vec<&str> = all.iter().map(|deliverable| deliverable.path.as_str()).collect();
-            ReviewError::Refused(format!("{file} is no deliverable of this job; it has {}", names.join(", ")))
-        })
-    }
-
-    /// The deliverable as the model left it, with all corrections so far.
-    fn corrected(&self, deliverable: &Deliverable) -> Result<Value, ReviewError> {
-        let file = &deliverable.path;
-        let bytes = self.workspace.read(file)?;
-        let known = self.job.decided_ending().map(|ending| &ending.deliverables[..]).unwrap_or_default();
-        if known.iter().any(|known| known.path == *file && known.sha256 != sha256(&bytes)) {
-            return refused(format!("{file} was changed since the job's end: `overnight audit verify` says more"));
-        }
-        let Ok(mut content) = serde_json::from_slice(&bytes) else {
-            return refused(format!(
-                "{file} is no JSON file, and has no fields: send the job back with feedback instead"
-            ));
-        };
-        self.job.correct(file, &mut content);
-        Ok(content)
-    }
-
-    fn correction(
-        &self,
-        by: String,
-        file: String,
-        place: String,
-        typed: &str,
-        comment: Option<String>,
-    ) -> Result<FieldCorrection, ReviewError> {
-        let deliverable = self.deliverable(&file)?;
-        let present = self.corrected(deliverable)?;
-        let mut content = present.clone();
-        let Some(found) = json_path::at_mut(&mut content, &place).filter(|_| place != "$") else {
-            return refused(format!("there is no field {place} in {file}"));
-        };
-        let before = found.clone();
-        // A text stays one; elsewhere JSON is meant, unless only a text fits.
-        let as_text = Value::String(typed.to_owned());
-        let meant = if before.is_string() { None } else { serde_json::from_str(typed).ok() };
-        // What fails already may go on failing.
-        let was_right = check(deliverable, &present).is_ok();
-        let mut fault = None;
-        for after in meant.into_iter().chain([as_text]) {
-            let mut content = present.clone();
-            if let Some(found) = json_path::at_mut(&mut content, &place) {
-                found.clone_from(&after);
-            }
-            if after == before {
-                return refused(format!("{place} of {file} has this value already"));
-            }
-            match check(deliverable, &content) {
-                Err(why) if was_right => fault = fault.or(Some(why)),
-                Ok(()) | Err(_) => {
-                    let text = text_of(&content);
-                    let (path, sha256) = (corrected_path(&file), sha256(text.as_bytes()));
-                    return Ok(FieldCorrection { file, place, before, after, path, sha256, by, comment });
-                }
-            }
-        }
-        refused(format!("{place} of {file} can't have this value: {}", fault.unwrap_or_default()))
-    }
-
-    /// Writes the file with corrections that the journal promises, and says so.
-    fn write_corrections(&mut self) -> Result<(), RunError> {
-        let Some(path) = self.job.reviewed.unwritten.clone() else { return Ok(()) };
-        let all = self.job.spec.instructions.deliverables.clone();
-        let deliverable = all.iter().find(|deliverable| corrected_path(&deliverable.path) == path);
-        let content = match deliverable.map(|deliverable| (deliverable, self.corrected(deliverable))) {
-            Some((_, Ok(content))) => Ok(text_of(&content)),
-            Some((_, Err(ReviewError::Run(error)))) => return Err(error),
-            Some((_, Err(error))) => Err(error.to_string()),
-            None => Err(format!("{path} is of no deliverable")),
-        };
-        self.workspace.write(&path, content.map_err(RunError::Request)?.as_bytes())?;
-        failpoint::hit("review.written");
-        self.command(Command::CorrectionWritten { path }).map(drop)
-    }
-}
-
-/// The corrected deliverable as a file.
-fn text_of(content: &Value) -> String {
-    // A tree of JSON values: writing it can't fail.
-    serde_json::to_string_pretty(content).unwrap_or_default() + "\n"
-}
-
-/// What the contract has against the corrected deliverable. Its quotes are the model's: a person may know better.
-fn check(deliverable: &Deliverable, content: &Value) -> Result<(), String> {
-    let text = text_of(content);
-    let without_quotes = Deliverable { quotes: Vec::new(), ..deliverable.clone() };
-    // Where there are no rules for quotes, none is looked for.
-    let checked = check_deliverable(&without_quotes, Some(text.as_bytes()), &mut |_| QuoteResult::NotLookedFor);
-    match checked.checks.iter().find(|check| !check.passed) {
-        Some(check) => Err(check.detail.clone()),
-        None => Ok(()),
     }
 }
 

@@ -74,9 +74,10 @@ pub trait JobStore: Send + Sync + std::fmt::Debug {
     /// `NotFound`; `Ended` when the job's end is in the database.
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
 
-    /// Takes a job that has ended with a result, for a process that holds the workspace's `.lock` and records what a person says of
-    /// that: it stays ended, with the next lease number, which is returned. `NotFound`, `Ended` otherwise.
-    async fn claim_ended(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
+    /// Takes a job that has a result, for a process that holds the workspace's `.lock` and records what a person says of that: the
+    /// row stays as it is, so that nothing is to be put back where that comes to nothing, with the next lease number, which is
+    /// returned. `NotFound`; `Ended` where it ended without a result.
+    async fn claim_for_review(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
 
     /// A job that was taken so goes on after its end, maybe with more documents: it is running, and its batch has something to do
     /// again. `LeaseLost`.

@@ -83,6 +83,9 @@ pub trait ScheduleStore: Send + Sync + std::fmt::Debug {
     /// Ends a pause. False where there is none.
     async fn resume_schedule(&self, id: Uuid, next_run: Timestamp) -> Result<bool, StoreError>;
 
+    /// Moves the next run from `before` to `next`. False where it is another by now.
+    async fn move_run(&self, id: Uuid, before: Timestamp, next: Timestamp) -> Result<bool, StoreError>;
+
     /// The schedules with something to do, by name: their run has come by `now`, or whoever began one was lost.
     async fn due(&self, now: Timestamp) -> Result<Vec<ScheduleRow>, StoreError>;
 

@@ -19,7 +19,7 @@ use overnight_core::{
     message::Usage,
 };
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -27,6 +27,8 @@ use tokio::sync::OnceCell;
 
 /// Jobs that are kept.
 const MOST_KEPT: usize = 16;
+/// Pages of the review of one job that are kept.
+const MOST_PAGES_KEPT: usize = 3;
 /// Files of the workspace that every job may have, beside its folders.
 const RECORD_FILES: [&str; 10] = [
     "instructions.md",
@@ -139,11 +141,15 @@ struct RecordVersion {
     interrupted: bool,
 }
 
+/// A page of a review, once it is read.
+type ReviewCell = Arc<OnceCell<Arc<JobReview>>>;
+
 /// A job as it was read, for its pages.
 #[derive(Debug, Default)]
 struct KeptJob {
     record: OnceCell<Arc<JobRecord>>,
-    review: OnceCell<Arc<JobReview>>,
+    /// Pages of its review, by number.
+    reviews: Mutex<BTreeMap<usize, ReviewCell>>,
 }
 
 /// The records that were asked for last, the newest first.
@@ -158,15 +164,22 @@ impl RecordCache {
         Ok(kept.record.get_or_try_init(read).await?.clone())
     }
 
-    /// The same for the job's review.
-    pub(super) async fn review(&self, found: FoundJob) -> Result<Arc<JobReview>, WebError> {
+    /// The same for a page of the job's review, from 1.
+    pub(super) async fn review(&self, found: FoundJob, page: usize) -> Result<Arc<JobReview>, WebError> {
         let path = WebState::own_workspace(&found)?;
         let kept = self.kept(version(&found).await?);
         let read = || async {
-            let read = tokio::task::spawn_blocking(move || JobReview::read(&path)).await?;
+            let read = tokio::task::spawn_blocking(move || JobReview::read_page(&path, false, page)).await?;
             Ok::<_, WebError>(Arc::new(read.map_err(|error| WebError::conflict(error.to_string()))?))
         };
-        Ok(kept.review.get_or_try_init(read).await?.clone())
+        let cell = {
+            let mut reviews = kept.reviews.lock().unwrap_or_else(PoisonError::into_inner);
+            if reviews.len() >= MOST_PAGES_KEPT && !reviews.contains_key(&page) {
+                reviews.clear();
+            }
+            reviews.entry(page).or_default().clone()
+        };
+        Ok(cell.get_or_try_init(read).await?.clone())
     }
 
     fn kept(&self, version: RecordVersion) -> Arc<KeptJob> {

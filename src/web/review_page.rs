@@ -8,13 +8,19 @@ use super::{
     server::{PathOf, WebState},
 };
 use crate::{
-    review::{JobReview, Mode, PageImageError, ReviewedRecord, content_policy, page_image, record_anchor, render_job},
+    review::{
+        JobReview, Mode, PageImageError, ReviewedRecord, content_policy, page_image, page_query, record_anchor,
+        render_job,
+    },
     runner::ReviewAction,
 };
 use askama::Template;
 use axum::{
     Extension, Form, Router,
-    extract::{State, rejection::FormRejection},
+    extract::{
+        Query, State,
+        rejection::{FormRejection, QueryRejection},
+    },
     http::{
         StatusCode,
         header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
@@ -29,6 +35,19 @@ use tokio::time::Instant;
 /// How long a decision waits for another one on the same job to be written, and how often it looks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Which page of the review is meant.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct PageQuery {
+    page: Option<usize>,
+}
+
+impl PageQuery {
+    /// From 1.
+    fn number(self) -> usize {
+        self.page.unwrap_or(1).max(1)
+    }
+}
 
 /// The fields of all forms of the page.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -73,9 +92,10 @@ async fn review(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
     PathOf(id): PathOf<String>,
+    page: Result<Query<PageQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
     let found = state.find(&id).await?;
-    let review = state.records.review(found).await?;
+    let review = state.records.review(found, page?.0.number()).await?;
     let mode = Mode::Live {
         read_only: state.config.read_only,
         reviewer: visitor.name,
@@ -91,10 +111,11 @@ async fn review(
 async fn picture(
     State(state): State<Arc<WebState>>,
     PathOf((id, document, page)): PathOf<(String, usize, String)>,
+    of: Result<Query<PageQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
     let page: Option<u64> = page.strip_suffix(".png").and_then(|page| page.parse().ok());
     let page = page.ok_or_else(|| WebError::not_found("page"))?;
-    let review = state.records.review(state.find(&id).await?).await?;
+    let review = state.records.review(state.find(&id).await?, of?.0.number()).await?;
     let extractor = state.backend.extractor()?;
     // Each is painted by a process of its own.
     let _room = state.pictures.acquire().await;
@@ -112,18 +133,26 @@ async fn act(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
     PathOf((id, act)): PathOf<(String, String)>,
+    page: Result<Query<PageQuery>, QueryRejection>,
     form: Result<Form<ReviewForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let form = form?.0.with_own_breaks();
     state.access.check_form(&visitor, Some(&form.token))?;
     let found = state.find(&id).await?;
     let job = format!("/jobs/{}", found.row.job.id);
-    let review = format!("{job}/review");
-    match decide(&state, visitor, found, &act, &form).await {
+    let page = page?.0.number();
+    let query = page_query(page);
+    let review = format!("{job}/review{query}");
+    match decide(&state, visitor, found, &act, (&form, page)).await {
         Ok(place) => Ok(Redirect::to(&format!("{review}{place}")).into_response()),
         Err(WebError { status, sentence }) if status.is_client_error() && status != StatusCode::NOT_FOUND => {
-            let page =
-                AgainPage { sentence: &sentence, action: format!("{job}/{act}"), act: &act, review, form: &form };
+            let page = AgainPage {
+                sentence: &sentence,
+                action: format!("{job}/{act}{query}"),
+                act: &act,
+                review,
+                form: &form,
+            };
             Ok((status, Html(page.render()?)).into_response())
         }
         Err(error) => Err(error),
@@ -136,14 +165,14 @@ async fn decide(
     visitor: Visitor,
     found: FoundJob,
     act: &str,
-    form: &ReviewForm,
+    (form, page): (&ReviewForm, usize),
 ) -> Result<String, WebError> {
     let by =
         visitor.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))?;
     let path = WebState::own_workspace(&found)?;
     let begun = Instant::now();
     loop {
-        let review = state.records.review(found.clone()).await?;
+        let review = state.records.review(found.clone(), page).await?;
         form.check_is_current(&review)?;
         let action = form.action(act)?;
         match state.backend.review(&found, &path, &by, action).await {

@@ -109,6 +109,15 @@ impl From<ReviewError> for WebError {
                     "Job {job} is being worked on just now: nothing was recorded, try again in a moment."
                 ),
             },
+            ReviewError::TakenBack(ref cause) => {
+                let status = match cause {
+                    RunError::Store(cause) => Self::from(cause.clone()).status,
+                    cause if cause.is_usage() => StatusCode::BAD_REQUEST,
+                    _ => StatusCode::INTERNAL_SERVER_ERROR,
+                };
+                Self { status, sentence: error.to_string() }
+            }
+            ReviewError::Untold { .. } => Self { status: StatusCode::SERVICE_UNAVAILABLE, sentence: error.to_string() },
             ReviewError::Run(error) if error.is_usage() => Self::usage(error.to_string()),
             ReviewError::Run(error) => Self::failed(error.to_string()),
         }

@@ -1,6 +1,6 @@
 //! What a worker does beside its jobs: the sweep of what other workers have lost, the schedules, and whether the database is well.
 
-use super::{claimed_job::WorkerContext, config::WorkerEvent, ended_batches};
+use super::{claimed_job::WorkerContext, clock_jumps::ClockWatch, config::WorkerEvent, ended_batches};
 use crate::{
     batch::schedule::{FiredRun, RunOutcome, fire_due},
     store::StoreError,
@@ -87,6 +87,7 @@ pub(super) async fn sweep(context: Arc<WorkerContext>) {
     let mut ticks = tokio::time::interval(times.sweep);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut trouble: Option<Instant> = None;
+    let mut clock = ClockWatch::default();
     loop {
         ticks.tick().await;
         let waiting = context.active_jobs.waiting();
@@ -99,6 +100,9 @@ pub(super) async fn sweep(context: Arc<WorkerContext>) {
                 }
                 Err(_) => trouble = Some(Instant::now()),
             }
+        }
+        if clock.look(&context).await {
+            trouble = Some(Instant::now());
         }
         if trouble.is_some_and(|since| since.elapsed() < times.lease) {
             // One that answers nothing is asked again all the same: that tells whether it is back.
@@ -128,19 +132,26 @@ pub(super) async fn sweep(context: Arc<WorkerContext>) {
 
 /// Submits what schedules say. Reading the documents of a batch takes its time, which nothing else waits for.
 pub(super) async fn run_schedules(context: Arc<WorkerContext>) {
-    let Some(submit) = context.supply.submit() else { return };
+    if context.supply.submit().is_none() {
+        return;
+    }
     loop {
-        // An outage is the heartbeat's to tell; what is due stays so.
-        if let Ok(at) = context.store.clock().await
-            && let Ok(fired) = fire_due(context.store.as_ref(), at, submit).await
-        {
-            for fired in fired {
-                if let Some(sentence) = run_note(&fired) {
-                    context.note(sentence);
-                }
-            }
-        }
+        submit_due(&context).await;
         tokio::time::sleep(SUBMIT_EVERY).await;
+    }
+}
+
+/// Submits what is due now. What somebody here is submitting already is waited for.
+pub(super) async fn submit_due(context: &WorkerContext) {
+    let Some(submit) = context.supply.submit() else { return };
+    let _one_at_a_time = context.submitting.lock().await;
+    // An outage is the heartbeat's to tell; what is due stays so.
+    if let Ok(at) = context.store.clock().await
+        && let Ok(fired) = fire_due(context.store.as_ref(), at, submit).await
+    {
+        for sentence in fired.iter().filter_map(run_note) {
+            context.note(sentence);
+        }
     }
 }
 

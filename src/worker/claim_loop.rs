@@ -126,6 +126,7 @@ impl Worker {
             metrics: Arc::default(),
             notices: NoticeTasks::default(),
             settling: tokio::sync::Mutex::default(),
+            submitting: tokio::sync::Mutex::default(),
             notify,
             health: DatabaseHealth::default(),
             stop,
@@ -296,7 +297,8 @@ impl Worker {
 
     /// Nothing is left that a worker on this machine could do, now or later, without a person.
     async fn is_empty(&self) -> bool {
-        // What follows a batch is work as well.
+        // What is due is work as well, and so is what follows a batch.
+        background::submit_due(&self.context).await;
         ended_batches::settle(&self.context).await;
         match self
             .context

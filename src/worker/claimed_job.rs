@@ -68,6 +68,8 @@ pub(super) struct WorkerContext {
     pub(super) notices: NoticeTasks,
     /// Held by whoever handles batches that have ended.
     pub(super) settling: Mutex<()>,
+    /// Held by whoever submits what schedules say.
+    pub(super) submitting: Mutex<()>,
     /// Receives what the worker reports.
     pub(super) notify: EventSink,
     pub(super) health: DatabaseHealth,

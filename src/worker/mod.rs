@@ -5,6 +5,7 @@
 //! - `claimed_job`: one job, from its claim until it rests; `open_workspace`: its workspace, from here or from the store, or a new one
 //! - `job_setup`: what a job is worked with, for a worker and for a person's command alike
 //! - `background`: what else is done beside the jobs: sweeps, schedules
+//! - `clock_jumps`: the database's clock, where somebody sets it
 //! - `batches`: the batches that the jobs belong to, read once
 //! - `ended_batches`: submits the closing job of a batch that has ended
 //! - `notices`: tells people that a batch has ended, or that they are needed
@@ -18,6 +19,7 @@ mod background;
 mod batches;
 mod claim_loop;
 mod claimed_job;
+mod clock_jumps;
 mod config;
 mod ended_batches;
 mod job_setup;

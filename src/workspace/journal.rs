@@ -99,6 +99,10 @@ struct LineEnd {
     position: ChainPosition,
 }
 
+/// The end of a journal, to which it can be taken back.
+#[derive(Clone, Debug)]
+pub struct JournalMark(LineEnd);
+
 /// What a reading found.
 #[derive(Clone, Debug)]
 pub struct JournalRead {
@@ -361,6 +365,24 @@ impl Journal {
             Ok(()) => self.synced = self.written.clone(),
             Err(_) => self.poisoned = true,
         }
+    }
+
+    pub fn mark(&self) -> JournalMark {
+        JournalMark(self.written.clone())
+    }
+
+    /// Takes back the lines since `mark`, of which nobody outside was told. Later lines would speak of texts in them: none is taken.
+    pub fn take_back(&mut self, mark: JournalMark) -> Result<(), JournalError> {
+        if self.written.position.seq != mark.0.position.seq {
+            self.poisoned = true;
+            self.live
+                .set_len(mark.0.len)
+                .and_then(|()| fsync::counted(|| self.live.sync_all()))
+                .map_err(append_error)?;
+        }
+        self.synced = mark.0.clone();
+        self.written = mark.0;
+        Ok(())
     }
 
     /// Number of the last line; 0 before the first.

@@ -152,7 +152,7 @@ fn a_table_has_every_record_of_every_job_in_each_form() {
     assert_eq!(quotes, ["The keeper must sign, \"twice\".", "A guest may stay.", "'=1+1 must be computed."]);
     for name in ["table.xlsx", "table.parquet", "table.sqlite", "table.csv"] {
         let words = ["night", "-o", name, "--review", "pages"];
-        assert_eq!(told(&dir, &words), (0, "3 records of 3 jobs\n".to_owned()), "{name}");
+        assert_eq!(told(&dir, &words), (0, "without any record: 1 job\n3 records of 3 jobs\n".to_owned()), "{name}");
         let there = "is there already, and nothing is written over: name a new file, or take it away";
         assert_eq!(told(&dir, &words), (2, format!("error: {name} {there}\n")));
     }
@@ -203,7 +203,10 @@ fn a_table_is_of_one_list_and_says_which_others_there_are() {
     let dir = batch();
     work(&dir, "summarize-documents", "many/b.md", "short");
     let others = "other lists, each a table of its own with --deliverable: output/key_points.json (1 job)\n";
-    assert_eq!(told(&dir, &["night", "short", "-o", "a.csv"]), (0, format!("{others}3 records of 3 jobs\n")));
+    assert_eq!(
+        told(&dir, &["night", "short", "-o", "a.csv"]),
+        (0, format!("without any record: 1 job\n{others}3 records of 3 jobs\n"))
+    );
     let words = ["night", "short", "--deliverable", "output/key_points.json"];
     assert_eq!(rows(&dir, &words)[0]["quote"], "=1+1 must be computed.");
     let (code, told) = told(&dir, &["night", "--deliverable", "output/none.json"]);
@@ -227,7 +230,10 @@ fn odd_records_keep_what_they_say_and_a_broken_list_is_left_out() {
     let broken = format!(
         "left out: job {second} (output/requirements.json is not JSON: EOF while parsing a value at line 1 column 34)\n"
     );
-    assert_eq!(told(&dir, &["night", "-o", "a.parquet"]), (3, format!("{broken}2 records of 2 jobs\n")));
+    assert_eq!(
+        told(&dir, &["night", "-o", "a.parquet"]),
+        (3, format!("{broken}without any record: 1 job\n2 records of 2 jobs\n"))
+    );
     let rows = of_parquet(&dir, "a.parquet");
     let names = ["party.name", "party.share", "tags", "mixed", "job", "overnight_job", "large"];
     let cells = |row: &Value| names.map(|name| row[name].clone());

@@ -136,6 +136,50 @@ fn what_people_say_of_a_result_is_in_its_record() {
 }
 
 #[test]
+fn a_corrected_quote_is_looked_for_anew() {
+    let dir = TestDir::new();
+    dir.put("docs/a.md", "# A\n\nThe pump must stop.\n\nThe valve must close within five seconds.\n");
+    dir.put(
+        "task.md",
+        "---\nname: quoted\ndescription: d\ncoverage: 0\nconfidence_floor: 0.95\ndeliverables:\n  - path: output/report.json\n    quotes: { each: \"$.items[*]\", text: text, document: document }\n---\n# Task\n",
+    );
+    let items = json!({"items": [{"document": "a.md", "text": "The pump must stop."}]}).to_string();
+    dir.script(
+        "script.json",
+        &[bootstrap(&["Work"]), work(write(REPORT, &items)), reply(&[read(REPORT), done(), complete(REPORT)])],
+    );
+    let ran = |words: &[&str]| dir.run_with(&[("USER", "ben")], words);
+    // Its confidence is under the floor: it is partial, and needs a person.
+    assert_eq!(ran(&["run", "./task.md", "-d", "docs", "-m", "scripted:script.json", "-q"]).code, 3);
+    let needs = || json_of_text(&ran(&["report", "--json"]).stdout)["needs_person"].as_array().unwrap().len();
+    assert_eq!(needs(), 1);
+    let exported = |flags: &[&str]| {
+        let row = json_of_text(&ran(&[&["export", "last", "--format", "jsonl"], flags].concat()).stdout);
+        json!([row["check"], row["quote"], row["line_found"]])
+    };
+    assert_eq!(exported(&[]), json!(["found", "The pump must stop.", 3]));
+
+    let correct = |value: &str| ran(&["correct", "last", "$.items[0].text", value]);
+    let wrong = correct("The valve must open within five seconds.");
+    let told = wrong.stdout.lines().nth(1).unwrap_or_default().to_owned();
+    assert!(told.starts_with("its quote is not found: ") && told.contains("nearest on line 5 of a.md"), "{wrong:?}");
+    for flags in [&[][..], &["--corrected"]] {
+        assert_eq!(exported(flags), json!(["not_found", "The valve must open within five seconds.", null]));
+    }
+    assert_eq!(ran(&["review", "last", "-o", "pages"]).code, 0);
+    let page = std::fs::read_dir(dir.path().join("pages")).unwrap().map(|file| file.unwrap().path());
+    let page = page.filter(|file| !file.ends_with("index.html")).map(|file| std::fs::read_to_string(file).unwrap());
+    assert!(page.collect::<String>().contains("as it was corrected"));
+
+    let right = correct("The valve must close within five seconds.");
+    assert_eq!(right.stdout.lines().nth(1), Some("its quote is found in its document"));
+    assert_eq!(exported(&["--corrected"]), json!(["found", "The valve must close within five seconds.", 5]));
+    // Who approves it has looked: nothing needs a person any more.
+    assert_eq!((ran(&["approve", "last"]).code, needs()), (0, 0));
+    assert_eq!(ran(&["audit", "verify", "last"]).code, 0);
+}
+
+#[test]
 fn the_rules_read_what_is_added() {
     for (instructions, list, key, report) in [
         ("extract-requirements", "requirements.json", "requirements", "| c.md | 1 | MUST 1 |"),

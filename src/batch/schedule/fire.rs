@@ -75,6 +75,22 @@ pub async fn fire_due(store: &dyn Store, now: Timestamp, submit: &dyn Submit) ->
     Ok(fired)
 }
 
+/// Moves runs that lie behind the next one that there is by `now`: they were reckoned by a clock that was set back since. The names
+/// of the schedules.
+pub async fn mend_runs(store: &dyn ScheduleStore, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    let mut mended = Vec::new();
+    for row in store.schedules().await? {
+        let Some(planned) = row.next_run.filter(|_| row.enabled) else { continue };
+        let Ok(cron) = Cron::read(&row.schedule.cron, &row.schedule.timezone, now) else { continue };
+        if let Some(next) = cron.after(now).filter(|next| *next < planned)
+            && store.move_run(row.schedule.id, planned, next).await?
+        {
+            mended.push(row.schedule.name);
+        }
+    }
+    Ok(mended)
+}
+
 /// Submits a run now, at a person's request. While the last batch has not ended, that needs `force`, unless the schedule allows it.
 pub async fn fire_now(
     store: &dyn Store,

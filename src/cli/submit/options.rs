@@ -53,9 +53,16 @@ impl SubmitOptions {
         })
     }
 
-    /// Whether a document of this name is to be submitted.
+    /// Whether a document of this name is to be submitted. What is attached to a mail comes with it.
     pub(super) fn is_wanted(&self, name: &str) -> bool {
-        self.names.as_ref().is_none_or(|names| names.is_match(name))
+        let is_mail = |file: &str| {
+            let ending = file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+            matches!(ending.as_deref(), Some("eml" | "msg"))
+        };
+        let holders = name.match_indices('/').map(|(slash, _)| &name[..slash]).filter(|file| is_mail(file));
+        self.names
+            .as_ref()
+            .is_none_or(|names| names.is_match(name) || holders.into_iter().any(|file| names.is_match(file)))
     }
 }
 

@@ -46,6 +46,8 @@ fn job(place: u128) -> JobFacts {
         confidence: Some(0.9),
         notes: None,
         checks_failed: Vec::new(),
+        without_records: false,
+        approved_by: None,
         open_todos: Vec::new(),
         proof: None,
         refused_records: None,

@@ -31,13 +31,14 @@ const CLAIM: &str = "update jobs set
      where id = $1 and status in ('queued', 'running', 'held')
      returning lease";
 
-const CLAIM_ENDED: &str = "update jobs set
+const CLAIM_FOR_REVIEW: &str = "update jobs set
         lease = lease + 1, worker = $2, lease_until = {from_now $3}, updated = {now}
-     where id = $1 and status in ('completed', 'partial', 'blocked')
+     where id = $1 and status not in ('failed', 'cancelled')
      returning lease";
 
 const REOPEN: &str = "update jobs set
-        status = 'running', reason = null, completed_at = null, turns_at_claim = turns, attempts = 0, documents = $3,
+        status = 'running', hold_reason = null, reason = null, completed_at = null, run_after = null, may_cost_usd = 0,
+        turns_at_claim = turns, attempts = 0, documents = $3, wants = case when wants = 'pause' then null else wants end,
         updated = {now}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
@@ -156,8 +157,8 @@ impl<E: Engine> JobStore for E {
         claim(self, CLAIM, id, worker, for_ms).await
     }
 
-    async fn claim_ended(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
-        claim(self, CLAIM_ENDED, id, worker, for_ms).await
+    async fn claim_for_review(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
+        claim(self, CLAIM_FOR_REVIEW, id, worker, for_ms).await
     }
 
     async fn reopen(&self, id: JobId, lease: u64, documents: u64) -> Result<(), StoreError> {

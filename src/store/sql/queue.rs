@@ -62,6 +62,13 @@ const WITH_WORKER: &str = "select id, lease, turns, turns_at_claim, attempts, ma
 const LATE: &str = "select id, lease, turns, turns_at_claim, attempts, max_attempts from jobs
      where status = 'running' and batch is not null and (lease_until is null or lease_until < {start})";
 
+/// No lease lasts so long: it was reckoned by a clock that was set back since. Who is alive renews it within the time that it
+/// gets here.
+const LONGEST_LEASE_MS: u64 = 300_000;
+const LEASE_AFTER_JUMP_MS: u64 = 20_000;
+const SHORTEN: &str = "update jobs set lease_until = {from_now $1}
+     where status = 'running' and batch is not null and lease_until > {from_now $2}";
+
 /// Frees jobs that stand as they did when it was decided what becomes of them (`retry_policy`).
 macro_rules! release {
     ($lease:literal, $condition:literal) => {
@@ -316,7 +323,9 @@ impl<E: Engine> QueueStore for E {
             }
         }
         let forget = SqlStatement::new("delete from workers where seen < {ago 1 day}", values![]);
-        let woken: Vec<(DbId,)> = self.write(vec![forget, SqlStatement::new(WAKE, values![])], Durability::Now).await?;
+        let shorten = SqlStatement::new(SHORTEN, values![LEASE_AFTER_JUMP_MS, LONGEST_LEASE_MS]);
+        let wake = SqlStatement::new(WAKE, values![]);
+        let woken: Vec<(DbId,)> = self.write(vec![forget, shorten, wake], Durability::Now).await?;
         swept.woken = woken.into_iter().map(|(id,)| JobId(id.0)).collect();
         for list in [&mut swept.requeued, &mut swept.paused, &mut swept.dead, &mut swept.woken] {
             list.sort_unstable();

@@ -22,6 +22,8 @@ const PAUSE: &str = "update schedules set enabled = false, next_run = null where
 
 const RESUME: &str = "update schedules set enabled = true, next_run = $2 where id = $1 and not enabled returning id";
 
+const MOVE_RUN: &str = "update schedules set next_run = $3 where id = $1 and next_run = $2 and enabled returning id";
+
 const BEGIN_RUN: &str = "update schedules set next_run = $3, run = $4, run_until = {from_now $5}
      where id = $1 and next_run is not distinct from $2 and run is null
      returning id";
@@ -78,6 +80,10 @@ impl<E: Engine> ScheduleStore for E {
 
     async fn resume_schedule(&self, id: Uuid, next_run: Timestamp) -> Result<bool, StoreError> {
         self.take_effect(RESUME, values![id, next_run], Durability::Now).await
+    }
+
+    async fn move_run(&self, id: Uuid, before: Timestamp, next: Timestamp) -> Result<bool, StoreError> {
+        self.take_effect(MOVE_RUN, values![id, before, next], Durability::Now).await
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<ScheduleRow>, StoreError> {

@@ -76,6 +76,11 @@ impl Room {
         None
     }
 
+    /// The same with another database.
+    pub(super) fn with_database(self, url: String) -> Self {
+        Self { url, ..self }
+    }
+
     /// A line of shell in the desk's folder.
     pub(super) fn sh(&mut self, line: &str) -> Ran {
         let code = self.shell.run(line).unwrap();

@@ -229,3 +229,25 @@ fn a_run_is_a_submission_wherever_it_is_made_from() {
     assert!(shown.ends_with(&format!("\nnightly: {sentence}")), "{shown}");
     assert_eq!(wait(store.batches(9)).unwrap().len(), 2);
 }
+
+/// A worker that ends when nothing is left first submits what is due.
+#[test]
+fn what_is_due_is_submitted_before_the_queue_is_called_empty() {
+    let dir = TestDir::new();
+    let submit = ["extract-requirements", "--documents", "docs", "--model", "offline"];
+    assert_eq!(
+        dir.schedule(&[&["add", "nightly", "0 * * * *", "--timezone", ZONE, "--"], &submit[..]].concat()).code,
+        0
+    );
+    let [row] = &dir.rows()[..] else { panic!("{:?}", dir.rows()) };
+    let planned = Timestamp::new(now().utc() - chrono::TimeDelta::hours(2));
+    let store = dir.calendar();
+    wait(async {
+        assert!(store.pause_schedule(row.schedule.id).await.unwrap());
+        assert!(store.resume_schedule(row.schedule.id, planned).await.unwrap());
+    });
+    let worked = dir.run_with(&[], &["work", "--until-empty"]);
+    assert_eq!((worked.code, worked.stdout.as_str()), (0, "1 completed\n"), "{}", worked.stderr);
+    let [row] = &dir.rows()[..] else { panic!("{:?}", dir.rows()) };
+    assert_eq!((row.last_run.is_some_and(|run| run > planned), row.last_batch.is_some()), (true, true));
+}

@@ -158,6 +158,7 @@ fn finding(number: u64, kind: FindingKind, listed: &ListedRecord) -> Finding {
         quote: Some(head(&listed.quote, QUOTE_TOKENS).to_owned()),
         span: Some(listed.span.clone()),
         record: record.cloned(),
+        quotes: Vec::new(),
         settled: None,
     }
 }

@@ -20,7 +20,7 @@ use jsonschema::{
     error::ValidationErrorKind,
     paths::{Location, LocationSegment},
 };
-pub use quote_check::{FindQuote, NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
+pub use quote_check::{FindQuote, NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult, quotes_changed_at};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write as _;

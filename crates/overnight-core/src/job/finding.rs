@@ -43,9 +43,28 @@ pub struct Finding {
     /// The record that one reader has and the other doesn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Value>,
+    /// Quotes that a correction made others of, looked for anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotes: Vec<CorrectedQuote>,
     /// None while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
+}
+
+/// What came of looking for a quote after a person had corrected it, its document or its page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CorrectedQuote {
+    /// The object that it stands in: `$.requirements[3]`.
+    pub item: String,
+    /// Its key there.
+    pub key: String,
+    /// The line that `quotes.jsonl` would have of it; none where there is nothing to look for any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// Why it doesn't stand where the record says, and what comes nearest; none where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<String>,
 }
 
 impl Finding {

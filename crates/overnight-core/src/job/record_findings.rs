@@ -137,6 +137,12 @@ impl<'j> RecordFindings<'j> {
         })
     }
 
+    /// What is wrong with a quote of the record, since a person has corrected it; none where it stands there, or nobody has.
+    pub fn wrong_quote(&self, record: &str, key: &str) -> Option<String> {
+        let quotes = self.corrections(record).flat_map(|correction| &correction.finding.quotes);
+        quotes.filter(|quote| quote.item == record && quote.key == key).last()?.wrong.clone()
+    }
+
     /// Who has found the record on this page or line; none where that part was not read twice. `held` is what the second reading
     /// held against it.
     pub fn found_by(&self, held: Option<&Finding>, document: &str, unit: u64) -> Option<FoundBy> {

@@ -8,6 +8,7 @@ use crate::{
         ending::Completion,
         event::{ExaminedFiles, PreparedWrite, SavedFile, ToolResult, Why},
         failure::Failure,
+        finding::CorrectedQuote,
         limits::Limits,
         models::{ModelChoice, Tier},
         plan::Plan,
@@ -133,6 +134,8 @@ pub struct FieldCorrection {
     pub path: String,
     /// Of that file.
     pub sha256: String,
+    /// Quotes that it makes others of, looked for anew.
+    pub quotes: Vec<CorrectedQuote>,
     /// A name.
     pub by: String,
     /// In that person's words.

@@ -51,7 +51,7 @@ impl Job {
     }
 
     fn corrected(&self, at: Timestamp, correction: FieldCorrection) -> Event {
-        let FieldCorrection { file, place, before, after, path, sha256, by, comment } = correction;
+        let FieldCorrection { file, place, before, after, path, sha256, quotes, by, comment } = correction;
         let settlement = Settlement::Corrected { before, after };
         let finding = Finding {
             id: format!("c{}", self.reviewed.corrections + 1),
@@ -59,6 +59,7 @@ impl Job {
             text: comment.unwrap_or_default(),
             file: Some(file),
             place: Some(place),
+            quotes,
             settled: Some(Settled { settlement, by, at }),
             ..Finding::default()
         };

@@ -1,7 +1,16 @@
 //! The checks of quotes: each must stand in the document that its record names. What a document has is asked of the caller.
 
-use super::{QuoteCount, SPELLED_OUT, clip, json_path::JsonPath};
-use crate::{amount::shown, job::instructions::Quotes};
+use super::{
+    QuoteCount, SPELLED_OUT, clip,
+    json_path::{JsonPath, within},
+};
+use crate::{
+    amount::shown,
+    job::{
+        finding::CorrectedQuote,
+        instructions::{Deliverable, Quotes},
+    },
+};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -171,6 +180,43 @@ pub(super) fn each_quote(
         }
     });
     Ok(())
+}
+
+/// Looks anew for the quotes that a change at `place` made others of: their text, document or page differs between the value
+/// `before` and the one `after`. `find` gives with each result what `quotes.jsonl` would have of it.
+pub fn quotes_changed_at(
+    deliverable: &Deliverable,
+    place: &str,
+    (before, after): (&Value, &Value),
+    find: &mut dyn FnMut(QuoteQuery<'_>) -> (QuoteResult, Option<String>),
+) -> Vec<CorrectedQuote> {
+    let mut changed = Vec::new();
+    for rule in &deliverable.quotes {
+        let Ok(path) = JsonPath::parse(&rule.each) else { continue };
+        let mut was = None;
+        path.each(before, &mut |item, value| {
+            if within(place, item).is_some() {
+                was = Some(value);
+            }
+        });
+        path.each(after, &mut |item, value| {
+            let named = [rule.page.as_deref().unwrap_or("page"), rule.line.as_deref().unwrap_or("line")];
+            let keys = [&[rule.text.as_str(), rule.document.as_str()][..], &named[..]].concat();
+            let is_other = |key: &str| was.and_then(|was| was.get(key)) != value.get(key);
+            if within(place, item).is_none() || !keys.into_iter().any(is_other) {
+                return;
+            }
+            let mut line = None;
+            let outcome = check_quote(&deliverable.path, rule, (item, value), true, &mut |asked| {
+                let (result, found) = find(asked);
+                line = found;
+                result
+            });
+            let wrong = outcome.and_then(Result::err).map(|why| why.trim_start_matches([' ', ':']).to_owned());
+            changed.push(CorrectedQuote { item: item.to_owned(), key: rule.text.clone(), line, wrong });
+        });
+    }
+    changed
 }
 
 /// `None` where there is no quote to check.

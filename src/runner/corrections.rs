@@ -1,0 +1,169 @@
+//! What people correct in a deliverable: the value must fit the contract, a quote is looked for anew, and the file with all
+//! corrections lies beside the model's.
+
+use super::{OpenJob, RunError, quote_positions::QuoteCheck, review_job::ReviewError};
+use crate::failpoint;
+use overnight_core::{
+    job::{
+        contract::{QuoteResult, check_deliverable, json_path, quotes_changed_at},
+        digest::sha256,
+        finding::{CorrectedQuote, Finding},
+        instructions::Deliverable,
+        reviewed::corrected_path,
+    },
+    machine::effect::{Command, FieldCorrection},
+};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Corrections that feedback tells the model one by one.
+const MOST_TOLD: usize = 50;
+
+/// One field that a person wants otherwise.
+#[derive(Debug)]
+pub(super) struct WantedValue {
+    /// The deliverable.
+    pub(super) file: String,
+    /// `$.requirements[3].text`.
+    pub(super) place: String,
+    /// As it was typed: text, or JSON where the field is none.
+    pub(super) typed: String,
+    pub(super) by: String,
+    pub(super) comment: Option<String>,
+}
+
+fn refused<T>(why: impl Into<String>) -> Result<T, ReviewError> {
+    Err(ReviewError::Refused(why.into()))
+}
+
+impl OpenJob {
+    /// What was corrected in the result that is sent back: the next one is to have it.
+    pub(super) fn corrections_told(&self) -> String {
+        let told = |finding: &Finding| {
+            let settled = finding.settled.as_ref()?;
+            let (file, place) = (finding.file.as_deref()?, finding.place.as_deref()?);
+            Some(format!("\n- {file} {place}: {}", settled.settlement.told()))
+        };
+        let all: Vec<String> = self.job.corrections().filter_map(told).collect();
+        if all.is_empty() {
+            return String::new();
+        }
+        let mut text = "\n\nA person has corrected these; take them over:".to_owned();
+        text.extend(all.iter().take(MOST_TOLD).map(String::as_str));
+        if all.len() > MOST_TOLD {
+            let _ = write!(text, "\n- and {} more, which the files named .corrected have", all.len() - MOST_TOLD);
+        }
+        text
+    }
+
+    pub(super) fn deliverable(&self, file: &str) -> Result<&Deliverable, ReviewError> {
+        let all = &self.job.spec.instructions.deliverables;
+        all.iter().find(|deliverable| deliverable.path == file).ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|deliverable| deliverable.path.as_str()).collect();
+            ReviewError::Refused(format!("{file} is no deliverable of this job; it has {}", names.join(", ")))
+        })
+    }
+
+    /// The deliverable as the model left it, with all corrections so far.
+    pub(super) fn corrected(&self, deliverable: &Deliverable) -> Result<Value, ReviewError> {
+        let file = &deliverable.path;
+        let bytes = self.workspace.read(file)?;
+        let known = self.job.decided_ending().map(|ending| &ending.deliverables[..]).unwrap_or_default();
+        if known.iter().any(|known| known.path == *file && known.sha256 != sha256(&bytes)) {
+            return refused(format!("{file} was changed since the job's end: `overnight audit verify` says more"));
+        }
+        let Ok(mut content) = serde_json::from_slice(&bytes) else {
+            return refused(format!(
+                "{file} is no JSON file, and has no fields: send the job back with feedback instead"
+            ));
+        };
+        self.job.correct(file, &mut content);
+        Ok(content)
+    }
+
+    pub(super) fn correction(&self, wanted: WantedValue) -> Result<FieldCorrection, ReviewError> {
+        let WantedValue { file, place, typed, by, comment } = wanted;
+        let deliverable = self.deliverable(&file)?;
+        let present = self.corrected(deliverable)?;
+        let mut content = present.clone();
+        let Some(found) = json_path::at_mut(&mut content, &place).filter(|_| place != "$") else {
+            return refused(format!("there is no field {place} in {file}"));
+        };
+        let before = found.clone();
+        // A text stays one; elsewhere JSON is meant, unless only a text fits.
+        let meant = if before.is_string() { None } else { serde_json::from_str(&typed).ok() };
+        let as_text = Value::String(typed);
+        // What fails already may go on failing.
+        let was_right = check(deliverable, &present).is_ok();
+        let mut fault = None;
+        for after in meant.into_iter().chain([as_text]) {
+            let mut content = present.clone();
+            if let Some(found) = json_path::at_mut(&mut content, &place) {
+                found.clone_from(&after);
+            }
+            if after == before {
+                return refused(format!("{place} of {file} has this value already"));
+            }
+            match check(deliverable, &content) {
+                Err(why) if was_right => fault = fault.or(Some(why)),
+                Ok(()) | Err(_) => {
+                    let text = text_of(&content);
+                    let quotes = self.looked_up(deliverable, &place, (&present, &content));
+                    let (path, sha256) = (corrected_path(&file), sha256(text.as_bytes()));
+                    return Ok(FieldCorrection { file, place, before, after, path, sha256, quotes, by, comment });
+                }
+            }
+        }
+        refused(format!("{place} of {file} can't have this value: {}", fault.unwrap_or_default()))
+    }
+
+    /// What comes of looking for the quotes that a correction at `place` makes others of.
+    fn looked_up(&self, deliverable: &Deliverable, place: &str, content: (&Value, &Value)) -> Vec<CorrectedQuote> {
+        let mut quotes = QuoteCheck::new(&self.job, &self.workspace);
+        quotes_changed_at(deliverable, place, content, &mut |asked| {
+            let result = quotes.find(asked);
+            (result, quotes.take_line())
+        })
+    }
+
+    /// Writes the file with corrections that the journal promises, and says so.
+    pub(super) fn write_corrections(&mut self) -> Result<(), RunError> {
+        let Some(path) = self.job.reviewed.unwritten.clone() else { return Ok(()) };
+        self.write_corrected(&path)?;
+        failpoint::hit("review.written");
+        self.command(Command::CorrectionWritten { path }).map(drop)
+    }
+
+    /// Writes the file with all corrections as the journal has them.
+    pub(super) fn write_corrected(&self, path: &str) -> Result<(), RunError> {
+        let all = &self.job.spec.instructions.deliverables;
+        let deliverable = all.iter().find(|deliverable| corrected_path(&deliverable.path) == path);
+        let content = match deliverable.map(|deliverable| self.corrected(deliverable)) {
+            Some(Ok(content)) => Ok(text_of(&content)),
+            Some(Err(ReviewError::Run(error))) => return Err(error),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err(format!("{path} is of no deliverable")),
+        };
+        self.workspace.write(path, content.map_err(RunError::Request)?.as_bytes())?;
+        Ok(())
+    }
+}
+
+/// The corrected deliverable as a file.
+fn text_of(content: &Value) -> String {
+    // A tree of JSON values: writing it can't fail.
+    serde_json::to_string_pretty(content).unwrap_or_default() + "\n"
+}
+
+/// What the contract has against the corrected deliverable. A quote that isn't found is no reason to refuse: a person may know
+/// better than a text that was recognised, and it is told.
+fn check(deliverable: &Deliverable, content: &Value) -> Result<(), String> {
+    let text = text_of(content);
+    let without_quotes = Deliverable { quotes: Vec::new(), ..deliverable.clone() };
+    // Where there are no rules for quotes, none is looked for.
+    let checked = check_deliverable(&without_quotes, Some(text.as_bytes()), &mut |_| QuoteResult::NotLookedFor);
+    match checked.checks.iter().find(|check| !check.passed) {
+        Some(check) => Err(check.detail.clone()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,91 @@
+//! Jumps of the database's clock: somebody sets it, or a wrong one is put right. They show beside a clock that only goes on. Live
+//! workers then renew their leases by the new time before anything is taken from anybody.
+
+use super::claimed_job::WorkerContext;
+use crate::batch::schedule::mend_runs;
+use overnight_core::job::time::{Timestamp, duration};
+use std::time::{Duration, Instant};
+
+/// What the two clocks may differ by from one look to the next: an answer of the database may be late, and a machine may sleep.
+const TOLERANCE: Duration = Duration::from_secs(10);
+
+/// The database's clock when it was last looked at.
+#[derive(Debug, Default)]
+pub(super) struct ClockWatch(Option<(Timestamp, Instant)>);
+
+/// By how much a clock jumped, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClockJump {
+    Back(u64),
+    Forward(u64),
+}
+
+impl ClockJump {
+    fn told(self) -> String {
+        let (by, which) = match self {
+            Self::Back(ms) => (ms, "back"),
+            Self::Forward(ms) => (ms, "forward"),
+        };
+        format!(
+            "the database's clock was set {which} by {}: leases and schedules are reckoned by the new time",
+            duration(by)
+        )
+    }
+}
+
+impl ClockWatch {
+    /// Notes that the clock says `now` at `seen`; whether it has jumped since it was noted last.
+    fn note(&mut self, now: Timestamp, seen: Instant) -> Option<ClockJump> {
+        let (before, then) = self.0.replace((now, seen))?;
+        let passed = seen.saturating_duration_since(then);
+        let expected = before.after(passed);
+        let tolerated = u64::try_from(TOLERANCE.as_millis()).unwrap_or(u64::MAX);
+        let jump = if now < expected {
+            ClockJump::Back(expected.millis_since(now))
+        } else {
+            ClockJump::Forward(now.millis_since(expected))
+        };
+        let (ClockJump::Back(ms) | ClockJump::Forward(ms)) = jump;
+        (ms > tolerated).then_some(jump)
+    }
+
+    /// Looks at the database's clock, and tells a jump. True: it has jumped. Schedules whose next run was reckoned by a later time
+    /// are reckoned anew, also where nobody was there to see the jump.
+    pub(super) async fn look(&mut self, context: &WorkerContext) -> bool {
+        let Ok(now) = context.store.clock().await else { return false };
+        let jump = self.note(now, Instant::now());
+        if let Some(jump) = jump {
+            context.note(jump.told());
+        }
+        if context.supply.submit().is_some()
+            && let Ok(mended) = mend_runs(context.store.as_ref(), now).await
+        {
+            for name in mended {
+                context.note(format!("schedule {name}: its next run is reckoned anew, because the clock was set back"));
+            }
+        }
+        jump.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_from_a_clock_that_only_goes_on_is_a_jump() {
+        let (start, now) = (Instant::now(), Timestamp::default().after(Duration::from_hours(100)));
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let hours = |hours, seconds| now.after(Duration::from_hours(hours)).after(Duration::from_secs(seconds));
+        let mut watch = ClockWatch::default();
+        let seen = [
+            watch.note(now, at(0)),
+            watch.note(hours(0, 9), at(4)),
+            watch.note(hours(10, 8), at(8)),
+            watch.note(hours(0, 12), at(12)),
+            watch.note(hours(0, 16), at(16)),
+        ];
+        let ten = 36_000_000;
+        assert_eq!(seen, [None, None, Some(ClockJump::Forward(ten - 5_000)), Some(ClockJump::Back(ten)), None]);
+    }
+}
