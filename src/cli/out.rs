@@ -30,11 +30,15 @@ pub(super) fn result(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes a result as indented JSON.
+/// Writes a result as indented JSON, as it is made: a list may be long.
 pub(super) fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| CliError::failed(format!("the result can't be written as JSON ({error})")))?;
-    result(&format!("{text}\n"))
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from);
+    match written.and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(CliError::failed(format!("the result can't be written to stdout as JSON ({error})"))),
+    }
 }
 
 /// Sets the format of messages. It is global, as stderr is, because the thread that handles signals writes messages too.

@@ -23,6 +23,7 @@ use crate::{
 use assignment::Assignment;
 use chrono::Local;
 use options::SubmitOptions;
+use output::CountedDocuments;
 use overnight_core::job::left_out::LeftOut;
 pub(super) use scheduled::joined;
 use std::{
@@ -37,7 +38,7 @@ Examples:
   overnight submit extract-requirements --documents contracts/ --each --batch contracts --dry-run
   overnight submit extract-requirements --documents contracts/ --each --batch contracts --trial 5
   overnight submit summarize-documents --documents reports/ --each --glob '*.md' --at 22:00 --budget-usd 20
-  overnight submit ./extract.md --documents contracts/ --each --then ./report.md --json > batch.json
+  overnight submit ./extract.md --documents contracts/ --each --then ./report.md --json --ids > batch.json
 
 Nothing is worked before a worker runs: `overnight work`.";
 
@@ -96,6 +97,9 @@ pub(super) struct SubmitArgs {
     /// Print a JSON object
     #[arg(long)]
     pub(super) json: bool,
+    /// In the JSON object, also list each document with its job
+    #[arg(long, requires = "json", conflicts_with = "dry_run")]
+    pub(super) ids: bool,
     #[command(flatten)]
     pub(super) bounds: LimitArgs,
     #[command(flatten)]
@@ -126,17 +130,23 @@ pub(super) struct ReadySubmission {
 
 pub(super) async fn run(flags: Flags, args: &SubmitArgs) -> Result<u8, CliError> {
     stop::ends_with("interrupted: nothing was submitted")?;
-    let ready = ready(flags, args, Uuid::now_v7(), None).await?;
-    let Some(app) = &ready.app else {
+    let mut ready = ready(flags, args, Uuid::now_v7(), None).await?;
+    let Some(app) = ready.app.take() else {
         output::dry_run(&ready, args)?;
         return Ok(exit::COMPLETED);
     };
-    warn_of_namesake(app, ready.batch.name.as_deref()).await?;
+    warn_of_namesake(&app, ready.batch.name.as_deref()).await?;
     stop::ends_with("interrupted while the batch was put into the queue: `overnight jobs` says whether it is there")?;
+    let counted = CountedDocuments::of(&ready.selection);
+    if !args.ids {
+        // The jobs say all that the queue is given.
+        ready.selection.documents = Vec::new();
+    }
     ready.enqueue(&*app.store).await?;
     let printed = async {
-        let manifest = app.store.batch_entries(ready.batch.id).await?;
-        output::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.selection, args.json)
+        let totals = app.store.totals(ready.batch.id).await?;
+        let standing = if args.ids { Some(app.store.batch_standing(ready.batch.id).await?) } else { None };
+        output::submitted(&ready, &counted, totals, standing.as_deref(), args.json)
     };
     printed.await.map(|()| exit::COMPLETED).map_err(|CliError { message, code }| {
         let id = ready.batch.id;

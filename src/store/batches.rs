@@ -2,7 +2,11 @@
 
 use super::{StoreError, queue::QueueEntry};
 use async_trait::async_trait;
-use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -95,6 +99,16 @@ impl BatchTotals {
     }
 }
 
+/// How a job of a batch stands, and nothing else of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobStands {
+    pub id: JobId,
+    pub status: JobStatus,
+    pub hold_reason: Option<HoldReason>,
+    /// Done before by that job.
+    pub same_as: Option<JobId>,
+}
+
 /// What the budget of a batch says to one of its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
@@ -147,6 +161,9 @@ pub trait BatchStore: Send + Sync + std::fmt::Debug {
 
     /// How many jobs of the batch there are in each status; all zero where there is no such batch.
     async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError>;
+
+    /// How each of a batch's jobs stands, by id.
+    async fn batch_standing(&self, batch: Uuid) -> Result<Vec<JobStands>, StoreError>;
 
     /// A batch's jobs, by id.
     async fn batch_entries(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;

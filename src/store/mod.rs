@@ -25,7 +25,7 @@ mod sqlite;
 mod value;
 mod workers;
 
-pub use batches::{BatchRow, BatchStore, BatchTotals, Grant, NewBatch};
+pub use batches::{BatchRow, BatchStore, BatchTotals, Grant, JobStands, NewBatch};
 pub use connect::{connect, connect_to_read, database_file};
 pub use error::StoreError;
 pub use jobs::{ControlSignal, JobFilter, JobRow, JobStore};

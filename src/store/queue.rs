@@ -18,7 +18,7 @@ pub(super) use changes::ChangeWaiter;
 pub(super) use columns::{
     BatchColumns, BatchFigures, ClaimedColumns, EntryColumns, LateColumns, LeaseColumns, depth, figures,
 };
-pub(super) use submission::jobs_json;
+pub(super) use submission::{MOST_PER_STATEMENT, groups_json, jobs_json};
 
 use super::{ControlSignal, NewBatch, StoreError};
 use async_trait::async_trait;

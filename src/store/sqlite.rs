@@ -135,8 +135,8 @@ impl SqliteStore {
         failed(&self.database, error)
     }
 
-    fn command(&self, statement: &SqlStatement) -> Result<WriteCommand, StoreError> {
-        let arguments = arguments(&statement.values).map_err(|error| self.failed(sqlx::Error::Encode(error)))?;
+    fn command(&self, statement: SqlStatement) -> Result<WriteCommand, StoreError> {
+        let arguments = arguments(statement.values).map_err(|error| self.failed(sqlx::Error::Encode(error)))?;
         Ok(WriteCommand { sql: DIALECT.render(&statement.template), arguments })
     }
 }
@@ -172,7 +172,7 @@ impl Engine for SqliteStore {
     }
 
     async fn read<T: Columns>(&self, statement: SqlStatement) -> Result<Vec<T>, StoreError> {
-        let WriteCommand { sql, arguments } = self.command(&statement)?;
+        let WriteCommand { sql, arguments } = self.command(statement)?;
         let rows = sqlx::query_as_with(AssertSqlSafe(sql), arguments).fetch_all(&self.readers).await;
         rows.map_err(|error| self.failed(error))
     }
@@ -182,7 +182,7 @@ impl Engine for SqliteStore {
         statements: Vec<SqlStatement>,
         durability: Durability,
     ) -> Result<Vec<T>, StoreError> {
-        let commands = statements.iter().map(|statement| self.command(statement)).collect::<Result<_, _>>()?;
+        let commands = statements.into_iter().map(|statement| self.command(statement)).collect::<Result<_, _>>()?;
         let rows: Result<Vec<SqliteRow>, _> = self.writer.rows(commands, durability).await;
         if durability == Durability::Now {
             self.changes.notify();
@@ -213,7 +213,7 @@ impl Engine for SqliteStore {
     }
 }
 
-fn arguments(values: &[Value]) -> Result<SqliteArguments, BoxDynError> {
+fn arguments(values: Vec<Value>) -> Result<SqliteArguments, BoxDynError> {
     let mut arguments = SqliteArguments::default();
     for value in values {
         match value {

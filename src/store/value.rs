@@ -137,7 +137,7 @@ from! {
     Uuids: Vec<Uuid> => |ids| ids;
     Time: Timestamp => |time| Some(time), Option<Timestamp> => |time| time;
     Text: &str => |written| Some(text(written).into_owned()), Option<&str> => |written| written.map(|it| text(it).into_owned()),
-        &String => |written| Some(text(written).into_owned()), String => |written| Some(text(&written).into_owned()),
+        &String => |written| Some(text(written).into_owned()), String => |written| Some(if written.contains('\0') { text(&written).into_owned() } else { written }),
         Option<&String> => |written| written.map(|it| text(it).into_owned());
     Integer: u64 => |number| count(number), i64 => |number| number, u32 => |number| number.into();
     Real: f64 => |number| finite(Some(number)), Option<f64> => |number| finite(number);

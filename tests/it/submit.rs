@@ -36,7 +36,8 @@ impl TestDir {
 
     /// What a submission with `--json` printed.
     fn submitted(&self, arguments: &[&str]) -> Value {
-        let ran = self.submit(&[arguments, &["--json"]].concat());
+        let ids: &[&str] = if arguments.contains(&"--dry-run") { &[] } else { &["--ids"] };
+        let ran = self.submit(&[arguments, &["--json"], ids].concat());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         serde_json::from_str(&ran.stdout).unwrap()
     }
@@ -133,7 +134,7 @@ fn each_document_of_the_samples_is_a_job() {
             "batch": batch.id, "name": null, "created": batch.created, "instructions": "extract-requirements",
             "instructions_sha256": hash, "model": "offline", "jobs": 6, "queued": 6, "held": 0, "linked": 0,
             "documents": 6, "bytes": bytes, "run_after": null, "time_window": null, "budget_usd": null, "then": null,
-            "left_out": [], "duplicates": [], "manifest": rows,
+            "left_out_files": 0, "left_out": [], "duplicate_documents": 0, "duplicates": [], "manifest": rows,
         })
     );
     // The schema stands beside the instructions: another one is another demand.

@@ -11,7 +11,7 @@ use crate::{
         progress::{amount, counted},
         server,
     },
-    store::{NewBatch, QueueEntry, QueuedJob},
+    store::{BatchTotals, JobStands, QueuedJob},
 };
 use overnight_core::amount::percent;
 use overnight_core::job::{
@@ -20,15 +20,14 @@ use overnight_core::job::{
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
-use serde::Serialize;
-use std::{
-    collections::HashMap,
-    fmt::{Display, Write},
-};
+use serde::{Serialize, Serializer, ser::SerializeSeq};
+use std::fmt::{Display, Write};
 use uuid::Uuid;
 
 /// The most documents with the same content that are named.
 const MOST_LISTED: usize = 5;
+/// The most that are in the JSON of a submission, and the most files that were left out.
+const MOST_IN_JSON: usize = 1_000;
 
 /// A batch in `--json`. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
@@ -39,11 +38,11 @@ struct SubmittedView<'s> {
     instructions: &'s str,
     instructions_sha256: &'s str,
     model: &'s str,
-    jobs: usize,
-    queued: usize,
-    held: usize,
+    jobs: u64,
+    queued: u64,
+    held: u64,
     /// Done before, by another job.
-    linked: usize,
+    linked: u64,
     documents: usize,
     bytes: u64,
     run_after: Option<Timestamp>,
@@ -51,10 +50,40 @@ struct SubmittedView<'s> {
     budget_usd: Option<f64>,
     /// Name of the instructions of the closing job.
     then: Option<&'s str>,
-    /// Documents that are submitted although an earlier one has the same content.
-    duplicates: Vec<DuplicateView<'s>>,
+    /// Documents that are submitted although an earlier one has the same content, and the first of them.
+    duplicate_documents: usize,
+    duplicates: &'s [DuplicateView],
+    left_out_files: usize,
+    /// The first of them; all are in the report.
     left_out: Vec<LeftOutView<'s>>,
-    manifest: Vec<ManifestRow<'s>>,
+    /// Null unless `--ids` asked for it.
+    manifest: Option<Manifest<'s>>,
+}
+
+/// Each document with its job, written one after the other.
+#[derive(Debug)]
+struct Manifest<'s> {
+    jobs: &'s [QueuedJob],
+    documents: &'s [Document],
+    /// By id, as the jobs are.
+    standing: &'s [JobStands],
+}
+
+impl Serialize for Manifest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut rows = serializer.serialize_seq(None)?;
+        let (mut documents, mut standing) = (self.documents, self.standing);
+        for job in self.jobs {
+            let (of_job, others) = documents.split_at_checked(job.sources.len()).unwrap_or((documents, &[]));
+            documents = others;
+            let Some(place) = standing.iter().position(|stands| stands.id == job.id) else { continue };
+            for document in of_job {
+                rows.serialize_element(&row(job, &standing[place], document))?;
+            }
+            standing = &standing[place + 1..];
+        }
+        rows.end()
+    }
 }
 
 /// A document of the manifest, and its job.
@@ -75,9 +104,27 @@ struct ManifestRow<'s> {
 
 /// A document with the content of an earlier one.
 #[derive(Debug, Serialize)]
-struct DuplicateView<'s> {
-    document: &'s str,
-    same_as: &'s str,
+struct DuplicateView {
+    document: String,
+    same_as: String,
+}
+
+/// What is told of the documents of a submission, without a list of them.
+#[derive(Debug)]
+pub(super) struct CountedDocuments {
+    documents: usize,
+    bytes: u64,
+    duplicate_documents: usize,
+    /// The first of those.
+    duplicates: Vec<DuplicateView>,
+}
+
+impl CountedDocuments {
+    pub(super) fn of(selection: &Selection) -> Self {
+        let (duplicate_documents, duplicates) = duplicate_views(selection, MOST_IN_JSON);
+        let documents = &selection.documents;
+        Self { documents: documents.len(), bytes: bytes(documents), duplicate_documents, duplicates }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -122,29 +169,20 @@ struct DryRunView<'s> {
     time_window: Option<&'s str>,
     then: Option<&'s str>,
     /// Documents that would be submitted although an earlier one has the same content.
-    duplicates: Vec<DuplicateView<'s>>,
+    duplicates: Vec<DuplicateView>,
     left_out: Vec<LeftOutView<'s>>,
 }
 
-/// Prints what is in the queue now.
+/// Prints what is in the queue now; with `standing`, each document with its job.
 pub(super) fn submitted(
-    submission: &Submission,
-    batch: &NewBatch,
-    jobs: &[QueuedJob],
-    manifest: &[QueueEntry],
-    selection: &Selection,
+    ready: &ReadySubmission,
+    counted: &CountedDocuments,
+    totals: BatchTotals,
+    standing: Option<&[JobStands]>,
     as_json: bool,
 ) -> Result<(), CliError> {
-    let entries: HashMap<JobId, &QueueEntry> = manifest.iter().map(|entry| (entry.job.id, entry)).collect();
-    let mut documents = selection.documents.iter();
-    let mut rows = Vec::with_capacity(selection.documents.len());
-    for job in jobs {
-        let Some(entry) = entries.get(&job.id) else { continue };
-        for document in documents.by_ref().take(job.sources.len()) {
-            rows.push(row(job, entry, document));
-        }
-    }
-    let count = |status| manifest.iter().filter(|entry| entry.status == status).count();
+    let ReadySubmission { submission, batch, jobs, selection, .. } = ready;
+    let documents = &selection.documents;
     let shown = SubmittedView {
         batch: batch.id,
         name: batch.name.as_deref(),
@@ -152,19 +190,21 @@ pub(super) fn submitted(
         instructions: &batch.instructions,
         instructions_sha256: &batch.instructions_sha256,
         model: &batch.model,
-        jobs: manifest.len(),
-        queued: count(JobStatus::Queued),
-        held: count(JobStatus::Held),
-        linked: manifest.iter().filter(|entry| entry.same_as.is_some()).count(),
-        documents: selection.documents.len(),
-        bytes: bytes(&selection.documents),
+        jobs: totals.all(),
+        queued: totals.queued,
+        held: totals.held,
+        linked: totals.linked,
+        documents: counted.documents,
+        bytes: counted.bytes,
         run_after: submission.run_after,
         time_window: batch.time_window.as_deref(),
         budget_usd: batch.budget_usd,
         then: then(submission),
-        duplicates: duplicate_views(selection),
-        left_out: left_out(selection),
-        manifest: rows,
+        duplicate_documents: counted.duplicate_documents,
+        duplicates: &counted.duplicates,
+        left_out_files: selection.left_out.len(),
+        left_out: left_out(selection, MOST_IN_JSON),
+        manifest: standing.map(|standing| Manifest { jobs, documents, standing }),
     };
     if as_json { out::json(&shown) } else { out::result(&shown.text()) }
 }
@@ -183,11 +223,11 @@ impl SubmittedView<'_> {
             parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
         let _ = writeln!(text, "jobs: {} ({})", self.jobs, parts.join(", "));
         documents(&mut text, self.documents, self.bytes);
-        if !self.left_out.is_empty() {
-            let files = counted(self.left_out.len() as u64, "file");
+        if self.left_out_files > 0 {
+            let files = counted(self.left_out_files as u64, "file");
             let _ = writeln!(text, "left out: {files}, with the reasons in overnight report {id}");
         }
-        duplicate_lines(&mut text, &self.duplicates);
+        duplicate_lines(&mut text, self.duplicates, self.duplicate_documents);
         let _ =
             writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));
         option_lines(&mut text, self.run_after, self.time_window, self.budget_usd, self.then);
@@ -199,7 +239,7 @@ impl SubmittedView<'_> {
     }
 }
 
-fn row<'s>(job: &'s QueuedJob, entry: &QueueEntry, document: &'s Document) -> ManifestRow<'s> {
+fn row<'s>(job: &'s QueuedJob, stands: &JobStands, document: &'s Document) -> ManifestRow<'s> {
     ManifestRow {
         job: job.id,
         label: &job.label,
@@ -207,9 +247,9 @@ fn row<'s>(job: &'s QueuedJob, entry: &QueueEntry, document: &'s Document) -> Ma
         path: &document.path,
         sha256: &document.sha256,
         bytes: document.bytes,
-        status: entry.status,
-        hold_reason: entry.hold_reason,
-        linked_to: entry.same_as,
+        status: stands.status,
+        hold_reason: stands.hold_reason,
+        linked_to: stands.same_as,
     }
 }
 
@@ -269,8 +309,8 @@ impl<'s> DryRunView<'s> {
             run_after: submission.run_after,
             time_window: submission.time_window.as_deref(),
             then: then(submission),
-            duplicates: duplicate_views(selection),
-            left_out: left_out(selection),
+            duplicates: duplicate_views(selection, usize::MAX).1,
+            left_out: left_out(selection, usize::MAX),
         }
     }
 
@@ -283,7 +323,7 @@ impl<'s> DryRunView<'s> {
         };
         let _ = writeln!(text, "jobs: {}{held}", self.jobs);
         documents(&mut text, self.documents, self.bytes);
-        duplicate_lines(&mut text, &self.duplicates);
+        duplicate_lines(&mut text, &self.duplicates, self.duplicates.len());
         let _ =
             writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));
         option_lines(&mut text, self.run_after, self.time_window, self.budget_usd, self.then);
@@ -337,8 +377,8 @@ fn documents(text: &mut String, documents: usize, bytes: u64) {
     let _ = writeln!(text, "documents: {documents} ({})", counted(bytes, "byte"));
 }
 
-/// Which documents have the same content.
-fn duplicate_lines(text: &mut String, pairs: &[DuplicateView<'_>]) {
+/// Which documents have the same content: how many, and the first of them.
+fn duplicate_lines(text: &mut String, pairs: &[DuplicateView], all: usize) {
     if pairs.is_empty() {
         return;
     }
@@ -347,16 +387,21 @@ fn duplicate_lines(text: &mut String, pairs: &[DuplicateView<'_>]) {
         .take(MOST_LISTED)
         .map(|DuplicateView { document, same_as }| format!("{document} = {same_as}"))
         .collect();
-    if pairs.len() > named.len() {
-        named.push(format!("{} more", pairs.len() - named.len()));
+    if all > named.len() {
+        named.push(format!("{} more", all - named.len()));
     }
-    let have = if pairs.len() == 1 { "1 document has".to_owned() } else { format!("{} documents have", pairs.len()) };
+    let have = if all == 1 { "1 document has".to_owned() } else { format!("{all} documents have") };
     let _ = writeln!(text, "the same content: {have} that of another ({})", out::one_line(&named.join(", ")));
 }
 
-fn duplicate_views(selection: &Selection) -> Vec<DuplicateView<'_>> {
-    let later = duplicates(&selection.documents).into_iter();
-    later.map(|Duplicate { document, of }| DuplicateView { document: &document.name, same_as: &of.name }).collect()
+/// How many documents have the content of an earlier one, and the first `most` of them.
+fn duplicate_views(selection: &Selection, most: usize) -> (usize, Vec<DuplicateView>) {
+    let later = duplicates(&selection.documents);
+    let view = |Duplicate { document, of }: &Duplicate<'_>| DuplicateView {
+        document: document.name.clone(),
+        same_as: of.name.clone(),
+    };
+    (later.len(), later.iter().take(most).map(view).collect())
 }
 
 /// One line for each option that was set.
@@ -392,6 +437,7 @@ fn bytes(documents: &[Document]) -> u64 {
     documents.iter().map(|document| document.bytes).sum()
 }
 
-fn left_out(selection: &Selection) -> Vec<LeftOutView<'_>> {
-    selection.left_out.iter().map(|(path, why)| LeftOutView { path: path.display().to_string(), why }).collect()
+fn left_out(selection: &Selection, most: usize) -> Vec<LeftOutView<'_>> {
+    let first = selection.left_out.iter().take(most);
+    first.map(|(path, why)| LeftOutView { path: path.display().to_string(), why }).collect()
 }

@@ -2,10 +2,11 @@
 
 use super::{Durability, Engine, SqlStatement};
 use crate::store::{
-    BatchRow, BatchStore, BatchTotals, Grant, QueueEntry, StoreError,
+    BatchRow, BatchStore, BatchTotals, Grant, JobStands, QueueEntry, StoreError,
     connect::LAST,
     queue::{BatchColumns, BatchFigures, EntryColumns, figures},
-    value::{at_most, ids_beginning, values},
+    row::RowReader,
+    value::{DbId, at_most, ids_beginning, values},
 };
 use async_trait::async_trait;
 use overnight_core::job::id::JobId;
@@ -96,6 +97,21 @@ impl<E: Engine> BatchStore for E {
 
     async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError> {
         Ok(standing(self, batch).await?.totals)
+    }
+
+    async fn batch_standing(&self, batch: Uuid) -> Result<Vec<JobStands>, StoreError> {
+        let standing = "select id, status, hold_reason, same_as from jobs where batch = $1 order by id";
+        let rows: Vec<(DbId, String, Option<String>, Option<DbId>)> = self.query(standing, values![batch]).await?;
+        let row = |(id, status, hold_reason, same_as): (DbId, String, Option<String>, Option<DbId>)| {
+            let read = RowReader { database: self.database(), row: format!("job {}", id.0) };
+            Ok(JobStands {
+                id: JobId(id.0),
+                status: read.word("status", &status)?,
+                hold_reason: hold_reason.as_deref().map(|word| read.word("hold_reason", word)).transpose()?,
+                same_as: same_as.map(|id| JobId(id.0)),
+            })
+        };
+        rows.into_iter().map(row).collect()
     }
 
     async fn batch_entries(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {

@@ -3,7 +3,7 @@
 use super::{Durability, Engine, SqlStatement, jobs::REOPEN_BATCHES};
 use crate::store::{
     ClaimedJob, Enqueued, JobTarget, NewBatch, QueueStore, QueuedJob, StoreError, Swept,
-    queue::{ClaimedColumns, LateColumns, NEVER_BEGUN, depth, jobs_json},
+    queue::{ClaimedColumns, LateColumns, MOST_PER_STATEMENT, NEVER_BEGUN, depth, groups_json, jobs_json},
     row::RowReader,
     value::{DbId, NO_HEAD, lease_ms, values},
 };
@@ -24,9 +24,8 @@ const SUBMIT_BATCH: &str =
      on conflict (id) do nothing";
 
 const SUBMIT_GROUPS: &str = "insert into job_groups (key, at_once)
-     select given.group_key, min(given.at_once) from {given $1: group_key text, at_once bigint}
-     where given.group_key is not null
-     group by given.group_key
+     select given.group_key, given.at_once from {given $1: group_key text, at_once bigint}
+     where true
      order by given.group_key
      on conflict (key) do update set at_once = excluded.at_once";
 
@@ -237,7 +236,10 @@ async fn on<E: Engine>(engine: &E, which: JobTarget, template: &'static str) -> 
 #[async_trait]
 impl<E: Engine> QueueStore for E {
     async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Enqueued, StoreError> {
-        let json = jobs_json(batch, jobs);
+        let unwritable = |error: serde_json::Error| StoreError::Sql {
+            database: self.database().to_owned(),
+            detail: format!("the jobs can't be written as JSON ({error})"),
+        };
         let row = values![
             batch.id,
             batch.created,
@@ -250,20 +252,21 @@ impl<E: Engine> QueueStore for E {
             batch.budget_usd,
             batch.time_window.as_ref()
         ];
-        let given = values![
-            batch.id,
-            batch.created,
-            &batch.instructions,
-            &batch.instructions_sha256,
-            &batch.model,
-            &json,
-            link_done
-        ];
-        let statements = vec![
-            SqlStatement::new(SUBMIT_BATCH, row),
-            SqlStatement::new(SUBMIT_GROUPS, values![&json]),
-            SqlStatement::new(SUBMIT_JOBS, given),
-        ];
+        let mut statements = vec![SqlStatement::new(SUBMIT_BATCH, row)];
+        let groups = groups_json(jobs).map_err(unwritable)?;
+        statements.extend(groups.map(|groups| SqlStatement::new(SUBMIT_GROUPS, values![groups])));
+        for part in jobs.chunks(MOST_PER_STATEMENT) {
+            let given = values![
+                batch.id,
+                batch.created,
+                &batch.instructions,
+                &batch.instructions_sha256,
+                &batch.model,
+                jobs_json(batch, part).map_err(unwritable)?,
+                link_done
+            ];
+            statements.push(SqlStatement::new(SUBMIT_JOBS, given));
+        }
         self.count(statements).await?;
         let submitted = "select count(*), count(same_as) from jobs where batch = $1";
         let (jobs, linked): (i64, i64) = self.one(submitted, values![batch.id]).await?;

@@ -23,7 +23,7 @@ async fn ten_thousand_documents_are_one_submission(place: Place) {
         dir.put(&format!("contracts/{}/{number:05}.md", number % 10), text);
     }
     let since = Instant::now();
-    let submit = "./task.md --documents contracts --each --batch contracts --dedupe --json --database-url";
+    let submit = "./task.md --documents contracts --each --batch contracts --dedupe --json --ids --database-url";
     let ran = dir.submit(&[&words(submit)[..], &[&place.url]].concat());
     let took = since.elapsed();
     println!("{MANY} documents submitted in {took:?} ({})", place.url.split(':').next().unwrap());
@@ -38,6 +38,12 @@ async fn ten_thousand_documents_are_one_submission(place: Place) {
     let row = store.batch("contracts").await.unwrap();
     assert_eq!((row.totals.queued, row.totals.all()), (MANY as u64, MANY as u64));
     assert_eq!(rows.last().unwrap()["document"], json!("9/09999.md"));
+    // Who doesn't ask for the list is told of the batch alone, however many there are.
+    let submit = "./task.md --documents contracts --each --json --database-url";
+    let compact = dir.submit(&[&words(submit)[..], &[&place.url]].concat());
+    let shown: Value = serde_json::from_str(&compact.stdout).unwrap();
+    assert_eq!((&shown["jobs"], &shown["manifest"]), (&json!(MANY), &Value::Null));
+    assert!(compact.stdout.len() < 1_000, "{}", compact.stdout);
     // Far above what it takes, so that a busy machine doesn't matter.
     assert!(took < Duration::from_mins(1), "{took:?}");
 }
