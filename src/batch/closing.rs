@@ -10,7 +10,7 @@ use crate::{
     blocking::run_blocking,
     extraction::Extractor,
     store::{BatchRow, JobStore, QueueEntry, Store},
-    workspace::{ModelPath, Workspace},
+    workspace::{ModelPath, Workspace, packed::is_there},
     workspace_store::WorkspaceStore,
 };
 use overnight_core::job::{
@@ -201,7 +201,7 @@ fn has_result(status: JobStatus) -> bool {
 /// The workspace of a job: where its row says, else below `workspaces` by the name of the job that did the work.
 fn folder(entry: &QueueEntry, workspaces: &Path) -> PathBuf {
     let said = Path::new(&entry.workspace);
-    if !entry.workspace.is_empty() && said.is_dir() {
+    if !entry.workspace.is_empty() && is_there(said) {
         return said.to_owned();
     }
     workspaces.join(entry.same_as.unwrap_or(entry.job.id).to_string())

@@ -5,7 +5,7 @@ use crate::{
     config::{Origin, Settings},
     runner::{Anchor, adopt, catch_up, load_from, orphans, state_by_journal, workspaces_in},
     store::{self, Store, StoreError},
-    workspace::lock,
+    workspace::{lock, packed::is_there},
 };
 use overnight_core::job::{id::JobId, record::JobStatus};
 use std::{
@@ -157,7 +157,7 @@ impl AppContext {
         let here = Path::new(&row.job.workspace).to_owned();
         let configured = self.settings.workspaces.value.join(job.same_as().unwrap_or(row.job.id).to_string());
         // When another machine went on with a job in a workspace store, this one may still have an old copy.
-        let is_it = |path: &PathBuf| path.is_dir() && (!job.is_stored() || load_from(path, Anchor::of(row)).is_ok());
+        let is_it = |path: &PathBuf| is_there(path) && (!job.is_stored() || load_from(path, Anchor::of(row)).is_ok());
         [here, configured].into_iter().find(is_it).ok_or_else(|| {
             let id = row.job.id;
             CliError::failed(if job.is_stored() {

@@ -4,7 +4,7 @@ use super::{AppContext, CliError, out, queue::DatabaseJob};
 use crate::{
     audit::{AuditError, damage::ReadExtent},
     config::Settings,
-    workspace::lock::is_worked_on,
+    workspace::{lock::is_worked_on, packed::is_there},
 };
 use overnight_core::job::id::JobId;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl JobLocation {
     pub(super) fn folder(name: &str) -> Result<Option<Self>, CliError> {
         let path = Path::new(name);
         match name.contains(std::path::is_separator) {
-            true if path.is_dir() => Ok(Some(Self { path: path.to_owned(), job: None })),
+            true if is_there(path) || path.is_file() => Ok(Some(Self { path: path.to_owned(), job: None })),
             true => Err(CliError::usage(format!("there is no workspace folder at {}", out::one_line(name)))),
             false => Ok(None),
         }

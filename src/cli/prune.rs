@@ -1,5 +1,7 @@
 //! `overnight prune`: removes most of the workspaces of jobs that ended long ago.
 
+mod pack;
+
 use super::{AppContext, CliError, exit, out, progress::counted, queue::DatabaseJob, workspace_store::bytes};
 use crate::{
     batch::fetched_folders,
@@ -17,10 +19,16 @@ Examples:
   overnight prune --older-than 90d --dry-run
   overnight prune --older-than 90d --yes
   overnight prune --older-than 1y --archives --yes
+  overnight prune --older-than 7d --pack
+  overnight prune --unpack 0193
 
 What is kept of each: output/, job.yaml, journal.jsonl and archive/, so that the job can still be shown and its deliverables
 are where they were; `overnight audit verify` says what can still be checked. With --archives only output/ and job.yaml are
-kept. In pruned.json stands what was removed, and when. Only workspaces on this machine are looked at, and only of jobs that have ended.";
+kept. In pruned.json stands what was removed, and when. Only workspaces on this machine are looked at, and only of jobs that have ended.
+
+--pack loses nothing: the record of each job, one ZIP as `overnight audit export` writes it, takes the place of its folder when it
+has been compared with it file by file, and all commands read it as they read the folder. Approval, correction and feedback
+unpack it by themselves.";
 
 /// What is kept of a pruned workspace. The lock stays, so that nobody else can take another.
 const KEPT: [&str; 5] = ["output", "job.yaml", ".lock", "archive", "journal.jsonl"];
@@ -35,8 +43,14 @@ const MIN_AGE_UNASKED: Duration = Duration::from_hours(24);
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct PruneArgs {
     /// Only jobs that ended so long ago, such as 90d or 12w
-    #[arg(long, value_name = "TIME", value_parser = super::worker::duration)]
-    older_than: Duration,
+    #[arg(long, value_name = "TIME", value_parser = super::worker::duration, required_unless_present = "unpack")]
+    older_than: Option<Duration>,
+    /// Put their records, one file each, in the place of their folders; nothing is lost
+    #[arg(long, conflicts_with = "archives")]
+    pack: bool,
+    /// Bring back the folders of these packed jobs: ids, beginnings of them, 'last', or names or ids of batches
+    #[arg(long, value_name = "JOB|BATCH", num_args = 1.., conflicts_with_all = ["older_than", "pack", "archives", "dry_run"])]
+    unpack: Vec<String>,
     /// Remove their archives and journals as well
     #[arg(long)]
     archives: bool,
@@ -77,13 +91,19 @@ impl Freed {
 pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliError> {
     let app = if args.dry_run { AppContext::read(settings).await? } else { AppContext::of_jobs(settings).await? };
     let app = &app;
-    let least = u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX);
+    let Some(older_than) = args.older_than else {
+        return pack::unpack_jobs(app, &args.unpack, args.json).await;
+    };
+    let least = u64::try_from(older_than.as_millis()).unwrap_or(u64::MAX);
     let mut rows = app.store.jobs(&JobFilter::default()).await?;
     rows.retain(|row| has_ended(row, least));
     let jobs = app.database_jobs(rows).await?;
+    if args.pack {
+        return pack::pack_jobs(app, jobs, args.dry_run, args.json).await;
+    }
     let mut freed = free(app, &jobs, args.archives, true);
     let total: u64 = freed.jobs.values().sum();
-    let is_soon = args.older_than < MIN_AGE_UNASKED;
+    let is_soon = older_than < MIN_AGE_UNASKED;
     if !args.dry_run {
         if !args.yes && !freed.jobs.is_empty() && (is_soon || freed.has_inputs) {
             let why = if is_soon {
@@ -137,7 +157,7 @@ fn free(app: &AppContext, jobs: &[DatabaseJob], with_archives: bool, dry: bool) 
 /// Removes a folder; its bytes.
 fn remove(folder: &std::path::Path, dry: bool) -> Result<u64, String> {
     let mut bytes = 0;
-    let opened = Workspace::open(folder).and_then(|root| root.walk(".", &mut |_, _, metadata| bytes += metadata.len()));
+    let opened = Workspace::open(folder).and_then(|root| root.walk(".", &mut |found| bytes += found.entry.bytes));
     opened.map_err(|error| error.to_string())?;
     if !dry {
         std::fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
@@ -150,8 +170,14 @@ fn has_ended(row: &JobRow, least: u64) -> bool {
     ended.is_some_and(|at| now().millis_since(at) >= least)
 }
 
-/// Writes a note if the workspace that is about to be shown was pruned.
+/// Writes a note if the workspace that is about to be shown was pruned, or is packed.
 pub(super) fn note_if_pruned(path: &std::path::Path) {
+    if let Some(workspace) = Workspace::open(path).ok().filter(Workspace::is_packed) {
+        out::note(&format!(
+            "the job is packed into its record: `overnight prune --unpack {}` brings its folder back",
+            out::one_line(&workspace.name())
+        ));
+    }
     if let Some(pruned) = Workspace::open(path).ok().and_then(|workspace| PruneRecord::read(&workspace)) {
         let removed: Vec<String> = pruned.removed.iter().map(|name| out::one_line(name)).collect();
         out::note(&format!("the workspace was pruned at {}: {} are gone", pruned.at, removed.join(", ")));
@@ -161,6 +187,9 @@ pub(super) fn note_if_pruned(path: &std::path::Path) {
 /// Prunes one workspace, while nobody works on it; what keeps it from being done, otherwise.
 fn prune(path: &std::path::Path, id: JobId, kept: &[&str], dry: bool) -> Result<u64, String> {
     let workspace = Workspace::open(path).map_err(|error| error.to_string())?;
+    if workspace.is_packed() {
+        return Err("it is packed: unpack it first, with --unpack".to_owned());
+    }
     let _hold = InspectionLock::acquire(&workspace).map_err(|error| error.to_string())?;
     // The row may be wrong about a folder; the folder is not.
     let job = crate::runner::load(path).map(|loaded| (loaded.job.spec.id, loaded.job.ended().is_some()));

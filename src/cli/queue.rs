@@ -4,7 +4,7 @@ use super::{AppContext, CliError};
 use crate::{
     report::facts::JobQueueFacts,
     store::{BatchRow, JobFilter, JobRow, JobTarget},
-    workspace::lock,
+    workspace::{lock, packed::is_there},
 };
 use overnight_core::job::{id::JobId, record::JobStatus};
 use std::{
@@ -54,7 +54,7 @@ impl DatabaseJob {
     /// No worker has made its workspace yet, though one may have said where it would be.
     pub fn is_unbegun(&self) -> bool {
         let (job, state) = (&self.row.job, &self.row.state);
-        let is_made = state.journal_seq > 0 || Path::new(&job.workspace).is_dir();
+        let is_made = state.journal_seq > 0 || is_there(Path::new(&job.workspace));
         self.queue.is_some() && (job.workspace.is_empty() || !is_made)
     }
 }

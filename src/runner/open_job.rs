@@ -15,6 +15,7 @@ use crate::{
         Workspace, chain,
         journal::{self, Journal, JournalError},
         lock::Lock,
+        packed::unpack,
     },
 };
 use overnight_core::{
@@ -154,8 +155,13 @@ pub struct OpenJob {
 
 impl OpenJob {
     /// Takes the lock, reads the journal, and repairs what a crash left. The chain must contain `anchor`.
+    /// A packed workspace is unpacked first.
     pub fn open(path: &Path, anchor: Option<Anchor>) -> Result<Self, RunError> {
-        let workspace = Workspace::open(path)?;
+        let mut workspace = Workspace::open(path)?;
+        if workspace.is_packed() {
+            unpack(path)?;
+            workspace = Workspace::open(path)?;
+        }
         let lock = Lock::acquire(&workspace, now())?;
         let mut replayed = ReplayedJournal { anchor, ..ReplayedJournal::default() };
         let journal = Journal::open(&workspace, |line| replayed.on(line))

@@ -19,6 +19,7 @@ use crate::{
         journal::JournalError,
         known_path::JOB_FILE,
         lock::{InspectionLock, LockError, is_worked_on},
+        packed::packed_path,
     },
 };
 use overnight_core::job::{
@@ -189,12 +190,21 @@ fn folders(workspaces: &Path, foreign: &mut u64) -> Result<Vec<PathBuf>, RunErro
         }
         if !name.starts_with(TEMPORARY) && path.is_dir() {
             folders.push(path);
+        } else if let Some(folder) = packed_folder(&path) {
+            // Where both are, the folder counts.
+            folders.extend((!folder.is_dir()).then_some(folder));
         } else {
             *foreign += 1;
         }
     }
     folders.sort();
     Ok(folders)
+}
+
+/// The place of the folder of the packed workspace at `path`.
+fn packed_folder(path: &Path) -> Option<PathBuf> {
+    let folder = path.with_extension("");
+    (job_of(&folder).is_some() && path.is_file() && packed_path(&folder) == path).then_some(folder)
 }
 
 fn unlisted(workspaces: &Path, error: &io::Error) -> RunError {
@@ -209,7 +219,8 @@ fn unlisted(workspaces: &Path, error: &io::Error) -> RunError {
 
 /// Whether anything in the folder speaks of a job: one that lost its `job.yaml` is a workspace all the same.
 pub fn is_workspace(path: &Path) -> bool {
-    [JOB_FILE, LIVE, ARCHIVE].iter().any(|name| path.join(name).symlink_metadata().is_ok())
+    let has = |name: &&str| path.join(name).symlink_metadata().is_ok();
+    [JOB_FILE, LIVE, ARCHIVE].iter().any(has) || packed_path(path).is_file()
 }
 
 /// One job. Read first without the lock: most rows agree, and a lock that is held for no reason is in somebody's way.

@@ -8,6 +8,7 @@ use crate::{
     store::{ClaimedJob, JobRow},
     workspace::{
         lock::{LockError, is_worked_on},
+        packed::is_there,
         private,
     },
     workspace_store::{ManifestKey, Uploader, WorkspaceManifest, WorkspaceStore},
@@ -52,10 +53,10 @@ impl WorkerContext {
             return Ok(here);
         }
         let placed = PathBuf::from(&claimed.workspace);
-        if placed.is_dir() || (row.state.journal_seq == 0 && placed == here) {
+        if is_there(&placed) || (row.state.journal_seq == 0 && placed == here) {
             return Ok(placed);
         }
-        if here.is_dir() || row.state.journal_seq == 0 {
+        if is_there(&here) || row.state.journal_seq == 0 {
             self.store.set_workspace(claimed.id, claimed.lease, &shown, Some(&self.config.host)).await?;
             return Ok(here);
         }
@@ -158,7 +159,7 @@ impl WorkerContext {
 
     /// Makes the workspace. What stands there from a worker that died before it could say so is taken as it is.
     fn make(&self, claimed: &ClaimedJob, batch: &Batch, path: &Path) -> Result<(), RunError> {
-        if path.is_dir() {
+        if is_there(path) {
             return Ok(());
         }
         let documents: Vec<PathBuf> = claimed.sources.iter().map(PathBuf::from).collect();

@@ -143,9 +143,9 @@ fn write(
 /// Copies the deliverables into the archive at `at`.
 fn copy_result(workspace: &Workspace, at: &str, files: &mut BTreeMap<String, FileHash>) -> Result<(), ArchiveError> {
     let mut found = Vec::new();
-    workspace.walk("output", &mut |path, kind, _| {
-        if let EntryKind::File = kind {
-            found.push(path);
+    workspace.walk("output", &mut |met| {
+        if let EntryKind::File = met.kind {
+            found.push(met.entry.path);
         }
     })?;
     for path in found {

@@ -8,16 +8,18 @@ use super::{
     error::WorkspaceError,
     fsync,
     hash::{self, FileHash},
+    packed::{PackedRecord, packed_path},
     private::{FILE_MODE, FOLDER_MODE},
 };
 use crate::failpoint;
 use cap_std::{
     ambient_authority,
-    fs::{Dir, DirBuilder, DirBuilderExt, File, Metadata, OpenOptions, OpenOptionsExt},
+    fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions, OpenOptionsExt},
 };
 use overnight_core::job::time::Timestamp;
 use std::{
     io::{self, Read, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -31,10 +33,18 @@ pub const TEMPORARY: &str = ".overnight-tmp-";
 /// One job's folder.
 #[derive(Debug)]
 pub struct Workspace {
-    pub(crate) root: Dir,
+    pub(super) source: WorkspaceSource,
     pub(super) path: PathBuf,
     /// Under its temporary name nobody counts on anything in it: all of it goes to the disk at once, before it is named.
     pub(super) is_temporary: bool,
+}
+
+/// Where the files are.
+#[derive(Debug)]
+pub(super) enum WorkspaceSource {
+    Folder(Dir),
+    /// They are read from the job's record, and nothing can be written.
+    Packed(Box<PackedRecord>),
 }
 
 /// One file as the folder shows it.
@@ -54,15 +64,64 @@ pub(crate) enum EntryKind {
     Special,
 }
 
+/// One file or special thing that a walk meets.
+#[derive(Clone, Debug)]
+pub(crate) struct WalkedEntry {
+    pub(crate) entry: FolderEntry,
+    pub(crate) kind: EntryKind,
+    /// As exactly as the file system has it.
+    pub(crate) modified: Option<SystemTime>,
+    /// Device and inode; a record has none.
+    pub(crate) identity: Option<(u64, u64)>,
+}
+
+impl WalkedEntry {
+    fn packed(entry: FolderEntry) -> Self {
+        Self { entry, kind: EntryKind::File, modified: None, identity: None }
+    }
+}
+
 impl Workspace {
-    /// Opens the workspace at `path`. Changes nothing: what a crash left is swept by who takes the lock.
+    /// Opens the workspace at `path`: its folder, or else its record, beside that place or at it. Changes nothing: what a crash
+    /// left is swept by who takes the lock.
     pub fn open(path: &Path) -> Result<Self, WorkspaceError> {
         let shown = path.display().to_string();
-        let root = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => WorkspaceError::NoWorkspace { path: shown },
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                WorkspaceError::NoWorkspace { path: shown.clone() }
+            }
             _ => WorkspaceError::from_io("open the workspace", &shown, error),
-        })?;
-        Ok(Self { root, path: path.to_owned(), is_temporary: false })
+        };
+        let source = match Dir::open_ambient_dir(path, ambient_authority()) {
+            Ok(root) => WorkspaceSource::Folder(root),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                WorkspaceSource::Packed(Box::new(PackedRecord::open(&packed_path(path)).map_err(failed)?))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory && path.is_file() => {
+                WorkspaceSource::Packed(Box::new(PackedRecord::open(path).map_err(failed)?))
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        Ok(Self { source, path: path.to_owned(), is_temporary: false })
+    }
+
+    /// The folder's handle; an error where the workspace is packed, so that nothing in it can be changed.
+    pub(super) fn root(&self) -> io::Result<&Dir> {
+        match &self.source {
+            WorkspaceSource::Folder(root) => Ok(root),
+            WorkspaceSource::Packed(_) => Err(io::Error::other(format!(
+                "the job is packed into its record: `overnight prune --unpack {}` brings its folder back",
+                self.name()
+            ))),
+        }
+    }
+
+    /// Whether the files are read from the job's record.
+    pub fn is_packed(&self) -> bool {
+        match &self.source {
+            WorkspaceSource::Folder(_) => false,
+            WorkspaceSource::Packed(_) => true,
+        }
     }
 
     /// Where the workspace lies, as it was given.
@@ -82,16 +141,16 @@ impl Workspace {
 
     /// The whole of a file of no more than `max` bytes; larger ones are refused before anything is read.
     pub fn read_at_most(&self, path: &str, max: u64) -> Result<Vec<u8>, WorkspaceError> {
-        let (file, metadata) = self.open_file(path)?;
+        let (file, len) = self.stream(path)?;
         let mut content = Vec::new();
-        if metadata.len() <= max {
-            content.reserve(usize::try_from(metadata.len()).unwrap_or(0));
+        if len <= max {
+            content.reserve(usize::try_from(len).unwrap_or(0));
             // One byte more than allowed is enough to see that the file has grown since its size was taken.
             file.take(max.saturating_add(1))
                 .read_to_end(&mut content)
                 .map_err(|error| WorkspaceError::from_io("read", path, error))?;
         }
-        let bytes = metadata.len().max(content.len() as u64);
+        let bytes = len.max(content.len() as u64);
         if bytes > max {
             return Err(WorkspaceError::TooLarge { path: path.to_owned(), bytes, max });
         }
@@ -110,12 +169,21 @@ impl Workspace {
 
     /// Whether there is something at `path`.
     pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
-        self.root.try_exists(path).map_err(|error| WorkspaceError::from_io("look at", path, error))
+        match &self.source {
+            WorkspaceSource::Folder(root) => {
+                root.try_exists(path).map_err(|error| WorkspaceError::from_io("look at", path, error))
+            }
+            WorkspaceSource::Packed(record) => Ok(record.exists(path)),
+        }
     }
 
     /// Size and time of one file.
     pub fn metadata(&self, path: &str) -> Result<FolderEntry, WorkspaceError> {
-        let metadata = self.root.metadata(path).map_err(|error| WorkspaceError::from_io("look at", path, error))?;
+        let failed = |error| WorkspaceError::from_io("look at", path, error);
+        let metadata = match &self.source {
+            WorkspaceSource::Folder(root) => root.metadata(path).map_err(failed)?,
+            WorkspaceSource::Packed(record) => return record.entry(path).map_err(failed),
+        };
         if metadata.is_dir() {
             return Err(WorkspaceError::IsFolder { path: path.to_owned() });
         }
@@ -124,7 +192,7 @@ impl Workspace {
 
     /// A file's hash, read as a stream.
     pub fn hash(&self, path: &str) -> Result<FileHash, WorkspaceError> {
-        let (mut file, _) = self.open_file(path)?;
+        let (mut file, _) = self.stream(path)?;
         hash::copy(&mut file, &mut io::sink()).map_err(|error| WorkspaceError::from_io("read", path, error))
     }
 
@@ -159,19 +227,20 @@ impl Workspace {
 
     /// [`Self::write`] for several files of the workspace's own folder, which goes to the disk once for all of them.
     pub fn write_together(&self, files: &[(&str, String)]) -> Result<(), WorkspaceError> {
+        let root = self.root().map_err(|error| WorkspaceError::from_io("write", ".", error))?;
         for (name, text) in files {
             let temporary = temporary_name();
-            let result = write_new(&self.root, &temporary, &mut text.as_bytes())
-                .and_then(|_| self.root.rename(&temporary, &self.root, name));
+            let result =
+                write_new(root, &temporary, &mut text.as_bytes()).and_then(|_| root.rename(&temporary, root, name));
             if let Err(error) = result {
                 // Best effort, as in `write_from`.
-                let _ = self.root.remove_file(&temporary);
+                let _ = root.remove_file(&temporary);
                 return Err(WorkspaceError::from_io("write", name, error));
             }
             failpoint::hit("file.renamed");
         }
         if let Some((name, _)) = files.last() {
-            sync(&self.root).map_err(|error| WorkspaceError::from_io("write", name, error))?;
+            sync(root).map_err(|error| WorkspaceError::from_io("write", name, error))?;
             failpoint::hit("file.done");
         }
         Ok(())
@@ -180,8 +249,8 @@ impl Workspace {
     /// Removes a file; that it isn't there is an error.
     pub fn remove(&self, path: &str) -> Result<(), WorkspaceError> {
         let (parent, name) = split(path);
-        self.root
-            .open_dir(parent)
+        self.root()
+            .and_then(|root| root.open_dir(parent))
             .and_then(|folder| {
                 folder.remove_file(name)?;
                 sync(&folder)
@@ -193,8 +262,8 @@ impl Workspace {
     /// nor listed, unfinished files are left out; a folder that isn't there is an empty one.
     pub fn list(&self, folder: &str) -> Result<Vec<FolderEntry>, WorkspaceError> {
         let mut entries = Vec::new();
-        self.walk(folder, &mut |path, kind, metadata| match kind {
-            EntryKind::File => entries.push(entry(path, metadata.len(), metadata.modified())),
+        self.walk(folder, &mut |found| match found.kind {
+            EntryKind::File => entries.push(found.entry),
             EntryKind::Special => {}
         })?;
         entries.sort_by(|a, b| a.path.cmp(&b.path));
@@ -203,14 +272,18 @@ impl Workspace {
 
     /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order. Unfinished things are left out,
     /// and what is removed meanwhile is as if it had never been there.
-    pub(crate) fn walk(
-        &self,
-        folder: &str,
-        each: &mut dyn FnMut(String, EntryKind, &std::fs::Metadata),
-    ) -> Result<(), WorkspaceError> {
+    pub(crate) fn walk(&self, folder: &str, each: &mut dyn FnMut(WalkedEntry)) -> Result<(), WorkspaceError> {
         let failed = |error: io::Error| WorkspaceError::from_io("list", folder, error);
+        let root = match &self.source {
+            WorkspaceSource::Folder(root) => root,
+            WorkspaceSource::Packed(record) => {
+                let entries = record.list(folder);
+                entries.for_each(|entry| each(WalkedEntry::packed(entry)));
+                return Ok(());
+            }
+        };
         // Where the folder lies is for the capability library to say; below it no link is followed.
-        let start = match self.root.open_dir(folder).and_then(|_| self.root.canonicalize(folder)) {
+        let start = match root.open_dir(folder).and_then(|_| root.canonicalize(folder)) {
             Ok(start) => self.path.join(start),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(failed(error)),
@@ -227,7 +300,9 @@ impl Workspace {
             if !metadata.is_dir() {
                 let path = above.join(item.path().strip_prefix(&start).unwrap_or(item.path()));
                 let kind = if metadata.is_file() { EntryKind::File } else { EntryKind::Special };
-                each(path.to_string_lossy().into_owned(), kind, &metadata);
+                let entry = entry(path.to_string_lossy().into_owned(), metadata.len(), metadata.modified());
+                let identity = Some((metadata.dev(), metadata.ino()));
+                each(WalkedEntry { entry, kind, modified: metadata.modified().ok(), identity });
             }
         }
         Ok(())
@@ -236,7 +311,11 @@ impl Workspace {
     /// Names of the folders directly in `folder`, sorted, unfinished ones left out.
     pub(crate) fn folders(&self, folder: &str) -> Result<Vec<String>, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("list", folder, error);
-        let items = match self.root.read_dir(folder) {
+        let root = match &self.source {
+            WorkspaceSource::Folder(root) => root,
+            WorkspaceSource::Packed(record) => return Ok(record.folders(folder)),
+        };
+        let items = match root.read_dir(folder) {
             Ok(items) => items,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
@@ -256,6 +335,7 @@ impl Workspace {
     /// Removes what a crash left unfinished. Only for who holds the lock: anyone else's unfinished files are alive.
     pub(crate) fn sweep(&self) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("sweep", ".", error);
+        let root = self.root().map_err(failed)?;
         let mut swept = 0;
         let mut items = WalkDir::new(&self.path).min_depth(1).into_iter();
         while let Some(item) = items.next() {
@@ -266,9 +346,9 @@ impl Workspace {
             let path = item.path().strip_prefix(&self.path).unwrap_or(item.path());
             let removed = if item.file_type().is_dir() {
                 items.skip_current_dir();
-                self.root.remove_dir_all(path)
+                root.remove_dir_all(path)
             } else {
-                self.root.remove_file(path)
+                root.remove_file(path)
             };
             removed.map_err(failed)?;
             failpoint::hit("sweep.removed");
@@ -277,32 +357,49 @@ impl Workspace {
         Ok(swept)
     }
 
-    /// Opens a regular file. A pipe would wait for ever for its other end, so the kind is looked at first.
-    fn open_file(&self, path: &str) -> Result<(File, Metadata), WorkspaceError> {
+    /// Folders with nothing in them, sorted.
+    pub(crate) fn empty_folders(&self) -> Result<Vec<String>, WorkspaceError> {
+        let failed = |error: io::Error| WorkspaceError::from_io("list", ".", error);
+        if let WorkspaceSource::Packed(record) = &self.source {
+            return Ok(record.empty_folders());
+        }
+        let mut empty = Vec::new();
+        for item in WalkDir::new(&self.path).min_depth(1).sort_by_file_name() {
+            let item = item.map_err(|error| failed(error.into()))?;
+            if item.file_type().is_dir() && item.path().read_dir().map_err(failed)?.next().is_none() {
+                let path = item.path().strip_prefix(&self.path).unwrap_or(item.path());
+                empty.push(path.to_string_lossy().into_owned());
+            }
+        }
+        Ok(empty)
+    }
+
+    /// A regular file as a stream, with its size. A pipe would wait for ever for its other end, so the kind is looked at
+    /// first.
+    pub(crate) fn stream(&self, path: &str) -> Result<(std::fs::File, u64), WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("read", path, error);
-        let metadata = self.root.metadata(path).map_err(failed)?;
+        let root = match &self.source {
+            WorkspaceSource::Folder(root) => root,
+            WorkspaceSource::Packed(record) => return record.stream(path).map_err(failed),
+        };
+        let metadata = root.metadata(path).map_err(failed)?;
         if metadata.is_dir() {
             return Err(WorkspaceError::IsFolder { path: path.to_owned() });
         }
         if !metadata.is_file() {
             return Err(WorkspaceError::NotAFile { path: path.to_owned() });
         }
-        Ok((self.root.open(path).map_err(failed)?, metadata))
-    }
-
-    /// A file as a stream, with its size.
-    pub(crate) fn stream(&self, path: &str) -> Result<(std::fs::File, u64), WorkspaceError> {
-        let (file, metadata) = self.open_file(path)?;
-        Ok((file.into_std(), metadata.len()))
+        Ok((root.open(path).map_err(failed)?.into_std(), metadata.len()))
     }
 
     /// Opens `path`, making what is missing of it durably.
     pub(crate) fn make_folder(&self, path: &str) -> io::Result<Dir> {
-        match self.root.open_dir(path) {
+        let root = self.root()?;
+        match root.open_dir(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             result => return result,
         }
-        let mut at = self.root.try_clone()?;
+        let mut at = root.try_clone()?;
         for name in path.split('/') {
             match at.create_dir_with(name, DirBuilder::new().mode(FOLDER_MODE)) {
                 Ok(()) => {

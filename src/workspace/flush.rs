@@ -32,7 +32,8 @@ impl Workspace {
 
     fn sync_each(&self, paths: &[PathBuf]) -> Result<(), WorkspaceError> {
         paths.iter().try_for_each(|path| {
-            let opened = self.root.open(path).and_then(|file| fsync::counted(|| file.sync_all()));
+            let opened =
+                self.root().and_then(|root| root.open(path)).and_then(|file| fsync::counted(|| file.sync_all()));
             opened.map_err(|error| WorkspaceError::from_io("write", &path.display().to_string(), error))
         })
     }

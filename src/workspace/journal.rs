@@ -272,7 +272,7 @@ impl Journal {
     ) -> Result<Self, JournalError> {
         let found = read(workspace, each)?;
         let failed = |error| WorkspaceError::from_io("open", LIVE, error);
-        let root = workspace.root.try_clone().map_err(failed)?;
+        let root = workspace.root().and_then(Dir::try_clone).map_err(failed)?;
         let live = if found.superseded {
             new_live(&root).map_err(failed)?
         } else {

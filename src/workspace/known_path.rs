@@ -7,8 +7,8 @@ use super::{
     files::Workspace,
     model_path::{ModelPath, PathError, fold_case},
 };
-use cap_std::fs::{Metadata, MetadataExt};
-use std::{io, os::unix::fs::MetadataExt as _};
+use cap_std::fs::{Dir, Metadata, MetadataExt};
+use std::io;
 
 /// The file that says what was asked for; it is written once.
 pub const JOB_FILE: &str = "job.yaml";
@@ -143,7 +143,8 @@ impl Workspace {
         if path.is_root() {
             return Ok(ResolvedPath { path: ".".into(), known: KnownPath::Other });
         }
-        let real = self.root.canonicalize(path.as_str()).map_err(|error| refusal(path, error))?;
+        let real =
+            self.root().and_then(|root| root.canonicalize(path.as_str())).map_err(|error| refusal(path, error))?;
         let real = real.to_str().ok_or_else(|| WorkspaceError::NotText { path: path.as_str().into() })?;
         if real.is_empty() || real == "." {
             return Ok(ResolvedPath { path: ".".into(), known: KnownPath::Other });
@@ -197,7 +198,7 @@ impl Workspace {
         let mut trace = Vec::new();
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         for end in ends {
-            match self.root.symlink_metadata(&path[..end]) {
+            match self.root().and_then(|root| root.symlink_metadata(&path[..end])) {
                 Ok(metadata) => {
                     let is_folder = metadata.is_dir();
                     trace.push(metadata);
@@ -220,14 +221,17 @@ impl Workspace {
             let identity = identity(last);
             for known in KnownPath::FILES {
                 if let Some(name) = known.file()
-                    && self.root.metadata(name).is_ok_and(|metadata| self::identity(&metadata) == identity)
+                    && self
+                        .root()
+                        .and_then(|root| root.metadata(name))
+                        .is_ok_and(|metadata| self::identity(&metadata) == identity)
                 {
                     return Ok(ResolvedPath { path: name.into(), known });
                 }
             }
         }
         for folder in Folder::ALL {
-            let Ok(metadata) = self.root.metadata(folder.name()) else {
+            let Ok(metadata) = self.root().and_then(|root| root.metadata(folder.name())) else {
                 continue;
             };
             if let Some(at) = trace.iter().position(|met| identity(met) == identity(&metadata)) {
@@ -260,7 +264,7 @@ impl Workspace {
     /// in another folder is none of them.
     fn may_be_a_known_file(&self, names: &[&str], trace: &[Metadata], last: &Metadata) -> bool {
         let is_root = |root: Metadata| trace.iter().any(|met| identity(met) == identity(&root));
-        names.len() == 1 || last.nlink() > 1 || self.root.dir_metadata().map_or(true, is_root)
+        names.len() == 1 || last.nlink() > 1 || self.root().and_then(Dir::dir_metadata).map_or(true, is_root)
     }
 
     /// The protected folder in which the same file lies under another name (a hard link), else `Under(otherwise)`.
@@ -270,9 +274,7 @@ impl Workspace {
         };
         for folder in [Folder::Documents, Folder::Assets, Folder::Archive, Folder::ToolResults] {
             let mut found = false;
-            self.walk(folder.name(), &mut |_, _, metadata| {
-                found |= (metadata.dev(), metadata.ino()) == identity(last);
-            })?;
+            self.walk(folder.name(), &mut |met| found |= met.identity == Some(identity(last)))?;
             if found {
                 return Ok(KnownPath::Under(folder));
             }

@@ -10,9 +10,13 @@ use std::{
     fmt,
     fs::{File, TryLockError},
     io::{self, Read, Seek, Write},
+    time::Duration,
 };
 
 const LOCK: &str = ".lock";
+/// How often a worker waits for those who look, and how long.
+const MOST_LOOKS: u32 = 200;
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Who works on a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,26 +69,51 @@ impl Drop for LockedFile {
 
 /// Whether a process works on the workspace at `path` now, as far as this machine can tell.
 pub fn is_worked_on(path: &std::path::Path) -> bool {
-    Workspace::open(path)
-        .is_ok_and(|workspace| matches!(InspectionLock::acquire(&workspace), Err(LockError::Held { .. })))
+    let Ok(workspace) = Workspace::open(path) else { return false };
+    let Ok(file) = workspace.root().and_then(|root| root.open(LOCK)) else { return false };
+    // Shared: those who look don't take each other for somebody who works, and a worker waits for them.
+    let file = file.into_std();
+    match file.try_lock_shared() {
+        Ok(()) => {
+            drop(LockedFile(file));
+            false
+        }
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(_)) => false,
+    }
+}
+
+/// Locks the file for who works on the job. Where only some look whether anybody does, it waits for them, which takes no
+/// longer than a look.
+fn lock_to_work(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..MOST_LOOKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {}
+            locked => return locked,
+        }
+        file.try_lock_shared()?;
+        file.unlock().map_err(TryLockError::Error)?;
+        std::thread::sleep(LOOK);
+    }
+    file.try_lock()
 }
 
 impl Lock {
     /// The file must still be the one that others would have to lock: whoever takes it away lets a second process in.
     pub fn check(&self, workspace: &Workspace) -> Result<(), LockError> {
-        let is_there =
-            workspace.root.symlink_metadata(LOCK).is_ok_and(|found| (found.dev(), found.ino()) == self.inode);
+        let found = workspace.root().and_then(|root| root.symlink_metadata(LOCK));
+        let is_there = found.is_ok_and(|found| (found.dev(), found.ino()) == self.inode);
         if is_there { Ok(()) } else { Err(LockError::Taken { job: workspace.name() }) }
     }
 
-    /// Takes the lock or says who has it, and sweeps what a crash left. Never waits. `now` is what others are told.
+    /// Takes the lock or says who has it, and sweeps what a crash left. Waits for nobody who works. `now` is what others are told.
     pub fn acquire(workspace: &Workspace, now: Timestamp) -> Result<Self, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).mode(FILE_MODE);
-        let mut file = workspace.root.open_with(LOCK, &options).map_err(failed)?.into_std();
+        let mut file = workspace.root().and_then(|root| root.open_with(LOCK, &options)).map_err(failed)?.into_std();
         failpoint::hit("lock.made");
-        match file.try_lock() {
+        match lock_to_work(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) });
@@ -113,12 +142,16 @@ impl InspectionLock {
     /// Holds the workspace still, or says who works on it. Changes nothing, so it works on a disk that can only be read.
     pub fn acquire(workspace: &Workspace) -> Result<Self, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
-        let mut file = match workspace.root.open(LOCK) {
+        if workspace.is_packed() {
+            // Nobody works on it before it is unpacked.
+            return Ok(Self { _file: None });
+        }
+        let mut file = match workspace.root().and_then(|root| root.open(LOCK)) {
             Ok(file) => file.into_std(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self { _file: None }),
             Err(error) => return Err(failed(error).into()),
         };
-        match file.try_lock() {
+        match lock_to_work(&file) {
             Ok(()) => Ok(Self { _file: Some(LockedFile(file)) }),
             Err(TryLockError::WouldBlock) => Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) }),
             Err(TryLockError::Error(error)) => Err(failed(error).into()),
@@ -172,7 +205,17 @@ mod tests {
                 host()
             )
         );
+        assert!(is_worked_on(workspace.path()));
         drop(lock);
-        assert_eq!(Lock::acquire(&second, now).unwrap().swept, 0);
+        assert!(!is_worked_on(workspace.path()));
+        // Who looks whether somebody works on it keeps nobody from doing so.
+        let looks = second.root().unwrap().open(LOCK).unwrap().into_std();
+        looks.lock_shared().unwrap();
+        assert!(!is_worked_on(workspace.path()), "another one who looks is nobody who works");
+        std::thread::scope(|scope| {
+            let working = scope.spawn(|| Lock::acquire(&second, now).unwrap().swept);
+            drop(LockedFile(looks));
+            assert_eq!(working.join().unwrap(), 0);
+        });
     }
 }

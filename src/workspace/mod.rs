@@ -18,6 +18,7 @@ pub mod known_path;
 pub mod lock;
 pub mod model_path;
 pub mod other_format;
+pub mod packed;
 mod placement;
 pub mod private;
 pub mod prune;

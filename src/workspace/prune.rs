@@ -49,9 +49,10 @@ impl Workspace {
     /// `dry`: nothing. How many bytes that frees. Only for who holds the lock.
     pub fn prune(&self, kept: &[&str], now: Timestamp, dry: bool) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("remove", ".", error);
+        let root = self.root().map_err(failed)?;
         let mut freed = 0;
         let mut gone = Vec::new();
-        for item in self.root.entries().map_err(failed)? {
+        for item in root.entries().map_err(failed)? {
             let item = item.map_err(failed)?;
             let name = item.file_name().to_string_lossy().into_owned();
             if name == PRUNED || kept.contains(&name.as_str()) {
@@ -59,7 +60,7 @@ impl Workspace {
             }
             let metadata = item.metadata().map_err(failed)?;
             if metadata.is_dir() {
-                self.walk(&name, &mut |_, _, metadata| freed += metadata.len())?;
+                self.walk(&name, &mut |found| freed += found.entry.bytes)?;
             } else {
                 freed += metadata.len();
             }
@@ -74,10 +75,10 @@ impl Workspace {
         let record = serde_json::to_vec_pretty(&PruneRecord { format: FORMAT, at: now, removed }).unwrap_or_default();
         self.write(PRUNED, &record)?;
         for (name, is_folder) in gone {
-            let removed = if is_folder { self.root.remove_dir_all(&name) } else { self.root.remove_file(&name) };
+            let removed = if is_folder { root.remove_dir_all(&name) } else { root.remove_file(&name) };
             removed.map_err(|error| WorkspaceError::from_io("remove", &name, error))?;
         }
-        files::sync(&self.root).map_err(failed)?;
+        files::sync(root).map_err(failed)?;
         Ok(freed)
     }
 }

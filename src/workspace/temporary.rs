@@ -45,7 +45,7 @@ impl Workspace {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             std::fs::File::open(parent).and_then(|folder| fsync::counted(|| folder.sync_all())).map_err(failed)?;
         }
-        Ok(Self { root: self.root, path, is_temporary: false })
+        Ok(Self { source: self.source, path, is_temporary: false })
     }
 
     /// Removes a temporary workspace that could not be finished. Refuses any other.
@@ -71,8 +71,8 @@ impl Workspace {
             let item = item.map_err(failed)?;
             let name = item.file_name();
             let Some(made) = name.to_str().and_then(made_at) else { continue };
-            let is_folder = item.file_type().map_err(failed)?.is_dir();
-            if !is_folder || now.millis_since(made) < UNFINISHED_MS {
+            let kind = item.file_type().map_err(failed)?;
+            if !kind.is_dir() || now.millis_since(made) < UNFINISHED_MS {
                 continue;
             }
             // Gone meanwhile, or not ours to open: somebody else's business.

@@ -14,7 +14,6 @@ use overnight_core::job::id::JobId;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     io::Read,
-    os::unix::fs::MetadataExt,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -194,10 +193,10 @@ impl Uploader {
 /// Every file that belongs to the workspace.
 fn files(workspace: &Workspace) -> Result<BTreeMap<String, FileStamp>, WorkspaceStoreError> {
     let mut found = BTreeMap::new();
-    workspace.walk(".", &mut |path, kind, metadata| match kind {
-        EntryKind::File if path != LOCK => {
-            let modified = metadata.modified().ok();
-            found.insert(path, FileStamp { bytes: metadata.len(), modified, inode: metadata.ino() });
+    workspace.walk(".", &mut |met| match met.kind {
+        EntryKind::File if met.entry.path != LOCK => {
+            let inode = met.identity.map_or(0, |(_, inode)| inode);
+            found.insert(met.entry.path, FileStamp { bytes: met.entry.bytes, modified: met.modified, inode });
         }
         EntryKind::File | EntryKind::Special => {}
     })?;

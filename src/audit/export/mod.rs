@@ -6,6 +6,7 @@
 //! - `anchor`: what the database knew
 //! - `signature`, `time_stamp`: who says that the record was so, and when
 //! - `unpacked`: checks a record that was unpacked
+//! - `pack`: puts a record in the place of the workspace of an ended job
 //! - `verify.sh`: the same for who has only `sha256sum` and `jq`
 
 mod anchor;
@@ -13,6 +14,7 @@ mod epoch_page;
 mod error;
 mod format;
 mod overview;
+pub mod pack;
 mod pages;
 mod phase_page;
 mod record;

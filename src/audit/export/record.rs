@@ -9,13 +9,13 @@ use super::{
 };
 use crate::{
     audit::{timeline::timeline, verify},
-    workspace::{Workspace, files::FolderEntry},
+    workspace::{Workspace, files::FolderEntry, packed::RECORD_WORKSPACE},
 };
 use overnight_core::job::{digest::sha256, id::JobId};
 use std::{collections::BTreeMap, path::Path};
 
 /// The folder of the record that holds the workspace.
-pub(super) const WORKSPACE: &str = "workspace";
+pub(super) const WORKSPACE: &str = RECORD_WORKSPACE;
 pub(super) const MANIFEST: &str = "manifest.sha256";
 /// Lists the manifest with its signature and time-stamp, so that damage to those is seen without other tools.
 pub(super) const SEAL: &str = "seal.sha256";
@@ -61,6 +61,9 @@ impl UnsealedRecord {
         for FolderEntry { path: name, .. } in workspace.list(".")?.iter().filter(|entry| entry.path != LOCK) {
             let (mut file, bytes) = workspace.stream(name)?;
             zip.add(&format!("{WORKSPACE}/{name}"), &mut file, bytes)?;
+        }
+        for folder in workspace.empty_folders()? {
+            zip.add_folder(&format!("{WORKSPACE}/{folder}"))?;
         }
         pages::write(path, &timeline, anchor, &verified, &mut |name, page| zip.add_text(name, page.as_bytes()))?;
         let mut anchor = serde_json::to_vec_pretty(anchor).unwrap_or_default();

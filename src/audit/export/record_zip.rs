@@ -52,6 +52,12 @@ impl RecordZip {
         Ok(())
     }
 
+    /// Adds a folder with nothing in it, which no list names.
+    pub(super) fn add_folder(&mut self, name: &str) -> Result<(), RecordError> {
+        let options = SimpleFileOptions::default().last_modified_time(DateTime::default());
+        self.zip.add_directory(name, options).map_err(|error| failed(&self.path, error.into()))
+    }
+
     /// The same of a text.
     pub(super) fn add_text(&mut self, name: &str, text: &[u8]) -> Result<(), RecordError> {
         self.add(name, &mut &*text, text.len() as u64)

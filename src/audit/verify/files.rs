@@ -77,9 +77,9 @@ pub(super) fn check_archives(
     }
     // Files beside the archives' folders.
     let mut strays = Vec::new();
-    let walked = workspace.walk(ARCHIVE, &mut |path, _, _| {
-        if path.matches('/').count() == 1 {
-            strays.push(path);
+    let walked = workspace.walk(ARCHIVE, &mut |found| {
+        if found.entry.path.matches('/').count() == 1 {
+            strays.push(found.entry.path);
         }
     });
     if let Err(error) = walked {
@@ -290,7 +290,8 @@ fn unknown(
 ) -> Vec<String> {
     let mut found = Vec::new();
     for folder in folders {
-        let walked = workspace.walk(folder, &mut |path, _, _| {
+        let walked = workspace.walk(folder, &mut |met| {
+            let path = met.entry.path;
             if !expected.contains_key(&path) && !besides.contains(&path.as_str()) {
                 found.push(path);
             }

@@ -86,5 +86,5 @@ fn what_a_crash_left_is_swept() {
     assert_eq!(paths(&workspace, "."), ["output/a"]);
     assert_eq!(workspace.sweep().unwrap(), 2);
     assert_eq!(workspace.sweep().unwrap(), 0);
-    assert_eq!(workspace.root.read_dir("archive").unwrap().count(), 0);
+    assert_eq!(workspace.root().unwrap().read_dir("archive").unwrap().count(), 0);
 }

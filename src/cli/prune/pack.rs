@@ -1,0 +1,174 @@
+//! `overnight prune --pack` and `--unpack`: jobs that have ended as one file each, and back.
+
+use crate::{
+    audit::export::{
+        RecordAnchor,
+        pack::{PackedSize, pack},
+    },
+    blocking::run_blocking,
+    cli::{
+        AppContext, CliError, exit, job_or_batch::JobOrBatch, out, progress::counted, queue::DatabaseJob,
+        workspace_store::bytes,
+    },
+    store::JobFilter,
+    workspace::{Workspace, packed::unpack},
+};
+use overnight_core::job::id::JobId;
+use serde_json::json;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+use uuid::Uuid;
+
+/// Jobs that are packed at the same time.
+const MOST_AT_ONCE: usize = 8;
+
+/// What became of the jobs.
+#[derive(Debug, Default)]
+struct Done {
+    jobs: BTreeMap<JobId, PackedSize>,
+    /// What was left as it is, and why.
+    left: Vec<String>,
+}
+
+/// Packs those of these ended jobs whose folders are here.
+pub(super) async fn pack_jobs(
+    app: &AppContext,
+    jobs: Vec<DatabaseJob>,
+    dry: bool,
+    as_json: bool,
+) -> Result<u8, CliError> {
+    let waiting = with_closing_to_come(app, &jobs).await?;
+    let mut folders = Vec::new();
+    let mut done = Done::default();
+    for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun() && !known.is_stored()) {
+        let Ok(path) = app.workspace(known) else { continue };
+        if Workspace::open(&path).is_ok_and(|workspace| workspace.is_packed()) {
+            continue;
+        }
+        if known.queue.as_ref().is_some_and(|queue| waiting.contains(&queue.batch)) {
+            done.left.push(format!(
+                "left as it is: job {} (the closing job of its batch has still to read what it delivered)",
+                known.id()
+            ));
+            continue;
+        }
+        folders.push((known, path));
+    }
+    if dry {
+        let size = |path: &PathBuf| {
+            let entries = Workspace::open(path).and_then(|workspace| workspace.list("."));
+            entries.map_or(0, |entries| entries.iter().map(|entry| entry.bytes).sum())
+        };
+        done.jobs =
+            folders.iter().map(|(known, path)| (known.id(), PackedSize { before: size(path), after: 0 })).collect();
+    } else {
+        let url = app.settings.database_url.value.reveal();
+        run_blocking(|| pack_all(&folders, url, &mut done));
+    }
+    tell(&done, dry, as_json)
+}
+
+/// The batches of these jobs whose closing job has not ended: it reads the deliverables where they lie.
+async fn with_closing_to_come(app: &AppContext, jobs: &[DatabaseJob]) -> Result<BTreeSet<Uuid>, CliError> {
+    let mut waiting = BTreeSet::new();
+    for batch in app.batches_of(jobs).await? {
+        let is_done = match app.closing(&batch).await? {
+            Some(closing) => closing.status().is_end(),
+            // It is submitted when the batch is marked as ended.
+            None => batch.ended.is_some() || batch.batch.settings.get("closing").is_none_or(serde_json::Value::is_null),
+        };
+        if !is_done {
+            waiting.insert(batch.batch.id);
+        }
+    }
+    Ok(waiting)
+}
+
+fn pack_all(folders: &[(&DatabaseJob, PathBuf)], url: &str, done: &mut Done) {
+    let next = AtomicUsize::new(0);
+    let shared = Mutex::new(done);
+    let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE);
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while let Some((known, path)) = folders.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (id, row) = (known.id(), &known.row);
+                    let anchor = if row.state.journal_seq > 0 {
+                        RecordAnchor::known(row.state.journal_seq, &row.state.journal_head, row.updated, url)
+                    } else {
+                        RecordAnchor::none()
+                    };
+                    let packed = pack(path, id, &anchor);
+                    let mut done = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                    match packed {
+                        Ok(Some(size)) => drop(done.jobs.insert(id, size)),
+                        Ok(None) => {}
+                        Err(error) => done.left.push(format!("left as it is: job {id} ({error})")),
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn tell(done: &Done, dry: bool, as_json: bool) -> Result<u8, CliError> {
+    for left in &done.left {
+        out::note(&out::one_line(left));
+    }
+    let before: u64 = done.jobs.values().map(|size| size.before).sum();
+    let after: u64 = done.jobs.values().map(|size| size.after).sum();
+    if as_json {
+        let ids: Vec<&JobId> = done.jobs.keys().collect();
+        out::json(&json!({
+            "dry_run": dry, "jobs": ids, "bytes_before": before, "bytes_after": (!dry).then_some(after),
+            "left": done.left.len(),
+        }))?;
+    } else {
+        let jobs = counted(done.jobs.len() as u64, "job");
+        out::result(&if dry {
+            format!("would pack {jobs}, whose files have {}\n", bytes(before))
+        } else {
+            format!("packed {jobs}: {} of files are {} now\n", bytes(before), bytes(after))
+        })?;
+    }
+    Ok(if done.left.is_empty() { exit::COMPLETED } else { exit::FAILED })
+}
+
+/// Brings back the folders of the jobs that a person named.
+pub(super) async fn unpack_jobs(app: &AppContext, names: &[String], as_json: bool) -> Result<u8, CliError> {
+    let mut jobs = BTreeMap::new();
+    for name in names {
+        match app.job_or_batch(name).await? {
+            JobOrBatch::Job(job) => drop(jobs.insert(job.id(), *job)),
+            JobOrBatch::Batch(batch) => {
+                let of_batch = app.jobs_of(&batch, &JobFilter::default()).await?;
+                jobs.extend(of_batch.into_iter().map(|job| (job.id(), job)));
+            }
+        }
+    }
+    let (mut unpacked, mut left) = (Vec::new(), 0_u64);
+    for job in jobs.values().filter(|job| job.same_as().is_none() && !job.is_unbegun()) {
+        let Ok(path) = app.workspace(job) else { continue };
+        match run_blocking(|| unpack(&path)) {
+            Ok(true) => unpacked.push(job.id()),
+            Ok(false) => {}
+            Err(error) => {
+                left += 1;
+                out::note(&out::one_line(&format!("left as it is: job {} ({error})", job.id())));
+            }
+        }
+    }
+    if as_json {
+        out::json(&json!({"jobs": unpacked, "left": left}))?;
+    } else {
+        out::result(&format!("unpacked {}\n", counted(unpacked.len() as u64, "job")))?;
+    }
+    Ok(if left == 0 { exit::COMPLETED } else { exit::FAILED })
+}
