@@ -137,7 +137,9 @@ create table jobs (
     may_cost_usd        double precision not null default 0,
     -- Jobs of one group share a limit on how many run at once.
     group_key           text,
-    updated             timestamptz not null
+    updated             timestamptz not null,
+    -- The transaction that changed the row last. (A heartbeat is no change.)
+    change              bigint not null default 0
 )
 -- Room beside each row for its next version, so that a heartbeat writes no index.
 with (fillfactor = 80);
@@ -157,6 +159,17 @@ create index jobs_by_input on jobs (instructions_sha256, documents_sha256);
 create index jobs_by_worker on jobs (worker) where worker is not null;
 create index jobs_by_wish on jobs (worker) where wants is not null;
 create index jobs_by_link on jobs (same_as) where same_as is not null;
+create index jobs_by_change on jobs (change);
+
+create function overnight_mark_change() returns trigger
+language plpgsql as $$
+begin
+    new.change := pg_current_xact_id()::text::bigint;
+    return new;
+end
+$$;
+create trigger job_changed before insert or update of updated on jobs
+    for each row execute function overnight_mark_change();
 
 -- How many jobs of a group may run at once; the last submission's word.
 create table job_groups (

@@ -138,7 +138,9 @@ create table jobs (
     may_cost_usd        real    not null default 0,
     -- Jobs of one group share a limit on how many run at once.
     group_key           text,
-    updated             text    not null
+    updated             text    not null,
+    -- Grows with each change of any job, in the order of the commits: one transaction at a time writes. (A heartbeat is none.)
+    change              integer not null default 0
 ) strict;
 
 create index jobs_by_created on jobs (created desc, id desc);
@@ -156,6 +158,14 @@ create index jobs_by_input on jobs (instructions_sha256, documents_sha256);
 create index jobs_by_worker on jobs (worker) where worker is not null;
 create index jobs_by_wish on jobs (worker) where wants is not null;
 create index jobs_by_link on jobs (same_as) where same_as is not null;
+create index jobs_by_change on jobs (change);
+
+create trigger job_added after insert on jobs begin
+    update jobs set change = (select max(change) + 1 from jobs) where rowid = new.rowid;
+end;
+create trigger job_changed after update of updated on jobs begin
+    update jobs set change = (select max(change) + 1 from jobs) where rowid = new.rowid;
+end;
 
 -- How many jobs of a group may run at once; the last submission's word.
 create table job_groups (

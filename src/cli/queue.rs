@@ -75,10 +75,8 @@ impl AppContext {
     /// The rows with what the queue knows of them.
     pub async fn database_jobs(&self, rows: Vec<JobRow>) -> Result<Vec<DatabaseJob>, CliError> {
         let batches: BTreeSet<Uuid> = rows.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
-        let mut names = HashMap::new();
-        for id in batches {
-            names.insert(id, self.store.batch(&id.to_string()).await?.batch.name);
-        }
+        let heads = self.store.batch_heads(batches.into_iter().collect()).await?;
+        let names = heads.into_iter().map(|(id, head)| (id, head.name)).collect();
         Ok(rows.into_iter().map(|row| with_name(row, &names)).collect())
     }
 

@@ -72,7 +72,7 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
     let uploads = args.uploads.clone().unwrap_or_else(|| settings.workspaces.value.with_file_name("uploads"));
     let app = if args.read_only { AppContext::read(settings).await? } else { AppContext::open(settings).await? };
     // A page repairs nothing: it shows what is there.
-    let app = AppContext { only_reads: true, ..app };
+    let app = Arc::new(AppContext { only_reads: true, ..app });
     let listener = TcpListener::bind(args.listen).await.map_err(ServeError::Listen)?;
     let listen = listener.local_addr().map_err(ServeError::Listen)?;
     if !listen.ip().is_loopback() {
@@ -122,7 +122,7 @@ fn token(settings: &Settings, args: &ServeArgs) -> Result<(String, bool), CliErr
 /// The command line, as the pages ask it.
 #[derive(Debug)]
 struct CommandBackend {
-    app: AppContext,
+    app: Arc<AppContext>,
     flags: Flags,
 }
 
@@ -146,14 +146,22 @@ impl WebBackend for CommandBackend {
     async fn job(&self, id: JobId) -> Result<Option<FoundJob>, WebError> {
         let Some(row) = self.app.store.job(id).await? else { return Ok(None) };
         let job = self.app.database_job(row).await?;
-        let location = self.app.whereabouts(&job, job.is_stored());
-        let interrupted = self.app.is_interrupted(&job);
-        Ok(Some(FoundJob { row: job.row, queue: job.queue, location, interrupted }))
+        let app = self.app.clone();
+        let look = move || {
+            let location = app.whereabouts(&job, job.is_stored());
+            let interrupted = app.is_interrupted(&job);
+            FoundJob { row: job.row, queue: job.queue, location, interrupted }
+        };
+        Ok(Some(tokio::task::spawn_blocking(look).await?))
     }
 
-    fn interrupted(&self, rows: &[&JobRow]) -> Vec<JobId> {
-        let jobs = rows.iter().map(|row| with_name((*row).clone(), &HashMap::new()));
-        jobs.filter(|job| self.app.is_interrupted(job)).map(|job: DatabaseJob| job.id()).collect()
+    async fn interrupted(&self, rows: Vec<JobRow>) -> Result<Vec<JobId>, WebError> {
+        let app = self.app.clone();
+        let look = move || {
+            let jobs = rows.into_iter().map(|row| with_name(row, &HashMap::new()));
+            jobs.filter(|job| app.is_interrupted(job)).map(|job: DatabaseJob| job.id()).collect()
+        };
+        Ok(tokio::task::spawn_blocking(look).await?)
     }
 
     fn instructions(&self) -> Vec<String> {

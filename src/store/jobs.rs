@@ -33,8 +33,6 @@ pub struct JobFilter {
     pub status: Option<JobStatus>,
     /// Only jobs created then or later.
     pub since: Option<Timestamp>,
-    /// Only rows that were written then or later, by the database's clock.
-    pub updated_since: Option<Timestamp>,
     pub batch: Option<Uuid>,
     /// Only jobs that this worker has.
     pub worker: Option<Uuid>,

@@ -13,6 +13,7 @@ mod batches;
 mod connect;
 mod error;
 mod jobs;
+mod listing;
 mod notices;
 mod ownership;
 mod postgres;
@@ -29,6 +30,7 @@ pub use batches::{BatchRow, BatchStore, BatchTotals, Grant, JobStands, NewBatch}
 pub use connect::{connect, connect_to_read, database_file};
 pub use error::StoreError;
 pub use jobs::{ControlSignal, JobFilter, JobRow, JobStore};
+pub use listing::{BatchHead, JobChange, JobChanges, JobPageQuery, ListStore};
 pub use notices::{NoticeClaim, NoticeStore, NoticeSubject, PAUSED_BY_PERSON};
 pub use queue::{ClaimedJob, Enqueued, Group, JobTarget, QueueEntry, QueueInfo, QueueStore, QueuedJob, Swept};
 pub use retry_policy::backoff_ms;
@@ -40,7 +42,7 @@ use std::sync::Arc;
 
 /// A database, with all that is asked of it. Who needs a part of it takes that trait.
 #[async_trait]
-pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore {
+pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore {
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}
 

@@ -7,6 +7,7 @@
 mod batches;
 mod checkpoint;
 mod jobs;
+mod listing;
 mod notices;
 mod queue;
 mod schedules;

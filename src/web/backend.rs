@@ -51,7 +51,7 @@ pub trait WebBackend: Debug + Send + Sync {
     async fn job(&self, id: JobId) -> Result<Option<FoundJob>, WebError>;
 
     /// Which of these, that stand as running, no process works on.
-    fn interrupted(&self, rows: &[&JobRow]) -> Vec<JobId>;
+    async fn interrupted(&self, rows: Vec<JobRow>) -> Result<Vec<JobId>, WebError>;
 
     /// The names of all instructions.
     fn instructions(&self) -> Vec<String>;

@@ -4,12 +4,11 @@
 use super::{
     WebError,
     channel_body::channel_body,
-    live_jobs::{JobListing, TICK},
+    live_jobs::{LiveChange, TICK},
     server::WebState,
 };
 use crate::{
     report::read::Whereabouts,
-    store::JobRow,
     workspace::{Workspace, chain::LIVE},
 };
 use axum::{
@@ -25,7 +24,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{sync::broadcast::error::RecvError, time::Instant};
 use uuid::Uuid;
 
 /// After so long without a change a line is sent all the same, so that nobody takes the connection for dead.
@@ -38,13 +37,17 @@ pub(super) struct WatchedPart {
     batch: Option<Uuid>,
 }
 
-/// What is compared to see a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PartVersion {
-    All(u64),
-    Batch(usize, Option<Timestamp>),
-    /// The row's time; size and time of the live journal.
-    Job(Option<Timestamp>, Option<(u64, Timestamp)>),
+impl WatchedPart {
+    /// Whether what was told concerns it.
+    fn is_in(self, told: &Result<LiveChange, RecvError>) -> bool {
+        match (told, self.job, self.batch) {
+            // Late: what was missed may have been about it.
+            (Err(_) | Ok(LiveChange::Everything), _, _) => true,
+            (Ok(LiveChange::Jobs(jobs)), Some(job), _) => jobs.iter().any(|change| change.job.0 == job),
+            (Ok(LiveChange::Jobs(jobs)), None, Some(batch)) => jobs.iter().any(|change| change.batch == Some(batch)),
+            (Ok(LiveChange::Jobs(_)), None, None) => true,
+        }
+    }
 }
 
 pub(super) async fn events(
@@ -59,11 +62,10 @@ pub(super) async fn events(
             Whereabouts::Gone(_) | Whereabouts::Stored(_) | Whereabouts::Elsewhere | Whereabouts::NotBegun => None,
         },
     };
-    let mut listing = state.jobs.watch();
-    let first = state.jobs.now().await?;
+    let mut live = state.jobs.watch().await?;
     let (sender, body) = channel_body();
     tokio::spawn(async move {
-        let mut seen = (first.is_old, version(part, &first, path.clone()).await);
+        let mut journal = journal_of(path.clone()).await;
         let mut said = Instant::now();
         let mut line = Bytes::from_static(b": watching\n\n");
         loop {
@@ -73,15 +75,20 @@ pub(super) async fn events(
                     return;
                 }
             }
-            tokio::select! {
-                changed = listing.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(TICK) => {}
+            let mut is_changed = tokio::select! {
+                told = live.recv() => {
+                    if matches!(told, Err(RecvError::Closed)) {
+                        return;
+                    }
+                    part.is_in(&told)
+                }
+                () = tokio::time::sleep(TICK) => false,
                 () = sender.closed() => return,
-            }
-            let current = listing.borrow_and_update().clone();
-            let now = (current.is_old, version(part, &current, path.clone()).await);
-            line = if now != seen {
-                seen = now;
+            };
+            let now = journal_of(path.clone()).await;
+            is_changed |= now != journal;
+            journal = now;
+            line = if is_changed {
                 Bytes::from_static(b"event: changed\ndata: \n\n")
             } else if said.elapsed() > KEEP_ALIVE {
                 Bytes::from_static(b": watching\n\n")
@@ -95,23 +102,9 @@ pub(super) async fn events(
     Ok((headers, [("x-accel-buffering", "no")], body).into_response())
 }
 
-async fn version(part: WatchedPart, listing: &JobListing, path: Option<PathBuf>) -> PartVersion {
-    if let Some(id) = part.job {
-        let row = listing.jobs.iter().find(|row| row.job.id.0 == id).map(|row| row.updated);
-        let journal = match path {
-            None => None,
-            Some(path) => tokio::task::spawn_blocking(move || live_journal(&path)).await.ok().flatten(),
-        };
-        return PartVersion::Job(row, journal);
-    }
-    match part.batch {
-        None => PartVersion::All(listing.version),
-        Some(batch) => {
-            let of_batch = |row: &&Arc<JobRow>| row.queue.as_ref().is_some_and(|of| of.batch == batch);
-            let rows = || listing.jobs.iter().filter(of_batch);
-            PartVersion::Batch(rows().count(), rows().map(|row| row.updated).max())
-        }
-    }
+async fn journal_of(path: Option<PathBuf>) -> Option<(u64, Timestamp)> {
+    let path = path?;
+    tokio::task::spawn_blocking(move || live_journal(&path)).await.ok().flatten()
 }
 
 /// Size and time of the live journal: another for each line.

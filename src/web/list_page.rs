@@ -4,12 +4,11 @@ use super::{
     WebError,
     access::Visitor,
     frame::{Frame, ShownTime, StateBadge, page, usd},
-    live_jobs::{JobListing, ListedBatch, count},
     server::{PathOf, WebState},
 };
 use crate::{
     report::{facts::JobStanding, words::counted},
-    store::{BatchTotals, JobRow, StoreError},
+    store::{BatchHead, BatchRow, BatchTotals, JobPageQuery, JobRow, StoreError},
 };
 use askama::Template;
 use axum::{
@@ -19,13 +18,16 @@ use axum::{
 };
 use overnight_core::{amount::percent, job::record::JobStatus};
 use serde::Deserialize;
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 use uuid::Uuid;
 
 /// Jobs on a page.
-const PAGE: usize = 100;
+const PAGE: u64 = 100;
 /// Batches above them.
-const MOST_BATCHES: usize = 20;
+const MOST_BATCHES: u32 = 20;
 const STATUSES: [JobStatus; 8] = [
     JobStatus::Running,
     JobStatus::Queued,
@@ -45,7 +47,7 @@ pub(super) struct ListQuery {
     q: String,
     status: String,
     /// From 1.
-    page: usize,
+    page: u64,
 }
 
 /// A count that leads to its jobs.
@@ -61,7 +63,7 @@ struct CountLink {
 struct BatchCells {
     id: Uuid,
     name: String,
-    created: Option<ShownTime>,
+    created: ShownTime,
     instructions: String,
     counts: Vec<(u64, StateBadge)>,
     jobs: u64,
@@ -97,12 +99,12 @@ struct ListPage<'p> {
     query: &'p ListQuery,
     counts: Vec<CountLink>,
     batches: Vec<BatchCells>,
-    more_batches: usize,
+    more_batches: u64,
     jobs: Vec<JobCells>,
     /// Numbers of the first and the last job on the page, and of all that fit.
-    first: usize,
-    last: usize,
-    found: usize,
+    first: u64,
+    last: u64,
+    found: u64,
     previous: Option<String>,
     next: Option<String>,
 }
@@ -112,13 +114,14 @@ pub(super) async fn all(
     Extension(visitor): Extension<Visitor>,
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
-    let (query, listing) = (query?.0, state.jobs.now().await?);
+    let query = query?.0;
     let frame = Frame::of(&state, &visitor);
-    let batches = listing.batches.iter().take(MOST_BATCHES).map(|batch| BatchCells::of(batch, &frame)).collect();
-    let rows: Vec<&Arc<JobRow>> = listing.jobs.iter().collect();
-    let mut list = ListPage::of(&state, frame, &query, &listing, &rows, "/");
-    list.batches = batches;
-    list.more_batches = listing.batches.len().saturating_sub(MOST_BATCHES);
+    let batches = state.store.batches(MOST_BATCHES).await?;
+    let (all, shown) = (state.store.count_batches().await?, batches.len() as u64);
+    let cells = batches.iter().map(|row| BatchCells::of(row, &frame)).collect();
+    let totals = state.store.job_totals().await?;
+    let mut list = ListPage::of(&state, frame, &query, totals, None).await?;
+    (list.batches, list.more_batches) = (cells, all.saturating_sub(shown));
     page(&list)
 }
 
@@ -135,10 +138,7 @@ pub(super) async fn batch(
         Err(StoreError::NoBatch { .. }) => return Err(WebError::not_found("batch")),
         Err(error) => return Err(error.into()),
     };
-    let listing = state.jobs.now().await?;
     let frame = Frame::of(&state, &visitor);
-    let of_batch = |job: &&Arc<JobRow>| job.queue.as_ref().is_some_and(|queue| queue.batch == id);
-    let rows: Vec<&Arc<JobRow>> = listing.jobs.iter().filter(of_batch).collect();
     let mut facts = vec![
         ("Submitted", frame.time(row.batch.created).person),
         ("Instructions", row.batch.instructions.clone()),
@@ -149,37 +149,50 @@ pub(super) async fn batch(
     facts.extend(budget);
     facts.extend(row.batch.time_window.clone().map(|window| ("Hours", window)));
     facts.extend(row.ended.map(|ended| ("Ended", frame.time(ended).person)));
-    let mut list = ListPage::of(&state, frame, &query, &listing, &rows, &format!("/batches/{id}"));
+    let mut list = ListPage::of(&state, frame, &query, row.totals, Some(id)).await?;
     list.heading = row.batch.shown_name();
     (list.facts, list.batch, list.events) = (facts, Some(id), format!("/events?batch={id}"));
     page(&list)
 }
 
 impl<'p> ListPage<'p> {
-    fn of(
+    async fn of(
         state: &WebState,
         frame: Frame,
         query: &'p ListQuery,
-        listing: &JobListing,
-        rows: &[&Arc<JobRow>],
-        path: &str,
-    ) -> Self {
-        let mut totals = BatchTotals::default();
-        for row in rows {
-            count(&mut totals, row);
+        totals: BatchTotals,
+        batch: Option<Uuid>,
+    ) -> Result<Self, WebError> {
+        let path = &batch.map_or_else(|| "/".to_owned(), |id| format!("/batches/{id}"));
+        let status = STATUSES.into_iter().find(|status| status.name() == query.status);
+        let mut number = query.page.max(1);
+        let mut wanted = JobPageQuery {
+            batch,
+            status,
+            text: query.q.clone(),
+            skipped: (number - 1).saturating_mul(PAGE),
+            most: u32::try_from(PAGE).unwrap_or(u32::MAX),
+        };
+        let (mut shown, found) = state.store.job_page(&wanted).await?;
+        let pages = found.div_ceil(PAGE).max(1);
+        if number > pages {
+            // The list has become shorter: its last page.
+            number = pages;
+            wanted.skipped = (number - 1) * PAGE;
+            shown = state.store.job_page(&wanted).await?.0;
         }
-        let fitting: Vec<&JobRow> = rows.iter().map(|row| &***row).filter(|row| query.fits(row)).collect();
-        let pages = fitting.len().div_ceil(PAGE).max(1);
-        let number = query.page.clamp(1, pages);
+        if status.is_none() && !query.status.is_empty() {
+            return Err(WebError::not_found("status"));
+        }
         let first = (number - 1) * PAGE;
-        let shown: Vec<&JobRow> = fitting.iter().skip(first).take(PAGE).copied().collect();
-        let running: Vec<&JobRow> =
-            shown.iter().filter(|row| row.state.status == JobStatus::Running).copied().collect();
-        let interrupted: BTreeSet<_> = state.backend.interrupted(&running).into_iter().collect();
-        let jobs: Vec<JobCells> =
-            shown.iter().map(|row| JobCells::of(row, interrupted.contains(&row.job.id), listing, &frame)).collect();
-        let to = |page: usize| query.link(path, &query.status, page);
-        Self {
+        let of_batches: BTreeSet<Uuid> = shown.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
+        let heads = state.store.batch_heads(of_batches.into_iter().collect()).await?;
+        let running = shown.iter().filter(|row| row.state.status == JobStatus::Running).cloned().collect();
+        let interrupted: BTreeSet<_> = state.backend.interrupted(running).await?.into_iter().collect();
+        let cells = shown.iter().map(|row| JobCells::of(row, interrupted.contains(&row.job.id), &heads, &frame));
+        let jobs: Vec<JobCells> = cells.collect();
+        let to = |page: u64| query.link(path, &query.status, page);
+        Ok(Self {
             heading: "Jobs".to_owned(),
             facts: Vec::new(),
             batch: None,
@@ -190,29 +203,19 @@ impl<'p> ListPage<'p> {
             batches: Vec::new(),
             more_batches: 0,
             first: if jobs.is_empty() { 0 } else { first + 1 },
-            last: first + jobs.len(),
-            found: fitting.len(),
+            last: first + jobs.len() as u64,
+            found,
             previous: (number > 1).then(|| to(number - 1)),
             next: (number < pages).then(|| to(number + 1)),
             jobs,
             frame,
-        }
+        })
     }
 }
 
 impl ListQuery {
-    fn fits(&self, row: &JobRow) -> bool {
-        let wanted = self.q.trim().to_lowercase();
-        let label = row.queue.as_ref().map_or("", |queue| queue.label.as_str());
-        let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let is_named = wanted.is_empty()
-            || [label, &row.job.instructions, &row.job.model].into_iter().any(has)
-            || row.job.id.to_string().starts_with(&wanted);
-        is_named && (self.status.is_empty() || self.status == row.state.status.name())
-    }
-
     /// The list at `path`, with these jobs.
-    fn link(&self, path: &str, status: &str, page: usize) -> String {
+    fn link(&self, path: &str, status: &str, page: u64) -> String {
         let pairs = [("q", self.q.clone()), ("status", status.to_owned()), ("page", page.to_string())];
         let told =
             pairs.into_iter().filter(|(name, value)| !value.is_empty() && (*name, value.as_str()) != ("page", "1"));
@@ -244,27 +247,27 @@ fn counts(totals: &BatchTotals, query: &ListQuery, path: &str) -> Vec<CountLink>
 }
 
 impl BatchCells {
-    fn of(batch: &ListedBatch, frame: &Frame) -> Self {
+    fn of(row: &BatchRow, frame: &Frame) -> Self {
         let badge = |status| StateBadge::new(JobStanding::of(status, false), None);
-        let counts = STATUSES.into_iter().map(|status| (batch.totals.of(status), badge(status)));
+        let counts = STATUSES.into_iter().map(|status| (row.totals.of(status), badge(status)));
         Self {
-            id: batch.id,
-            name: batch.name(),
-            created: batch.about.as_ref().map(|about| frame.time(about.created)),
-            instructions: batch.about.as_ref().map(|about| about.instructions.clone()).unwrap_or_default(),
+            id: row.batch.id,
+            name: row.batch.shown_name(),
+            created: frame.time(row.batch.created),
+            instructions: row.batch.instructions.clone(),
             counts: counts.filter(|(number, _)| *number > 0).collect(),
-            jobs: batch.jobs,
-            spent: usd(Some(batch.spent_usd)),
+            jobs: row.totals.all(),
+            spent: usd(Some(row.spent_usd)),
         }
     }
 }
 
 impl JobCells {
-    fn of(row: &JobRow, interrupted: bool, listing: &JobListing, frame: &Frame) -> Self {
+    fn of(row: &JobRow, interrupted: bool, heads: &HashMap<Uuid, BatchHead>, frame: &Frame) -> Self {
         let (job, state) = (&row.job, &row.state);
         let label = row.queue.as_ref().map(|queue| queue.label.trim()).filter(|label| !label.is_empty());
-        let name = |id: Uuid| listing.batches.iter().find(|batch| batch.id == id).map(ListedBatch::name);
-        let batch = row.queue.as_ref().map(|queue| (queue.batch, name(queue.batch).unwrap_or_default()));
+        let name = |id: Uuid| heads.get(&id).and_then(|head| head.name.clone()).unwrap_or_else(|| id.to_string());
+        let batch = row.queue.as_ref().map(|queue| (queue.batch, name(queue.batch)));
         let phase = if state.phases_planned == 0 {
             state.phase_title.clone()
         } else {

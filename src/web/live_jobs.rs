@@ -1,205 +1,129 @@
-//! All jobs as the lists show them, read from the database once for all who look.
+//! Tells who watches that jobs have changed. Nothing is kept of the jobs: a page reads from the database what it shows.
 //!
-//! Only rows that were written since the last time are read anew. While somebody watches, one task reads about once a second
-//! and tells all watchers through one channel; when nobody does, it ends, and a page that is asked for reads by itself.
+//! While somebody watches, one task asks about once a second which rows were changed, by the numbers that the database gives
+//! ([`JobChanges`]), and tells all watchers through one channel; when nobody does, it ends.
 
 use super::WebError;
-use crate::store::{BatchTotals, JobFilter, JobRow, Store, StoreError};
-use overnight_core::job::{id::JobId, time::Timestamp};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use crate::store::{JobChange, JobChanges, Store, StoreError};
+use overnight_core::job::id::JobId;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::{
-    sync::{Mutex, watch},
-    time::Instant,
+    sync::{Mutex, broadcast},
+    time::sleep,
 };
-use uuid::Uuid;
 
 /// Between two readings, while somebody watches.
 pub(super) const TICK: Duration = Duration::from_secs(1);
-/// A row's time is that of its transaction's beginning: one that took so long is still seen.
-const SLACK: Duration = Duration::from_secs(5);
-/// Batches whose names are asked for at one reading.
-const MOST_BATCHES: usize = 200;
+/// Tellings that a watcher may be late by: one that is later is told that everything may have changed.
+const MOST_LATE: usize = 64;
 
-/// What the lists show.
-#[derive(Clone, Debug, Default)]
-pub(super) struct JobListing {
-    /// Grows with each change.
-    pub(super) version: u64,
-    /// The database doesn't answer: this is what it said last.
-    pub(super) is_old: bool,
-    /// The newest first.
-    pub(super) jobs: Vec<Arc<JobRow>>,
-    /// The newest first.
-    pub(super) batches: Vec<ListedBatch>,
-}
-
-/// A batch, with its jobs counted.
+/// What has changed.
 #[derive(Clone, Debug)]
-pub(super) struct ListedBatch {
-    pub(super) id: Uuid,
-    pub(super) about: Option<Arc<BatchAbout>>,
-    pub(super) totals: BatchTotals,
-    /// Of its jobs whose price is known.
-    pub(super) spent_usd: f64,
-    pub(super) jobs: u64,
+pub(super) enum LiveChange {
+    Jobs(Arc<Vec<JobChange>>),
+    /// More than is told one by one; or the database doesn't answer any more, or again.
+    Everything,
 }
 
-/// What doesn't change of a batch.
-#[derive(Clone, Debug)]
-pub(super) struct BatchAbout {
-    pub(super) name: Option<String>,
-    pub(super) created: Timestamp,
-    pub(super) instructions: String,
-}
-
-impl ListedBatch {
-    pub(super) fn name(&self) -> String {
-        self.about.as_ref().and_then(|about| about.name.clone()).unwrap_or_else(|| self.id.to_string())
-    }
-}
-
-/// What is known so far.
+/// What was told.
 #[derive(Debug, Default)]
-struct KnownJobs {
-    jobs: BTreeMap<JobId, Arc<JobRow>>,
-    batches: BTreeMap<Uuid, Arc<BatchAbout>>,
-    newest: Option<Timestamp>,
-    /// When the last reading failed, and how.
-    outage: Option<(Instant, WebError)>,
+struct ToldChanges {
+    horizon: u64,
+    /// From the horizon on: told already, though they will be read again.
+    seen: HashMap<JobId, u64>,
+    is_polling: bool,
+    is_out: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct LiveJobs {
     store: Arc<dyn Store>,
-    known: Mutex<KnownJobs>,
-    sender: watch::Sender<Arc<JobListing>>,
-    is_polling: AtomicBool,
+    told: Mutex<ToldChanges>,
+    sender: broadcast::Sender<LiveChange>,
 }
 
 impl LiveJobs {
     pub(super) fn new(store: Arc<dyn Store>) -> Arc<Self> {
-        let sender = watch::Sender::new(Arc::new(JobListing::default()));
-        Arc::new(Self { store, known: Mutex::default(), sender, is_polling: AtomicBool::new(false) })
+        Arc::new(Self { store, told: Mutex::default(), sender: broadcast::Sender::new(MOST_LATE) })
     }
 
-    /// As the database has it now. Who waits while a reading fails is told the same, and doesn't wait for another one.
-    pub(super) async fn now(&self) -> Result<Arc<JobListing>, WebError> {
-        let asked = Instant::now();
-        let mut known = self.known.lock().await;
-        if let Some((_, error)) = known.outage.as_ref().filter(|(failed, _)| *failed > asked) {
-            return Err(error.clone());
-        }
-        match self.read(&mut known).await {
-            Ok(is_changed) => {
-                if known.outage.take().is_some() || is_changed {
-                    self.sender.send_modify(|listing| *listing = Arc::new(known.listing(listing.version + 1)));
-                }
-                Ok(self.sender.borrow().clone())
-            }
-            Err(error) => {
-                let error = WebError::from(error);
-                if known.outage.replace((Instant::now(), error.clone())).is_none() {
-                    self.sender.send_modify(|listing| Arc::make_mut(listing).is_old = true);
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Whether there is something new.
-    async fn read(&self, known: &mut KnownJobs) -> Result<bool, StoreError> {
-        let updated_since = known.newest.map(|newest| earlier(newest, SLACK));
-        let rows = self.store.jobs(&JobFilter { updated_since, ..JobFilter::default() }).await?;
-        let mut is_changed = false;
-        for mut row in rows {
-            known.newest = known.newest.max(Some(row.updated));
-            (row.state.summary, row.state.notes, row.state.deliverables) = (None, None, Vec::new());
-            if known.jobs.get(&row.job.id).is_none_or(|before| **before != row) {
-                is_changed = true;
-                known.jobs.insert(row.job.id, Arc::new(row));
-            }
-        }
-        if is_changed || known.outage.is_some() {
-            self.name_batches(known).await?;
-        }
-        Ok(is_changed)
-    }
-
-    async fn name_batches(&self, known: &mut KnownJobs) -> Result<(), StoreError> {
-        let of_job = |row: &Arc<JobRow>| row.queue.as_ref().map(|queue| queue.batch);
-        let ids: BTreeSet<Uuid> = known.jobs.values().filter_map(of_job).collect();
-        let unknown: Vec<Uuid> = ids.into_iter().rev().filter(|id| !known.batches.contains_key(id)).collect();
-        for id in unknown.into_iter().take(MOST_BATCHES) {
-            let batch = self.store.batch(&id.to_string()).await?.batch;
-            let about = BatchAbout { name: batch.name, created: batch.created, instructions: batch.instructions };
-            known.batches.insert(id, Arc::new(about));
-        }
-        Ok(())
-    }
-
-    /// Tells of each change from now on.
-    pub(super) fn watch(self: &Arc<Self>) -> watch::Receiver<Arc<JobListing>> {
+    /// Tells of each change that is committed from now on.
+    pub(super) async fn watch(self: &Arc<Self>) -> Result<broadcast::Receiver<LiveChange>, WebError> {
         let receiver = self.sender.subscribe();
-        if !self.is_polling.swap(true, Ordering::SeqCst) {
+        let mut told = self.told.lock().await;
+        if !told.is_polling {
+            let first = self.store.job_changes(None).await?;
+            *told = ToldChanges { is_polling: true, ..ToldChanges::default() };
+            told.take(first);
             tokio::spawn(self.clone().poll());
         }
-        receiver
+        Ok(receiver)
     }
 
     async fn poll(self: Arc<Self>) {
         loop {
-            while self.sender.receiver_count() > 0 {
-                // The listing says of an outage that there is one; why, is told to who asks for a page.
-                let _ = self.now().await;
-                tokio::time::sleep(TICK).await;
-            }
-            self.is_polling.store(false, Ordering::SeqCst);
-            // One that came meanwhile has seen this task, and begun none.
-            if self.sender.receiver_count() == 0 || self.is_polling.swap(true, Ordering::SeqCst) {
+            sleep(TICK).await;
+            let mut told = self.told.lock().await;
+            if self.sender.receiver_count() == 0 {
+                // Who comes now waits for the lock, and begins anew.
+                told.is_polling = false;
                 return;
             }
+            let changes = self.store.job_changes(Some(told.horizon)).await;
+            if let Some(change) = told.next(changes) {
+                // Nobody watches any more: nobody misses it.
+                let _ = self.sender.send(change);
+            }
         }
     }
 }
 
-impl KnownJobs {
-    fn listing(&self, version: u64) -> JobListing {
-        let mut jobs: Vec<Arc<JobRow>> = self.jobs.values().cloned().collect();
-        jobs.sort_by_key(|row| std::cmp::Reverse((row.job.created, row.job.id)));
-        let mut batches: BTreeMap<Uuid, ListedBatch> = BTreeMap::new();
-        for row in &jobs {
-            let Some(queue) = &row.queue else { continue };
-            let batch = batches.entry(queue.batch).or_insert_with(|| ListedBatch {
-                id: queue.batch,
-                about: self.batches.get(&queue.batch).cloned(),
-                totals: BatchTotals::default(),
-                spent_usd: 0.0,
-                jobs: 0,
-            });
-            batch.jobs += 1;
-            batch.spent_usd += row.state.cost_usd.filter(|_| queue.same_as.is_none()).unwrap_or_default();
-            count(&mut batch.totals, row);
+impl ToldChanges {
+    /// What is new in a reading.
+    fn next(&mut self, read: Result<JobChanges, StoreError>) -> Option<LiveChange> {
+        let was_out = std::mem::replace(&mut self.is_out, read.is_err());
+        let Ok(changes) = read else {
+            return (!was_out).then_some(LiveChange::Everything);
+        };
+        let is_cut = changes.is_cut;
+        let new = self.take(changes);
+        if was_out || is_cut {
+            return Some(LiveChange::Everything);
         }
-        let mut batches: Vec<ListedBatch> = batches.into_values().collect();
-        batches.sort_by_key(|batch| std::cmp::Reverse((batch.about.as_ref().map(|about| about.created), batch.id)));
-        JobListing { version, is_old: false, jobs, batches }
+        (!new.is_empty()).then(|| LiveChange::Jobs(Arc::new(new)))
+    }
+
+    /// Takes a reading in, and gives what is new of it.
+    fn take(&mut self, changes: JobChanges) -> Vec<JobChange> {
+        let JobChanges { horizon, rows, is_cut: _ } = changes;
+        let is_new = |change: &&JobChange| self.seen.get(&change.job) != Some(&change.number);
+        let new = rows.iter().filter(is_new).copied().collect();
+        self.seen = rows.iter().filter(|row| row.number >= horizon).map(|row| (row.job, row.number)).collect();
+        self.horizon = horizon;
+        new
     }
 }
 
-/// Counts a job.
-pub(super) fn count(totals: &mut BatchTotals, row: &JobRow) {
-    *totals.of_mut(row.state.status) += 1;
-    totals.linked += u64::from(row.queue.as_ref().is_some_and(|queue| queue.same_as.is_some()));
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn earlier(moment: Timestamp, passed: Duration) -> Timestamp {
-    let before = chrono::TimeDelta::from_std(passed).ok().and_then(|passed| moment.utc().checked_sub_signed(passed));
-    before.map_or(moment, Timestamp::new)
+    fn reading(horizon: u64, rows: &[(u128, u64)]) -> JobChanges {
+        let row = |&(job, number)| JobChange { job: JobId(uuid::Uuid::from_u128(job)), batch: None, number };
+        JobChanges { horizon, rows: rows.iter().map(row).collect(), is_cut: false }
+    }
+
+    #[test]
+    fn each_change_is_told_once_however_late_it_is_committed() {
+        let mut told = ToldChanges::default();
+        told.take(reading(5, &[]));
+        let mut new = |read: JobChanges| -> Vec<(u128, u64)> {
+            told.take(read).iter().map(|change| (change.job.0.as_u128(), change.number)).collect()
+        };
+        // Transaction 6 is seen before 5, which is still open and holds the horizon.
+        assert_eq!(new(reading(5, &[(1, 6)])), [(1, 6)]);
+        assert_eq!(new(reading(5, &[(1, 6)])), []);
+        assert_eq!(new(reading(7, &[(1, 6), (2, 5)])), [(2, 5)]);
+        assert_eq!(new(reading(7, &[])), []);
+    }
 }

@@ -4,10 +4,10 @@
 //!
 //! *Invariants*: nothing is answered without the token, and nothing is changed by a GET. Every text of a page is escaped by
 //! its template. A file is sent only if it is in a list that was read: no path is made of a request. What blocks runs beside
-//! the async threads, and the database is read once for all who look.
+//! the async threads.
 //!
 //! - `server`: addresses, layers, connections; `access`: token, host, form token; `web_error`: what is answered instead of a page
-//! - `backend`: what is asked of the program above; `live_jobs`: all jobs, read once for all viewers; `events`: tells them
+//! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
 //! - `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
 //! - `frame`: what all pages have in common; `channel_body`: an answer in pieces

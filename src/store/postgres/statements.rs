@@ -22,6 +22,10 @@ pub(super) const DIALECT: Dialect = Dialect {
             "and_rows",
             "), notified as (select overnight_notify(count(*)) from changed) select changed.* from changed, notified",
         ),
+        // All transactions before it have ended, and are seen by this statement; none from the other one on is.
+        ("horizon", "pg_snapshot_xmin(pg_current_snapshot())::text::bigint"),
+        ("before_ceiling", "< pg_snapshot_xmax(pg_current_snapshot())::text::bigint"),
+        ("like", "ilike"),
         ("in_list", "= any(?)"),
         ("json", "?::jsonb"),
         ("unindexed", "?"),

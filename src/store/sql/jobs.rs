@@ -110,7 +110,6 @@ fn job_list(filter: &JobFilter) -> SqlStatement {
     let conditions = [
         ("status =", filter.status.map(|status| values![status.name()])),
         ("created >=", filter.since.map(|since| values![since])),
-        ("updated >=", filter.updated_since.map(|since| values![since])),
         ("batch =", filter.batch.map(|batch| values![batch])),
         ("worker =", filter.worker.map(|worker| values![worker])),
     ];

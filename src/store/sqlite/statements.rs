@@ -22,6 +22,9 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("notifying", ""),
         ("and_count", "; select changes(); update queue_changes set number = number + 1 where changes() > 0"),
         ("and_rows", "; update queue_changes set number = number + 1 where changes() > 0"),
+        ("horizon", "(select coalesce(max(change), 0) + 1 from jobs)"),
+        ("before_ceiling", "is not null"),
+        ("like", "like"),
         ("in_list", "in (select value from json_each(?))"),
         ("json", "?"),
         // Compared with a parameter, a column may allow an index of part of the rows, and SQLite would then work out its plan

@@ -1,0 +1,65 @@
+//! Jobs for lists that people look at: a page at a time, and what has changed since.
+
+use super::{BatchTotals, JobRow, StoreError};
+use async_trait::async_trait;
+use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// Which jobs a page shows: the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobPageQuery {
+    pub batch: Option<Uuid>,
+    pub status: Option<JobStatus>,
+    /// A part of the label, the instructions or the model, or the beginning of the id; empty: all fit.
+    pub text: String,
+    /// So many are left away, and so many shown at most.
+    pub skipped: u64,
+    pub most: u32,
+}
+
+/// What a batch is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchHead {
+    pub name: Option<String>,
+    pub created: Timestamp,
+    pub instructions: String,
+}
+
+/// A job whose row was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobChange {
+    pub job: JobId,
+    pub batch: Option<Uuid>,
+    /// Another one for each change of the row.
+    pub number: u64,
+}
+
+/// The changes from a horizon on. What is committed later has a number from `horizon` on, so that asking for those again, and
+/// leaving out what was seen, misses nothing and repeats nothing, however the transactions overlap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobChanges {
+    pub horizon: u64,
+    pub rows: Vec<JobChange>,
+    /// There are more than are told.
+    pub is_cut: bool,
+}
+
+/// The database, for lists.
+#[async_trait]
+pub trait ListStore: Send + Sync + std::fmt::Debug {
+    /// The jobs of a page, without what is long in their rows, and how many fit in all.
+    async fn job_page(&self, wanted: &JobPageQuery) -> Result<(Vec<JobRow>, u64), StoreError>;
+
+    /// How many jobs there are in each status, of batches or not.
+    async fn job_totals(&self) -> Result<BatchTotals, StoreError>;
+
+    /// How many batches there are.
+    async fn count_batches(&self) -> Result<u64, StoreError>;
+
+    /// What these batches are called, in one query; those that aren't there are left out.
+    async fn batch_heads(&self, ids: Vec<Uuid>) -> Result<HashMap<Uuid, BatchHead>, StoreError>;
+
+    /// The changes of jobs that are committed, and have a number from `since` on; none given: from the present horizon on.
+    async fn job_changes(&self, since: Option<u64>) -> Result<JobChanges, StoreError>;
+}
