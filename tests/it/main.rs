@@ -30,6 +30,7 @@ mod misbehaviour;
 mod models;
 mod notify;
 mod offline;
+mod packing;
 mod pipeline;
 mod plans;
 mod postgres;

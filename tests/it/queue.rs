@@ -5,6 +5,7 @@
 
 mod budget;
 mod endings;
+mod listing;
 mod lost;
 mod model;
 mod order;

@@ -23,8 +23,13 @@ use std::{
 /// What went wrong, and where it was killed.
 type Faults = Mutex<Vec<String>>;
 
-/// Places that these jobs don't reach: those of a workspace store (`workspace_store.rs`).
-const UNREACHED: [&str; 5] = [
+/// Places that these jobs don't reach: those of packing (`packing.rs`) and of a workspace store (`workspace_store.rs`).
+const UNREACHED: [&str; 10] = [
+    "pack.aside",
+    "pack.checked",
+    "pack.named",
+    "unpack.named",
+    "unpack.written",
     "workspace_store.blocks",
     "workspace_store.cleared",
     "workspace_store.manifest",
