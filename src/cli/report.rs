@@ -28,10 +28,11 @@ use chrono::Local;
 use fetched::FetchedDeliverables;
 use overnight_core::job::{id::JobId, time::Timestamp};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::Duration,
 };
+use uuid::Uuid;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -149,13 +150,13 @@ pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, Cli
     };
     let ReportInput { filter, facts, batches, ids, mut stored } = input;
     let mut report = Report::of(made, &filter, facts);
-    let is_told = |batch: &BatchFacts| report.jobs.iter().any(|job| job.batch == Some(batch.id));
-    report.batches = batches.into_iter().map(BatchFacts::of).filter(is_told).collect();
+    let told: BTreeSet<Uuid> = report.jobs.iter().filter_map(|job| job.batch).collect();
+    report.batches = batches.into_iter().map(BatchFacts::of).filter(|batch| told.contains(&batch.id)).collect();
     let id = |id: JobId| ids.short(&id.to_string()).to_owned();
     if let (Some(folder), Some(app)) = (&args.collect, &app) {
-        let is_told =
-            |job: &DatabaseJob| report.jobs.iter().any(|told| told.id == job.id() && !told.deliverables.is_empty());
-        stored.retain(|(job, _)| is_told(job));
+        let delivered = report.jobs.iter().filter(|job| !job.deliverables.is_empty());
+        let delivered: BTreeSet<JobId> = delivered.map(|job| job.id).collect();
+        stored.retain(|(job, _)| delivered.contains(&job.id()));
         let fetched = FetchedDeliverables::fetch(app, &stored, folder).await?;
         let collected = collect(&report.jobs, &fetched.folders, folder, made, &id);
         fetched.clear();

@@ -63,7 +63,8 @@ impl PackedRecord {
         let (mut files, mut folders) = (BTreeMap::new(), BTreeSet::from([".".to_owned()]));
         for place in 0..zip.len() {
             let entry = zip.by_index_raw(place)?;
-            let Some(path) = entry.name().strip_prefix(RECORD_WORKSPACE).and_then(|path| path.strip_prefix('/')) else {
+            let name = entry.name()?;
+            let Some(path) = name.strip_prefix(RECORD_WORKSPACE).and_then(|path| path.strip_prefix('/')) else {
                 continue;
             };
             let is_folder = path.ends_with('/');

@@ -40,23 +40,28 @@ struct SubmittedGroup<'j> {
 
 pub(in crate::store) fn jobs_json(batch: &NewBatch, jobs: &[QueuedJob]) -> Result<String, serde_json::Error> {
     let submitted = batch.created.utc().timestamp_millis();
-    let row = |job| {
-        let QueuedJob { id, label, sources, documents, documents_sha256, priority, .. } = job;
-        Ok(SubmittedJob {
-            id: *id,
-            label: text(label),
-            documents: count(*documents),
-            sources: serde_json::to_string(sources)?,
-            documents_sha256: documents_sha256.as_deref().map(text),
-            priority: *priority,
-            place_in_line: submitted - i64::from(*priority) * STEP_MS,
+    let rows: Result<Vec<SubmittedJob<'_>>, serde_json::Error> =
+        jobs.iter().map(|job| SubmittedJob::of(job, submitted)).collect();
+    serde_json::to_string(&rows?)
+}
+
+impl<'j> SubmittedJob<'j> {
+    /// `submitted` in milliseconds since 1970.
+    fn of(job: &'j QueuedJob, submitted: i64) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            id: job.id,
+            label: text(&job.label),
+            documents: count(job.documents),
+            sources: serde_json::to_string(&job.sources)?,
+            documents_sha256: job.documents_sha256.as_deref().map(text),
+            priority: job.priority,
+            place_in_line: submitted - i64::from(job.priority) * STEP_MS,
             run_after: job.run_after,
             group_key: group_of(job).map(|(key, _)| text(key)),
             max_attempts: job.max_attempts.max(1),
             is_held: job.is_held,
         })
-    };
-    serde_json::to_string(&jobs.iter().map(row).collect::<Result<Vec<_>, serde_json::Error>>()?)
+    }
 }
 
 /// The groups of these jobs, each once; none: there is none.

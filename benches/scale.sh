@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Many jobs from submission to packing, by the program itself: how long each step takes, how much memory it takes at most, how much it prints.
+#
+#   benches/scale.sh PROGRAM JOBS FOLDER [DATABASE_URL]
+#
+# FOLDER is made, and holds all that is made; without a URL the database is a SQLite file in it. One document a job, worked
+# with the offline model, four at once. It runs on Linux only, because it reads /proc.
+set -euo pipefail
+(($# >= 3)) || { sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; }
+program=$(realpath "$1") jobs=$2 folder=$3 url=${4:-}
+mkdir -- "$folder" && cd -- "$folder"
+export OVERNIGHT_WORKSPACES=$PWD/workspaces
+if [[ -n $url ]]; then export OVERNIGHT_DATABASE_URL=$url; fi
+mkdir -p docs workspaces
+
+for ((n = 0; n < jobs; n++)); do
+    ((n % 1000)) || mkdir -p "docs/$((n / 1000))"
+    printf '# Contract %d\n\nThe supplier MUST deliver %d crates. The buyer SHOULD pay within %d days.\n' \
+        "$n" "$n" "$((n % 90 + 1))" > "docs/$((n / 1000))/$n.md"
+done
+
+peak() { # peak PID: the most memory that a process had, until it ends
+    local most=0 now
+    while now=$(awk '/^VmHWM:/ { print $2 }' "/proc/$1/status" 2>/dev/null) && [[ -n $now ]]; do
+        most=$now
+        sleep 0.02
+    done
+    echo "$most"
+}
+
+row() { # row NAME NANOSECONDS PEAK_KIB BYTES
+    awk -v name="$1" -v ns="$2" -v kib="$3" -v bytes="$4" -v jobs="$jobs" 'BEGIN {
+        printf "| %s | %d | %.1f s | %.3f ms | %.0f MiB | %.1f KB |\n", name, jobs, ns / 1e9, ns / 1e6 / jobs, kib / 1024, bytes / 1000 }'
+}
+
+measure() { # measure NAME ARGUMENTS…
+    local name=$1 began pid most code=0
+    shift
+    began=$(date +%s%N)
+    "$program" "$@" > out 2> err & pid=$!
+    most=$(peak "$pid")
+    wait "$pid" || code=$?
+    row "$name" "$(($(date +%s%N) - began))" "$most" "$(stat -c %s out)"
+    if ((code)); then printf '%s: exit code %d: %s\n' "$name" "$code" "$(tail -n 1 err)" >&2; fi
+}
+
+echo '| step | jobs | time | a job | peak memory | printed |'
+echo '|---|---|---|---|---|---|'
+measure submit submit extract-requirements -d docs --each --batch many --json -q
+measure work work --until-empty --concurrency 4 -q
+measure 'report, HTML' report many -o report.html -q
+measure 'report --collect' report many --collect results -o collected.json -q
+measure 'export, CSV' export many -o records.csv -q
+measure show show many -q
+du -sk --apparent-size workspaces | awk -v jobs="$jobs" '{ printf "workspaces: %.1f KB a job\n", $1 / jobs }' >&2
+
+"$program" serve --listen 127.0.0.1:0 --read-only > served 2> serve.err & server=$!
+trap 'kill "$server" 2>/dev/null || true' EXIT
+until grep -q token served; do sleep 0.05; done
+address=$(sed 's|/?token=.*||' served) token=$(sed 's|.*token=||' served)
+page() { # page NAME PATH: the middle one of nine
+    local times
+    times=$(for _ in 1 2 3 4 5 6 7 8 9; do
+        curl -s -o page.html -w '%{time_total}\n' -H "Authorization: Bearer $token" "$address$2"
+    done | sort -n | sed -n 5p)
+    row "serve: $1" "$(awk -v s="$times" 'BEGIN { printf "%d", s * 1e9 }')" \
+        "$(awk '/^VmHWM:/ { print $2 }' "/proc/$server/status")" "$(stat -c %s page.html)"
+}
+page 'the list' /
+page 'its last page' "/?page=$(((jobs + 99) / 100))"
+page 'a search' '/?q=99.md'
+kill "$server"
+wait "$server" || true
+trap - EXIT
+
+measure 'prune --pack' prune --older-than 0s --pack -q
+du -sk --apparent-size workspaces | awk -v jobs="$jobs" '{ printf "workspaces: %.1f KB a job\n", $1 / jobs }' >&2
+measure 'report of packed jobs' report many -o packed.html -q
+measure 'export of packed jobs' export many -o packed.csv -q
+cmp records.csv packed.csv
+measure 'show of a packed one' show last -q
