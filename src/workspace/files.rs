@@ -19,7 +19,6 @@ use cap_std::{
 use overnight_core::job::time::Timestamp;
 use std::{
     io::{self, Read, Write},
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -76,7 +75,7 @@ pub(crate) struct WalkedEntry {
 }
 
 impl WalkedEntry {
-    fn packed(entry: FolderEntry) -> Self {
+    pub(super) fn packed(entry: FolderEntry) -> Self {
         Self { entry, kind: EntryKind::File, modified: None, identity: None }
     }
 }
@@ -258,80 +257,6 @@ impl Workspace {
             .map_err(|error| WorkspaceError::from_io("remove", path, error))
     }
 
-    /// All files in `folder` (`.` for the whole workspace) and below it, sorted by path. Links are neither followed
-    /// nor listed, unfinished files are left out; a folder that isn't there is an empty one.
-    pub fn list(&self, folder: &str) -> Result<Vec<FolderEntry>, WorkspaceError> {
-        let mut entries = Vec::new();
-        self.walk(folder, &mut |found| match found.kind {
-            EntryKind::File => entries.push(found.entry),
-            EntryKind::Special => {}
-        })?;
-        entries.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(entries)
-    }
-
-    /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order. Unfinished things are left out,
-    /// and what is removed meanwhile is as if it had never been there.
-    pub(crate) fn walk(&self, folder: &str, each: &mut dyn FnMut(WalkedEntry)) -> Result<(), WorkspaceError> {
-        let failed = |error: io::Error| WorkspaceError::from_io("list", folder, error);
-        let root = match &self.source {
-            WorkspaceSource::Folder(root) => root,
-            WorkspaceSource::Packed(record) => {
-                let entries = record.list(folder);
-                entries.for_each(|entry| each(WalkedEntry::packed(entry)));
-                return Ok(());
-            }
-        };
-        // Where the folder lies is for the capability library to say; below it no link is followed.
-        let start = match root.open_dir(folder).and_then(|_| root.canonicalize(folder)) {
-            Ok(start) => self.path.join(start),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(failed(error)),
-        };
-        let above = if folder == "." { Path::new("") } else { Path::new(folder) };
-        let items = WalkDir::new(&start).follow_root_links(folder == ".").min_depth(1).into_iter();
-        for item in items.filter_entry(|item| !is_unfinished(item)) {
-            let found = item.and_then(|item| item.metadata().map(|metadata| (item, metadata))).map_err(io::Error::from);
-            let (item, metadata) = match found {
-                Ok(found) => found,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(failed(error)),
-            };
-            if !metadata.is_dir() {
-                let path = above.join(item.path().strip_prefix(&start).unwrap_or(item.path()));
-                let kind = if metadata.is_file() { EntryKind::File } else { EntryKind::Special };
-                let entry = entry(path.to_string_lossy().into_owned(), metadata.len(), metadata.modified());
-                let identity = Some((metadata.dev(), metadata.ino()));
-                each(WalkedEntry { entry, kind, modified: metadata.modified().ok(), identity });
-            }
-        }
-        Ok(())
-    }
-
-    /// Names of the folders directly in `folder`, sorted, unfinished ones left out.
-    pub(crate) fn folders(&self, folder: &str) -> Result<Vec<String>, WorkspaceError> {
-        let failed = |error| WorkspaceError::from_io("list", folder, error);
-        let root = match &self.source {
-            WorkspaceSource::Folder(root) => root,
-            WorkspaceSource::Packed(record) => return Ok(record.folders(folder)),
-        };
-        let items = match root.read_dir(folder) {
-            Ok(items) => items,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error)),
-        };
-        let mut names = Vec::new();
-        for item in items {
-            let item = item.map_err(failed)?;
-            let name = item.file_name().to_string_lossy().into_owned();
-            if !name.starts_with(TEMPORARY) && item.file_type().map_err(failed)?.is_dir() {
-                names.push(name);
-            }
-        }
-        names.sort();
-        Ok(names)
-    }
-
     /// Removes what a crash left unfinished. Only for who holds the lock: anyone else's unfinished files are alive.
     pub(crate) fn sweep(&self) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("sweep", ".", error);
@@ -355,23 +280,6 @@ impl Workspace {
             swept += 1;
         }
         Ok(swept)
-    }
-
-    /// Folders with nothing in them, sorted.
-    pub(crate) fn empty_folders(&self) -> Result<Vec<String>, WorkspaceError> {
-        let failed = |error: io::Error| WorkspaceError::from_io("list", ".", error);
-        if let WorkspaceSource::Packed(record) = &self.source {
-            return Ok(record.empty_folders());
-        }
-        let mut empty = Vec::new();
-        for item in WalkDir::new(&self.path).min_depth(1).sort_by_file_name() {
-            let item = item.map_err(|error| failed(error.into()))?;
-            if item.file_type().is_dir() && item.path().read_dir().map_err(failed)?.next().is_none() {
-                let path = item.path().strip_prefix(&self.path).unwrap_or(item.path());
-                empty.push(path.to_string_lossy().into_owned());
-            }
-        }
-        Ok(empty)
     }
 
     /// A regular file as a stream, with its size. A pipe would wait for ever for its other end, so the kind is looked at
@@ -451,7 +359,7 @@ pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
     fsync::counted(|| folder.sync_all())
 }
 
-fn is_unfinished(item: &DirEntry) -> bool {
+pub(super) fn is_unfinished(item: &DirEntry) -> bool {
     item.file_name().to_string_lossy().starts_with(TEMPORARY)
 }
 
@@ -460,7 +368,7 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or((".", path))
 }
 
-fn entry(path: String, bytes: u64, modified: io::Result<SystemTime>) -> FolderEntry {
+pub(super) fn entry(path: String, bytes: u64, modified: io::Result<SystemTime>) -> FolderEntry {
     let modified = modified.map_or_else(|_| Timestamp::default(), |time| Timestamp::new(time.into()));
     FolderEntry { path, bytes, modified }
 }

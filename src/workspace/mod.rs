@@ -23,6 +23,7 @@ mod placement;
 pub mod private;
 pub mod prune;
 mod temporary;
+mod walk;
 
 pub use error::WorkspaceError;
 pub use files::Workspace;
