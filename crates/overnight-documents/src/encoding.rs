@@ -43,7 +43,9 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
             advice: "convert it to UTF-8".to_owned(),
         });
     }
-    let utf_8 = mostly_utf_8(bytes);
+    let is_other =
+        declared.is_some_and(|label| Encoding::for_label(label.as_bytes()).is_some_and(|known| known != UTF_8));
+    let utf_8 = mostly_utf_8(bytes, !is_other);
     if utf_8 && !looks_like_iso_2022_jp(bytes) {
         return read_as(UTF_8, bytes, None);
     }
@@ -97,8 +99,20 @@ fn refuse_binary(bytes: &[u8]) -> Result<usize, Refusal> {
     Ok(zeros)
 }
 
-/// UTF-8, or so nearly that a few broken bytes are the likelier story: ten good sequences for each bad one.
-fn mostly_utf_8(bytes: &[u8]) -> bool {
+/// A mail or a page that was saved as UTF-16, in UTF-8; none where it wasn't.
+pub(super) fn of_wide(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (encoding, mark) = match Encoding::for_bom(bytes) {
+        Some((encoding, mark)) if encoding != UTF_8 => (encoding, mark),
+        Some(_) => return None,
+        None => (utf_16_without_mark(bytes)?, 0),
+    };
+    Some(encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned().into_bytes())
+}
+
+/// UTF-8, or so nearly that a few broken bytes are the likelier story: ten good sequences for each bad one. In a short text
+/// that declares nothing else a few are borne as well, since letters of another encoding hardly ever make good ones by chance.
+fn mostly_utf_8(bytes: &[u8], may_be_short: bool) -> bool {
+    const FEW: usize = 3;
     if std::str::from_utf8(bytes).is_ok() {
         return true;
     }
@@ -107,7 +121,7 @@ fn mostly_utf_8(bytes: &[u8]) -> bool {
         bad += usize::from(!chunk.invalid().is_empty());
         good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
     }
-    bad * 10 <= good
+    bad * 10 <= good || (may_be_short && bad <= FEW && bad <= good && good > 1)
 }
 
 /// Escape sequences that switch to Japanese characters, in bytes that are otherwise ASCII.
@@ -253,6 +267,18 @@ mod tests {
             "äöüßäöüßäöüß\u{fffd}",
             &["some bytes are not valid UTF-8 and stand as \u{fffd} in the text"],
         );
+    }
+
+    #[test]
+    fn a_short_text_of_utf_8_bears_a_cut_or_stray_byte() {
+        let note = "some bytes are not valid UTF-8 and stand as \u{fffd} in the text";
+        let cut = |text: &str| text.as_bytes()[..text.len() - 1].to_vec();
+        check(&cut("Die Prüfung muß täglich fü"), None, "Die Prüfung muß täglich f\u{fffd}", &[note]);
+        check(&cut("契約書の第一条を確認"), None, "契約書の第一条を確\u{fffd}", &[note]);
+        let stray = [&b"Die Pr\xc3\xbcfung mu\xc3\x9f t\xc3\xa4glich erfolgen.\nalt: Gr"[..], b"\xfc\xdfe\n"].concat();
+        check(&stray, None, "Die Prüfung muß täglich erfolgen.\nalt: Gr\u{fffd}\u{fffd}e\n", &[note]);
+        let wide: Vec<u8> = "\u{feff}From: a".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!((of_wide(&wide), of_wide(b"From: a")), (Some(b"From: a".to_vec()), None));
     }
 
     #[test]

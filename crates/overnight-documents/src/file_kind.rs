@@ -26,6 +26,7 @@ pub(super) const OPEN_TEXT: FileKind = ("an OpenDocument text (ODT)", OFFICE);
 pub(super) const OPEN_SLIDES: FileKind = ("an OpenDocument presentation (ODP)", "save it as PPTX or PDF");
 pub(super) const OPEN_DRAWING: FileKind = ("an OpenDocument drawing (ODG)", "save it as PDF");
 pub(super) const OPEN_OTHER: FileKind = ("an OpenDocument file", "save it as PDF");
+pub(super) const INDESIGN: FileKind = ("an InDesign document (IDML)", "export it as PDF");
 const RTF: FileKind = ("an RTF document", OFFICE);
 const ONE_NOTE: FileKind = ("a OneNote section", "export it as PDF or DOCX");
 const ONE_NOTE_CONTENTS: FileKind = ("the table of contents of a OneNote notebook", "give its sections (ONE)");
@@ -98,11 +99,12 @@ const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["eml", "mbox", "msg", "mht", "mhtml"], MAIL),
     (&["zip", "jar", "7z", "rar", "tar"], ARCHIVE),
     (&["gz", "tgz", "bz2", "xz", "zst"], PACKED),
-    (&["png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "heic", "djvu"], IMAGE),
+    (&["png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "heic", "heif", "avif", "djvu"], IMAGE),
     (&["mp3", "mp4", "m4a", "wav", "ogg", "avi", "mov", "mkv", "webm"], MEDIA),
     (&["exe", "dll", "so", "class", "wasm"], PROGRAM),
     (&["db", "sqlite", "sqlite3", "parquet", "mdb"], DATABASE),
     (&["ps"], POSTSCRIPT),
+    (&["idml", "indd"], INDESIGN),
 ];
 
 /// The format that `bytes` begin as; an error where it is one that isn't read, and none where they may be text.
@@ -211,6 +213,16 @@ fn by_content(bytes: &[u8]) -> Option<FileKind> {
         let text = letters && memchr::memchr(0, bytes).is_none();
         return (!text).then_some(kind);
     }
+    // One container for films and photos: its brands tell which it is.
+    let brands = bytes.get(8..40.min(bytes.len())).unwrap_or_default();
+    let is_photo = |brand: &&[u8]| memchr::memmem::find(brands, brand).is_some();
+    if at(4, b"ftyp")
+        && [&b"heic"[..], b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"]
+            .iter()
+            .any(is_photo)
+    {
+        return Some(IMAGE);
+    }
     if at(4, b"ftyp") || (at(0, b"RIFF") && (at(8, b"WAVE") || at(8, b"AVI "))) {
         return Some(MEDIA);
     }
@@ -290,6 +302,24 @@ mod tests {
             let ending = name[2..].to_uppercase();
             check(name, bytes, Some(&cut.replace("a.docx", name).replace("DOCX", &ending)));
         }
+    }
+
+    #[test]
+    fn photos_and_layouts_are_told_as_what_they_are() {
+        assert_eq!(detect("a.heic", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"), Ok(Format::Image));
+        assert_eq!(detect("a.avif", b"\0\0\0\x18ftypavif\0\0\0\0avifmif1"), Ok(Format::Image));
+        check(
+            "a.mp4",
+            b"\0\0\0\x18ftypisom\0\0\0\0isommp42",
+            Some("a.mp4 is an audio or video file, which can't be read: give a transcript"),
+        );
+        let layout =
+            [("mimetype", "application/vnd.adobe.indesign-idml-package"), ("META-INF/container.xml", "<container/>")];
+        check(
+            "a.idml",
+            &zip(&layout),
+            Some("a.idml is an InDesign document (IDML), which can't be read: export it as PDF"),
+        );
     }
 
     #[test]

@@ -27,6 +27,7 @@
 //!   an OLE file says that it is; `file_kind`: what its first bytes say, and the kinds that nobody reads
 //! - `readers`: one for each kind; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
+//! - `links`: where links lead; `raised`: text above and below its line; `sign_fonts`: fonts whose letters are signs
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it; `headers_footers`: lines that run over pages
 //!
 //! # Invariants
@@ -48,9 +49,12 @@ mod forbidden_names;
 mod format;
 mod gaps;
 mod headers_footers;
+mod links;
 mod quotes;
+mod raised;
 mod readers;
 mod refusal;
+mod sign_fonts;
 mod source_path;
 mod text;
 mod units;

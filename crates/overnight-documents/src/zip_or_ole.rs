@@ -6,7 +6,7 @@ use std::io::Cursor;
 use memchr::memmem;
 
 use super::file_kind::{
-    ARCHIVE, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, IWORK, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
+    ARCHIVE, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, INDESIGN, IWORK, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
     OPEN_DRAWING, OPEN_OTHER, OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, WORD,
 };
 use super::readers::package::Package;
@@ -36,6 +36,9 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
         if mimetype == "application/epub+zip" {
             return EPUB;
         }
+        if mimetype.starts_with("application/vnd.adobe.indesign") {
+            return INDESIGN;
+        }
         if let Some(kind) = mimetype.strip_prefix("application/vnd.oasis.opendocument.") {
             return match kind.strip_suffix("-template").unwrap_or(kind) {
                 "text" => OPEN_TEXT,
@@ -45,6 +48,9 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
                 _ => OPEN_OTHER,
             };
         }
+    }
+    if package.has("designmap.xml") {
+        return INDESIGN;
     }
     if package.has(BOOK) {
         // Some programs forget to say so.

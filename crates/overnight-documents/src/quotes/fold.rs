@@ -6,13 +6,14 @@
 //! - **A hyphen at a line's end** between two letters, the second small (or both capital), is left out and noted:
 //!   `docu-⏎ment` is `document` and `docu-ment`, and `well-⏎known` can't be told from it. Every other hyphen counts.
 //! - **Ligatures, wide and narrow letters, Arabic letters by their place, mathematical letters, radicals** are what they
-//!   stand for; letters with marks are composed (NFC). Not so superscripts, fractions and the like: `10²` is not `102`.
+//!   stand for; letters with marks are composed (NFC). Not so fractions and the like.
+//! - **Raised and lowered signs** are those behind `^` and `_`: `10²` is `10^2`, and not `102`.
 //! - **Quotation marks** are of two kinds, double and single, which apostrophes are too.
 //! - U+2010 and U+2011 are hyphens, and so is a minus sign between letters. `…` is three dots.
 //!
 //! Nothing else is: letter case, signs, dashes and all other punctuation count.
 
-use crate::forbidden_names;
+use crate::{forbidden_names, raised};
 use unicode_normalization::{
     IsNormalized, UnicodeNormalization,
     char::{canonical_combining_class, decompose_compatible},
@@ -69,6 +70,9 @@ impl<'t> Fold<'t> {
                 return Some(piece);
             }
             let next = from + first.len_utf8();
+            if let Some((bytes, signs)) = raised::leading_signs(&self.text[from..]) {
+                return Some(self.signs(from + bytes, &signs, folded));
+            }
             if first.is_whitespace() {
                 self.has_gap = true;
                 self.at = next;
@@ -99,6 +103,16 @@ impl<'t> Fold<'t> {
         let start = folded.len();
         folded.extend_from_slice(&rest[..count]);
         Some(self.piece(self.at, self.at + count, start, true))
+    }
+
+    /// Raised or lowered signs up to `to`, as they stand behind a mark.
+    fn signs(&mut self, to: usize, signs: &str, folded: &mut Vec<u8>) -> FoldedPiece {
+        let start = folded.len();
+        folded.extend_from_slice(signs.as_bytes());
+        for (number, sign) in signs.chars().enumerate() {
+            self.last = [self.last[1], (sign, number == 0 && self.has_gap)];
+        }
+        self.piece(self.at, to, start, false)
     }
 
     fn piece(&mut self, from: usize, to: usize, start: usize, is_plain: bool) -> FoldedPiece {
@@ -161,6 +175,7 @@ impl<'t> Fold<'t> {
         match found {
             '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '＂' => '"',
             '‘' | '’' | '‚' | '‛' | '‹' | '›' | '′' | '`' | '´' | '＇' => '\'',
+            '−' if self.last[1].0 == '^' => '-',
             '−' if self.is_behind_letter() && self.after(next).is_some_and(char::is_alphabetic) => '-',
             _ if is_hyphen(found) => '-',
             _ => found,

@@ -12,6 +12,7 @@ use super::{
     word_boundary::Neighbours,
 };
 use crate::headers_footers::{Extent, running};
+use crate::links;
 use std::{ops::Range, sync::OnceLock};
 
 /// Bytes of folded text, and of the text itself, from one mark to the next, and up to a line more.
@@ -36,6 +37,9 @@ pub struct QuoteIndex {
     /// The same without only what runs over many of its pages, made when a quote is found in neither: two pages may begin
     /// alike by chance. None where that is no other.
     narrow_flow: OnceLock<Option<Box<Self>>>,
+    /// The same without the targets of links, made when a quote is found in none: nobody sees them in the document. None
+    /// where there are none.
+    unlinked: OnceLock<Option<Box<Self>>>,
 }
 
 /// Where a line begins.
@@ -66,6 +70,7 @@ impl QuoteIndex {
             unit,
             flow: None,
             narrow_flow: OnceLock::new(),
+            unlinked: OnceLock::new(),
             folded: Vec::with_capacity(text.len()),
             text: String::new(),
             gaps: Bits::default(),
@@ -153,6 +158,12 @@ impl QuoteIndex {
         self.look(&needle, at, nth)
             .or_else(|| self.flow.as_ref()?.look(&needle, at, nth).filter(over_a_break))
             .or_else(|| self.narrow_flow()?.look(&needle, at, nth).filter(over_a_break))
+            .or_else(|| self.unlinked()?.find_nth(quote, at, nth))
+    }
+
+    fn unlinked(&self) -> Option<&Self> {
+        let made = || Some(Box::new(Self::new(self.unit, links::without_targets(&self.text)?)));
+        self.unlinked.get_or_init(made).as_deref()
     }
 
     fn narrow_flow(&self) -> Option<&Self> {

@@ -99,6 +99,15 @@ const SAME: &[(&str, &[&str])] = &[
     ("- 20 items\nx - 20", &["20 items", "- 20 items", "- 20\u{a0}items"]),
     ("見積書を提出する", &["書を提"]),
     ("----", &["-", "----"]),
+    (
+        "10⁵ units of H₂O for EUR 250⁴ a cm⁻¹",
+        &["10^5 units", "H_2O", "EUR 250", "EUR 250^4 a", "cm^-1", "cm^−1", "units of H₂O"],
+    ),
+    ("x^(n+1) and 2^12", &["xⁿ⁺¹", "2¹²"]),
+    (
+        "The rules (https://example.org/r?a=1) apply, see annex (mailto:a@example.org).",
+        &["The rules apply, see annex.", "rules (https://example.org/r?a=1) apply", "https://example.org/r?a=1"],
+    ),
 ];
 
 /// None of the second stands in the first.
@@ -118,6 +127,7 @@ const OTHER: &[(&str, &[&str])] = &[
     ("at -5 °C, −7 °C and ±3", &["5 °C", "7 °C", "+5 °C", "3"]),
     ("x -20 or 10 -20", &["x - 20", "10-20", "10 - 20"]),
     ("10² or 1½", &["102", "10", "11⁄2", "11/2", "1"]),
+    ("10⁵ units of H₂O for EUR 250⁴", &["105 units", "10 5", "5 units", "10", "H2O", "EUR 2504", "10⁵²"]),
     ("see 1. 5 apples, in 2020, 15 people", &["1.5 apples", "2020,15 people"]),
     ("a well-known one", &["wellknown", "well known", "well–known"]),
     ("pre- and post-war", &["preand", "postwar"]),

@@ -1,6 +1,6 @@
 //! Whether a match cuts a word or a number at its ends. `lawful` is not quoted from `unlawful`, `we can` not from
 //! `we can't`, `at most 10` not from `at most 100`, `10.5` or `10k`, nor `5 °C` from `-5 °C`. A note's number behind a
-//! word or before one (`agree1`) is no part of it, and what is written without spaces has no ends of words.
+//! word or before one (`agree1`, `250⁴`) is no part of it; but a power (`10⁵`) is one number. What is written without spaces has no ends of words.
 
 use super::fold::{is_mark, is_sign};
 
@@ -24,9 +24,18 @@ impl Neighbours {
         if right.is_numeric() {
             let is_behind_number = further.is_none_or(char::is_numeric);
             let is_behind_none = further.is_none_or(|further| !further.is_alphanumeric());
-            return !(left.is_numeric() || (is_point(left) && is_behind_number) || (is_sign(left) && is_behind_none));
+            let is_power = left == '^' && further.is_some_and(char::is_alphanumeric);
+            return !(is_power
+                || left.is_numeric()
+                || (is_point(left) && is_behind_number)
+                || (is_sign(left) && is_behind_none));
         }
         !is_letter(right) || !(is_letter(left) || (left == '\'' && further.is_some_and(is_letter)))
+    }
+
+    /// Whether the number to the left is 10.
+    fn is_behind_ten(self) -> bool {
+        matches!(self.left, [Some('0'), Some('1'), before] if before.is_none_or(|before| !before.is_numeric() && !is_point(before)))
     }
 
     /// Whether a match may end here.
@@ -39,7 +48,8 @@ impl Neighbours {
         }
         if left.is_numeric() {
             let goes_on = is_point(right) && further.is_some_and(char::is_numeric);
-            return !(right.is_numeric() || is_letter(right) || goes_on);
+            let is_power_of_ten = right == '^' && self.is_behind_ten();
+            return !(right.is_numeric() || is_letter(right) || goes_on || is_power_of_ten);
         }
         !(is_letter(left) || is_mark(left)) || !(is_letter(right) || (right == '\'' && further.is_some_and(is_letter)))
     }

@@ -6,14 +6,18 @@
 //! - `open_document`, `rtf`, and through libraries `old_office` and `one_note`: other texts and slides; `flow`: what they share
 //! - `iwork`: the previews that documents of Pages, Numbers and Keynote hold
 //! - `data`: JSON, XML, notebooks
+//! - `chart`: the figures that a chart was drawn from
+//! - `inline_text`: runs of text in a line, what is raised or struck in it marked
 //! - `pdf`: PDF
 //! - `mail`: mails, and what is attached to them
 
+mod chart;
 mod csv;
 mod data;
 mod epub;
 mod flow;
 mod html;
+mod inline_text;
 mod iwork;
 pub(super) mod mail;
 mod old_office;
@@ -28,10 +32,12 @@ mod slides;
 mod word;
 mod workbook;
 
+pub(super) use chart::chart;
 pub(super) use csv::CsvReader;
 pub(super) use data::{JsonReader, NotebookReader, XmlReader};
 pub(super) use epub::EpubReader;
 pub(super) use html::HtmlReader;
+pub(super) use inline_text::{InlineText, RunStyle};
 pub(super) use iwork::IWorkReader;
 pub(super) use mail::MailReader;
 pub(super) use old_office::OldOfficeReader;

@@ -2,7 +2,7 @@
 
 use super::book::{Book, Chapter, content};
 use crate::encoding;
-use crate::readers::html::of_chapter;
+use crate::readers::html::{LeftOut, of_chapter};
 use crate::readers::package::{Package, one_line};
 use crate::readers::{PageSink, ReadFailure, Reader, Source};
 use crate::refusal::Refusal;
@@ -15,7 +15,7 @@ const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for EpubReader {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+8"
+        "html5ever 0.38.0+9"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -25,11 +25,13 @@ impl Reader for EpubReader {
             return Err(Refusal::Protected { format: "an EPUB book".to_owned() }.into());
         }
         pages.expect(book.chapters.len() as u64)?;
+        let mut left_out = LeftOut::default();
         for (page, chapter) in (1..).zip(&book.chapters) {
             if pages.begin(page)? {
-                read_chapter(&package, &book, chapter, pages)?;
+                read_chapter(&package, &book, chapter, &mut left_out, pages)?;
             }
         }
+        left_out.notes().into_iter().try_for_each(|note| pages.note(note))?;
         Ok(Unit::Page)
     }
 }
@@ -38,6 +40,7 @@ fn read_chapter(
     package: &Package<'_>,
     book: &Book,
     chapter: &Chapter,
+    left_out: &mut LeftOut,
     pages: &mut dyn PageSink,
 ) -> Result<(), ReadFailure> {
     if book.locked.contains(&chapter.file) {
@@ -59,7 +62,10 @@ fn read_chapter(
         Err(refusal) => return Ok(pages.gap(&format!("its file {refusal}"))?),
     };
     let (text, own_title) = match of_chapter(&html) {
-        Ok(read) => read,
+        Ok((read, title)) => {
+            *left_out = left_out.and(read.left_out);
+            (read.text, title)
+        }
         Err(ReadFailure::Refused(refusal)) => return Ok(pages.gap(&format!("its file {refusal}"))?),
         Err(stopped @ ReadFailure::Stopped(_)) => return Err(stopped),
     };
@@ -71,6 +77,10 @@ fn read_chapter(
             pages.gap("its words stand where no text is shown: a tag in it is broken")?;
         }
         return Ok(());
+    }
+    let is_picture = |line: &str| line.trim().is_empty() || line.starts_with("[picture: ") && line.ends_with(']');
+    if text.lines().all(is_picture) && !chapter.is_cover {
+        pages.gap(SCAN)?;
     }
     // What the chapter calls itself, where that isn't only the book's title.
     let own_title = (book.title.as_deref().map(one_line).as_ref() != Some(&own_title)).then_some(&own_title);

@@ -6,6 +6,7 @@ use crate::readers::package::roman;
 /// The counter of an ordered list.
 pub(super) struct ListCounter {
     next: i64,
+    step: i64,
     style: ListNumbering,
 }
 
@@ -13,6 +14,7 @@ pub(super) struct ListCounter {
 #[derive(Clone, Copy)]
 enum ListNumbering {
     Decimal,
+    LeadingZero,
     Letters { upper: bool },
     Roman { upper: bool },
 }
@@ -20,15 +22,21 @@ enum ListNumbering {
 impl ListCounter {
     /// The count of a list that begins.
     pub(super) fn of(tree: &Tree, list: NodeId) -> Self {
-        let style = match tree.attribute(list, "type").map(str::trim) {
+        let by_style = tree.style(list, "list-style-type").or_else(|| tree.style(list, "list-style"));
+        let by_style = by_style.as_deref().and_then(|style| style.split_whitespace().find_map(of_style));
+        let style = match by_style.or(tree.attribute(list, "type").map(str::trim)) {
+            Some("0") => ListNumbering::LeadingZero,
             Some("a") => ListNumbering::Letters { upper: false },
             Some("A") => ListNumbering::Letters { upper: true },
             Some("i") => ListNumbering::Roman { upper: false },
             Some("I") => ListNumbering::Roman { upper: true },
             _ => ListNumbering::Decimal,
         };
-        let next = tree.attribute(list, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
-        Self { next, style }
+        let start = tree.attribute(list, "start").and_then(|start| start.trim().parse().ok());
+        let is_reversed = tree.attribute(list, "reversed").is_some();
+        let items = || tree.children(list).filter(|&item| tree.name(item) == Some("li")).count();
+        let first = if is_reversed { i64::try_from(items()).unwrap_or(1) } else { 1 };
+        Self { next: start.unwrap_or(first), step: if is_reversed { -1 } else { 1 }, style }
     }
 
     /// What stands before the list's next item.
@@ -37,14 +45,28 @@ impl ListCounter {
             self.next = value;
         }
         let number = self.next;
-        self.next = number.saturating_add(1);
+        self.next = number.saturating_add(self.step);
         format!("{}. ", self.style.show(number))
     }
+}
+
+/// A style's name as the older attribute has it.
+fn of_style(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "lower-alpha" | "lower-latin" => "a",
+        "upper-alpha" | "upper-latin" => "A",
+        "lower-roman" => "i",
+        "upper-roman" => "I",
+        "decimal-leading-zero" => "0",
+        "decimal" => "1",
+        _ => return None,
+    })
 }
 
 impl ListNumbering {
     fn show(self, number: i64) -> String {
         let (shown, upper) = match self {
+            Self::LeadingZero => (format!("{number:02}"), false),
             Self::Letters { upper } if number > 0 => (letters(number), upper),
             Self::Roman { upper } if let Ok(number) = u32::try_from(number) => (roman(number).to_lowercase(), upper),
             Self::Decimal | Self::Letters { .. } | Self::Roman { .. } => (number.to_string(), false),

@@ -7,17 +7,21 @@
 //!
 //! - `tree`: a flat tree with bounds that the parser lacks
 //! - `prune`: what a reader of the page would not call its text
-//! - `write`: blocks and lists; `table`: rows; `list_counter`: numbers of items
+//! - `write`: the text; `blocks`: what elements make of it; `table`: rows; `list_counter`: numbers of items;
+//!   `mathml`: formulas; `controls`: what forms have
 //! - `read`: the four put together
 
+mod blocks;
+mod controls;
 mod list_counter;
+mod mathml;
 mod prune;
 mod read;
 mod table;
 mod tree;
 mod write;
 
-pub(crate) use read::{HtmlReader, of_chapter, of_part};
+pub(crate) use read::{HtmlReader, LeftOut, of_chapter, of_part};
 
 #[cfg(test)]
 mod tests;

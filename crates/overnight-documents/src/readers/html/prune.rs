@@ -5,10 +5,10 @@
 use super::tree::{NodeId, ROOT, Tree, TreeStep};
 
 /// Elements that show no text, or none of the page's own.
-const DROPPED: &[&str] = &[
-    "applet", "audio", "canvas", "datalist", "embed", "frameset", "head", "iframe", "nav", "noembed", "noframes",
-    "noscript", "object", "script", "style", "svg", "template", "video",
-];
+const DROPPED: &[&str] =
+    &["datalist", "defs", "desc", "head", "metadata", "noembed", "noframes", "script", "style", "template", "title"];
+/// Elements that show something else than text, and are counted.
+const OBJECTS: &[&str] = &["applet", "audio", "canvas", "embed", "frameset", "iframe", "object", "video"];
 const DROPPED_ROLES: &[&str] = &["navigation", "search", "contentinfo"];
 /// Classes and names of elements that show where one may go, or the numbers of lines of code.
 const DROPPED_NAMES: [&str; 11] = [
@@ -29,7 +29,68 @@ const OWN_FOOTER: &[&str] = &["article", "main", "section", "blockquote", "figur
 
 /// Whether a node is left out everywhere, with all that is in it.
 pub(super) fn is_unseen(tree: &Tree, id: NodeId) -> bool {
-    tree.name(id).is_some_and(|name| DROPPED.contains(&name) || matches!(name, "annotation" | "annotation-xml"))
+    tree.name(id).is_some_and(|name| {
+        DROPPED.contains(&name)
+            || is_object(tree, id)
+            || is_hidden(tree, id)
+            || name == "option" && !is_chosen(tree, id)
+    })
+}
+
+/// Whether an element shows what is no text.
+pub(super) fn is_object(tree: &Tree, id: NodeId) -> bool {
+    tree.name(id).is_some_and(|name| OBJECTS.contains(&name))
+}
+
+/// Whether a browser shows nothing of an element, by what it says itself.
+pub(super) fn is_hidden(tree: &Tree, id: NodeId) -> bool {
+    let Some(name) = tree.name(id) else { return false };
+    let is = |property: &str, values: &[&str]| tree.style(id, property).is_some_and(|value| values.contains(&&*value));
+    tree.attribute(id, "hidden").is_some()
+        || (name == "dialog" && tree.attribute(id, "open").is_none())
+        || tree.attribute(id, "style").is_some()
+            && (is("display", &["none"])
+                || is("visibility", &["hidden", "collapse"])
+                || is("opacity", &["0"])
+                || is("font-size", &["0", "0px", "0pt"]))
+}
+
+/// Whether an option of a list is the one that is shown: the first, where none is chosen.
+fn is_chosen(tree: &Tree, id: NodeId) -> bool {
+    let list = tree.ancestors(id).find(|&up| tree.name(up) == Some("select"));
+    let Some(list) = list.filter(|_| tree.attribute(id, "selected").is_none()) else { return true };
+    let (mut first, mut has_chosen) = (None, false);
+    tree.walk(list, |step| {
+        if let TreeStep::Enter(option) = step
+            && tree.name(option) == Some("option")
+        {
+            first.get_or_insert(option);
+            has_chosen |= tree.attribute(option, "selected").is_some();
+        }
+        // Who isn't the first needs no further look.
+        !has_chosen && first.is_none_or(|first| first == id)
+    });
+    first == Some(id) && !has_chosen && tree.attribute(list, "multiple").is_none()
+}
+
+/// Whether an element only leads elsewhere. What is called so may hold running text: a chapter on navigation.
+fn leads_elsewhere(tree: &Tree, id: NodeId) -> bool {
+    const SENTENCE: usize = 5;
+    let (mut in_link, mut words, mut longest) = (0_usize, [0_usize; 2], 0);
+    tree.walk(id, |step| {
+        match step {
+            TreeStep::Enter(id) if is_unseen(tree, id) => return false,
+            TreeStep::Enter(id) => {
+                in_link += usize::from(tree.name(id) == Some("a"));
+                let count = tree.text(id).map_or(0, |text| text.split_whitespace().count());
+                words[usize::from(in_link > 0)] += count;
+                longest = if in_link == 0 { count.max(longest) } else { longest };
+            }
+            TreeStep::Leave(id) => in_link -= usize::from(tree.name(id) == Some("a")),
+        }
+        true
+    });
+    words[0] <= words[1] || longest < SENTENCE
 }
 
 /// Whether a node of a web page is left out, with all that is in it.
@@ -39,16 +100,23 @@ pub(super) fn is_dropped(tree: &Tree, id: NodeId) -> bool {
         return true;
     }
     if tree.attribute(id, "role").is_some_and(|role| DROPPED_ROLES.contains(&role.trim())) {
-        return true;
+        return leads_elsewhere(tree, id);
     }
     match name {
+        // With scripts, as a browser has them, it isn't shown.
+        "noscript" => true,
+        "nav" => leads_elsewhere(tree, id),
         "body" | "html" | "main" | "article" => false,
-        "footer" => !tree.ancestors(id).any(|up| tree.name(up).is_some_and(|name| OWN_FOOTER.contains(&name))),
+        "footer" => {
+            let is_own = tree.ancestors(id).any(|up| tree.name(up).is_some_and(|name| OWN_FOOTER.contains(&name)));
+            !is_own && leads_elsewhere(tree, id)
+        }
         "a" => is_dropped_link(tree, id),
         "aside" if tree.has_class(id, |class| class.split(['-', '_']).any(|part| part == "toc")) => true,
         _ => {
             let is_dropped = |name: &str| DROPPED_NAMES.contains(&name);
-            tree.has_class(id, is_dropped) || tree.attribute(id, "id").is_some_and(is_dropped)
+            let is_called_so = tree.has_class(id, is_dropped) || tree.attribute(id, "id").is_some_and(is_dropped);
+            is_called_so && leads_elsewhere(tree, id)
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct HtmlReader;
 
 impl Reader for HtmlReader {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+6"
+        "html5ever 0.38.0+7"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -52,17 +52,54 @@ fn of_page(
     if main.left_out > 0 {
         note(format!("only the page's main part was read; {} characters around it were left out", main.left_out))?;
     }
-    Ok(written(&tree, main.root, prune::is_dropped))
+    let read = written(&tree, main.root, prune::is_dropped);
+    read.left_out.notes().into_iter().try_for_each(note)?;
+    Ok(read.text)
+}
+
+/// A text, and what was left out of it.
+#[derive(Debug, Default)]
+pub(crate) struct HtmlText {
+    pub(crate) text: String,
+    pub(crate) left_out: LeftOut,
+}
+
+/// Counts of what a page has beside its text.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) hidden: u64,
+    pub(crate) images: u64,
+    pub(crate) objects: u64,
+}
+
+impl LeftOut {
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            hidden: self.hidden + other.hidden,
+            images: self.images + other.images,
+            objects: self.objects + other.objects,
+        }
+    }
+
+    pub(crate) fn notes(self) -> Vec<String> {
+        let counts = [
+            (self.hidden, "1 hidden part was left out", "hidden parts were left out"),
+            (self.images, "1 image was left out", "images were left out"),
+            (self.objects, "1 embedded object was left out", "embedded objects were left out"),
+        ];
+        let told = counts.into_iter().filter(|(count, ..)| *count > 0);
+        told.map(|(count, one, many)| if count == 1 { one.to_owned() } else { format!("{count} {many}") }).collect()
+    }
 }
 
 /// All text of a piece of HTML that is not a page of a web site: of a chapter, of a mail.
-pub(crate) fn of_part(html: &str, is_xhtml: bool) -> Result<String, ReadFailure> {
+pub(crate) fn of_part(html: &str, is_xhtml: bool) -> Result<HtmlText, ReadFailure> {
     let tree = parsed(html, is_xhtml)?;
     Ok(written(&tree, ROOT, prune::is_unseen))
 }
 
 /// All text of a book's chapter, and its title.
-pub(crate) fn of_chapter(html: &str) -> Result<(String, String), ReadFailure> {
+pub(crate) fn of_chapter(html: &str) -> Result<(HtmlText, String), ReadFailure> {
     let tree = parsed(html, true)?;
     let (mut in_title, mut title) = (false, String::new());
     tree.walk(ROOT, |step| {
@@ -83,20 +120,23 @@ fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {
     Tree::parse(&html).map_err(|why| Refusal::Damaged { format: "HTML".to_owned(), why })
 }
 
-fn written(tree: &Tree, root: NodeId, is_dropped: fn(&Tree, NodeId) -> bool) -> String {
+fn written(tree: &Tree, root: NodeId, is_dropped: fn(&Tree, NodeId) -> bool) -> HtmlText {
     let mut writer = Writer::default();
+    let mut left_out = LeftOut::default();
     tree.walk(root, |step| match step {
-        TreeStep::Enter(id) if is_dropped(tree, id) => false,
-        TreeStep::Enter(id) => {
-            writer.enter(tree, id);
-            true
+        TreeStep::Enter(id) if is_dropped(tree, id) => {
+            left_out.hidden += u64::from(prune::is_hidden(tree, id) || tree.name(id) == Some("noscript"));
+            left_out.objects += u64::from(prune::is_object(tree, id));
+            false
         }
+        TreeStep::Enter(id) => writer.enter(tree, id),
         TreeStep::Leave(id) => {
             writer.leave(tree, id);
             true
         }
     });
-    writer.finish()
+    left_out.images = writer.images;
+    HtmlText { left_out, text: writer.finish() }
 }
 
 fn is_xhtml(name: &str, text: &str) -> bool {

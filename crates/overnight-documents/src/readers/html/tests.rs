@@ -16,11 +16,11 @@ fn check(html: &str, expected: &str) {
 fn a_paragraph_is_one_line_without_marks() {
     check(
         "<h2>A <em>new</em>\n deal</h2><p>The <b>fee</b>\n  is <code>a_b*c</code>, see <a href=x>[1]</a>&nbsp;&amp; more\
-         <img src=x alt='the figure'>.<p># 1. not - a * list_",
-        "## A new deal\n\nThe fee is a_b*c, see [1] & more.\n\n# 1. not - a * list_\n",
+         <img src=x alt=' the figure'>.<p># 1. not - a * list_",
+        "## A new deal\n\nThe fee is a_b*c, see [1] & more[picture: the figure].\n\n# 1. not - a * list_\n",
     );
     check("a<br>b<br><br>c", "a\nb\nc\n");
-    check("<p>Ver&shy;trag<wbr>s<sup>2</sup> <q>x</q>", "Vertrags2 “x”\n");
+    check("<p>Ver&shy;trag<wbr>s<sup>2</sup> <q>x</q>", "Vertrags² “x”\n");
     check("plain < text & <unknown>more</unknown>", "plain < text & more\n");
 }
 
@@ -31,6 +31,14 @@ fn lists_keep_their_shape() {
         "Intro:\n\n- one\n- two\n\n  more\n  3. x\n  9. y\n- three\n  and\n\nEnd\n",
     );
     check("<ol type=a><li>x<li>y</ol><ol type=I start=4><li>z</ol>", "a. x\nb. y\nIV. z\n");
+    check(
+        "<ol style='list-style-type: lower-roman'><li>x<li>y</ol><ol reversed><li>z<li>w</ol>",
+        "i. x\nii. y\n2. z\n1. w\n",
+    );
+    check(
+        "<table><tr><td>How<td><ol><li>slow down<li>call</ol><ul><li>x</ul></table>",
+        "| How | 1. slow down 2. call - x |\n| --- | --- |\n",
+    );
     check(
         "<dl><dt>term<dd><p>meaning</p><p>more</p><dt>next<dd>other</dl>",
         "term\n: meaning\n\n  more\n\nnext\n: other\n",
@@ -88,6 +96,76 @@ fn navigation_and_scripts_are_left_out() {
         "# Title\n\nText\n\n> Said\n\n> Someone\n\nNote\n",
     );
     check("<h1><a class=anchor href=#t>Title</a></h1>", "# Title\n");
+}
+
+#[test]
+fn what_is_called_navigation_stays_where_it_is_running_text() {
+    check(
+        "<h1>Circular</h1><div class=navigation><h2>Navigation</h2><p>Ships keep to the right of the fairway.</div>\
+         <div class=navigation><a href=a>Ships keep to the right of the fairway</a> <a href=b>Next</a></div>",
+        "# Circular\n\n## Navigation\n\nShips keep to the right of the fairway.\n",
+    );
+}
+
+#[test]
+fn what_is_raised_struck_or_set_in_signs_is_marked() {
+    check(
+        "<p>10<sup>5</sup> of H<sub>2</sub>O, 1<sup>st</sup> x<span style='vertical-align: super'>n</span><p>due <del>3</del> <s>4</s> \
+         <span style='text-decoration:line-through'>5</span> <ins>9</ins> April<p><font face=Wingdings>þ</font> \
+         <span style='font-family: \"Symbol\", serif'>&pound;</span>",
+        "10⁵ of H₂O, 1st x^n\n\ndue ~~3 4 5~~ 9 April\n\n☑ ≤\n",
+    );
+}
+
+#[test]
+fn forms_show_what_was_typed_ticked_and_chosen() {
+    check(
+        "<p><input type=checkbox checked>agreed <input type=radio>no <input value='typed'> <input type=hidden value=x>\
+         <textarea>area</textarea><select><option>A<option selected>B</select><select><option>C<option>D</select>",
+        "☒ agreed ○ no typed\n\narea\n\nB\n\nC\n",
+    );
+}
+
+#[test]
+fn what_nobody_sees_is_left_out_and_counted() {
+    let page = "<p>Seen<p hidden>x<p style='display: none'>x</p><div style='visibility:hidden'>x</div><dialog>x</dialog>\
+        <noscript>x</noscript><img src=a.png><img src=b.png alt=''><iframe src=x></iframe>";
+    let read = read("a.html", page.as_bytes()).unwrap();
+    let notes = ["5 hidden parts were left out", "1 image was left out", "1 embedded object was left out"];
+    assert_eq!((read.text.as_str(), read.notes), ("Seen\n", notes.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn pictures_and_links_are_told_in_their_place() {
+    check(
+        "<p>Levels: <img src=a.png alt='The level fell'></p><svg><title>Throughput</title><style>x</style><g><text>Quay A: \
+         <tspan>410 t</tspan></text><text>Quay B</text></g></svg><p>See <a href='https://example.org/r'>the rules</a>, \
+         <a href='#x'>below</a> or <a href=mailto:a@example.org>a@example.org</a>.",
+        "Levels: [picture: The level fell]\n\n[picture: Throughput]\n\nQuay A: 410 t\n\nQuay B\n\n\
+         See the rules (https://example.org/r), below or a@example.org.\n",
+    );
+}
+
+#[test]
+fn formulas_are_those_of_office_documents() {
+    let math = |inner: &str| format!("<p>So <math><mrow>{inner}</mrow></math> units.");
+    for (inner, expected) in [
+        ("<msup><mi>r</mi><mn>2</mn></msup><mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac>", "r^2+1/2"),
+        ("<mfrac><mrow><mo>-</mo><mi>b</mi></mrow><mrow><mn>2</mn><mi>a</mi></mrow></mfrac>", "(-b)/(2a)"),
+        ("<mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac><mi>x</mi>", "2 1/2 x"),
+        ("<msqrt><msup><mi>b</mi><mn>2</mn></msup><mo>-</mo><mi>c</mi></msqrt>", "√(b^2-c)"),
+        (
+            "<munderover><mo>∑</mo><mrow><mi>k</mi><mo>=</mo><mn>0</mn></mrow><mi>n</mi></munderover><mi>k</mi>",
+            "∑_(k=0)^n k",
+        ),
+        ("<mover><mi>x</mi><mo>¯</mo></mover><mo>=</mo><mi>sin</mi><mo>&#x2061;</mo><mi>y</mi>", "x\u{305}=sin y"),
+        (
+            "<mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd></mtr></mtable>",
+            "[a, b; c]",
+        ),
+    ] {
+        check(&math(inner), &format!("So {expected} units.\n"));
+    }
 }
 
 #[test]

@@ -19,7 +19,29 @@ const MAX_ATTRIBUTES: usize = 20_000;
 /// How much is parsed between two looks at the bounds, in bytes.
 const CHUNK: usize = 4096;
 /// The attributes that a reader or a pruner asks for; others are not kept.
-const KEPT: &[&str] = &["class", "colspan", "href", "id", "role", "rowspan", "start", "type", "value"];
+const KEPT: &[&str] = &[
+    "alt",
+    "checked",
+    "class",
+    "close",
+    "colspan",
+    "face",
+    "hidden",
+    "href",
+    "id",
+    "linethickness",
+    "multiple",
+    "open",
+    "reversed",
+    "role",
+    "rowspan",
+    "selected",
+    "separators",
+    "start",
+    "style",
+    "type",
+    "value",
+];
 
 pub(super) type NodeId = u32;
 const NONE: NodeId = NodeId::MAX;
@@ -65,7 +87,10 @@ impl Tree {
         }
         let most_nodes = MAX_NODES.min(html.len() / 2 + SPARE_NODES);
         let sink = Sink(RefCell::new(Self { nodes: vec![TreeNode::new(Content::Nothing)], too_deep: false }));
-        let mut parser = parse_document(sink, ParseOpts::default());
+        let mut options = ParseOpts::default();
+        // What is shown without scripts is read as what it is; who prunes decides.
+        options.tree_builder.scripting_enabled = false;
+        let mut parser = parse_document(sink, options);
         let mut rest = html;
         while !rest.is_empty() {
             let (chunk, after) = rest.split_at(rest.floor_char_boundary(CHUNK.min(rest.len())));
@@ -109,6 +134,18 @@ impl Tree {
 
     pub(super) fn has_class(&self, id: NodeId, matches: impl Fn(&str) -> bool) -> bool {
         self.attribute(id, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(matches))
+    }
+
+    pub(super) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        let some = |id: NodeId| Some(id).filter(|&id| id != NONE);
+        std::iter::successors(some(self.node(id).first), move |&id| some(self.node(id).after))
+    }
+
+    /// The value of a property in an element's own style, in lower case.
+    pub(super) fn style(&self, id: NodeId, property: &str) -> Option<String> {
+        let declarations = self.attribute(id, "style")?.split(';').filter_map(|one| one.split_once(':'));
+        let mut of_property = declarations.filter(|(name, _)| name.trim().eq_ignore_ascii_case(property));
+        of_property.next_back().map(|(_, value)| value.replace("!important", "").trim().to_lowercase())
     }
 
     /// The elements that `id` is in, nearest first.

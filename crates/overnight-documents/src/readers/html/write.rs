@@ -2,73 +2,18 @@
 //! nothing inside a line is marked or escaped, so that it reads as it is seen, but for what would hide the lines behind it as
 //! code.
 
+use super::blocks::{font_of, is_block, style_of};
 use super::list_counter::ListCounter;
 use super::table::{Rows, is_data};
 use super::tree::{NodeId, Tree};
+use super::{controls, mathml};
+use crate::links;
+use crate::readers::package::picture;
+use crate::readers::{InlineText, RunStyle};
+use crate::sign_fonts;
 
 /// Beyond this many lists and quotes inside one another, lines are no longer moved in.
 const MAX_INDENTS: usize = 8;
-
-/// Whether an element begins and ends lines.
-fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "caption"
-            | "center"
-            | "dd"
-            | "details"
-            | "dialog"
-            | "dir"
-            | "div"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "html"
-            | "legend"
-            | "li"
-            | "listing"
-            | "main"
-            | "menu"
-            | "ol"
-            | "optgroup"
-            | "option"
-            | "p"
-            | "plaintext"
-            | "pre"
-            | "search"
-            | "section"
-            | "select"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "textarea"
-            | "tfoot"
-            | "th"
-            | "thead"
-            | "tr"
-            | "ul"
-            | "xmp"
-    )
-}
 
 /// What a line stands in.
 enum OpenBlock {
@@ -85,7 +30,16 @@ enum OpenBlock {
 pub(super) struct Writer {
     out: String,
     /// The line in hand; with `\n` where a `<br>` was.
-    line: String,
+    line: InlineText,
+    /// How elements that we are in show their text, and in which fonts.
+    styles: Vec<(NodeId, RunStyle)>,
+    fonts: Vec<(NodeId, String)>,
+    /// Where the texts of links began.
+    links: Vec<usize>,
+    /// Lists within a cell.
+    cell_lists: Vec<Option<ListCounter>>,
+    /// Pictures of which nothing is said.
+    pub(super) images: u64,
     frames: Vec<OpenBlock>,
     /// The level of the heading that the line in hand is.
     heading: Option<u8>,
@@ -107,29 +61,65 @@ impl Writer {
         self.out
     }
 
-    pub(super) fn enter(&mut self, tree: &Tree, id: NodeId) {
+    /// Takes in a node; whether what is in it is to be taken in as well.
+    pub(super) fn enter(&mut self, tree: &Tree, id: NodeId) -> bool {
         if let Some(text) = tree.text(id) {
             self.add_text(text);
         }
-        let Some(name) = tree.name(id) else { return };
+        let Some(name) = tree.name(id) else { return true };
+        if let Some(style) = style_of(tree, id, self.style()) {
+            self.styles.push((id, style));
+        }
+        self.fonts.extend(font_of(tree, id).map(|font| (id, font)));
         match name {
             "br" => self.add_break(),
             "q" => self.add_text("“"),
             "button" | "meter" | "progress" => self.add_text(" "),
+            "a" => {
+                self.line.set(RunStyle::default());
+                self.links.push(self.line.as_str().len());
+            }
+            "math" => {
+                self.add_text(&mathml::formula(tree, id));
+                self.styles.pop_if(|(of, _)| *of == id);
+                self.fonts.pop_if(|(of, _)| *of == id);
+                return false;
+            }
+            "input" => {
+                let shown = controls::input(tree, id).map(|shown| format!(" {shown} "));
+                self.add_text(&shown.unwrap_or_default());
+            }
+            "img" | "image" => self.picture(tree.attribute(id, "alt")),
+            "svg" => {
+                let title = tree.children(id).find(|&child| tree.name(child) == Some("title"));
+                let texts =
+                    title.map(|title| tree.children(title).filter_map(|child| tree.text(child)).collect::<String>());
+                let has_text =
+                    tree.children(id).any(|child| matches!(tree.name(child), Some("text" | "g" | "foreignObject")));
+                if texts.is_some() || !has_text {
+                    self.picture(texts.as_deref());
+                }
+            }
             _ => {}
         }
         if !is_block(name) {
-            return;
+            return true;
         }
         if self.is_inline() {
             self.add_text(if self.pre > 0 { "" } else { " " });
             match name {
-                "li" if self.pre == 0 => self.add_text("- "),
+                "ul" | "dir" | "menu" => self.cell_lists.push(None),
+                "ol" => self.cell_lists.push(Some(ListCounter::of(tree, id))),
+                "li" if self.pre == 0 => {
+                    let marker = self.cell_lists.last_mut().and_then(Option::as_mut);
+                    let marker = marker.map_or_else(|| "- ".to_owned(), |count| count.next_marker(tree, id));
+                    self.add_text(&marker);
+                }
                 // Only counted, to be in step when it is left.
                 "pre" | "listing" | "xmp" | "plaintext" if self.pre > 0 => self.pre += 1,
                 _ => {}
             }
-            return;
+            return true;
         }
         self.flush();
         match name {
@@ -151,11 +141,18 @@ impl Writer {
             "td" | "th" => self.in_cell = self.rows.is_some(),
             _ => {}
         }
+        true
     }
 
     pub(super) fn leave(&mut self, tree: &Tree, id: NodeId) {
         let Some(name) = tree.name(id) else { return };
+        self.styles.pop_if(|(of, _)| *of == id);
+        self.fonts.pop_if(|(of, _)| *of == id);
+        if self.is_inline() && matches!(name, "ul" | "dir" | "menu" | "ol") {
+            self.cell_lists.pop();
+        }
         match name {
+            "a" => self.end_link(tree.attribute(id, "href").unwrap_or_default()),
             "q" => self.add_text("”"),
             "button" | "meter" | "progress" => self.add_text(" "),
             _ => {}
@@ -171,13 +168,14 @@ impl Writer {
                 }
             }
             _ if self.pre > 0 => {
-                if !self.line.is_empty() && !self.line.ends_with('\n') {
-                    self.line.push('\n');
+                if !matches!(self.line.as_str().chars().next_back(), None | Some('\n')) {
+                    self.line.push(RunStyle::default(), "\n");
                 }
             }
             "td" | "th" if self.in_cell => {
                 self.in_cell = false;
-                let cell = std::mem::take(&mut self.line).trim().to_owned();
+                let cell = self.line.take().trim().to_owned();
+                self.cell_lists.clear();
                 let span = |what| tree.attribute(id, what).and_then(|n| n.trim().parse().ok()).unwrap_or(1);
                 self.rows.iter_mut().for_each(|rows| rows.add(cell.clone(), span("colspan"), span("rowspan")));
             }
@@ -209,34 +207,71 @@ impl Writer {
         self.in_cell || self.pre > 0
     }
 
+    fn style(&self) -> RunStyle {
+        self.styles.last().map(|(_, style)| *style).unwrap_or_default()
+    }
+
     fn add_text(&mut self, text: &str) {
+        let shown = self.fonts.last().and_then(|(_, font)| sign_fonts::shown_in(font, text));
+        let text = shown.as_deref().unwrap_or(text);
+        let mut last = self.line.as_str().chars().next_back();
+        let mut added = String::with_capacity(text.len());
         for found in text.chars() {
-            match found {
+            let found = match found {
                 // Invisible: places where a long word may be broken.
-                '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
-                '\n' if self.pre > 0 => self.line.push('\n'),
-                '\t' if self.pre > 0 => self.line.push('\t'),
+                '\u{ad}' | '\u{200b}' | '\u{feff}' => continue,
+                '\n' | '\t' if self.pre > 0 => found,
                 _ if found.is_whitespace() => {
-                    if self.pre > 0 || !(self.line.is_empty() || self.line.ends_with([' ', '\n'])) {
-                        self.line.push(' ');
+                    if self.pre == 0 && matches!(last, None | Some(' ' | '\n')) {
+                        continue;
                     }
+                    ' '
                 }
-                _ => self.line.push(found),
-            }
+                _ => found,
+            };
+            added.push(found);
+            last = Some(found);
         }
+        self.line.push(self.style(), &added);
+    }
+
+    /// A picture, by what is said of it. Where that is said to be nothing, it is an ornament.
+    fn picture(&mut self, alternative: Option<&str>) {
+        match alternative.map(str::trim) {
+            None => self.images += 1,
+            Some("") => {}
+            Some(alternative) => match picture(alternative) {
+                Some(shown) => self.add_text(&shown),
+                None => self.images += 1,
+            },
+        }
+    }
+
+    fn end_link(&mut self, target: &str) {
+        let Some(from) = self.links.pop() else { return };
+        self.line.set(RunStyle::default());
+        let line = self.line.as_str();
+        let label = line.get(from..).unwrap_or(line);
+        let text = label.trim_end();
+        let shown = links::behind(text, target).map(|shown| match text.len() == label.len() {
+            true => shown,
+            // The blank before it is there.
+            false => format!("{} ", shown.trim_start()),
+        });
+        self.add_text(&shown.unwrap_or_default());
     }
 
     fn add_break(&mut self) {
         if self.in_cell || self.heading.is_some() {
             self.add_text(" ");
-        } else if self.pre > 0 || !self.line.is_empty() {
-            self.line.push('\n');
+        } else if self.pre > 0 || !self.line.as_str().is_empty() {
+            self.line.push(RunStyle::default(), "\n");
         }
     }
 
     /// Writes the line in hand as a block; whether there was one.
     fn flush(&mut self) -> bool {
-        let line = std::mem::take(&mut self.line);
+        let line = self.line.take();
         let line = line.trim();
         if line.is_empty() {
             return false;
@@ -260,7 +295,7 @@ impl Writer {
     }
 
     fn write_fence(&mut self) {
-        let text = std::mem::take(&mut self.line);
+        let text = self.line.take();
         let text = text.trim_matches('\n').trim_end();
         if text.trim().is_empty() {
             return;

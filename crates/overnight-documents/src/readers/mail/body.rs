@@ -148,7 +148,7 @@ fn best(mut forms: Vec<MailBody<'_>>) -> MailBody<'_> {
 fn words(form: &MailBody<'_>) -> usize {
     let count = |piece: &BodyPiece<'_>| {
         let text = String::from_utf8_lossy(&piece.content);
-        let shown = if piece.is_html { of_part(&text, false).unwrap_or_default() } else { text.into_owned() };
+        let shown = if piece.is_html { of_part(&text, false).unwrap_or_default().text } else { text.into_owned() };
         shown.split_whitespace().count()
     };
     form.pieces.iter().map(count).sum()

@@ -1,6 +1,7 @@
 //! Whether some bytes are a mail. Prose and source code may begin with a word and a colon; so a mail is what begins with
 //! nothing but header fields, some of which no one else writes.
 
+use crate::encoding;
 use crate::file_kind::OUTLOOK;
 use crate::format::ending;
 use crate::zip_or_ole::by_ole;
@@ -47,6 +48,8 @@ fn is_field(name: &str) -> bool {
 /// Whether these bytes begin as a mail does.
 pub(crate) fn begins_like_one(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let wide = encoding::of_wide(head);
+    let head = wide.as_deref().unwrap_or(head);
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     fields(head).is_some_and(|found| {
         let any = |wanted: &[&str]| found.iter().any(|field| wanted.contains(&field.as_str()));

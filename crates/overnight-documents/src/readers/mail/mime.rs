@@ -7,7 +7,7 @@ use super::body::{BodyPiece, sort_parts};
 use super::parsed_mail::{ParsedMail, name_all};
 use crate::encoding;
 use crate::readers::ReadFailure;
-use crate::readers::html::of_part;
+use crate::readers::html::{LeftOut, of_part};
 use crate::readers::package::one_line;
 
 /// The mail that these bytes are.
@@ -141,7 +141,10 @@ fn text(piece: &BodyPiece<'_>, letter: &mut ParsedMail<'_>) -> String {
         return text;
     }
     match of_part(&text, false) {
-        Ok(text) => text,
+        Ok(read) => {
+            letter.notes.extend(LeftOut { images: 0, ..read.left_out }.notes());
+            read.text
+        }
         Err(ReadFailure::Refused(refusal)) => {
             letter.gaps.push(format!("its text {refusal}"));
             String::new()

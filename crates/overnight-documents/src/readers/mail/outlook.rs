@@ -14,7 +14,7 @@ use super::mime::{decoded, people, person};
 use super::parsed_mail::{Attachment, ParsedMail, TransferEncoding, name_all};
 use crate::encoding;
 use crate::readers::ReadFailure;
-use crate::readers::html::of_part;
+use crate::readers::html::{LeftOut, of_part};
 use crate::readers::package::one_line;
 use crate::refusal::Refusal;
 
@@ -158,7 +158,10 @@ impl OutlookFile<'_> {
         });
         if let Some(html) = html {
             match of_part(&html, false) {
-                Ok(text) => letter.text = text,
+                Ok(read) => {
+                    letter.text = read.text;
+                    letter.notes.extend(LeftOut { images: 0, ..read.left_out }.notes());
+                }
                 Err(ReadFailure::Refused(refusal)) => letter.gaps.push(format!("its text {refusal}")),
                 Err(ReadFailure::Stopped(_)) => {}
             }

@@ -31,6 +31,15 @@ pub(crate) struct Attachment<'a> {
 }
 
 impl Attachment<'_> {
+    pub(super) fn into_owned(self) -> Attachment<'static> {
+        Attachment {
+            name: self.name,
+            media: self.media,
+            body: Cow::Owned(self.body.into_owned()),
+            transfer: self.transfer,
+        }
+    }
+
     /// Its own bytes.
     pub(crate) fn content(&self) -> Cow<'_, [u8]> {
         self.transfer.unpack(&self.body)

@@ -3,6 +3,7 @@
 use super::body::TOO_MANY;
 use super::parsed_mail::{Attachment, ParsedMail};
 use super::{detect, mbox, mime, outlook};
+use crate::encoding;
 use crate::format::ending;
 use crate::readers::plain::PlainReader;
 use crate::readers::{PageSink, ReadFailure, Reader, Source};
@@ -14,13 +15,15 @@ pub(crate) struct MailReader;
 
 impl Reader for MailReader {
     fn version(&self) -> &'static str {
-        "mail-parser 0.11.9+4"
+        "mail-parser 0.11.9+5"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         if detect::is_outlook(source.bytes) {
             return one(&outlook::letter(source.bytes)?, pages);
         }
+        let narrow = encoding::of_wide(source.bytes);
+        let source = Source { bytes: narrow.as_deref().unwrap_or(source.bytes), ..source };
         if detect::is_mailbox(source.bytes) {
             let mails = mbox::mails(source.bytes);
             pages.expect(mails.len() as u64)?;
@@ -65,6 +68,13 @@ pub(crate) struct Attachments<'a> {
     pub(crate) left_out: Vec<(String, String)>,
 }
 
+impl Attachments<'_> {
+    fn into_owned(self) -> Attachments<'static> {
+        let attachments = self.attachments.into_iter().map(Attachment::into_owned).collect();
+        Attachments { attachments, left_out: self.left_out }
+    }
+}
+
 impl<'a> Attachments<'a> {
     /// What was attached to this mail, with `folder` before each name.
     fn add(&mut self, folder: &str, letter: ParsedMail<'a>) {
@@ -82,6 +92,11 @@ impl<'a> Attachments<'a> {
 /// What was attached to a mail, where these bytes are one.
 pub(crate) fn attachments<'a>(name: &str, bytes: &'a [u8]) -> Result<Option<Attachments<'a>>, Refusal> {
     let mut all = Attachments::default();
+    if let Some(narrow) = encoding::of_wide(bytes) {
+        // A mail saved as wide letters: its parts are those of the narrow one.
+        let inner = attachments(name, &narrow)?;
+        return Ok(inner.map(Attachments::into_owned));
+    }
     if detect::is_outlook(bytes) {
         all.add("", outlook::letter(bytes)?);
     } else if detect::is_mailbox(bytes) {

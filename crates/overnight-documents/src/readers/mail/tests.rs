@@ -383,3 +383,15 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_mail_that_was_saved_in_wide_letters_is_read() {
+    let mail = "From: a@example.org\nTo: b@example.org\nDate: Mon, 3 Mar 2031 10:00:00 +0100\nSubject: keys\n\nThe spare key hangs.\n";
+    for mark in ["\u{feff}", ""] {
+        let bytes: Vec<u8> = format!("{mark}{mail}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for name in ["a.eml", "a"] {
+            let read = read(name, &bytes);
+            assert_eq!((read.text.as_str(), gaps(&read), read.notes), (mail, vec![], vec![]), "{name}");
+        }
+    }
+}

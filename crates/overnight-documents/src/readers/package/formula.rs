@@ -152,8 +152,15 @@ impl FormulaElement {
     }
 }
 
+/// Parts of a formula beside one another; of each, whether it is more than a run of characters.
+pub(crate) fn side_by_side(parts: impl IntoIterator<Item = (String, bool)>) -> String {
+    let mut line = FormulaElement::default();
+    parts.into_iter().for_each(|(text, is_part)| line.add(&text, is_part));
+    line.text
+}
+
 /// As one operand: in brackets, where it is more than that.
-fn group(text: &str) -> String {
+pub(crate) fn group(text: &str) -> String {
     if is_atom(text) || is_enclosed(text) { text.to_owned() } else { format!("({text})") }
 }
 

@@ -7,12 +7,15 @@
 //!
 //! - `archive`: which parts there are, and their bytes; `salvage`: the same without a directory
 //! - `xml`: a part's elements and text as they pass by; `relations`: how parts refer to others
-//! - `blocks`: text in Markdown's blocks; `chart`: the figures that a chart was drawn from; `formula`: a formula
+//! - `blocks`: text in Markdown's blocks; `formula`: a formula;
+//!   `drawing`: alternative texts and diagrams; `drawing_text`: paragraphs in drawings; `list_numbers`: numbers as lists write them
 
 mod archive;
 mod blocks;
-mod chart;
+mod drawing;
+mod drawing_text;
 mod formula;
+mod list_numbers;
 mod relations;
 mod salvage;
 #[cfg(test)]
@@ -23,7 +26,9 @@ mod xml;
 
 pub(crate) use archive::Package;
 pub(crate) use blocks::{BlockKind, Blocks, one_line, roman, row, rule};
-pub(crate) use chart::chart;
-pub(crate) use formula::formula;
+pub(crate) use drawing::{alternative_text, diagram, picture};
+pub(crate) use drawing_text::{DrawingText, paragraphs};
+pub(crate) use formula::{formula, group, side_by_side};
+pub(crate) use list_numbers::{bullet, number};
 pub(crate) use relations::{Relations, resolve};
 pub(crate) use xml::{BrokenPart, Element, Halt, Xml, XmlNode};

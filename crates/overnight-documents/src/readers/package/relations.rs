@@ -15,6 +15,8 @@ pub(crate) struct Relation {
     pub(crate) kind: String,
     /// The part's name; empty where it lies outside.
     pub(crate) part: String,
+    /// Where it leads outside.
+    pub(crate) outside: Option<String>,
 }
 
 /// One part's relations by their short names.
@@ -34,9 +36,10 @@ impl Relations {
                 && let (Some(id), Some(kind)) = (element.value("Id"), element.value("Type"))
             {
                 let is_outside = element.value("TargetMode").is_some_and(|mode| mode == "External");
-                let target = element.value("Target").filter(|_| !is_outside);
-                let part = target.map_or_else(String::new, |target| resolve(folder, &target));
-                relations.insert(id, Relation { kind: kind.rsplit('/').next().unwrap_or_default().to_owned(), part });
+                let target = element.value("Target").unwrap_or_default();
+                let part = if is_outside { String::new() } else { resolve(folder, &target) };
+                let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+                relations.insert(id, Relation { kind, part, outside: is_outside.then_some(target) });
             }
             Ok(())
         })?;
@@ -51,6 +54,11 @@ impl Relations {
 
     pub(crate) fn get(&self, id: &str) -> Option<&Relation> {
         self.0.get(id)
+    }
+
+    /// Where a link leads.
+    pub(crate) fn outside(&self, id: &str) -> Option<&str> {
+        self.0.get(id)?.outside.as_deref()
     }
 
     /// The part of the first relation of a kind, in the order of their short names.

@@ -26,9 +26,13 @@ impl Placeholder {
         matches!(self.kind.as_str(), "" | "body" | "obj")
     }
 
-    /// Repeated on every slide, or empty of meaning.
-    pub(super) fn is_header_or_footer(&self) -> bool {
-        matches!(self.kind.as_str(), "sldNum" | "dt" | "ftr" | "hdr" | "sldImg")
+    /// Empty of meaning: the slide's number, its picture in the notes, and what stands around those.
+    pub(super) fn is_left_out(&self, in_notes: bool) -> bool {
+        match self.kind.as_str() {
+            "sldNum" | "sldImg" => true,
+            "dt" | "ftr" | "hdr" => in_notes,
+            _ => false,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct SlidesReader;
 
 impl Reader for SlidesReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+3"
+        "quick-xml 0.42.0+4"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -56,7 +56,7 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<(), Halt> {
             hidden += 1;
             text.push_str("(hidden slide)\n\n");
         }
-        let has_text = !blocks.is_empty() || !slide.title.is_empty();
+        let has_text = slide.has_text || !slide.title.is_empty();
         if let Some(part) = beside.first("notesSlide") {
             let mut notes = Slide::default();
             match notes.read(package, part, &mut layouts) {

@@ -2,8 +2,11 @@
 
 use super::layout::{Layouts, Placeholder, place};
 use super::reading_order::{Scale, ShapeBox, sort};
+use crate::links;
+use crate::readers::chart;
 use crate::readers::package::{
-    BlockKind, Blocks, BrokenPart, Package, Relations, Xml, XmlNode, chart, formula, one_line, row, rule,
+    BlockKind, Blocks, BrokenPart, DrawingText, Package, Relations, Xml, XmlNode, alternative_text, diagram, one_line,
+    paragraphs, row, rule,
 };
 use crate::text::MAX_TEXT_BYTES;
 
@@ -12,8 +15,6 @@ const MAX_GROUPS: usize = 100;
 const MAX_SHAPES: usize = 20_000;
 /// The most columns that a cell can cover.
 const MAX_SPAN: usize = 64;
-/// Beyond this many levels, paragraphs are no longer moved in.
-const MAX_INDENTS: usize = 8;
 
 /// What was read of a slide.
 #[derive(Debug, Default)]
@@ -25,6 +26,8 @@ pub(super) struct Slide {
     pub(super) gaps: Vec<String>,
     pub(super) is_hidden: bool,
     is_notes: bool,
+    /// More than what is said of its images.
+    pub(super) has_text: bool,
 }
 
 /// The shape that is being read.
@@ -37,6 +40,10 @@ struct Shape {
     row: Vec<String>,
     has_row: bool,
     charts: Vec<String>,
+    /// What is said of it for who can't see it.
+    alternative: Option<String>,
+    /// Where a click on it leads.
+    link: Option<String>,
 }
 
 impl Slide {
@@ -56,6 +63,12 @@ impl Slide {
                     "sld" => self.is_hidden = element.value("show").is_some_and(|show| matches!(&*show, "0" | "false")),
                     "grpSp" => depth += 1,
                     "sp" | "graphicFrame" | "pic" | "cxnSp" => shape = Shape::default(),
+                    "cNvPr" => shape.alternative = alternative_text(&element),
+                    // Of the whole shape; those of its text are read with it.
+                    "hlinkClick" => {
+                        let target = element.prefixed("id").and_then(|id| relations.outside(&id).map(str::to_owned));
+                        shape.link = target;
+                    }
                     "ph" => shape.holder = Some(Placeholder::of(&element)),
                     "xfrm" => match place(&mut xml)? {
                         (Some(outside), Some(inside)) if groups.len() < MAX_GROUPS && groups.len() <= depth => {
@@ -67,14 +80,19 @@ impl Slide {
                     },
                     "txBody" => {
                         let is_list = !self.is_notes && shape.holder.as_ref().is_some_and(Placeholder::is_list);
-                        text(&mut xml, "txBody", is_list, &mut shape.blocks)?;
+                        paragraphs(
+                            &mut xml,
+                            "txBody",
+                            DrawingText { is_list, relations: &relations },
+                            &mut shape.blocks,
+                        )?;
                     }
                     "tr" => shape.row.clear(),
                     "tc" => {
                         let span = element.number("gridSpan").unwrap_or(1_usize).clamp(1, MAX_SPAN);
                         let is_covered = element.value("hMerge").is_some() && element.is_on("hMerge");
                         let mut blocks = Blocks::default();
-                        text(&mut xml, "tc", false, &mut blocks)?;
+                        paragraphs(&mut xml, "tc", DrawingText { is_list: false, relations: &relations }, &mut blocks)?;
                         // Covered cells are there too, and empty.
                         if !is_covered {
                             shape.row.push(one_line(blocks.text()));
@@ -100,7 +118,11 @@ impl Slide {
                         depth = depth.saturating_sub(1);
                     }
                     "tr" => shape.end_row(),
-                    "sp" | "graphicFrame" | "cxnSp" => {
+                    "sp" | "graphicFrame" | "cxnSp" | "pic" => {
+                        let target = shape.link.take().and_then(|target| links::behind(shape.blocks.text(), &target));
+                        self.has_text |= !shape.blocks.is_empty() || !shape.charts.is_empty();
+                        shape.blocks.add(BlockKind::Paragraph, &shape.alternative.take().unwrap_or_default());
+                        shape.blocks.add(BlockKind::Paragraph, target.unwrap_or_default().trim());
                         for id in std::mem::take(&mut shape.charts) {
                             let figures = relations.get(&id).and_then(|relation| chart(package, &relation.part));
                             match figures {
@@ -139,7 +161,7 @@ impl Slide {
         layout: &str,
         layouts: &mut Layouts,
     ) -> Result<(), BrokenPart> {
-        if shape.blocks.is_empty() || shape.holder.as_ref().is_some_and(Placeholder::is_header_or_footer) {
+        if shape.blocks.is_empty() || shape.holder.as_ref().is_some_and(|holder| holder.is_left_out(self.is_notes)) {
             return Ok(());
         }
         if shape.holder.as_ref().is_some_and(Placeholder::is_title) && self.title.is_empty() {
@@ -158,10 +180,10 @@ impl Slide {
 
     /// A diagram's texts lie in a part of their own.
     fn diagram(&mut self, package: &Package<'_>, relations: &Relations, id: Option<&str>, blocks: &mut Blocks) {
-        let part = id.and_then(|id| relations.get(id)).map(|relation| relation.part.clone());
-        let read = part.as_deref().and_then(|part| Xml::open(package, part)).and_then(Result::ok);
-        let is_read = read.is_some_and(|mut xml| text(&mut xml, "", false, blocks).is_ok());
-        if !is_read {
+        let texts = id.and_then(|id| relations.get(id)).and_then(|relation| diagram(package, &relation.part));
+        if let Some(texts) = texts {
+            blocks.add(BlockKind::Paragraph, texts.trim_end());
+        } else {
             self.gaps.push("a diagram on it, which isn't read".to_owned());
         }
     }
@@ -177,80 +199,5 @@ impl Shape {
             self.blocks.add(BlockKind::Row, &rule(self.row.len()));
         }
         self.has_row = true;
-    }
-}
-
-/// Paragraphs up to the end of the element `until`; in a list, those that don't say otherwise are items.
-pub(super) fn text(xml: &mut Xml<'_>, until: &str, is_list: bool, blocks: &mut Blocks) -> Result<(), BrokenPart> {
-    let mut line = String::new();
-    let mut level = 0_usize;
-    let mut mark = None;
-    let mut counts = ListCounts::default();
-    loop {
-        match xml.next()? {
-            XmlNode::Start(element) => match element.name() {
-                "p" => {
-                    line.clear();
-                    (level, mark) = (0, None);
-                }
-                "pPr" => level = element.number("lvl").unwrap_or(0).min(MAX_INDENTS),
-                "buNone" => mark = Some(ParagraphMark::None),
-                "buChar" | "buBlip" => mark = Some(ParagraphMark::Bullet),
-                "buAutoNum" => mark = Some(ParagraphMark::Number(element.number("startAt").unwrap_or(1))),
-                "t" => line.push_str(&xml.text()?),
-                "br" => line.push('\n'),
-                "tab" => line.push('\t'),
-                "oMath" => line.push_str(&formula(xml)?),
-                "rPr" | "endParaRPr" | "tcPr" => xml.skip()?,
-                _ => {}
-            },
-            XmlNode::End(name) if name == until => return Ok(()),
-            XmlNode::End(name) if name == "p" => {
-                let lines: Vec<&str> =
-                    line.split(['\n', '\u{b}']).map(str::trim).filter(|line| !line.is_empty()).collect();
-                let indent = "  ".repeat(level);
-                let text = lines.join(&format!("\n{indent}"));
-                if text.is_empty() {
-                    continue;
-                }
-                if blocks.len() > MAX_TEXT_BYTES {
-                    return Err(BrokenPart("a slide of it has too long texts".to_owned()));
-                }
-                let inherited = if is_list || level > 0 { ParagraphMark::Bullet } else { ParagraphMark::None };
-                match mark.unwrap_or(inherited) {
-                    ParagraphMark::None => blocks.add(BlockKind::Paragraph, &text),
-                    ParagraphMark::Bullet => blocks.add(BlockKind::Item, &format!("{indent}- {text}")),
-                    ParagraphMark::Number(start) => {
-                        let number = counts.next(level, start);
-                        blocks.add(BlockKind::Item, &format!("{indent}{number}. {text}"));
-                        continue;
-                    }
-                }
-                counts.0.truncate(level);
-            }
-            XmlNode::Over => return Ok(()),
-            XmlNode::End(_) | XmlNode::Text(_) => {}
-        }
-    }
-}
-
-/// What stands before a paragraph.
-#[derive(Debug, Clone, Copy)]
-enum ParagraphMark {
-    None,
-    Bullet,
-    /// The list's first number.
-    Number(u32),
-}
-
-/// The last numbers of a numbered list and those around it, by level.
-#[derive(Debug, Default)]
-struct ListCounts(Vec<Option<u32>>);
-
-impl ListCounts {
-    fn next(&mut self, level: usize, start: u32) -> u32 {
-        self.0.resize(level + 1, None);
-        let last = self.0.last_mut();
-        last.map_or(start, |last| *last.insert(last.map_or(start, |number| number.saturating_add(1))))
     }
 }

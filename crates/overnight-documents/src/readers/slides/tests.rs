@@ -86,6 +86,70 @@ fn slides_come_in_their_order_with_title_text_and_notes() {
 }
 
 #[test]
+fn what_is_seen_of_runs_diagrams_pictures_and_charts() {
+    let run = |properties: &str, inner: &str, text: &str| {
+        format!("<a:r><a:rPr {properties}>{inner}</a:rPr><a:t>{text}</a:t></a:r>")
+    };
+    let line = |runs: &str| format!("<a:p>{runs}</a:p>");
+    let link = "<a:hlinkClick r:id=\"h\"/>";
+    let list = |kind: &str, text: &str| {
+        format!("<a:p><a:pPr><a:buAutoNum type=\"{kind}\"/></a:pPr><a:r><a:t>{text}</a:t></a:r></a:p>")
+    };
+    let body = line(
+        &(run("", "", "2 × 10")
+            + &run("baseline=\"30000\"", "", "5")
+            + &run("", "", " of CO")
+            + &run("baseline=\"-25000\"", "", "2")),
+    ) + &line(
+        &(run("strike=\"sngStrike\"", "", "old")
+            + &run("", "", " new")
+            + &run("", "<a:sym typeface=\"Wingdings\"/>", "\u{f0fc}")),
+    ) + &line(&(run("", link, "the ") + &run("b=\"1\"", link, "terms")))
+        + &list("alphaLcParenR", "one")
+        + &list("alphaLcParenR", "two");
+    let footer = shape("<p:ph type=\"ftr\"/>", Some((0, 950)), &p("Confidential"));
+    let picture = "<p:pic><p:cNvPr descr=\"A gate\"><a:hlinkClick r:id=\"h\"/></p:cNvPr><p:xfrm><a:off x=\"0\" y=\"500\"/><a:ext cx=\"9\" cy=\"9\"/></p:xfrm><a:blip/></p:pic>";
+    let frame = |inner: &str, y: i64| {
+        format!(
+            "<p:graphicFrame><p:xfrm><a:off x=\"0\" y=\"{y}\"/><a:ext cx=\"9\" cy=\"9\"/></p:xfrm>{inner}</p:graphicFrame>"
+        )
+    };
+    let slide = format!(
+        "<p:sld><p:spTree>{}{picture}{}{}{footer}</p:spTree></p:sld>",
+        shape("", Some((0, 0)), &body),
+        frame("<dgm:relIds r:dm=\"d\"/>", 600),
+        frame("<c:chart r:id=\"c\"/>", 700),
+    );
+    let rels = "<Relationships><Relationship Id=\"h\" Type=\"x/hyperlink\" Target=\"https://example.org/t\" TargetMode=\"External\"/>\
+        <Relationship Id=\"d\" Type=\"x/diagramData\" Target=\"../d.xml\"/><Relationship Id=\"c\" Type=\"x/chart\" Target=\"../c.xml\"/></Relationships>";
+    let diagram =
+        "<dgm:dataModel><dgm:pt><dgm:t><a:p><a:r><a:t>Close</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>";
+    let point = |at: u8, value: &str| format!("<c:pt idx=\"{at}\"><c:v>{value}</c:v></c:pt>");
+    let values = |code: &str, values: String| {
+        format!(
+            "<c:ser><c:val><c:numRef><c:numCache><c:formatCode>{code}</c:formatCode>{values}</c:numCache></c:numRef></c:val></c:ser>"
+        )
+    };
+    let chart = format!(
+        "<c:chart>{}{}</c:chart>",
+        values("0%", point(0, "0.25") + &point(1, "0.55000000000000004")),
+        values("General", point(0, "4.4000000000000004") + &point(1, "2")),
+    );
+    let bytes = slides(
+        &[("ppt/slides/slide2.xml", &slide)],
+        &[("ppt/slides/_rels/slide2.xml.rels", rels), ("ppt/d.xml", diagram), ("ppt/c.xml", &chart)],
+    );
+    let text = extract("a.pptx", &bytes).unwrap().text;
+    assert_eq!(
+        text.split('\x0c').next(),
+        Some(
+            "2 × 10⁵ of CO₂\n\n~~old~~ new✓\n\nthe terms (https://example.org/t)\n\na) one\nb) two\n\n[picture: A gate]\n\n(https://example.org/t)\n\n- Close\n\n\
+             |  |  |  |\n| --- | --- | --- |\n|  | 25% | 4.4 |\n|  | 55% | 2 |\n\nConfidential\n"
+        )
+    );
+}
+
+#[test]
 fn a_damaged_slide_is_a_gap_and_the_others_are_read() {
     let good = format!("<p:sld>{}</p:sld>", shape("", None, &p("good")));
     let cut = format!("<p:sld>{}<p:sp>", shape("", None, &p("before")));

@@ -2,15 +2,18 @@
 //!
 //! - `read`: the whole document; `page_breaks`: what it is cut into pages by
 //! - `story`: its text, paragraph by paragraph; `open_element`: what is open at a place; `paragraph`, `table`: one of each;
-//!   `pages`: where one ends
+//!   `run`: how a run of text is shown; `fields`: what fields show; `inserted`: links, notes and charts in it; `pages`: where one ends
 //! - `styles`, `numbering`: which paragraphs are headings, and the numbers before them
 
+mod fields;
+mod inserted;
 mod numbering;
 mod open_element;
 mod page_breaks;
 mod pages;
 mod paragraph;
 mod read;
+mod run;
 mod story;
 mod styles;
 mod table;

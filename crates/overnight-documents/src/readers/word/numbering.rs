@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::styles::{ListReference, ParagraphStyles};
-use crate::readers::package::{BrokenPart, Element, Package, Xml, XmlNode, roman};
+use crate::readers::package::{BrokenPart, Element, Package, Xml, XmlNode, bullet, number};
 
 const LEVELS: usize = 9;
 /// The most lists that are kept.
@@ -16,6 +16,8 @@ struct ListLevel {
     format: String,
     text: String,
     style: Option<String>,
+    /// Of a bullet.
+    font: String,
     is_legal: bool,
     /// Goes on counting below a new item of a higher level.
     goes_on: bool,
@@ -154,6 +156,7 @@ impl ListLevel {
             "start" => self.start = element.number("val"),
             "numFmt" => self.format = element.value("val").unwrap_or_default(),
             "lvlText" => self.text = element.value("val").unwrap_or_default(),
+            "rFonts" => self.font = element.value("ascii").unwrap_or_default(),
             "pStyle" => self.style = element.value("val"),
             "isLgl" => self.is_legal = element.is_on("val"),
             "lvlRestart" => self.goes_on = element.value("val").is_some_and(|value| value == "0"),
@@ -165,7 +168,7 @@ impl ListLevel {
 fn label(levels: &[&ListLevel], at: usize, counts: &[Option<u32>; LEVELS]) -> String {
     let Some(level) = levels.get(at) else { return String::new() };
     match level.format.as_str() {
-        "bullet" => return "-".to_owned(),
+        "bullet" => return bullet(&level.font, &level.text),
         "none" => return String::new(),
         _ => {}
     }
@@ -183,46 +186,4 @@ fn label(levels: &[&ListLevel], at: usize, counts: &[Option<u32>; LEVELS]) -> St
         label.push_str(&number(counts.get(place - 1).copied().flatten().unwrap_or(1), format));
     }
     label.trim().to_owned()
-}
-
-/// A number as a list writes it. Alphabets and languages that aren't known here are written in figures.
-pub(super) fn number(count: u32, format: &str) -> String {
-    match format {
-        "lowerLetter" => letters(count, 'a'),
-        "upperLetter" => letters(count, 'A'),
-        "lowerRoman" => roman(count).to_lowercase(),
-        "upperRoman" => roman(count),
-        "decimalZero" => format!("{count:02}"),
-        "none" => String::new(),
-        _ => count.to_string(),
-    }
-}
-
-/// a to z, then aa to zz, as Word does it.
-fn letters(count: u32, first: char) -> String {
-    let Some(index) = count.checked_sub(1) else { return "0".to_owned() };
-    let letter = char::from_u32(u32::from(first) + index % 26).unwrap_or(first);
-    let times = usize::try_from(index / 26 + 1).unwrap_or(1).min(30);
-    std::iter::repeat_n(letter, times).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::number;
-
-    #[test]
-    fn numbers_are_written_as_lists_write_them() {
-        for (count, format, expected) in [
-            (3, "decimal", "3"),
-            (3, "decimalZero", "03"),
-            (28, "lowerLetter", "bb"),
-            (2, "upperLetter", "B"),
-            (1994, "upperRoman", "MCMXCIV"),
-            (4, "lowerRoman", "iv"),
-            (4_000_000_000, "upperRoman", "4000000000"),
-            (5, "ideographDigital", "5"),
-        ] {
-            assert_eq!(number(count, format), expected, "{count} {format}");
-        }
-    }
 }

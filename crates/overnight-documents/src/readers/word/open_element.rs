@@ -2,7 +2,7 @@
 
 use super::paragraph::Paragraph;
 use super::table::{WordCell, WordTable};
-use crate::readers::package::{Blocks, BrokenPart, Xml};
+use crate::readers::package::Blocks;
 
 /// An element that is open at a place in the document.
 pub(super) enum OpenElement {
@@ -30,18 +30,4 @@ pub(super) struct OmittedCounts {
     pub(super) objects: u64,
     pub(super) deletions: u64,
     pub(super) hidden: u64,
-}
-
-/// Whether text with these properties is hidden; their first tag came last.
-pub(super) fn is_hidden(xml: &mut Xml<'_>) -> Result<bool, BrokenPart> {
-    let mut hidden = false;
-    xml.each("rPr", |element, xml| match element.name() {
-        "rPrChange" => xml.skip(),
-        "vanish" => {
-            hidden = element.is_on("val");
-            Ok(())
-        }
-        _ => Ok(()),
-    })?;
-    Ok(hidden)
 }

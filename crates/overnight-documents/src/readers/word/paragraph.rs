@@ -1,7 +1,9 @@
 //! One paragraph: what it is, and its text so far.
 
 use super::page_breaks;
+use super::run::RunProperties;
 use super::styles::ListReference;
+use crate::readers::InlineText;
 use crate::readers::package::{BlockKind, BrokenPart, Xml, one_line};
 
 /// Beyond this many levels, items of lists are no longer moved in.
@@ -16,6 +18,8 @@ pub(super) struct Properties {
     pub(super) break_before: bool,
     /// It ends a section, and whether that section began a page.
     pub(super) section: Option<bool>,
+    /// It is the large letter that the next paragraph begins with.
+    pub(super) is_drop_cap: bool,
 }
 
 impl Properties {
@@ -29,6 +33,9 @@ impl Properties {
                 "numId" => all.number.list = element.value("val"),
                 "ilvl" => all.number.level = element.number("val"),
                 "pageBreakBefore" => all.break_before = element.is_on("val"),
+                "framePr" => {
+                    all.is_drop_cap = element.value("dropCap").is_some_and(|kind| matches!(&*kind, "drop" | "margin"));
+                }
                 "sectPr" => all.section = Some(page_breaks::section(xml)?),
                 // Of its mark, and as it was before someone changed it.
                 "rPr" | "pPrChange" => xml.skip()?,
@@ -43,7 +50,12 @@ impl Properties {
 /// The paragraph that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Paragraph {
-    pub(super) text: String,
+    pub(super) text: InlineText,
+    /// The large letter that its text begins with.
+    pub(super) drop_cap: String,
+    pub(super) is_drop_cap: bool,
+    /// How its runs are shown where they don't say.
+    pub(super) base: RunProperties,
     pub(super) heading: Option<u8>,
     /// Its level in a list and what stands before it.
     pub(super) marker: Option<(usize, String)>,
@@ -57,7 +69,8 @@ pub(super) struct Paragraph {
 impl Paragraph {
     /// Its text so far as a block; what comes later goes on as a paragraph without a mark.
     pub(super) fn take(&mut self) -> (BlockKind, String) {
-        let text = std::mem::take(&mut self.text);
+        let text = self.text.take();
+        let text = if text.trim().is_empty() { text } else { std::mem::take(&mut self.drop_cap) + &text };
         let text = text.trim();
         if text.is_empty() {
             return (BlockKind::Paragraph, String::new());

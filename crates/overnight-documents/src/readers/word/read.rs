@@ -1,13 +1,14 @@
 //! One DOCX, from bytes to text.
 
+use super::inserted::Beside;
 use super::numbering::Numbering;
 use super::open_element::OmittedCounts;
 use super::page_breaks::{BreakCounts, PageCut};
 use super::pages::PageTurner;
 use super::story::{Notes, Story};
 use super::styles::ParagraphStyles;
-use crate::readers::package::{BrokenPart, Halt, Package, Relations, Xml, XmlNode, chart};
-use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, note_counts};
+use crate::readers::package::{BrokenPart, Halt, Package, Relations, Xml, XmlNode, diagram};
+use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, chart, note_counts};
 use crate::refusal::Refusal;
 use crate::text::MAX_TEXT_BYTES;
 use crate::units::Unit;
@@ -20,7 +21,7 @@ pub(crate) struct WordReader;
 
 impl Reader for WordReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+4"
+        "quick-xml 0.42.0+5"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -39,11 +40,11 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<Unit, Halt> {
     let cut = counted.cut();
     let kinds = ["footnotes", "endnotes"];
     let notes = kinds.map(|kind| keep(notes(package, part(kind), &styles), kind, &mut lost));
-    let charts = |id: &str| chart(package, &relations.get(id)?.part);
+    let beside = OtherParts { package, relations: &relations };
     let story = |turner| -> Result<Story<'_, '_>, Halt> {
         let numbering = Numbering::read(package, part("numbering")).unwrap_or_default();
         let [footnotes, endnotes] = &notes;
-        Ok(Story::new(&styles, numbering, (cut, &counted.sections), [footnotes, endnotes], &charts, turner))
+        Ok(Story::new(&styles, numbering, (cut, &counted.sections), [footnotes, endnotes], &beside, turner))
     };
 
     if cut != PageCut::Nowhere {
@@ -80,6 +81,26 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<Unit, Halt> {
         }
         PageCut::Nowhere => Unit::Line,
     })
+}
+
+/// What a part refers to.
+struct OtherParts<'p> {
+    package: &'p Package<'p>,
+    relations: &'p Relations,
+}
+
+impl Beside for OtherParts<'_> {
+    fn chart(&self, id: &str) -> Option<String> {
+        chart(self.package, &self.relations.get(id)?.part)
+    }
+
+    fn diagram(&self, id: &str) -> Option<String> {
+        diagram(self.package, &self.relations.get(id)?.part)
+    }
+
+    fn target(&self, id: &str) -> Option<String> {
+        self.relations.outside(id).map(str::to_owned)
+    }
 }
 
 /// What a person should know about what was left out.
@@ -124,8 +145,9 @@ fn notes(package: &Package<'_>, part: &str, styles: &ParagraphStyles) -> Result<
     let mut xml = xml?;
     let none = Notes::new();
     let turner = PageTurner::begin(None).map_err(|stopped| BrokenPart(stopped.to_string()))?;
-    let mut story =
-        Story::new(styles, Numbering::default(), (PageCut::Nowhere, &[]), [&none, &none], &|_| None, turner);
+    let relations = Relations::of(package, part).unwrap_or_default();
+    let beside = OtherParts { package, relations: &relations };
+    let mut story = Story::new(styles, Numbering::default(), (PageCut::Nowhere, &[]), [&none, &none], &beside, turner);
     let mut length = 0;
     loop {
         match xml.next()? {

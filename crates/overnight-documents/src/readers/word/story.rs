@@ -2,48 +2,51 @@
 
 use std::collections::HashMap;
 
-use super::numbering::{Numbering, number};
-use super::open_element::{Break, OmittedCounts, OpenElement, is_hidden};
+use super::fields::Fields;
+use super::inserted::Beside;
+use super::numbering::Numbering;
+use super::open_element::{Break, OmittedCounts, OpenElement};
 use super::page_breaks::PageCut;
 use super::pages::PageTurner;
 use super::paragraph::{Paragraph, Properties};
+use super::run::RunProperties;
 use super::styles::ParagraphStyles;
 use super::table::{self, WordTable};
 use crate::readers::package::{BlockKind, Blocks, BrokenPart, Element, Halt, Xml, XmlNode, formula};
 use crate::text::MAX_TEXT_BYTES;
-
-/// The most fields inside one another that are told apart.
-const MAX_FIELDS: usize = 1_000;
 
 /// The texts of footnotes or endnotes by their identifiers.
 pub(super) type Notes = HashMap<String, String>;
 
 /// What a story is read by.
 pub(super) struct Story<'s, 'p> {
-    styles: &'s ParagraphStyles,
+    pub(super) styles: &'s ParagraphStyles,
     numbering: Numbering,
     cut: PageCut,
     sections: std::slice::Iter<'s, bool>,
-    notes: [&'s Notes; 2],
+    pub(super) notes: [&'s Notes; 2],
     pub(super) turner: PageTurner<'p>,
     pub(super) seen: OmittedCounts,
-    charts: &'s dyn Fn(&str) -> Option<String>,
+    pub(super) beside: &'s dyn Beside,
 
     page: Blocks,
     page_notes: Vec<String>,
-    page_gaps: Vec<String>,
+    pub(super) page_gaps: Vec<String>,
     page_images: u64,
+    /// What is said of the page's images in their place.
+    pub(super) page_alternatives: Vec<String>,
     /// Text that isn't told yet, in bytes.
-    held: usize,
+    pub(super) held: usize,
     frames: Vec<OpenElement>,
-    /// Fields that we are in; true: in what makes it, not in what it shows.
-    fields: Vec<bool>,
-    /// There was text in what makes a field.
-    has_made_of_text: bool,
-    is_hidden: bool,
+    pub(super) fields: Fields,
+    /// Links that we are in: where each leads, and where its text began.
+    pub(super) links: Vec<Option<(String, usize)>>,
+    pub(super) run: RunProperties,
+    /// A large letter that belongs to the next paragraph.
+    drop_cap: String,
     /// A break by hand came, and no text since.
     after_break: bool,
-    referred: [u32; 2],
+    pub(super) referred: [u32; 2],
 }
 
 impl<'s, 'p> Story<'s, 'p> {
@@ -52,7 +55,7 @@ impl<'s, 'p> Story<'s, 'p> {
         numbering: Numbering,
         (cut, sections): (PageCut, &'s [bool]),
         notes: [&'s Notes; 2],
-        charts: &'s dyn Fn(&str) -> Option<String>,
+        beside: &'s dyn Beside,
         turner: PageTurner<'p>,
     ) -> Self {
         let mut sections = sections.iter();
@@ -65,16 +68,18 @@ impl<'s, 'p> Story<'s, 'p> {
             notes,
             turner,
             seen: OmittedCounts::default(),
-            charts,
+            beside,
             page: Blocks::default(),
             page_notes: Vec::new(),
             page_gaps: Vec::new(),
             page_images: 0,
+            page_alternatives: Vec::new(),
             held: 0,
             frames: Vec::new(),
-            fields: Vec::new(),
-            has_made_of_text: false,
-            is_hidden: false,
+            fields: Fields::default(),
+            links: Vec::new(),
+            run: RunProperties::default(),
+            drop_cap: String::new(),
             after_break: false,
             referred: [0; 2],
         }
@@ -107,6 +112,8 @@ impl<'s, 'p> Story<'s, 'p> {
     /// The text that isn't told yet.
     pub(super) fn take(&mut self) -> String {
         self.held = 0;
+        let cap = std::mem::take(&mut self.drop_cap);
+        self.page.add(BlockKind::Paragraph, &cap);
         for note in self.page_notes.drain(..) {
             self.page.add(BlockKind::Paragraph, &note);
         }
@@ -128,11 +135,12 @@ impl<'s, 'p> Story<'s, 'p> {
         match element.name() {
             "p" => self.frames.push(OpenElement::Paragraph(Box::default())),
             "pPr" => self.properties(&Properties::read(xml)?)?,
-            "rPr" => self.is_hidden = is_hidden(xml)?,
-            "r" => self.is_hidden = false,
+            "rPr" => self.run_begins(Some(RunProperties::read(xml)?)),
+            "r" => self.run_begins(None),
             "t" => {
                 let text = xml.text()?;
-                self.text(&text);
+                let shown = self.run.shown(&text).into_owned();
+                self.text(&shown);
             }
             "tab" | "ptab" => self.text("\t"),
             "br" => match element.value("type").as_deref() {
@@ -141,12 +149,7 @@ impl<'s, 'p> Story<'s, 'p> {
             },
             "cr" => self.text("\n"),
             "noBreakHyphen" => self.text("-"),
-            "sym" => {
-                let sign = element.value("char").and_then(|hex| u32::from_str_radix(&hex, 16).ok());
-                // Private signs mean nothing without their font.
-                let sign = sign.filter(|sign| !(0xE000..=0xF8FF).contains(sign)).and_then(char::from_u32);
-                self.text(&sign.unwrap_or('•').to_string());
-            }
+            "sym" => self.sign(element),
             "oMath" => {
                 let text = formula(xml)?;
                 self.text(&text);
@@ -159,7 +162,14 @@ impl<'s, 'p> Story<'s, 'p> {
                 self.seen.deletions += 1;
                 xml.skip()?;
             }
-            "instrText" | "delText" | "delInstrText" | "sdtPr" | "rt" | "tblPr" | "tblGrid" | "sectPr" => xml.skip()?,
+            "hyperlink" | "fldSimple" => self.link_begins(element),
+            "instrText" => {
+                let text = xml.text()?;
+                self.fields.instruct(&text);
+            }
+            "checkBox" => self.fields.check_box(xml)?,
+            "ddList" => self.fields.choice(xml)?,
+            "delText" | "delInstrText" | "sdtPr" | "rt" | "tblPr" | "tblGrid" | "sectPr" => xml.skip()?,
             "tbl" => self.frames.push(OpenElement::Table(Box::default())),
             "tr" => {
                 let notes = self.page_notes.len();
@@ -194,8 +204,9 @@ impl<'s, 'p> Story<'s, 'p> {
                 self.seen.images += 1;
                 self.page_images += 1;
             }
+            "docPr" | "shape" => self.alternative(element),
             "chart" => self.chart(element),
-            "relIds" => self.page_gaps.push("a diagram on it, which isn't read".to_owned()),
+            "relIds" => self.diagram(element),
             "OLEObject" => self.seen.objects += 1,
             "altChunk" => self.page_gaps.push("a part that is a file of its own, which isn't read".to_owned()),
             _ => {}
@@ -205,7 +216,12 @@ impl<'s, 'p> Story<'s, 'p> {
 
     fn end(&mut self, name: &str) -> Result<(), Halt> {
         match name {
-            "r" => self.is_hidden = false,
+            "r" => self.run = RunProperties::default(),
+            "hyperlink" | "fldSimple" => {
+                if let Some(Some((target, from))) = self.links.pop() {
+                    self.link(&target, from);
+                }
+            }
             "p" | "tc" | "tbl" | "txbxContent" | "AlternateContent" => {
                 if let Some(frame) = self.frames.pop() {
                     self.end_frame(frame)?;
@@ -249,7 +265,10 @@ impl<'s, 'p> Story<'s, 'p> {
         if properties.break_before && !self.is_inside() && !self.page.is_empty() {
             self.turn(Break::ByHand)?;
         }
+        let base = self.styles.run(style);
         if let Some(paragraph) = self.paragraph() {
+            paragraph.base = base;
+            paragraph.is_drop_cap = properties.is_drop_cap;
             paragraph.heading = heading;
             paragraph.marker = marker;
             paragraph.ends_section = properties.section.is_some();
@@ -257,73 +276,39 @@ impl<'s, 'p> Story<'s, 'p> {
         Ok(())
     }
 
-    fn text(&mut self, text: &str) {
-        if self.fields.contains(&true) || text.is_empty() {
-            self.has_made_of_text |= !text.trim().is_empty();
+    pub(super) fn text(&mut self, text: &str) {
+        if self.fields.is_code() || text.is_empty() {
+            self.fields.made_of(text);
             return;
         }
-        if self.is_hidden {
+        if self.run.is_hidden() {
             self.seen.hidden += 1;
             return;
         }
         if !text.trim().is_empty() {
             self.after_break = false;
+            self.fields.shown();
         }
         self.held += text.len();
+        let style = self.run.in_line();
         if let Some(paragraph) = self.paragraph() {
-            paragraph.text.push_str(text);
-        }
-    }
-
-    fn field(&mut self, kind: Option<&str>) {
-        match kind {
-            Some("begin") if self.fields.len() < MAX_FIELDS => self.fields.push(true),
-            Some("separate") => {
-                self.fields.last_mut().into_iter().for_each(|code| *code = false);
-                self.has_made_of_text = false;
-            }
-            Some("end") => {
-                self.fields.pop();
-                self.has_made_of_text = false;
-            }
-            Some(_) | None => {}
-        }
-    }
-
-    /// A reference to a footnote (0) or an endnote (1), numbered as Word numbers them.
-    fn note(&mut self, kind: usize, element: &Element) {
-        let (Some(count), Some(notes)) = (self.referred.get_mut(kind), self.notes.get(kind)) else { return };
-        *count += 1;
-        let label = number(*count, if kind == 0 { "decimal" } else { "lowerRoman" });
-        let note = element.value("id").and_then(|id| notes.get(&id));
-        let note = note.map(|text| format!("[{label}] {}", text.trim()));
-        self.text(&format!("[{label}]"));
-        self.held += note.as_ref().map_or(0, String::len);
-        if let Some(paragraph) = self.paragraph() {
-            paragraph.notes.extend(note);
-        }
-    }
-
-    fn chart(&mut self, element: &Element) {
-        let figures = element.prefixed("id").and_then(|id| (self.charts)(&id));
-        match (figures, self.paragraph()) {
-            (Some(figures), Some(paragraph)) => paragraph.boxes.push(figures),
-            (_, _) => self.page_gaps.push("a chart on it, which isn't read".to_owned()),
+            paragraph.text.push(style, text);
         }
     }
 
     fn end_paragraph(&mut self, mut paragraph: Paragraph) -> Result<(), Halt> {
-        // A field that doesn't say what it shows ends with its paragraph.
-        let is_cut = self.fields.contains(&true) && std::mem::take(&mut self.has_made_of_text);
-        if is_cut {
+        if self.fields.end_paragraph() {
             self.page_gaps.push("a field on it has no end, and its text isn't read".to_owned());
         }
-        self.fields.iter_mut().for_each(|code| *code = false);
+        if paragraph.is_drop_cap {
+            self.drop_cap = paragraph.text.take().trim().to_owned();
+            return Ok(());
+        }
         let begins_page = match self.cut {
             PageCut::Headings(level) => paragraph.heading.is_some_and(|own| own <= level) && !self.is_inside(),
             PageCut::Breaks | PageCut::Nowhere => false,
         };
-        if begins_page && !paragraph.text.trim().is_empty() && !self.page.is_empty() {
+        if begins_page && !paragraph.text.is_blank() && !self.page.is_empty() {
             self.end_page()?;
             self.turner.next()?;
         }
@@ -335,6 +320,9 @@ impl<'s, 'p> Story<'s, 'p> {
     }
 
     fn write(&mut self, paragraph: &mut Paragraph) {
+        if !paragraph.text.is_blank() {
+            paragraph.drop_cap = std::mem::take(&mut self.drop_cap);
+        }
         let (kind, block) = paragraph.take();
         self.page_notes.append(&mut paragraph.notes);
         let boxes = std::mem::take(&mut paragraph.boxes);
@@ -380,7 +368,7 @@ impl<'s, 'p> Story<'s, 'p> {
             return Ok(());
         }
         let has_text = self.frames.iter().any(|frame| match frame {
-            OpenElement::Paragraph(paragraph) => !paragraph.text.trim().is_empty(),
+            OpenElement::Paragraph(paragraph) => !paragraph.text.is_blank(),
             OpenElement::Cell(cell) => !cell.blocks.is_empty(),
             OpenElement::Table(_) | OpenElement::Box(_) | OpenElement::Forms(_) => false,
         });
@@ -409,7 +397,9 @@ impl<'s, 'p> Story<'s, 'p> {
 
     fn end_page(&mut self) -> Result<(), Halt> {
         let text = self.take();
-        if text.is_empty() && self.page_images > 0 {
+        let alternatives = self.page_alternatives.drain(..);
+        let rest = alternatives.fold(text.clone(), |rest, alternative| rest.replacen(&alternative, "", 1));
+        if rest.trim().is_empty() && self.page_images > 0 {
             self.page_gaps.push("nothing but an image on it".to_owned());
         }
         self.page_images = 0;
@@ -433,7 +423,7 @@ impl<'s, 'p> Story<'s, 'p> {
         inner.unwrap_or(&mut self.page)
     }
 
-    fn paragraph(&mut self) -> Option<&mut Paragraph> {
+    pub(super) fn paragraph(&mut self) -> Option<&mut Paragraph> {
         self.frames.iter_mut().rev().find_map(|frame| match frame {
             OpenElement::Paragraph(paragraph) => Some(paragraph.as_mut()),
             OpenElement::Table(_) | OpenElement::Cell(_) | OpenElement::Box(_) | OpenElement::Forms(_) => None,

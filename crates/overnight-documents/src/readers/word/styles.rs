@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::run::RunProperties;
 use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
 /// The most styles that are kept, and how far one is followed to those that it is based on.
@@ -16,6 +17,7 @@ struct ParagraphStyle {
     based_on: Option<String>,
     outline: Option<u8>,
     number: ListReference,
+    run: RunProperties,
 }
 
 /// A reference to a list and a level in it, as far as it is given.
@@ -53,6 +55,9 @@ impl ParagraphStyles {
                     }
                     "name" => style.name = element.value("val").unwrap_or_default().to_lowercase(),
                     "basedOn" => style.based_on = element.value("val"),
+                    "rPr" => style.run = RunProperties::read(&mut xml)?,
+                    // Of parts of a table.
+                    "tblStylePr" => xml.skip()?,
                     "outlineLvl" => style.outline = element.number("val"),
                     "numId" => style.number.list = element.value("val"),
                     "ilvl" => style.number.level = element.number("val"),
@@ -85,6 +90,11 @@ impl ParagraphStyles {
         self.chain(style)
             .find(|(_, style)| style.number.list.is_some())
             .map(|(id, style)| (style.number.clone(), id.to_owned()))
+    }
+
+    /// How runs in a style are shown.
+    pub(super) fn run(&self, style: Option<&str>) -> RunProperties {
+        self.chain(style).fold(RunProperties::default(), |run, (_, style)| run.over(&style.run))
     }
 
     fn find<T>(&self, style: Option<&str>, wanted: impl Fn(&ParagraphStyle) -> Option<T>) -> Option<T> {

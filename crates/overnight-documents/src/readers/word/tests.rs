@@ -8,6 +8,7 @@ use crate::units::Unit;
 const STYLES: &str = "<w:styles><w:style w:styleId=\"H1\"><w:name w:val=\"heading 1\"/></w:style>\
     <w:style w:styleId=\"Mine\"><w:basedOn w:val=\"H1\"/></w:style>\
     <w:style w:styleId=\"H2\"><w:name w:val=\"Heading 2\"/></w:style>\
+    <w:style w:type=\"character\" w:styleId=\"Sup\"><w:rPr><w:vertAlign w:val=\"superscript\"/></w:rPr></w:style>\
     <w:style w:styleId=\"T\"><w:name w:val=\"Title\"/></w:style></w:styles>";
 const NUMBERING: &str = "<w:numbering><w:abstractNum w:abstractNumId=\"0\">\
     <w:lvl w:ilvl=\"0\"><w:start w:val=\"1\"/><w:numFmt w:val=\"decimal\"/><w:lvlText w:val=\"%1.\"/></w:lvl>\
@@ -213,6 +214,93 @@ fn a_formula_is_written_such_that_it_is_read_in_one_way() {
     }
     let deep = format!("{}{}{}", "<m:d><m:e>".repeat(4_000), r("x"), "</m:e></m:d>".repeat(4_000));
     assert_eq!(read(&format!("<w:p><m:oMath>{deep}</m:oMath></w:p>"), &[]).text.matches('x').count(), 1);
+}
+
+fn run(properties: &str, text: &str) -> String {
+    format!("<w:r><w:rPr>{properties}</w:rPr><w:t xml:space=\"preserve\">{text}</w:t></w:r>")
+}
+
+#[test]
+fn a_run_says_what_is_seen_of_it() {
+    let (sup, sub) = ("<w:vertAlign w:val=\"superscript\"/>", "<w:vertAlign w:val=\"subscript\"/>");
+    let sym = |font: &str, char: &str| format!("<w:r><w:sym w:font=\"{font}\" w:char=\"{char}\"/></w:r>");
+    let font = |font: &str| format!("<w:rFonts w:ascii=\"{font}\" w:hAnsi=\"{font}\"/>");
+    for (runs, expected) in [
+        (
+            run("", "10") + &run(sup, "6") + &run("", " litres of H") + &run(sub, "2") + &run("", "O"),
+            "10⁶ litres of H₂O",
+        ),
+        (run("", "250") + &run("<w:rStyle w:val=\"Sup\"/>", "4"), "250⁴"),
+        (
+            run("", "EUR ") + &run("<w:strike/>", "100") + &run("<w:dstrike/>", " a") + &run("", " 200"),
+            "EUR ~~100 a~~ 200",
+        ),
+        (run("<w:strike w:val=\"0\"/>", "kept"), "kept"),
+        (
+            sym("Wingdings", "F0FE") + &sym("Wingdings", "F0A8") + &sym("Symbol", "F0B3") + &sym("Symbol", "00A3"),
+            "☑☐≥≤",
+        ),
+        (run(&font("Wingdings"), "þ ¨") + &run(&font("Symbol"), "m") + &run(&font("Arial"), "m"), "☑ ☐μm"),
+        (sym("Odd Font", "F041"), "[sign F041 of Odd Font]"),
+    ] {
+        assert_eq!(read(&format!("<w:p>{runs}</w:p>"), &[]).text.trim_end(), expected);
+    }
+}
+
+#[test]
+fn boxes_of_forms_show_what_was_chosen() {
+    let field = |data: &str, shown: &str| {
+        format!(
+            "<w:r><w:fldChar w:fldCharType=\"begin\"><w:ffData>{data}</w:ffData></w:fldChar></w:r><w:r><w:instrText>FORM\
+             </w:instrText></w:r><w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>{shown}<w:r><w:fldChar \
+             w:fldCharType=\"end\"/></w:r>"
+        )
+    };
+    let ticked = field("<w:checkBox><w:default w:val=\"0\"/><w:checked/></w:checkBox>", "");
+    let empty = field("<w:checkBox><w:default w:val=\"1\"/><w:checked w:val=\"0\"/></w:checkBox>", "");
+    let entries = "<w:listEntry w:val=\"North\"/><w:listEntry w:val=\"South\"/>";
+    let list = field(&format!("<w:ddList><w:result w:val=\"1\"/>{entries}</w:ddList>"), "");
+    let shown = field(&format!("<w:ddList>{entries}</w:ddList>"), &run("", "South"));
+    let body = format!("<w:p>{ticked}{}{empty}{}{list} {shown}</w:p>", run("", " yes "), run("", " no, "));
+    assert_eq!(read(&body, &[]).text, "☒ yes ☐ no, SouthSouth\n");
+}
+
+#[test]
+fn links_pictures_and_diagrams_are_told_in_their_place() {
+    let rels = "<Relationships><Relationship Id=\"r1\" Type=\"http://x/hyperlink\" Target=\"https://example.org/rules\" \
+        TargetMode=\"External\"/><Relationship Id=\"d1\" Type=\"http://x/diagramData\" Target=\"diagrams/data1.xml\"/></Relationships>";
+    let diagram = "<dgm:dataModel><dgm:pt><dgm:t><a:bodyPr/><a:p><a:r><a:t>Close the gate</a:t></a:r></a:p></dgm:t></dgm:pt>\
+        <dgm:pt><dgm:t><a:p><a:r><a:t>Wait</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>";
+    let field = "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> HYPERLINK \"mailto:a@example.org\" </w:instrText></w:r>\
+        <w:r><w:fldChar w:fldCharType=\"separate\"/></w:r><w:r><w:t>the office</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>";
+    let link = format!("<w:hyperlink r:id=\"r1\">{}{}</w:hyperlink>", run("", "the "), run("", "rules"));
+    let picture =
+        "<w:r><w:drawing><wp:docPr id=\"1\" descr=\"The level falls\"/><a:blip r:embed=\"x\"/></w:drawing></w:r>";
+    let smart = "<w:r><w:drawing><dgm:relIds r:dm=\"d1\"/></w:drawing></w:r>";
+    let body =
+        format!("<w:p>{}{link}{}{field}{}{picture}{smart}</w:p>", run("", "See "), run("", " and "), run("", ". "));
+    let (types, body) =
+        (types("wordprocessingml.document"), format!("<w:document><w:body>{body}</w:body></w:document>"));
+    let bytes = zip(&[
+        ("[Content_Types].xml", types.as_str()),
+        ("word/document.xml", &body),
+        ("word/_rels/document.xml.rels", rels),
+        ("word/diagrams/data1.xml", diagram),
+    ]);
+    let read = extract("a.docx", &bytes).unwrap();
+    let text = "See the rules (https://example.org/rules) and the office (mailto:a@example.org). [picture: The level falls]\n\n\
+        - Close the gate\n- Wait\n";
+    assert_eq!(described(&read), (Unit::Line, vec![text], vec![], vec!["1 image was left out"]));
+    assert!(crate::QuoteIndex::new(read.unit, read.text).find("See the rules and the office.", None).is_some());
+}
+
+#[test]
+fn a_drop_cap_begins_its_paragraph() {
+    for kind in ["drop", "margin"] {
+        let cap = p(&format!("<w:framePr w:dropCap=\"{kind}\" w:lines=\"2\"/>"), "A");
+        assert_eq!(read(&(cap + &p("", "t dawn the ferry leaves.")), &[]).text, "At dawn the ferry leaves.\n");
+    }
+    assert_eq!(read(&p("<w:framePr w:dropCap=\"drop\"/>", "A"), &[]).text, "A\n");
 }
 
 #[test]

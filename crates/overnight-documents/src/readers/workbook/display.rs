@@ -14,10 +14,15 @@ const MAX_NUMBER: f64 = 1e15;
 
 /// A cell's number format.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum NumberFormat {
+pub(crate) enum NumberFormat {
     /// As it is.
     General,
     Number(ssfmt::NumberFormat),
+    /// Whole figures, and whether thousands are set apart.
+    Whole {
+        format: ssfmt::NumberFormat,
+        is_grouped: bool,
+    },
     /// Whether it shows a date and a time.
     Date {
         date: bool,
@@ -28,23 +33,30 @@ pub(super) enum NumberFormat {
 }
 
 impl NumberFormat {
-    pub(super) fn parse(code: &str) -> Self {
+    /// By its code.
+    pub(crate) fn parse(code: &str) -> Self {
         let is_general = code.eq_ignore_ascii_case("general") || code == "@" || code.len() > MAX_CODE;
         match ssfmt::NumberFormat::parse(code) {
-            Ok(format) if !is_general => format.sections().first().and_then(date).unwrap_or(Self::Number(format)),
+            Ok(format) if !is_general => match format.sections().first().and_then(date) {
+                Some(date) => date,
+                None if code.contains(['%', 'E', 'e', '/']) => Self::Number(format),
+                None => Self::Whole { format, is_grouped: code.contains(",0") || code.contains(",#") },
+            },
             Ok(_) | Err(_) => Self::General,
         }
     }
 
-    pub(super) fn show(&self, number: f64, since_1904: bool) -> String {
+    /// A number as a cell with this format shows it.
+    pub(crate) fn show(&self, number: f64, since_1904: bool) -> String {
         let shown = match self {
             Self::Date { date, time } => dates::show(number, *date, *time, since_1904),
             Self::Elapsed => dates::elapsed(number),
-            Self::Number(format) if number.abs() < MAX_NUMBER => {
+            Self::Number(format) | Self::Whole { format, .. } if number.abs() < MAX_NUMBER => {
                 // Of 1.005, which is a little less in binary, Excel rounds the digits that it shows.
                 let decimal = if number.fract() == 0.0 { number } else { number * (1.0 + 4.0 * f64::EPSILON) };
                 Some(format.format(decimal, &ssfmt::FormatOptions::default()).trim().to_owned())
             }
+            Self::Whole { is_grouped, .. } => digits(number, *is_grouped),
             Self::General | Self::Number(_) => None,
         };
         // A format that shows nothing hides a value, and it is there all the same.
@@ -75,6 +87,23 @@ fn date(section: &Section) -> Option<NumberFormat> {
         }
     }
     (date || time).then_some(NumberFormat::Date { date, time })
+}
+
+/// All digits of a whole number that is too large to be shown by its format; none where they are no longer its own.
+pub(super) fn digits(number: f64, is_grouped: bool) -> Option<String> {
+    const MOST: f64 = 1e21;
+    if number.fract() != 0.0 || number.abs() >= MOST {
+        return None;
+    }
+    let figures = number.abs().to_string();
+    let mut shown = if number < 0.0 { "-".to_owned() } else { String::new() };
+    for (at, figure) in figures.chars().enumerate() {
+        if is_grouped && at > 0 && (figures.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(figure);
+    }
+    Some(shown)
 }
 
 /// A number with at most 15 digits that count, as Excel keeps them.
@@ -131,6 +160,10 @@ mod tests {
             ("_(\"€\"* #,##0.00_);_(\"€\"* \\(#,##0.00\\)", -12.5, "€(12.50)"),
             (";;;", 5.5, "5.5"),
             ("0", 1e22, "1E22"),
+            ("0", 4_400_123_412_341_234.0, "4400123412341234"),
+            ("0;-0", -123_456_789_012_345_680.0, "-123456789012345680"),
+            ("#,##0", 4_400_123_412_341_234.0, "4,400,123,412,341,234"),
+            ("General", 4_400_123_412_341_234.0, "4.40012341234123E15"),
             ("0;-0;\"none\"", 0.0, "none"),
             ("yyyy-mm-dd", 45_352.0, "2024-03-01"),
             ("m/d/yy h:mm", 45_352.5, "2024-03-01 12:00"),

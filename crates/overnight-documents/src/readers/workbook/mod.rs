@@ -1,13 +1,17 @@
 //! XLSX, XLSB, XLS and ODS.
 //!
 //! - `read`: which of them it is; `xlsx`: XLSX, with `strings` and `styles`; `xlsb`: XLSB; `ods`: ODS; `xls`: XLS
-//! - `pager`: a sheet's rows on pages; `display`: a number as a person sees it
+//! - `pager`: a sheet's rows on pages; `display`: a number as a person sees it; `rich_text`: runs of text;
+//!   `code_page`: what old workbooks are written in; `beside`: what sheets have beside their cells
 
+mod beside;
+mod code_page;
 mod dates;
 mod display;
 mod ods;
 mod pager;
 mod read;
+mod rich_text;
 mod strings;
 mod styles;
 #[cfg(test)]
@@ -16,4 +20,5 @@ mod xls;
 mod xlsb;
 mod xlsx;
 
+pub(crate) use display::NumberFormat;
 pub(crate) use read::WorkbookReader;

@@ -41,7 +41,7 @@ pub(super) struct Pager<'p> {
     rows: Vec<SheetRow>,
     chars: usize,
     gaps: Vec<String>,
-    /// Texts that stand over the sheet's cells.
+    /// Texts that stand over the sheet's cells, and what is said of its pictures.
     boxes: Vec<String>,
     /// Pages of this sheet that were told.
     told: u64,
@@ -117,8 +117,8 @@ impl<'p> Pager<'p> {
     }
 
     /// A text over the sheet's cells; it is told behind them.
-    pub(super) fn text_box(&mut self, text: &str) {
-        self.boxes.push(one_line(text));
+    pub(super) fn beside(&mut self, text: String) {
+        self.boxes.push(text);
     }
 
     /// The sheet ends here.
@@ -198,7 +198,7 @@ impl<'p> Pager<'p> {
             }
         }
         for text in boxes.iter().filter(|text| !text.is_empty()) {
-            blocks.add(BlockKind::Paragraph, &format!("Text box: {text}"));
+            blocks.add(BlockKind::Paragraph, text);
         }
         self.pages.text(&blocks.take())
     }

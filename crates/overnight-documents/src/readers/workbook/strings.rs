@@ -1,5 +1,6 @@
 //! The texts that a workbook's cells share. In one piece, so that millions of empty ones cost little.
 
+use super::rich_text::RichText;
 use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
 #[derive(Debug, Default)]
@@ -23,15 +24,12 @@ impl Strings {
     }
 
     fn fill(&mut self, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
+        let mut text = RichText::default();
         loop {
             match xml.next()? {
-                XmlNode::Start(element) => match element.name() {
-                    "t" => self.text.push_str(&xml.text()?),
-                    // How a name is read aloud.
-                    "rPh" => xml.skip()?,
-                    _ => {}
-                },
+                XmlNode::Start(element) => text.learn(&element, xml)?,
                 XmlNode::End(name) if name == "si" => {
+                    self.text.push_str(&text.take());
                     self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
                 }
                 XmlNode::Over => return Ok(()),

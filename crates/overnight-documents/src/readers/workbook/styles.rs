@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::display::NumberFormat;
+use super::rich_text::CellFont;
 use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
 /// The most styles that Excel itself allows.
@@ -13,6 +14,9 @@ pub(super) struct CellStyles {
     /// Of each style, which of `formats` it has.
     cells: Vec<usize>,
     formats: Vec<NumberFormat>,
+    /// Of each style, its font.
+    cell_fonts: Vec<usize>,
+    fonts: Vec<CellFont>,
 }
 
 impl CellStyles {
@@ -22,7 +26,7 @@ impl CellStyles {
         let mut xml = xml?;
         let mut codes: HashMap<u32, String> = HashMap::new();
         let mut known: HashMap<u32, usize> = HashMap::new();
-        let mut is_inside = false;
+        let (mut is_inside, mut in_fonts) = (false, false);
         loop {
             match xml.next()? {
                 XmlNode::Start(element) => match element.name() {
@@ -32,6 +36,9 @@ impl CellStyles {
                             codes.insert(id, code);
                         }
                     }
+                    "fonts" => in_fonts = true,
+                    "font" if in_fonts && styles.fonts.len() < MAX_STYLES => styles.fonts.push(CellFont::default()),
+                    _ if in_fonts => styles.fonts.last_mut().into_iter().for_each(|font| font.learn(&element)),
                     "cellXfs" => is_inside = true,
                     "xf" if is_inside && styles.cells.len() < MAX_STYLES => {
                         let id = element.number("numFmtId").unwrap_or(0);
@@ -41,14 +48,23 @@ impl CellStyles {
                             styles.formats.len() - 1
                         });
                         styles.cells.push(place);
+                        styles.cell_fonts.push(element.number("fontId").unwrap_or(0));
                     }
                     _ => {}
                 },
-                XmlNode::End(name) => is_inside &= name != "cellXfs",
+                XmlNode::End(name) => {
+                    is_inside &= name != "cellXfs";
+                    in_fonts &= name != "fonts";
+                }
                 XmlNode::Over => return Ok(styles),
                 XmlNode::Text(_) => {}
             }
         }
+    }
+
+    /// The font of a style.
+    pub(super) fn font(&self, style: usize) -> Option<&CellFont> {
+        self.fonts.get(*self.cell_fonts.get(style)?)
     }
 
     pub(super) fn format(&self, style: usize) -> Option<&NumberFormat> {

@@ -76,6 +76,30 @@ fn a_sheet_is_a_page_and_cells_are_as_a_person_sees_them() {
 }
 
 #[test]
+fn cells_show_raised_and_struck_text_and_where_links_lead() {
+    let run = |properties: &str, text: &str| format!("<r><rPr>{properties}</rPr><t>{text}</t></r>");
+    let rich = |runs: &str| format!("<c t=\"inlineStr\"><is>{runs}</is></c>");
+    let cells = rich(&(run("", "10") + &run("<vertAlign val=\"superscript\"/>", "5")))
+        + &rich(&(run("<strike/>", "old") + &run("<rFont val=\"Wingdings\"/>", "\u{f0fc}")))
+        + "<c r=\"C1\" t=\"str\"><v>terms</v></c><c t=\"str\"><f>HYPERLINK(\"https://example.org/f\",\"form\")</f><v>form</v></c>";
+    let sheet = format!(
+        "<worksheet><sheetData><row r=\"1\">{cells}</row></sheetData><hyperlinks><hyperlink ref=\"C1\" r:id=\"h\"/></hyperlinks></worksheet>"
+    );
+    let rels = "<Relationships><Relationship Id=\"h\" Type=\"x/hyperlink\" Target=\"https://example.org/t\" TargetMode=\"External\"/></Relationships>";
+    let (types, book) = (types("spreadsheetml.sheet"), relations(&[("r0", "worksheet", "worksheets/0.xml")]));
+    let parts = [
+        ("[Content_Types].xml", types.as_str()),
+        ("xl/workbook.xml", "<workbook><sheets><sheet name=\"S\" r:id=\"r0\"/></sheets></workbook>"),
+        ("xl/_rels/workbook.xml.rels", book.as_str()),
+        ("xl/worksheets/0.xml", &sheet),
+        ("xl/worksheets/_rels/0.xml.rels", rels),
+    ];
+    let extracted = extract("a.xlsx", &zip(&parts)).unwrap();
+    let row = "| 10⁵ | ~~old~~✓ | terms (https://example.org/t) | form (https://example.org/f) |";
+    assert_eq!(described(&extracted).0, [format!("# S\n\n{row}\n| --- | --- | --- | --- |\n")]);
+}
+
+#[test]
 fn sheets_that_are_too_many_are_told() {
     let sheet = |at| format!("<sheet name=\"S{at}\" sheetId=\"{at}\" r:id=\"r0\"/>");
     let list: String = (1..=10_002).map(sheet).collect();
@@ -219,5 +243,36 @@ fn old_office_files_are_told_apart_by_their_streams() {
         ),
     ] {
         assert_eq!(extract("a.docx", &with(name)).unwrap_err().to_string(), expected);
+    }
+}
+
+/// An XLS of Excel 97 with one sheet: records that say their code page, and texts that are kept in Unicode all the same.
+#[test]
+fn an_old_workbook_is_read_whatever_code_page_it_names() {
+    let record = |kind: u16, data: &[u8]| {
+        let length = u16::try_from(data.len()).unwrap();
+        [&kind.to_le_bytes(), &length.to_le_bytes(), data].concat()
+    };
+    let begin = |kind: u8| record(0x0809, &[0, 6, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let label = record(0x0204, b"\0\0\0\0\0\0\x06\0\0Geb\xfchr");
+    let wide: Vec<u8> = "Ж5".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide = record(0x0204, &[&b"\0\0\x01\0\0\0\x02\0\x01"[..], &wide].concat());
+    let number = record(0x0203, &[&b"\0\0\x02\0\0\0"[..], &4_400_123_412_341_234_f64.to_le_bytes()].concat());
+    for code_page in [437_u16, 1200, 1250, 1251, 932, 10_000] {
+        let globals = |at: u32| {
+            let sheet = record(0x0085, &[&at.to_le_bytes()[..], b"\0\0\x01\0S"].concat());
+            [begin(5), record(0x0042, &code_page.to_le_bytes()), sheet, record(0x000a, b"")].concat()
+        };
+        let at = u32::try_from(globals(0).len()).unwrap();
+        let mut stream =
+            [globals(at), begin(0x10), label.clone(), wide.clone(), number.clone(), record(0x000a, b"")].concat();
+        // Short streams are kept elsewhere in such a file.
+        stream.resize(4_096, 0);
+        let version = cfb::Version::V3;
+        let mut file = cfb::CompoundFile::create_with_version(version, Cursor::new(Vec::new())).unwrap();
+        std::io::Write::write_all(&mut file.create_stream("/Workbook").unwrap(), &stream).unwrap();
+        file.flush().unwrap();
+        let text = extract("a.xls", &file.into_inner().into_inner()).unwrap().text;
+        assert_eq!(text, "# S\n\n| Gebühr | Ж5 | 4400123412341234 |\n| --- | --- | --- |\n", "{code_page}");
     }
 }

@@ -4,10 +4,10 @@ use std::io::Cursor;
 
 use calamine::{Data, Reader, SheetType, SheetVisible, Xls, XlsError};
 
-use super::dates;
-use super::display::general;
+use super::display::{digits, general};
 use super::pager::{Pager, SheetCell};
 use super::xlsx::{bounded, tell_hidden};
+use super::{code_page, dates};
 use crate::readers::{PageSink, ReadFailure};
 use crate::refusal::Refusal;
 use crate::units::Unit;
@@ -19,7 +19,11 @@ const NUMBERS: &str =
 
 pub(super) fn read(bytes: &[u8], pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
     let damaged = |why: String| Refusal::Damaged { format: FORMAT.to_owned(), why };
-    let mut workbook: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(|error| match error {
+    let (options, note) = code_page::options(bytes);
+    if let Some(note) = note {
+        pages.note(note)?;
+    }
+    let mut workbook: Xls<_> = Xls::new_with_options(Cursor::new(bytes), options).map_err(|error| match error {
         XlsError::Password => Refusal::Encrypted { format: "an Excel workbook".to_owned() },
         // What else there is, is in words of the library's.
         _ => damaged("its records are damaged".to_owned()),
@@ -65,6 +69,8 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn PageSink) -> Result<Unit, ReadF
 fn show(value: &Data, since_1904: bool) -> String {
     match value {
         Data::Int(number) => number.to_string(),
+        // Its format isn't known: digits can't be wrong.
+        Data::Float(number) if number.abs() >= 1e15 => digits(*number, false).unwrap_or_else(|| general(*number)),
         Data::Float(number) => general(*number),
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Bool(true) => "TRUE".to_owned(),

@@ -5,10 +5,11 @@
 use std::collections::HashMap;
 use std::io::{BufReader, Read};
 
+use super::beside::SheetExtras;
 use super::display::NumberFormat;
 use super::pager::{Pager, SheetCell};
 use super::styles::built_in;
-use super::xlsx::{SheetExtras, bounded, tell_hidden};
+use super::xlsx::{bounded, tell_hidden};
 use crate::readers::PageSink;
 use crate::readers::package::{BrokenPart, Halt, Package, Relations};
 
@@ -102,7 +103,7 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<()
                     Err(Halt::Failure(failure)) => return Err(failure.into()),
                 }
                 for text in extras.read(package, &relation.part) {
-                    writer.text_box(&text);
+                    writer.beside(text);
                 }
             }
             Some(_) => writer.gap("a chart, dialogs or macros, which aren't read"),

@@ -1,9 +1,12 @@
 //! XLSX: a sheet is a part, and its cells pass by one after another.
 
+use super::beside::{SheetExtras, link_targets};
 use super::display::NumberFormat;
 use super::pager::{MAX_CELL, Pager, SheetCell};
+use super::rich_text::RichText;
 use super::strings::Strings;
 use super::styles::CellStyles;
+use crate::links;
 use crate::readers::package::{BrokenPart, Element, Halt, Package, Relations, Xml, XmlNode};
 use crate::readers::{PageSink, Stopped, note_counts};
 
@@ -60,7 +63,7 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<()
                     Err(Halt::Failure(failure)) => return Err(failure.into()),
                 }
                 for text in beside.read(package, &relation.part) {
-                    writer.text_box(&text);
+                    writer.beside(text);
                 }
             }
             Some(relation) => writer.gap(match relation.kind.as_str() {
@@ -99,6 +102,7 @@ fn sheets(package: &Package<'_>, main: &str) -> Result<(Vec<Sheet>, u64, bool), 
 }
 
 fn read_sheet(package: &Package<'_>, part: &str, shared: &WorkbookParts, pager: &mut Pager<'_>) -> Result<(), Halt> {
+    let targets = link_targets(package, part);
     let mut xml = Xml::need(package, part)?;
     let (mut row, mut column) = (0, 0);
     let mut cells: Vec<SheetCell> = Vec::new();
@@ -119,7 +123,11 @@ fn read_sheet(package: &Package<'_>, part: &str, shared: &WorkbookParts, pager: 
                     }
                     match read_cell(&element, &mut xml, shared, pager) {
                         Ok(text) if text.is_empty() => {}
-                        Ok(text) => cells.push((column, text)),
+                        Ok(mut text) => {
+                            let target = if targets.is_empty() { None } else { targets.get(&(row, column)) };
+                            text.push_str(&target.and_then(|target| links::behind(&text, target)).unwrap_or_default());
+                            cells.push((column, text));
+                        }
                         Err(broken) => break Err(broken.into()),
                     }
                     column += 1;
@@ -155,17 +163,17 @@ fn read_cell(
 ) -> Result<String, BrokenPart> {
     let kind = element.value("t").unwrap_or_default();
     let style = element.number("s").unwrap_or(0);
-    let (mut value, mut formula, mut inline) = (None, None, String::new());
+    let (mut value, mut formula, mut inline) = (None, None, RichText::default());
     xml.each("c", |inner, xml| {
         match inner.name() {
             "v" => value = Some(xml.text()?).filter(|value| !value.is_empty()),
             "f" => formula = Some(xml.text()?),
-            "t" => inline.push_str(&xml.text()?),
-            "rPh" => xml.skip()?,
-            _ => {}
+            _ => inline.learn(inner, xml)?,
         }
         Ok(())
     })?;
+    let inline = inline.take();
+    let target = formula.as_deref().and_then(formula_target);
     let text = match (value, formula) {
         (None, Some(formula)) if !formula.is_empty() && inline.is_empty() => {
             pager.gap("formulas whose results aren't kept in the file; they stand as formulas");
@@ -192,7 +200,15 @@ fn read_cell(
             },
         },
     };
+    let mut text = shared.styles.font(style).map_or_else(|| text.clone(), |font| font.shown(text.clone()));
+    text.push_str(&target.and_then(|target| links::behind(&text, &target)).unwrap_or_default());
     Ok(bounded(text, pager))
+}
+
+/// Where the formula of a link leads, if it says so itself.
+fn formula_target(formula: &str) -> Option<String> {
+    let rest = formula.trim_start().strip_prefix("HYPERLINK(")?.trim_start().strip_prefix('"')?;
+    rest.split('"').next().map(str::to_owned)
 }
 
 /// A cell's text, as long as a cell can be.
@@ -206,62 +222,10 @@ pub(super) fn bounded(mut text: String, pager: &mut Pager<'_>) -> String {
 }
 
 /// The column of a place like `BC12`, from 0.
-fn column_of(place: &str) -> Option<u32> {
+pub(super) fn column_of(place: &str) -> Option<u32> {
     let letters = place.chars().take_while(char::is_ascii_alphabetic).take(4);
     let column = letters.fold(0_u32, |column, letter| column * 26 + u32::from(letter.to_ascii_uppercase()) - 64);
     column.checked_sub(1)
-}
-
-/// The texts of the shapes in a drawing.
-fn boxes(xml: &mut Xml<'_>, texts: &mut Vec<String>) -> Result<(), BrokenPart> {
-    let mut text = String::new();
-    loop {
-        match xml.next()? {
-            XmlNode::Start(element) if element.name() == "t" => text.push_str(&xml.text()?),
-            XmlNode::Start(element) if matches!(element.name(), "br" | "p") => text.push('\n'),
-            XmlNode::Start(element) if element.name() == "Fallback" => xml.skip()?,
-            XmlNode::End(name) if name == "txBody" => texts.push(std::mem::take(&mut text)),
-            XmlNode::Over => return Ok(()),
-            XmlNode::Start(_) | XmlNode::End(_) | XmlNode::Text(_) => {}
-        }
-    }
-}
-
-/// What sheets have beside their cells, counted.
-#[derive(Debug, Default)]
-pub(super) struct SheetExtras {
-    charts: usize,
-    images: usize,
-    comments: usize,
-}
-
-impl SheetExtras {
-    /// The texts of boxes on a sheet; the rest is counted.
-    pub(super) fn read(&mut self, package: &Package<'_>, sheet: &str) -> Vec<String> {
-        let relations = Relations::of(package, sheet).unwrap_or_default();
-        self.comments += relations.count("comments");
-        let Some(drawing) = relations.first("drawing") else { return Vec::new() };
-        let drawn = Relations::of(package, drawing).unwrap_or_default();
-        self.charts += drawn.count("chart");
-        self.images += drawn.count("image");
-        let mut texts = Vec::new();
-        // What stands before damage.
-        let _ = Xml::need(package, drawing).and_then(|mut xml| boxes(&mut xml, &mut texts));
-        texts
-    }
-
-    pub(super) fn tell(&self, pages: &mut dyn PageSink) -> Result<(), Stopped> {
-        let counts = [
-            (
-                self.charts,
-                "1 chart was left out; its figures are those of cells",
-                "charts were left out; their figures are those of cells",
-            ),
-            (self.images, "1 image was left out", "images were left out"),
-            (self.comments, "comments on 1 sheet were left out", "sheets have comments, which were left out"),
-        ];
-        note_counts(pages, &counts.map(|(count, one, many)| (count as u64, one, many)))
-    }
 }
 
 /// How many sheets are hidden.

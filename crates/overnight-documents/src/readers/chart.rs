@@ -1,8 +1,8 @@
-//! The figures that a chart was drawn from: they are kept beside it, so that it can be shown without its workbook.
+//! The figures that a chart was drawn from: they are kept beside it, so that it can be shown without its workbook. They are
+//! written as their workbook shows them.
 
-use super::archive::Package;
-use super::blocks::{BlockKind, Blocks, one_line, row, rule};
-use super::xml::{BrokenPart, Xml, XmlNode};
+use super::package::{BlockKind, Blocks, BrokenPart, Package, Xml, XmlNode, one_line, row, rule};
+use super::workbook::NumberFormat;
 
 /// The most points of a series and series of a chart.
 const MAX_POINTS: usize = 10_000;
@@ -44,6 +44,8 @@ fn read(package: &Package<'_>, part: &str) -> Result<(String, Vec<Series>), Brok
     let mut series: Option<Series> = None;
     let (mut at, mut in_title) = ("", 0_u32);
     let mut index = 0_usize;
+    let (mut of_all, mut of_point) = (NumberFormat::General, None);
+    let (mut is_number, mut since_1904) = (false, false);
     loop {
         match xml.next()? {
             XmlNode::Start(element) => match element.name() {
@@ -52,9 +54,19 @@ fn read(package: &Package<'_>, part: &str) -> Result<(String, Vec<Series>), Brok
                 "tx" => at = "tx",
                 "cat" | "xVal" => at = "cat",
                 "val" | "yVal" => at = "val",
-                "pt" => index = element.number("idx").unwrap_or(0),
+                "date1904" => since_1904 = element.is_on("val"),
+                "numCache" | "numLit" => (is_number, of_all) = (true, NumberFormat::General),
+                "strCache" | "strLit" => is_number = false,
+                "formatCode" => of_all = NumberFormat::parse(&xml.text()?),
+                "pt" => {
+                    index = element.number("idx").unwrap_or(0);
+                    of_point = element.value("formatCode").map(|code| NumberFormat::parse(&code));
+                }
                 "v" => {
                     let text = one_line(&xml.text()?);
+                    let number = text.parse::<f64>().ok().filter(|_| is_number);
+                    let format = of_point.as_ref().unwrap_or(&of_all);
+                    let text = number.map_or(text, |number| format.show(number, since_1904));
                     let Some(series) = &mut series else { continue };
                     let place = match at {
                         "tx" => {

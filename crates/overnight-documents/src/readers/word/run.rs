@@ -1,0 +1,90 @@
+//! How a run of text is shown: what its own properties and its styles make of it.
+
+use std::borrow::Cow;
+
+use crate::raised::Script;
+use crate::readers::RunStyle;
+use crate::readers::package::{BrokenPart, Xml};
+use crate::sign_fonts;
+
+/// What is said of a run; what isn't said is as below it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct RunProperties {
+    script: Option<Script>,
+    is_struck: Option<bool>,
+    is_hidden: Option<bool>,
+    /// The fonts of ASCII's letters and of others.
+    ascii: Option<String>,
+    other: Option<String>,
+    pub(super) style: Option<String>,
+}
+
+impl RunProperties {
+    /// Reads them; their first tag came last.
+    pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, BrokenPart> {
+        let mut run = Self::default();
+        xml.each("rPr", |element, xml| {
+            match element.name() {
+                "rPrChange" => xml.skip()?,
+                "vertAlign" => {
+                    run.script = Some(match element.value("val").as_deref() {
+                        Some("superscript") => Script::Raised,
+                        Some("subscript") => Script::Lowered,
+                        Some(_) | None => Script::Level,
+                    });
+                }
+                "strike" | "dstrike" => {
+                    run.is_struck = Some(element.is_on("val") || run.is_struck.unwrap_or_default());
+                }
+                "vanish" => run.is_hidden = Some(element.is_on("val")),
+                "rFonts" => {
+                    run.ascii = element.value("ascii");
+                    run.other = element.value("hAnsi").or_else(|| run.ascii.clone());
+                }
+                "rStyle" => run.style = element.value("val"),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(run)
+    }
+
+    /// These, and what they don't say as it is `below`.
+    pub(super) fn over(self, below: &Self) -> Self {
+        Self {
+            script: self.script.or(below.script),
+            is_struck: self.is_struck.or(below.is_struck),
+            is_hidden: self.is_hidden.or(below.is_hidden),
+            ascii: self.ascii.or_else(|| below.ascii.clone()),
+            other: self.other.or_else(|| below.other.clone()),
+            style: self.style.or_else(|| below.style.clone()),
+        }
+    }
+
+    pub(super) fn is_hidden(&self) -> bool {
+        self.is_hidden.unwrap_or_default()
+    }
+
+    pub(super) fn in_line(&self) -> RunStyle {
+        RunStyle { script: self.script.unwrap_or_default(), is_struck: self.is_struck.unwrap_or_default() }
+    }
+
+    /// What a person sees of `text`.
+    pub(super) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let (ascii, other) = (self.ascii.as_deref().unwrap_or_default(), self.other.as_deref().unwrap_or_default());
+        if ascii.is_empty() && other.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        if ascii == other || text.is_ascii() {
+            return sign_fonts::shown_in(ascii, text).map_or(Cow::Borrowed(text), Cow::Owned);
+        }
+        let mut shown = String::with_capacity(text.len());
+        let mut buffer = [0; 4];
+        for found in text.chars() {
+            let one = found.encode_utf8(&mut buffer);
+            let font = if found.is_ascii() { ascii } else { other };
+            shown.push_str(sign_fonts::shown_in(font, one).as_deref().unwrap_or(one));
+        }
+        Cow::Owned(shown)
+    }
+}

@@ -1,0 +1,72 @@
+//! The text of a cell as it is put together of runs.
+
+use crate::raised::Script;
+use crate::readers::package::{BrokenPart, Element, Xml};
+use crate::readers::{InlineText, RunStyle};
+use crate::sign_fonts;
+
+/// A font as far as it changes what a text says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct CellFont {
+    style: RunStyle,
+    name: String,
+}
+
+impl CellFont {
+    /// Takes in one of its properties.
+    pub(super) fn learn(&mut self, element: &Element) {
+        match element.name() {
+            "vertAlign" => {
+                self.style.script = match element.value("val").as_deref() {
+                    Some("superscript") => Script::Raised,
+                    Some("subscript") => Script::Lowered,
+                    Some(_) | None => Script::Level,
+                };
+            }
+            "strike" => self.style.is_struck = element.is_on("val"),
+            "name" | "rFont" => self.name = element.value("val").unwrap_or_default(),
+            _ => {}
+        }
+    }
+
+    /// What a person sees of a text that is set in it.
+    pub(super) fn shown(&self, text: String) -> String {
+        let text = sign_fonts::shown_in(&self.name, &text).unwrap_or(text);
+        if self.style == RunStyle::default() {
+            return text;
+        }
+        let mut line = InlineText::default();
+        line.push(self.style, &text);
+        line.take()
+    }
+}
+
+/// A text that is being read.
+#[derive(Debug, Default)]
+pub(super) struct RichText {
+    line: InlineText,
+    font: CellFont,
+}
+
+impl RichText {
+    /// Takes in an element of it, whose first tag came last.
+    pub(super) fn learn(&mut self, element: &Element, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
+        match element.name() {
+            "r" => self.font = CellFont::default(),
+            "t" => {
+                let text = xml.text()?;
+                let shown = sign_fonts::shown_in(&self.font.name, &text);
+                self.line.push(self.font.style, shown.as_ref().unwrap_or(&text));
+            }
+            // How a name is read aloud.
+            "rPh" => xml.skip()?,
+            _ => self.font.learn(element),
+        }
+        Ok(())
+    }
+
+    pub(super) fn take(&mut self) -> String {
+        self.font = CellFont::default();
+        self.line.take()
+    }
+}
