@@ -2,9 +2,10 @@
 
 use super::{
     TableColumns,
-    table::{ExportError, TableNotes, TableWriter, defused, shown},
+    table::{ExportError, TableNotes, TableWriter, shown},
 };
 use csv::{Terminator, Writer, WriterBuilder};
+use overnight_core::spreadsheet::defused;
 use serde_json::Value;
 use std::io::Write;
 

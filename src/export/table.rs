@@ -131,16 +131,3 @@ pub(super) fn shown(value: &Value) -> String {
         other => other.to_string(),
     }
 }
-
-/// Spreadsheets take a cell that begins so for a formula; behind an apostrophe it is text.
-const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
-
-/// Whether a spreadsheet may take a text for a formula.
-pub(super) fn is_formula(text: &str) -> bool {
-    text.starts_with(FORMULA)
-}
-
-/// A text that no spreadsheet takes for a formula.
-pub(super) fn defused(text: String) -> String {
-    if is_formula(&text) { format!("'{text}") } else { text }
-}

@@ -4,8 +4,9 @@
 use super::{
     TableColumns,
     columns::EXACT,
-    table::{ExportError, TableNotes, TableWriter, is_formula, shown},
+    table::{ExportError, TableNotes, TableWriter, shown},
 };
+use overnight_core::spreadsheet::is_formula;
 use rust_xlsxwriter::{Format, Note, Url, Workbook, Worksheet, XlsxError};
 use serde_json::{Number, Value};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 //! a library's setup, and no library does the other thing that is needed, which is to keep a cell from being a formula.
 
 use super::index::IndexEntry;
+use overnight_core::spreadsheet::defused;
 
 const HEADING: [&str; 9] = ["job", "label", "status", "instructions", "documents", "path", "sha256", "bytes", "state"];
 
@@ -28,11 +29,8 @@ fn line(cells: [String; 9]) -> String {
     cells.map(|text| cell(&text)).join(",") + "\r\n"
 }
 
-/// Spreadsheets take a cell that begins so for a formula, also within quotes; behind an apostrophe it is text.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
-
 fn cell(text: &str) -> String {
-    let text = if text.starts_with(FORMULA) { format!("'{text}") } else { text.to_owned() };
+    let text = defused(text.to_owned());
     if text.contains([',', '"', '\r', '\n', ';', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
@@ -42,7 +40,8 @@ mod tests {
 
     #[test]
     fn a_cell_is_never_a_formula_and_never_two_cells() {
-        let cells = ["plain.md", "a,b", "say \"no\"", "two\r\nlines", "=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\r=1"];
+        let cells =
+            ["plain.md", "a,b", "say \"no\"", "two\r\nlines", "=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\r=1", "＝1+1"];
         assert_eq!(
             cells.map(cell),
             [
@@ -55,7 +54,8 @@ mod tests {
                 "\"'-1\"",
                 "\"'@sum(a1)\"",
                 "\"'\t=1\"",
-                "\"'\r=1\""
+                "\"'\r=1\"",
+                "\"'＝1+1\""
             ]
         );
     }

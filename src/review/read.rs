@@ -3,6 +3,7 @@
 use super::{
     JobReview, ReviewedQuote, ReviewedRecord, SourceDocument,
     doubt::{by_doubt, doubts},
+    exact_numbers,
     fields::{fields, shown},
     job_review::JobFinding,
     record_anchor,
@@ -112,7 +113,7 @@ impl JobReview {
             Err(error) if error.is_not_found() => return self.notes.push(format!("{file} is not written yet.")),
             Err(error) => return self.notes.push(format!("{file} can't be read ({error}).")),
         };
-        let content: Value = match serde_json::from_slice(&content) {
+        let content: Value = match exact_numbers::from_slice(&content) {
             Ok(content) => content,
             Err(error) => return self.notes.push(format!("{file} is no JSON ({error}).")),
         };

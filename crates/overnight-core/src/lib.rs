@@ -4,7 +4,8 @@
 //!
 //! From the bottom up, and each uses only what is above it in this list:
 //!
-//! - [`amount`], [`tokens`], [`yaml`]: amounts and YAML as people write them, an estimate of tokens
+//! - [`amount`], [`tokens`], [`yaml`], [`spreadsheet`]: amounts and YAML as people write them, an estimate of tokens, texts
+//!   that no spreadsheet takes for formulas
 //! - [`message`]: what a model and the runner exchange
 //! - [`job`]: what a job is: what was asked, the facts ([`job::event`]), the state that they say ([`job::state`]), the calls as
 //!   they are understood ([`job::call`]), the plan, the todos, the contract, what two readers of the documents have in common
@@ -19,5 +20,6 @@ pub mod job;
 pub mod machine;
 pub mod message;
 pub mod prompt;
+pub mod spreadsheet;
 pub mod tokens;
 pub mod yaml;

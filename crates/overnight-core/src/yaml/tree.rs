@@ -121,6 +121,16 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         Ok(u64::try_from(value).map_or(YamlNode::Number(value as f64), YamlNode::Whole))
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "only limits in a schema are so large")]
+    fn visit_u128<E: Error>(self, value: u128) -> Result<YamlNode, E> {
+        Ok(u64::try_from(value).map_or(YamlNode::Number(value as f64), YamlNode::Whole))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "only limits in a schema are so large")]
+    fn visit_i128<E: Error>(self, value: i128) -> Result<YamlNode, E> {
+        Ok(u64::try_from(value).map_or(YamlNode::Number(value as f64), YamlNode::Whole))
+    }
+
     fn visit_f64<E: Error>(self, value: f64) -> Result<YamlNode, E> {
         Ok(YamlNode::Number(value))
     }
