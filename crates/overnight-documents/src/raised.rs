@@ -54,7 +54,7 @@ pub(crate) fn push(line: &mut String, script: Script, run: &str) {
     let before = line.chars().next_back().filter(|last| !last.is_whitespace() && run.starts_with(text));
     let is_bracketed = text.starts_with('[') && text.ends_with(']');
     let is_ending =
-        before.is_some_and(char::is_numeric) && is_all(text, char::is_alphabetic) && text.chars().nth(1).is_some();
+        before.is_none_or(char::is_numeric) && is_all(text, char::is_alphabetic) && text.chars().nth(1).is_some();
     if text.is_empty() || is_bracketed || is_ending || text.chars().any(|found| is_written(found, script)) {
         return line.push_str(run);
     }

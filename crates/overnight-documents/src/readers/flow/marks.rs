@@ -1,5 +1,6 @@
 //! Signs for what plain text doesn't show: raised, lowered and struck text, and the numbers before the items of lists.
 
+use crate::raised::{self, Script};
 use crate::readers::package::roman;
 
 /// How a run of characters is set.
@@ -10,25 +11,20 @@ pub(crate) struct Emphasis {
     pub(crate) is_struck: bool,
 }
 
-/// A run with the signs for how it is set: `10^5`, `x^(n+1)`, `H_2O`, `~~no longer~~`. Raised letters of words, as in `1st`,
+/// A run with the signs for how it is set: `10⁵`, `x^(n+1)`, `H₂O`, `~~no longer~~`. Raised letters of words, as in `1st`,
 /// change no number and get no sign.
 pub(crate) fn written(text: &str, emphasis: Emphasis) -> String {
     let bare = text.trim();
     if bare.is_empty() {
         return text.to_owned();
     }
-    let sign = match emphasis {
-        Emphasis { is_raised: true, .. } => Some('^'),
-        Emphasis { is_lowered: true, .. } => Some('_'),
-        _ => None,
+    let script = match emphasis {
+        Emphasis { is_raised: true, .. } => Script::Raised,
+        Emphasis { is_lowered: true, .. } => Script::Lowered,
+        _ => Script::Level,
     };
-    let is_one = bare.chars().count() == 1 || bare.chars().all(|found| found.is_ascii_digit());
-    let says_much = bare.chars().any(|found| !found.is_alphabetic()) || bare.chars().count() == 1;
-    let set = match sign.filter(|_| says_much) {
-        Some(sign) if is_one => format!("{sign}{bare}"),
-        Some(sign) => format!("{sign}({bare})"),
-        None => bare.to_owned(),
-    };
+    let mut set = String::new();
+    raised::push(&mut set, script, bare);
     let set = if emphasis.is_struck { format!("~~{set}~~") } else { set };
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len();
@@ -63,11 +59,11 @@ mod tests {
             (Emphasis { is_raised: true, ..Emphasis::default() }, Emphasis { is_lowered: true, ..Emphasis::default() });
         let struck = Emphasis { is_struck: true, ..Emphasis::default() };
         for (text, emphasis, expected) in [
-            ("5", raised, "^5"),
-            ("-12 ", raised, "^(-12) "),
+            ("5", raised, "⁵"),
+            ("-12 ", raised, "⁻¹² "),
             ("st", raised, "st"),
             ("n+1", raised, "^(n+1)"),
-            ("2", lowered, "_2"),
+            ("2", lowered, "₂"),
             (" old price", struck, " ~~old price~~"),
             ("  ", struck, "  "),
         ] {

@@ -58,7 +58,7 @@ fn headings_lists_tables_and_notes_are_blocks() {
     ];
     let formula = "<math><semantics><mi>E</mi><annotation>E = m c^2</annotation></semantics></math>";
     let read = extract("a.odt", &file("text", styles, &body.concat(), &[("Object 1/content.xml", formula)])).unwrap();
-    let text = "# 1. Duties\n\n10^5 ~~old~~ a  b\nc[1]\n\n1. one\n  1.a) deeper\n  1.b) and so\n2. two\n3. three\n- point\n  goes on\n\n\
+    let text = "# 1. Duties\n\n10⁵ ~~old~~ a  b\nc[1]\n\n1. one\n  1.a) deeper\n  1.b) and so\n2. two\n3. three\n- point\n  goes on\n\n\
         | Item | Price |\n| --- | --- |\n| Lamp | 12 |\n\nBeside\n\nboxed\n\nE = m c^2\n\n[1] In May.\n";
     let notes = vec![
         "1 comment was left out",

@@ -33,7 +33,7 @@ fn characters_come_in_every_way_that_they_are_written() {
             "{\\upr{wrong}{\\*\\ud{right}}} and {\\*\\unknown lost}{\\field{\\*\\fldinst HYPERLINK x}{\\fldrslt shown}}",
             "right and shown\n",
         ),
-        ("10{\\super 5} x{\\sub 2} {\\strike old} new", "10^5 x_2 ~~old~~ new\n"),
+        ("10{\\super 5} x{\\sub 2} {\\strike old} new", "10⁵ x₂ ~~old~~ new\n"),
         ("\\bin5 {{{{{kept", "kept\n"),
     ] {
         assert_eq!(text(body), expected, "{body}");
