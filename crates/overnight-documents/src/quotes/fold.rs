@@ -266,3 +266,12 @@ fn stands_for(found: char) -> bool {
         // Mathematical letters and digits.
         | '\u{1d400}'..='\u{1d7ff}')
 }
+
+pub(super) fn first_char(text: &[u8]) -> Option<char> {
+    text[..text.len().min(4)].utf8_chunks().next()?.valid().chars().next()
+}
+
+pub(super) fn last_char(text: &[u8]) -> Option<char> {
+    let start = text.iter().rposition(|byte| byte & 0xc0 != 0x80)?;
+    std::str::from_utf8(&text[start..]).ok()?.chars().next()
+}

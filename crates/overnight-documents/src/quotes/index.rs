@@ -4,15 +4,17 @@
 use super::super::units::Unit;
 use super::{
     bits::Bits,
-    fold::{Fold, FoldedPiece},
+    fold::{Fold, FoldedPiece, first_char, last_char},
     line_cursor::LineCursor,
     nearest::{NearestPassage, nearest},
     needle::{Hay, Needle},
     place::{QuotePlace, TextPosition},
     word_boundary::Neighbours,
 };
-use crate::headers_footers::{Extent, running};
-use crate::links;
+use crate::{
+    headers_footers::{Extent, running},
+    links,
+};
 use std::{ops::Range, sync::OnceLock};
 
 /// Bytes of folded text, and of the text itself, from one mark to the next, and up to a line more.
@@ -37,8 +39,7 @@ pub struct QuoteIndex {
     /// The same without only what runs over many of its pages, made when a quote is found in neither: two pages may begin
     /// alike by chance. None where that is no other.
     narrow_flow: OnceLock<Option<Box<Self>>>,
-    /// The same without the targets of links, made when a quote is found in none: nobody sees them in the document. None
-    /// where there are none.
+    /// The same without the targets of links, which nobody sees, made when a quote is found in none.
     unlinked: OnceLock<Option<Box<Self>>>,
 }
 
@@ -438,16 +439,7 @@ pub(super) fn flow(text: &str, extent: Extent) -> Option<String> {
     Some(flow)
 }
 
-/// Offsets are kept in 32 bits; no text is long enough to need more.
 fn offset(at: usize) -> u32 {
+    // No text is long enough to need more.
     u32::try_from(at).unwrap_or(u32::MAX)
-}
-
-fn first_char(text: &[u8]) -> Option<char> {
-    text[..text.len().min(4)].utf8_chunks().next()?.valid().chars().next()
-}
-
-fn last_char(text: &[u8]) -> Option<char> {
-    let start = text.iter().rposition(|byte| byte & 0xc0 != 0x80)?;
-    std::str::from_utf8(&text[start..]).ok()?.chars().next()
 }
