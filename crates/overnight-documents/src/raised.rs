@@ -9,7 +9,7 @@
 
 /// How text stands to its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Script {
+pub(crate) enum BaselineShift {
     #[default]
     Level,
     Raised,
@@ -44,12 +44,12 @@ const LOWERED_LETTERS: [(char, char); 17] = [
 ];
 
 /// Adds a run of text that stands so to its line, behind what there is.
-pub(crate) fn push(line: &mut String, script: Script, run: &str) {
+pub(crate) fn push(line: &mut String, script: BaselineShift, run: &str) {
     let text = run.trim();
     let (sign, signs) = match script {
-        Script::Raised => ('^', RAISED),
-        Script::Lowered => ('_', LOWERED),
-        Script::Level => return line.push_str(run),
+        BaselineShift::Raised => ('^', RAISED),
+        BaselineShift::Lowered => ('_', LOWERED),
+        BaselineShift::Level => return line.push_str(run),
     };
     let before = line.chars().next_back().filter(|last| !last.is_whitespace() && run.starts_with(text));
     let is_bracketed = text.starts_with('[') && text.ends_with(']');
@@ -76,8 +76,8 @@ pub(crate) fn push(line: &mut String, script: Script, run: &str) {
 }
 
 /// What stands so already, as Unicode writes it.
-fn is_written(found: char, script: Script) -> bool {
-    plain(found).is_some_and(|(sign, _)| sign == if script == Script::Raised { '^' } else { '_' })
+fn is_written(found: char, script: BaselineShift) -> bool {
+    plain(found).is_some_and(|(sign, _)| sign == if script == BaselineShift::Raised { '^' } else { '_' })
 }
 
 fn is_all(text: &str, kind: fn(char) -> bool) -> bool {
@@ -131,22 +131,22 @@ mod tests {
     #[test]
     fn what_is_raised_or_lowered_is_kept_apart() {
         for (line, script, run, expected) in [
-            ("10", Script::Raised, "5", "10⁵"),
-            ("EUR 250", Script::Raised, "4 ", "EUR 250⁴ "),
-            ("cm", Script::Raised, "−1", "cm⁻¹"),
-            ("H", Script::Lowered, "2", "H₂"),
-            ("Ca", Script::Raised, "2+", "Ca²⁺"),
-            ("x", Script::Raised, "n", "x^n"),
-            ("a", Script::Lowered, "max", "a_max"),
-            ("2", Script::Raised, "n+1", "2^(n+1)"),
-            ("fee", Script::Raised, "1,2", "fee^(1,2)"),
-            ("fee", Script::Raised, "a)", "fee^a)"),
-            ("the 1", Script::Raised, "st", "the 1st"),
-            ("said", Script::Raised, "[7]", "said[7]"),
-            ("m", Script::Raised, "²", "m²"),
-            ("x", Script::Level, "2", "x2"),
-            ("so", Script::Raised, "this is a sentence", "so this is a sentence"),
-            ("so", Script::Raised, "  ", "so  "),
+            ("10", BaselineShift::Raised, "5", "10⁵"),
+            ("EUR 250", BaselineShift::Raised, "4 ", "EUR 250⁴ "),
+            ("cm", BaselineShift::Raised, "−1", "cm⁻¹"),
+            ("H", BaselineShift::Lowered, "2", "H₂"),
+            ("Ca", BaselineShift::Raised, "2+", "Ca²⁺"),
+            ("x", BaselineShift::Raised, "n", "x^n"),
+            ("a", BaselineShift::Lowered, "max", "a_max"),
+            ("2", BaselineShift::Raised, "n+1", "2^(n+1)"),
+            ("fee", BaselineShift::Raised, "1,2", "fee^(1,2)"),
+            ("fee", BaselineShift::Raised, "a)", "fee^a)"),
+            ("the 1", BaselineShift::Raised, "st", "the 1st"),
+            ("said", BaselineShift::Raised, "[7]", "said[7]"),
+            ("m", BaselineShift::Raised, "²", "m²"),
+            ("x", BaselineShift::Level, "2", "x2"),
+            ("so", BaselineShift::Raised, "this is a sentence", "so this is a sentence"),
+            ("so", BaselineShift::Raised, "  ", "so  "),
         ] {
             let mut line = line.to_owned();
             push(&mut line, script, run);

@@ -150,7 +150,7 @@ impl QuoteIndex {
     /// use overnight_documents::{QuoteIndex, Unit};
     ///
     /// let index = QuoteIndex::new(Unit::Line, "The seal is worn.\nNone.\nThe seal is worn.");
-    /// let line = |nth| index.find_nth("the seal is worn", None, nth).map(|(number, place)| (number, place.from.line));
+    /// let line = |nth| index.find_nth("The seal is worn", None, nth).map(|(number, place)| (number, place.from.line));
     /// assert_eq!((line(0), line(1), line(2)), (Some((0, 1)), Some((1, 3)), Some((1, 3))));
     /// ```
     pub fn find_nth(&self, quote: &str, at: Option<u64>, nth: usize) -> Option<(usize, QuotePlace)> {

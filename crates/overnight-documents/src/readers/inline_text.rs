@@ -1,11 +1,11 @@
 //! The text of a paragraph as it is put together of runs. What is raised, lowered or struck through in it is marked.
 
-use crate::raised::{self, Script};
+use crate::raised::{self, BaselineShift};
 
 /// How a run stands in its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RunStyle {
-    pub(crate) script: Script,
+    pub(crate) script: BaselineShift,
     /// Struck through: written `~~so~~`.
     pub(crate) is_struck: bool,
 }
@@ -34,7 +34,7 @@ impl InlineText {
         if style == self.style {
             return;
         }
-        if self.style.script != Script::Level {
+        if self.style.script != BaselineShift::Level {
             let run = self.text.split_off(self.script_from.min(self.text.len()));
             raised::push(&mut self.text, self.style.script, &run);
         }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn runs_of_one_style_are_marked_together() {
-        let (raised, level) = (Script::Raised, Script::Level);
+        let (raised, level) = (BaselineShift::Raised, BaselineShift::Level);
         let mut line = InlineText::default();
         for (script, is_struck, text) in [
             (level, false, "2"),

@@ -2,7 +2,7 @@
 
 use super::book::{Book, Chapter, content};
 use crate::encoding;
-use crate::readers::html::{LeftOut, of_chapter};
+use crate::readers::html::{HtmlOmissions, of_chapter};
 use crate::readers::package::{Package, one_line};
 use crate::readers::{PageSink, ReadFailure, Reader, Source};
 use crate::refusal::Refusal;
@@ -25,7 +25,7 @@ impl Reader for EpubReader {
             return Err(Refusal::Protected { format: "an EPUB book".to_owned() }.into());
         }
         pages.expect(book.chapters.len() as u64)?;
-        let mut left_out = LeftOut::default();
+        let mut left_out = HtmlOmissions::default();
         for (page, chapter) in (1..).zip(&book.chapters) {
             if pages.begin(page)? {
                 read_chapter(&package, &book, chapter, &mut left_out, pages)?;
@@ -40,7 +40,7 @@ fn read_chapter(
     package: &Package<'_>,
     book: &Book,
     chapter: &Chapter,
-    left_out: &mut LeftOut,
+    left_out: &mut HtmlOmissions,
     pages: &mut dyn PageSink,
 ) -> Result<(), ReadFailure> {
     if book.locked.contains(&chapter.file) {

@@ -1,6 +1,6 @@
 //! Signs for what plain text doesn't show: raised, lowered and struck text, and the numbers before the items of lists.
 
-use crate::raised::{self, Script};
+use crate::raised::{self, BaselineShift};
 use crate::readers::package::roman;
 
 /// How a run of characters is set.
@@ -19,9 +19,9 @@ pub(crate) fn written(text: &str, emphasis: Emphasis) -> String {
         return text.to_owned();
     }
     let script = match emphasis {
-        Emphasis { is_raised: true, .. } => Script::Raised,
-        Emphasis { is_lowered: true, .. } => Script::Lowered,
-        _ => Script::Level,
+        Emphasis { is_raised: true, .. } => BaselineShift::Raised,
+        Emphasis { is_lowered: true, .. } => BaselineShift::Lowered,
+        _ => BaselineShift::Level,
     };
     let mut set = String::new();
     raised::push(&mut set, script, bare);

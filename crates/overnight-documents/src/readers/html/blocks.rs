@@ -1,7 +1,7 @@
 //! Which elements begin and end lines, and how those within a line are shown.
 
 use super::tree::{NodeId, Tree};
-use crate::raised::Script;
+use crate::raised::BaselineShift;
 use crate::readers::RunStyle;
 
 /// Whether an element begins and ends lines.
@@ -70,8 +70,8 @@ pub(super) fn is_block(name: &str) -> bool {
 /// What an element makes of its text, if it makes anything of it.
 pub(super) fn style_of(tree: &Tree, id: NodeId, outer: RunStyle) -> Option<RunStyle> {
     let script = match (tree.name(id)?, tree.style(id, "vertical-align").as_deref()) {
-        ("sup", _) | ("span" | "font" | "a", Some("super")) => Some(Script::Raised),
-        ("sub", _) | ("span" | "font" | "a", Some("sub")) => Some(Script::Lowered),
+        ("sup", _) | ("span" | "font" | "a", Some("super")) => Some(BaselineShift::Raised),
+        ("sub", _) | ("span" | "font" | "a", Some("sub")) => Some(BaselineShift::Lowered),
         _ => None,
     };
     let line = tree.style(id, "text-decoration").or_else(|| tree.style(id, "text-decoration-line"));

@@ -21,7 +21,7 @@ mod table;
 mod tree;
 mod write;
 
-pub(crate) use read::{HtmlReader, LeftOut, of_chapter, of_part};
+pub(crate) use read::{HtmlOmissions, HtmlReader, of_chapter, of_part};
 
 #[cfg(test)]
 mod tests;

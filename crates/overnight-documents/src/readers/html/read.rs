@@ -61,18 +61,18 @@ fn of_page(
 #[derive(Debug, Default)]
 pub(crate) struct HtmlText {
     pub(crate) text: String,
-    pub(crate) left_out: LeftOut,
+    pub(crate) left_out: HtmlOmissions,
 }
 
 /// Counts of what a page has beside its text.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LeftOut {
+pub(crate) struct HtmlOmissions {
     pub(crate) hidden: u64,
     pub(crate) images: u64,
     pub(crate) objects: u64,
 }
 
-impl LeftOut {
+impl HtmlOmissions {
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             hidden: self.hidden + other.hidden,
@@ -122,7 +122,7 @@ fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {
 
 fn written(tree: &Tree, root: NodeId, is_dropped: fn(&Tree, NodeId) -> bool) -> HtmlText {
     let mut writer = Writer::default();
-    let mut left_out = LeftOut::default();
+    let mut left_out = HtmlOmissions::default();
     tree.walk(root, |step| match step {
         TreeStep::Enter(id) if is_dropped(tree, id) => {
             left_out.hidden += u64::from(prune::is_hidden(tree, id) || tree.name(id) == Some("noscript"));

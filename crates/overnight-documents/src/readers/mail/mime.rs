@@ -7,7 +7,7 @@ use super::body::{BodyPiece, sort_parts};
 use super::parsed_mail::{ParsedMail, name_all};
 use crate::encoding;
 use crate::readers::ReadFailure;
-use crate::readers::html::{LeftOut, of_part};
+use crate::readers::html::{HtmlOmissions, of_part};
 use crate::readers::package::one_line;
 
 /// The mail that these bytes are.
@@ -142,7 +142,7 @@ fn text(piece: &BodyPiece<'_>, letter: &mut ParsedMail<'_>) -> String {
     }
     match of_part(&text, false) {
         Ok(read) => {
-            letter.notes.extend(LeftOut { images: 0, ..read.left_out }.notes());
+            letter.notes.extend(HtmlOmissions { images: 0, ..read.left_out }.notes());
             read.text
         }
         Err(ReadFailure::Refused(refusal)) => {

@@ -14,7 +14,7 @@ use super::mime::{decoded, people, person};
 use super::parsed_mail::{Attachment, ParsedMail, TransferEncoding, name_all};
 use crate::encoding;
 use crate::readers::ReadFailure;
-use crate::readers::html::{LeftOut, of_part};
+use crate::readers::html::{HtmlOmissions, of_part};
 use crate::readers::package::one_line;
 use crate::refusal::Refusal;
 
@@ -160,7 +160,7 @@ impl OutlookFile<'_> {
             match of_part(&html, false) {
                 Ok(read) => {
                     letter.text = read.text;
-                    letter.notes.extend(LeftOut { images: 0, ..read.left_out }.notes());
+                    letter.notes.extend(HtmlOmissions { images: 0, ..read.left_out }.notes());
                 }
                 Err(ReadFailure::Refused(refusal)) => letter.gaps.push(format!("its text {refusal}")),
                 Err(ReadFailure::Stopped(_)) => {}

@@ -6,7 +6,7 @@ use super::list_numbers::{bullet, slide_number};
 use super::relations::Relations;
 use super::xml::{BrokenPart, Element, Xml, XmlNode};
 use crate::links;
-use crate::raised::Script;
+use crate::raised::BaselineShift;
 use crate::readers::{InlineText, RunStyle};
 use crate::sign_fonts;
 use crate::text::MAX_TEXT_BYTES;
@@ -35,9 +35,9 @@ impl DrawingRun {
     /// Reads it; the first tag of its properties came last.
     fn read(element: &Element, xml: &mut Xml<'_>, relations: &Relations) -> Result<Self, BrokenPart> {
         let script = match element.number::<i64>("baseline").unwrap_or(0) {
-            1.. => Script::Raised,
-            0 => Script::Level,
-            _ => Script::Lowered,
+            1.. => BaselineShift::Raised,
+            0 => BaselineShift::Level,
+            _ => BaselineShift::Lowered,
         };
         let is_struck = element.value("strike").is_some_and(|strike| strike != "noStrike");
         let mut run = Self { style: RunStyle { script, is_struck }, ..Self::default() };

@@ -9,7 +9,7 @@ use crate::readers::package::{Element, alternative_text, number};
 use crate::sign_fonts;
 
 /// Other parts that a story shows.
-pub(super) trait Beside {
+pub(super) trait StoryParts {
     /// The figures of a chart.
     fn chart(&self, id: &str) -> Option<String>;
     /// The texts of a diagram.

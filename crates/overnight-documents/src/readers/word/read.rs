@@ -1,6 +1,6 @@
 //! One DOCX, from bytes to text.
 
-use super::inserted::Beside;
+use super::inserted::StoryParts;
 use super::numbering::Numbering;
 use super::open_element::OmittedCounts;
 use super::page_breaks::{BreakCounts, PageCut};
@@ -89,7 +89,7 @@ struct OtherParts<'p> {
     relations: &'p Relations,
 }
 
-impl Beside for OtherParts<'_> {
+impl StoryParts for OtherParts<'_> {
     fn chart(&self, id: &str) -> Option<String> {
         chart(self.package, &self.relations.get(id)?.part)
     }

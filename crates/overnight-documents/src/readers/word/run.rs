@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::raised::Script;
+use crate::raised::BaselineShift;
 use crate::readers::RunStyle;
 use crate::readers::package::{BrokenPart, Xml};
 use crate::sign_fonts;
@@ -10,7 +10,7 @@ use crate::sign_fonts;
 /// What is said of a run; what isn't said is as below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RunProperties {
-    script: Option<Script>,
+    script: Option<BaselineShift>,
     is_struck: Option<bool>,
     is_hidden: Option<bool>,
     /// The fonts of ASCII's letters and of others.
@@ -28,9 +28,9 @@ impl RunProperties {
                 "rPrChange" => xml.skip()?,
                 "vertAlign" => {
                     run.script = Some(match element.value("val").as_deref() {
-                        Some("superscript") => Script::Raised,
-                        Some("subscript") => Script::Lowered,
-                        Some(_) | None => Script::Level,
+                        Some("superscript") => BaselineShift::Raised,
+                        Some("subscript") => BaselineShift::Lowered,
+                        Some(_) | None => BaselineShift::Level,
                     });
                 }
                 "strike" | "dstrike" => {

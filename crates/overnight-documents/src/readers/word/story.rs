@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::fields::Fields;
-use super::inserted::Beside;
+use super::inserted::StoryParts;
 use super::numbering::Numbering;
 use super::open_element::{Break, OmittedCounts, OpenElement};
 use super::page_breaks::PageCut;
@@ -27,7 +27,7 @@ pub(super) struct Story<'s, 'p> {
     pub(super) notes: [&'s Notes; 2],
     pub(super) turner: PageTurner<'p>,
     pub(super) seen: OmittedCounts,
-    pub(super) beside: &'s dyn Beside,
+    pub(super) beside: &'s dyn StoryParts,
 
     page: Blocks,
     page_notes: Vec<String>,
@@ -55,7 +55,7 @@ impl<'s, 'p> Story<'s, 'p> {
         numbering: Numbering,
         (cut, sections): (PageCut, &'s [bool]),
         notes: [&'s Notes; 2],
-        beside: &'s dyn Beside,
+        beside: &'s dyn StoryParts,
         turner: PageTurner<'p>,
     ) -> Self {
         let mut sections = sections.iter();

@@ -1,6 +1,6 @@
 //! The text of a cell as it is put together of runs.
 
-use crate::raised::Script;
+use crate::raised::BaselineShift;
 use crate::readers::package::{BrokenPart, Element, Xml};
 use crate::readers::{InlineText, RunStyle};
 use crate::sign_fonts;
@@ -18,9 +18,9 @@ impl CellFont {
         match element.name() {
             "vertAlign" => {
                 self.style.script = match element.value("val").as_deref() {
-                    Some("superscript") => Script::Raised,
-                    Some("subscript") => Script::Lowered,
-                    Some(_) | None => Script::Level,
+                    Some("superscript") => BaselineShift::Raised,
+                    Some("subscript") => BaselineShift::Lowered,
+                    Some(_) | None => BaselineShift::Level,
                 };
             }
             "strike" => self.style.is_struck = element.is_on("val"),
