@@ -74,7 +74,8 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
     let checked = if let Some(name) = &args.job {
         let location = JobLocation::find(settings, name).await?;
         let unpacked = location.job.is_none().then(|| unpacked::workspace_of(&location.path)).flatten();
-        if location.job.is_none() && unpacked.is_none() && !is_workspace(&location.path) {
+        let is_packed = || Workspace::open(&location.path).is_ok_and(|workspace| workspace.is_packed());
+        if location.job.is_none() && unpacked.is_none() && !is_workspace(&location.path) && !is_packed() {
             let shown = out::one_line(&location.path.display().to_string());
             return Err(CliError::usage(format!("{shown} is not a workspace: it has no job.yaml")));
         }

@@ -2,7 +2,7 @@
 
 use super::{A, MINUTE, Place, batch, batch_id, id, on_both, queued};
 use overnight::store::{JobPageQuery, QueuedJob, Store};
-use overnight_core::job::record::JobStatus;
+use overnight_core::job::{id::JobId, record::JobStatus};
 use std::collections::BTreeSet;
 
 async fn pages_of_a_list(place: Place) {
@@ -40,28 +40,41 @@ async fn pages_of_a_list(place: Place) {
     assert_eq!(names, ["night 1", "night 2"]);
 }
 
-/// Jobs of which a change is told from `since` on, and the next horizon.
-async fn changed(store: &dyn Store, since: Option<u64>) -> (BTreeSet<u32>, u64) {
-    let changes = store.job_changes(since).await.unwrap();
-    assert!(!changes.is_cut);
-    let number = |job| (0..100).find(|number| id(*number) == job).unwrap();
-    (changes.rows.iter().map(|change| number(change.job)).collect(), changes.horizon)
+/// Who asks again from the horizon on, and leaves out what was seen. Another database of the same server may hold the horizon.
+struct Watcher<'s> {
+    store: &'s dyn Store,
+    horizon: Option<u64>,
+    seen: BTreeSet<(JobId, u64)>,
+}
+
+impl<'s> Watcher<'s> {
+    async fn new(store: &'s dyn Store) -> Self {
+        let mut watcher = Self { store, horizon: None, seen: BTreeSet::new() };
+        watcher.changed().await;
+        watcher
+    }
+
+    /// Jobs that have changed since it was asked last.
+    async fn changed(&mut self) -> BTreeSet<u32> {
+        let changes = self.store.job_changes(self.horizon).await.unwrap();
+        assert!(!changes.is_cut);
+        self.horizon = Some(changes.horizon);
+        let new = changes.rows.iter().filter(|change| self.seen.insert((change.job, change.number)));
+        new.map(|change| (0..100).find(|number| id(*number) == change.job).unwrap()).collect()
+    }
 }
 
 async fn each_committed_change_is_told(place: Place) {
     let store = place.store().await;
-    let (none, horizon) = changed(&*store, None).await;
-    assert_eq!(none, BTreeSet::new());
+    let mut watcher = Watcher::new(&*store).await;
     store.submit(&batch(1), &(0..3).map(queued).collect::<Vec<_>>(), false).await.unwrap();
-    let (first, next) = changed(&*store, Some(horizon)).await;
-    assert_eq!(first, BTreeSet::from([0, 1, 2]));
-    assert_eq!(changed(&*store, Some(next)).await.0, BTreeSet::new());
+    assert_eq!(watcher.changed().await, BTreeSet::from([0, 1, 2]));
+    assert_eq!(watcher.changed().await, BTreeSet::new());
     let claimed = store.claim_next(A, "here", 1, MINUTE).await.unwrap();
-    assert_eq!(changed(&*store, Some(next)).await.0, BTreeSet::from([0]));
+    assert_eq!(watcher.changed().await, BTreeSet::from([0]));
     // That it is alive is no change.
-    let (_, next) = changed(&*store, Some(next)).await;
     store.renew(claimed[0].id, claimed[0].lease, MINUTE).await.unwrap();
-    assert_eq!(changed(&*store, Some(next)).await.0, BTreeSet::new());
+    assert_eq!(watcher.changed().await, BTreeSet::new());
 }
 
 on_both! {
@@ -80,18 +93,17 @@ mod concurrent {
         let place = Place::postgres().await;
         let store = place.store().await;
         store.submit(&batch(1), &(0..3).map(queued).collect::<Vec<_>>(), false).await.unwrap();
-        let (_, horizon) = changed(&*store, None).await;
+        let mut watcher = Watcher::new(&*store).await;
         let change = |number| format!("update jobs set updated = now() where id = '{}'", id(number));
         let mut early = PgConnection::connect(&place.url).await.unwrap();
         early.execute("begin").await.unwrap();
         early.execute(AssertSqlSafe(change(0))).await.unwrap();
         place.sql(change(1)).await;
-        let (seen, horizon) = changed(&*store, Some(horizon)).await;
-        assert_eq!(seen, BTreeSet::from([1]), "what isn't committed isn't told");
-        assert_eq!(changed(&*store, Some(horizon)).await.0, BTreeSet::from([1]), "the open one holds the horizon");
+        assert_eq!(watcher.changed().await, BTreeSet::from([1]), "what isn't committed isn't told");
+        place.sql(change(2)).await;
+        assert_eq!(watcher.changed().await, BTreeSet::from([2]));
         early.execute("commit").await.unwrap();
-        let (seen, horizon) = changed(&*store, Some(horizon)).await;
-        assert_eq!(seen, BTreeSet::from([0, 1]));
-        assert_eq!(changed(&*store, Some(horizon)).await.0, BTreeSet::new());
+        assert_eq!(watcher.changed().await, BTreeSet::from([0]));
+        assert_eq!(watcher.changed().await, BTreeSet::new());
     }
 }
