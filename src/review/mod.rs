@@ -1,7 +1,6 @@
 //! The review page: the records of a job beside the documents that they quote, the most doubtful first.
 //!
-//! - `job_review`: what the page shows; `read`: reads it from a workspace; `exact_numbers`: long numbers
-//!   with their digits; `fields`: a record's fields; `doubt`: why a record is
+//! - `job_review`: what the page shows; `read`: reads it from a workspace; `fields`: a record's fields; `doubt`: why a record is
 //!   to be looked at, and which comes first
 //! - `source`: the documents' text by page, with the quotes marked in it; `page_image`: a page of a PDF as an image
 //! - `page`: makes HTML of it, for a file or for the server; `index`: the page over all jobs; `site`: writes both into a folder
@@ -10,7 +9,6 @@
 //! and script.
 
 mod doubt;
-mod exact_numbers;
 mod fields;
 mod index;
 mod job_review;

@@ -3,7 +3,6 @@
 use super::{
     JobReview, ReviewedQuote, ReviewedRecord, SourceDocument,
     doubt::{by_doubt, doubts},
-    exact_numbers,
     fields::{fields, shown},
     job_review::JobFinding,
     record_anchor,
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{
     runner::{QuoteLine, RunError, load},
-    workspace::Workspace,
+    workspace::{ExactNumbers, Workspace},
 };
 use overnight_core::amount::grouped;
 use overnight_core::job::{
@@ -113,7 +112,7 @@ impl JobReview {
             Err(error) if error.is_not_found() => return self.notes.push(format!("{file} is not written yet.")),
             Err(error) => return self.notes.push(format!("{file} can't be read ({error}).")),
         };
-        let content: Value = match exact_numbers::from_slice(&content) {
+        let content: Value = match serde_json::from_reader(ExactNumbers::new(&content[..])) {
             Ok(content) => content,
             Err(error) => return self.notes.push(format!("{file} is no JSON ({error}).")),
         };
