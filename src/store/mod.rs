@@ -10,10 +10,12 @@
 //! - No transaction is open between two calls.
 
 mod batches;
+mod columns;
 mod connect;
 mod error;
 mod jobs;
 mod listing;
+mod migrations;
 mod notices;
 mod ownership;
 mod postgres;

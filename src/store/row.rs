@@ -2,6 +2,7 @@
 
 use super::{
     ControlSignal, JobRow, QueueInfo, StoreError,
+    columns::columns,
     value::{DbId, DbTime},
 };
 use overnight_core::job::{
@@ -13,52 +14,53 @@ use serde::{
     Deserialize,
     de::{IntoDeserializer, value::Error as WordError},
 };
-use sqlx::{FromRow, types::Json};
+use sqlx::types::Json;
 
-#[derive(FromRow)]
-pub(super) struct JobColumns {
-    id: DbId,
-    created: DbTime,
-    instructions: String,
-    instructions_sha256: String,
-    model: String,
-    documents: i64,
-    workspace: String,
-    status: String,
-    hold_reason: Option<String>,
-    reason: Option<String>,
-    phase_number: i64,
-    phase_title: String,
-    phases_planned: i64,
-    phases_complete: i64,
-    turns: i64,
-    tokens_in: i64,
-    tokens_out: i64,
-    tokens_cached: i64,
-    cost_usd: Option<f64>,
-    worked_ms: i64,
-    coverage: f64,
-    summary: Option<String>,
-    confidence: Option<f64>,
-    notes: Option<String>,
-    deliverables: Json<Vec<Delivered>>,
-    completed_at: Option<DbTime>,
-    journal_seq: i64,
-    journal_head: String,
-    lease: i64,
-    worker: Option<DbId>,
-    wants: Option<String>,
-    updated: DbTime,
-    batch: Option<DbId>,
-    label: Option<String>,
-    priority: i64,
-    group_key: Option<String>,
-    host: Option<String>,
-    attempts: i64,
-    max_attempts: i64,
-    run_after: Option<DbTime>,
-    same_as: Option<DbId>,
-    manifest: Option<String>,
+columns! {
+    pub(super) struct JobColumns {
+        id: DbId,
+        created: DbTime,
+        instructions: String,
+        instructions_sha256: String,
+        model: String,
+        documents: i64,
+        workspace: String,
+        status: String,
+        hold_reason: Option<String>,
+        reason: Option<String>,
+        phase_number: i64,
+        phase_title: String,
+        phases_planned: i64,
+        phases_complete: i64,
+        turns: i64,
+        tokens_in: i64,
+        tokens_out: i64,
+        tokens_cached: i64,
+        cost_usd: Option<f64>,
+        worked_ms: i64,
+        coverage: f64,
+        summary: Option<String>,
+        confidence: Option<f64>,
+        notes: Option<String>,
+        deliverables: Json<Vec<Delivered>>,
+        completed_at: Option<DbTime>,
+        journal_seq: i64,
+        journal_head: String,
+        lease: i64,
+        worker: Option<DbId>,
+        wants: Option<String>,
+        updated: DbTime,
+        batch: Option<DbId>,
+        label: Option<String>,
+        priority: i64,
+        group_key: Option<String>,
+        host: Option<String>,
+        attempts: i64,
+        max_attempts: i64,
+        run_after: Option<DbTime>,
+        same_as: Option<DbId>,
+        manifest: Option<String>,
+    }
 }
 
 impl JobColumns {
@@ -122,21 +124,22 @@ impl JobColumns {
     }
 }
 
-#[derive(FromRow)]
-pub(super) struct PhaseColumns {
-    number: i64,
-    attempt: i64,
-    kind: String,
-    title: String,
-    outcome: String,
-    issue: Option<String>,
-    turns: i64,
-    tokens_in: i64,
-    tokens_out: i64,
-    cost_usd: Option<f64>,
-    started: DbTime,
-    ended: Option<DbTime>,
-    archive: Option<String>,
+columns! {
+    pub(super) struct PhaseColumns {
+        number: i64,
+        attempt: i64,
+        kind: String,
+        title: String,
+        outcome: String,
+        issue: Option<String>,
+        turns: i64,
+        tokens_in: i64,
+        tokens_out: i64,
+        cost_usd: Option<f64>,
+        started: DbTime,
+        ended: Option<DbTime>,
+        archive: Option<String>,
+    }
 }
 
 impl PhaseColumns {
@@ -160,23 +163,24 @@ impl PhaseColumns {
     }
 }
 
-#[derive(FromRow)]
-pub(super) struct TodoColumns {
-    phase: i64,
-    attempt: i64,
-    id: i64,
-    content: String,
-    active_form: String,
-    status: String,
-    context: Option<String>,
-    completion_criteria: Option<String>,
-    agent_type: Option<String>,
-    position: i64,
-    outcome: Option<String>,
-    unevidenced: bool,
-    created: DbTime,
-    started: Option<DbTime>,
-    completed: Option<DbTime>,
+columns! {
+    pub(super) struct TodoColumns {
+        phase: i64,
+        attempt: i64,
+        id: i64,
+        content: String,
+        active_form: String,
+        status: String,
+        context: Option<String>,
+        completion_criteria: Option<String>,
+        agent_type: Option<String>,
+        position: i64,
+        outcome: Option<String>,
+        unevidenced: bool,
+        created: DbTime,
+        started: Option<DbTime>,
+        completed: Option<DbTime>,
+    }
 }
 
 impl TodoColumns {

@@ -9,6 +9,7 @@
 
 use super::{
     StoreError,
+    columns::columns,
     row::RowReader,
     value::{DbId, DbTime, text},
 };
@@ -16,7 +17,7 @@ use async_trait::async_trait;
 use overnight_core::job::time::Timestamp;
 use serde::Deserialize;
 use serde_json::json;
-use sqlx::{FromRow, types::Json};
+use sqlx::types::Json;
 use uuid::Uuid;
 
 /// The version of the stored [`CommandLine`].
@@ -133,22 +134,23 @@ pub(super) fn submission_json(command: &CommandLine) -> String {
     json!({"version": VERSION, "words": words, "folder": text(&command.folder)}).to_string()
 }
 
-#[derive(FromRow)]
-pub(super) struct ScheduleColumns {
-    id: DbId,
-    name: String,
-    created: DbTime,
-    cron: String,
-    timezone: String,
-    submission: Json<serde_json::Value>,
-    make_up_ms: i64,
-    may_overlap: bool,
-    enabled: bool,
-    next_run: Option<DbTime>,
-    run: Option<DbTime>,
-    last_run: Option<DbTime>,
-    last_batch: Option<DbId>,
-    note: Option<String>,
+columns! {
+    pub(super) struct ScheduleColumns {
+        id: DbId,
+        name: String,
+        created: DbTime,
+        cron: String,
+        timezone: String,
+        submission: Json<serde_json::Value>,
+        make_up_ms: i64,
+        may_overlap: bool,
+        enabled: bool,
+        next_run: Option<DbTime>,
+        run: Option<DbTime>,
+        last_run: Option<DbTime>,
+        last_batch: Option<DbId>,
+        note: Option<String>,
+    }
 }
 
 impl ScheduleColumns {

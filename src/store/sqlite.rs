@@ -13,6 +13,7 @@ mod writer;
 use super::{
     Store, StoreError,
     error::message,
+    migrations::SQLITE as MIGRATIONS,
     ownership::DatabaseContents,
     queue::ClaimedColumns,
     sql::{Columns, Durability, Engine, SqlStatement, checkpoint_values},
@@ -29,7 +30,6 @@ use ownership::{inspect, refuse_foreign, stamp_if_closed};
 use sqlx::{
     Arguments, AssertSqlSafe, Connection, SqlitePool,
     error::BoxDynError,
-    migrate::Migrator,
     sqlite::{
         SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
     },
@@ -38,8 +38,6 @@ use sqlx::{
 use statements::{CHECKPOINT_RUNNING, CHECKPOINT_RUNNING_JOB, DIALECT};
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 use writer::{SqliteWriter, WriteCommand};
-
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// How long a call waits for another process to finish its write.
 const BUSY: Duration = Duration::from_secs(10);

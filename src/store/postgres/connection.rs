@@ -4,16 +4,11 @@ use super::{CONNECT, Database, PostgresStore, STATEMENT};
 use crate::store::{
     StoreError,
     connect::UrlSecrets,
+    migrations::POSTGRES as MIGRATIONS,
     ownership::{self, DatabaseContents},
 };
-use sqlx::{
-    ConnectOptions, Connection, PgConnection,
-    migrate::{MigrateError, Migrator},
-    postgres::PgConnectOptions,
-};
+use sqlx::{ConnectOptions, Connection, PgConnection, migrate::MigrateError, postgres::PgConnectOptions};
 use std::str::FromStr;
-
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// The settings of connections that change nothing: as [`STATEMENT`], and what writes is refused.
 const TO_READ: &str = "set statement_timeout = '20s'; set idle_in_transaction_session_timeout = '10s'; \

@@ -3,6 +3,7 @@
 use super::{ClaimedJob, Group, QueueEntry, QueuedJob};
 use crate::store::{
     BatchRow, BatchTotals, HeldLease, NewBatch, StoreError,
+    columns::columns,
     retry_policy::{AfterAttempt, RetryAttempts},
     row::{RowReader, control_signal},
     value::{DbId, DbTime, lease_ms, text},
@@ -10,25 +11,25 @@ use crate::store::{
 use overnight_core::job::{id::JobId, record::JobStatus};
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use sqlx::FromRow;
 
-#[derive(FromRow)]
-pub(in crate::store) struct ClaimedColumns {
-    id: DbId,
-    lease: i64,
-    batch: DbId,
-    created: DbTime,
-    label: Option<String>,
-    sources: Option<String>,
-    documents: i64,
-    documents_sha256: Option<String>,
-    workspace: String,
-    host: Option<String>,
-    attempts: i64,
-    max_attempts: i64,
-    wants: Option<String>,
-    manifest: Option<String>,
-    place_in_line: i64,
+columns! {
+    pub(in crate::store) struct ClaimedColumns {
+        id: DbId,
+        lease: i64,
+        batch: DbId,
+        created: DbTime,
+        label: Option<String>,
+        sources: Option<String>,
+        documents: i64,
+        documents_sha256: Option<String>,
+        workspace: String,
+        host: Option<String>,
+        attempts: i64,
+        max_attempts: i64,
+        wants: Option<String>,
+        manifest: Option<String>,
+        place_in_line: i64,
+    }
 }
 
 impl ClaimedColumns {
@@ -59,29 +60,30 @@ impl ClaimedColumns {
     }
 }
 
-#[derive(FromRow)]
-pub(in crate::store) struct EntryColumns {
-    id: DbId,
-    lease: i64,
-    batch: DbId,
-    label: Option<String>,
-    sources: Option<String>,
-    documents: i64,
-    documents_sha256: Option<String>,
-    priority: i64,
-    run_after: Option<DbTime>,
-    group_key: Option<String>,
-    at_once: Option<i64>,
-    attempts: i64,
-    max_attempts: i64,
-    status: String,
-    hold_reason: Option<String>,
-    reason: Option<String>,
-    worker: Option<DbId>,
-    wants: Option<String>,
-    host: Option<String>,
-    workspace: String,
-    same_as: Option<DbId>,
+columns! {
+    pub(in crate::store) struct EntryColumns {
+        id: DbId,
+        lease: i64,
+        batch: DbId,
+        label: Option<String>,
+        sources: Option<String>,
+        documents: i64,
+        documents_sha256: Option<String>,
+        priority: i64,
+        run_after: Option<DbTime>,
+        group_key: Option<String>,
+        at_once: Option<i64>,
+        attempts: i64,
+        max_attempts: i64,
+        status: String,
+        hold_reason: Option<String>,
+        reason: Option<String>,
+        worker: Option<DbId>,
+        wants: Option<String>,
+        host: Option<String>,
+        workspace: String,
+        same_as: Option<DbId>,
+    }
 }
 
 impl EntryColumns {
@@ -117,11 +119,12 @@ impl EntryColumns {
     }
 }
 
-#[derive(FromRow)]
-pub(in crate::store) struct LeaseColumns {
-    id: DbId,
-    lease: i64,
-    wants: Option<String>,
+columns! {
+    pub(in crate::store) struct LeaseColumns {
+        id: DbId,
+        lease: i64,
+        wants: Option<String>,
+    }
 }
 
 impl LeaseColumns {
@@ -142,14 +145,15 @@ impl LeaseColumns {
 }
 
 /// A running job that its worker gives back, or is taken from.
-#[derive(FromRow)]
-pub(in crate::store) struct LateColumns {
-    pub(in crate::store) id: DbId,
-    lease: i64,
-    turns: i64,
-    turns_at_claim: i64,
-    attempts: i64,
-    max_attempts: i64,
+columns! {
+    pub(in crate::store) struct LateColumns {
+        pub(in crate::store) id: DbId,
+        lease: i64,
+        turns: i64,
+        turns_at_claim: i64,
+        attempts: i64,
+        max_attempts: i64,
+    }
 }
 
 impl LateColumns {
@@ -172,19 +176,20 @@ impl LateColumns {
     }
 }
 
-#[derive(FromRow)]
-pub(in crate::store) struct BatchColumns {
-    id: DbId,
-    created: DbTime,
-    name: Option<String>,
-    instructions: String,
-    instructions_text: String,
-    instructions_sha256: String,
-    model: String,
-    settings: String,
-    budget_usd: Option<f64>,
-    time_window: Option<String>,
-    ended_at: Option<DbTime>,
+columns! {
+    pub(in crate::store) struct BatchColumns {
+        id: DbId,
+        created: DbTime,
+        name: Option<String>,
+        instructions: String,
+        instructions_text: String,
+        instructions_sha256: String,
+        model: String,
+        settings: String,
+        budget_usd: Option<f64>,
+        time_window: Option<String>,
+        ended_at: Option<DbTime>,
+    }
 }
 
 impl BatchColumns {

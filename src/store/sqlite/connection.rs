@@ -1,7 +1,7 @@
 //! How a file is opened, and brought up to this program's schema.
 
-use super::{BUSY, MIGRATIONS, failed, ownership::inspect};
-use crate::store::{StoreError, ownership::newest_known};
+use super::{BUSY, failed, ownership::inspect};
+use crate::store::{StoreError, migrations::SQLITE as MIGRATIONS, ownership::newest_known};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, migrate::MigrateError, sqlite::SqliteConnectOptions};
 use std::{
     fs::{DirBuilder, OpenOptions},

@@ -1,7 +1,6 @@
 //! Which program a file belongs to, found out without a trace: another program's file must not even change its write mode.
 
-use super::MIGRATIONS;
-use crate::store::{StoreError, ownership::DatabaseContents};
+use crate::store::{StoreError, migrations::SQLITE as MIGRATIONS, ownership::DatabaseContents};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{path::Path, time::SystemTime};
 

@@ -1,17 +1,14 @@
-//! A queue with tens of thousands of jobs.
+//! A queue with tens of thousands of jobs: what comes out is right. How long it takes, `benches/queue` measures.
 
 use super::{A, B, MINUTE, Place, batch, batch_id, id, ids, on_both, queued};
 use overnight::store::{Enqueued, Group, QueuedJob, Swept};
 use overnight_core::job::digest::sha256;
-use std::time::{Duration, Instant};
 
 async fn ten_thousand_are_one_submission(place: Place) {
     let store = place.store().await;
     let jobs: Vec<QueuedJob> = (0..10_000).map(queued).collect();
-    let since = Instant::now();
     assert_eq!(store.submit(&batch(1), &jobs, true).await, Ok(Enqueued { jobs: 10_000, linked: 0 }));
-    let submitted = since.elapsed();
-    // Some are found done: the look for them is one by index.
+    // Half of them are found done.
     place.sql("update jobs set status = 'completed'").await;
     let again: Vec<QueuedJob> = (10_000..20_000)
         .map(|number| {
@@ -19,14 +16,11 @@ async fn ten_thousand_are_one_submission(place: Place) {
             QueuedJob { documents_sha256: Some(sha256(format!("document {done}").as_bytes())), ..queued(number) }
         })
         .collect();
-    let since = Instant::now();
     assert_eq!(store.submit(&batch(2), &again, true).await, Ok(Enqueued { jobs: 10_000, linked: 5_000 }));
-    // Far above what it takes, so that a busy machine doesn't matter; a look through all jobs for each would take minutes.
-    assert!(submitted + since.elapsed() < Duration::from_mins(1));
     assert_eq!(store.batch_entries(batch_id(2)).await.unwrap().len(), 10_000);
 }
 
-async fn what_ended_and_what_waits_does_not_slow_the_claim(place: Place) {
+async fn what_ended_and_what_waits_is_passed_over(place: Place) {
     let store = place.store().await;
     let group = |key: &str| Some(Group { key: key.to_owned(), at_once: 1 });
     // First in line: those that ended, those of a group without room, those of another machine, those whose time hasn't come.
@@ -44,22 +38,15 @@ async fn what_ended_and_what_waits_does_not_slow_the_claim(place: Place) {
     store.submit(&batch(6), &jobs, false).await.unwrap();
     place.sql("update jobs set host = 'elsewhere' where label = 'elsewhere'").await;
     assert_eq!(ids(&store.claim_next(A, "here", 1, MINUTE).await.unwrap()), [id(50_000)]);
-    let since = Instant::now();
     for number in 0..100 {
         assert_eq!(ids(&store.claim_next(B, "here", 1, MINUTE).await.unwrap()), [id(70_000 + number)]);
     }
-    let claims = since.elapsed() / 100;
-    // To look through all that waits would take longer.
-    assert!(claims < Duration::from_millis(60), "{claims:?}");
-    let since = Instant::now();
     assert_eq!(store.claim_next(B, "here", 300, MINUTE).await.unwrap().len(), 300);
     assert_eq!(store.heartbeat(B, MINUTE).await.unwrap().len(), 400);
     assert_eq!(store.sweep().await, Ok(Swept::default()));
-    let all = since.elapsed();
-    assert!(all < Duration::from_secs(1), "{all:?}");
 }
 
 on_both! {
     ten_thousand_are_one_submission
-    what_ended_and_what_waits_does_not_slow_the_claim
+    what_ended_and_what_waits_is_passed_over
 }

@@ -1,7 +1,5 @@
 //! Folders with ten thousand documents, and with names and files that are no one's documents.
 
-#![expect(clippy::print_stdout, reason = "how long it took, for who asks")]
-
 use crate::{
     cli_run::TestDir,
     store::{Place, on_both},
@@ -11,7 +9,6 @@ use serde_json::{Value, json};
 use std::{
     ffi::OsStr,
     os::unix::{ffi::OsStrExt, fs::symlink},
-    time::{Duration, Instant},
 };
 
 const MANY: usize = 10_000;
@@ -22,11 +19,8 @@ async fn ten_thousand_documents_are_one_submission(place: Place) {
         let text = format!("# Contract {number}\n\nThe supplier MUST deliver {number} crates.\n");
         dir.put(&format!("contracts/{}/{number:05}.md", number % 10), text);
     }
-    let since = Instant::now();
     let submit = "./task.md --documents contracts --each --batch contracts --dedupe --json --ids --database-url";
     let ran = dir.submit(&[&words(submit)[..], &[&place.url]].concat());
-    let took = since.elapsed();
-    println!("{MANY} documents submitted in {took:?} ({})", place.url.split(':').next().unwrap());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let shown: Value = serde_json::from_str(&ran.stdout).unwrap();
     let rows = shown["manifest"].as_array().unwrap();
@@ -44,8 +38,6 @@ async fn ten_thousand_documents_are_one_submission(place: Place) {
     let shown: Value = serde_json::from_str(&compact.stdout).unwrap();
     assert_eq!((&shown["jobs"], &shown["manifest"]), (&json!(MANY), &Value::Null));
     assert!(compact.stdout.len() < 1_000, "{}", compact.stdout);
-    // Far above what it takes, so that a busy machine doesn't matter.
-    assert!(took < Duration::from_mins(1), "{took:?}");
 }
 
 on_both! {
