@@ -131,7 +131,7 @@ async fn what_is_wrong_with_a_model_is_said_with_what_to_do() {
             ["doctor", "--json", "--model", "openai:night", "--base-url", &server.url, "--api-key-env", "NIGHT_KEY"];
         let (code, stdout, stderr) = run(folder.path(), &arguments, &[("NIGHT_KEY", KEY)]).await;
         let found = lines(&serde_json::from_str::<Value>(&stdout).unwrap()["checks"]);
-        let found: Vec<String> = found[5..].iter().map(|line| line.replace(&server.url, "URL")).collect();
+        let found: Vec<String> = found[6..].iter().map(|line| line.replace(&server.url, "URL")).collect();
         assert_eq!((code, found, server.requests.lock().unwrap().len()), (1, expected, requests), "{stderr}");
         assert!(!format!("{stdout}{stderr}").contains("planted"));
     }
