@@ -8,7 +8,10 @@ use super::{
     ocr::HelperPrograms,
     parent::{ReaderEnd, ReaderOutput, ask},
 };
-use overnight_documents::{CollectedPages, Extracted, Format, Gap, PageSink, PageSpan, Refusal, Unit, pdf_header};
+use overnight_documents::{
+    CollectedPages, Extracted, Format, Gap, PageSink, PageSpan, Refusal, SCAN_BEHIND_TEXT, Unit, is_gibberish,
+    pdf_header,
+};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -108,9 +111,11 @@ impl Help<'_> {
     fn fill(&self, mut extracted: Extracted, bytes: &[u8]) -> Extracted {
         let mut pages: Vec<String> = extracted.text.split('\x0c').map(str::to_owned).collect();
         let is_empty = |page: u64| pages.get(place(page)).is_none_or(|text| text.trim().is_empty());
-        let asked =
-            extracted.gaps.iter().filter_map(|gap| gap.pages).flat_map(|range| range.from..=range.to.min(MAX_PAGES));
-        let mut empty: Vec<u64> = asked.filter(|&page| is_empty(page)).collect();
+        let numbers = |gap: &Gap| gap.pages.map(|range| range.from..=range.to.min(MAX_PAGES)).into_iter().flatten();
+        let mut empty: Vec<u64> = extracted.gaps.iter().flat_map(numbers).filter(|&page| is_empty(page)).collect();
+        // These have a line of text, which stays above what is recognised.
+        let scans = extracted.gaps.iter().filter(|gap| gap.why == SCAN_BEHIND_TEXT);
+        let scans: Vec<u64> = scans.flat_map(numbers).filter(|&page| !is_empty(page)).collect();
         // A page may have several gaps.
         empty.sort_unstable();
         empty.dedup();
@@ -120,15 +125,19 @@ impl Help<'_> {
             PageSpan::push(&mut others, page);
         }
         let mut images = Images::default();
-        for page in empty {
+        let mut recognised = Vec::new();
+        for page in empty.into_iter().chain(scans) {
             if found.contains_key(&page) {
                 continue;
             }
             if let Some(text) = self.scan(page, bytes, &mut images) {
-                PageSpan::push(&mut extracted.recognised, page);
-                found.insert(page, text);
+                recognised.push(page);
+                let line = pages.get(place(page)).filter(|line| !line.trim().is_empty());
+                found.insert(page, line.map_or_else(|| text.clone(), |line| format!("{}\n\n{text}", line.trim_end())));
             }
         }
+        recognised.sort_unstable();
+        recognised.iter().for_each(|&page| PageSpan::push(&mut extracted.recognised, page));
         let mut left = Vec::new();
         for gap in std::mem::take(&mut extracted.gaps) {
             let Some(range) = gap.pages else {
@@ -183,7 +192,9 @@ impl Help<'_> {
             let arguments = ["-enc", "UTF-8", "-f", &range[0], "-l", &range[1], "-", "-"];
             self.text("pdftotext", &arguments, bytes, limit)
         };
-        let is_wanted = |(page, text): &(u64, String)| pages.binary_search(page).is_ok() && !text.trim().is_empty();
+        let is_wanted = |(page, text): &(u64, String)| {
+            pages.binary_search(page).is_ok() && !text.trim().is_empty() && !is_gibberish(text)
+        };
         let together = (self.left.get() / 2).min(PAGE * u32::try_from(last - first + 1).unwrap_or(u32::MAX));
         match read(*first, *last, together) {
             Some(text) => (*first..=*last).zip(text.split('\x0c').map(str::to_owned)).filter(is_wanted).collect(),
@@ -214,7 +225,7 @@ impl Help<'_> {
     }
 
     fn recognise(&self, image: &[u8]) -> Option<String> {
-        self.text("tesseract", &["stdin", "stdout"], image, IMAGE)
+        self.text("tesseract", &["stdin", "stdout", "--psm", "1"], image, IMAGE)
     }
 
     fn text(&self, program: &str, arguments: &[&str], input: &[u8], limit: Duration) -> Option<String> {

@@ -55,6 +55,11 @@ pub struct Gap {
     pub why: String,
 }
 
+/// Why a page is a gap whose text no language has.
+pub(crate) const GIBBERISH: &str = "its text has hardly a word of any language: its fonts give wrong letters";
+/// Why a page is a gap that is a scan with a line of letters at its edge. It has text, and is to be recognised nevertheless.
+pub const SCAN_BEHIND_TEXT: &str = "nearly all of it is an image, probably a scan";
+
 /// What a person can do about gaps, behind a colon.
 pub const AGAINST_GAPS: &str = "save it again in its own program, give its text, or install tesseract for scans";
 

@@ -7,6 +7,7 @@ use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::stream::decompress;
 use unpdf::parser::raw::tokenizer::{PdfDict, PdfObject, dict_get};
 
+use super::attached;
 use super::glyphs::Matrix;
 
 /// The most that is looked at on one page, and kept of all.
@@ -19,6 +20,8 @@ pub(super) struct Overlay {
     pub(super) drawn: Vec<Appearance>,
     /// Remarks that are shown only to who asks for them.
     pub(super) comments: Vec<String>,
+    /// Names of files that are pinned to it.
+    pub(super) files: Vec<String>,
 }
 
 /// An annotation's own drawing (its appearance stream).
@@ -44,7 +47,7 @@ pub(super) fn overlays(document: &RawDocument) -> HashMap<(u32, u16), Overlay> {
                 add(document, item, &mut overlay, &mut left);
             }
         }
-        if !overlay.drawn.is_empty() || !overlay.comments.is_empty() {
+        if !overlay.drawn.is_empty() || !overlay.comments.is_empty() || !overlay.files.is_empty() {
             overlays.insert(id, overlay);
         }
     }
@@ -59,6 +62,9 @@ fn add(document: &RawDocument, item: &PdfDict, overlay: &mut Overlay, left: &mut
     let flags = get(b"F").and_then(PdfObject::as_i64).unwrap_or_default();
     if matches!(kind, b"Link" | b"Popup") || flags & (HIDDEN | NO_VIEW) != 0 {
         return;
+    }
+    if kind == b"FileAttachment" {
+        overlay.files.extend(get(b"FS").and_then(PdfObject::as_dict).map(|file| attached::name(document, file)));
     }
     let drawn = drawn(document, item);
     let is_read_drawn = matches!(kind, b"Widget" | b"FreeText" | b"Stamp" | b"Watermark");

@@ -4,47 +4,173 @@
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 use unicode_normalization::UnicodeNormalization;
 
-use super::layout::{PlacedWord, WordBlock};
-use super::words::Word;
+use super::layout::{CELLS_APART, PlacedWord, WordBlock, WordLine};
 
-/// Whether what `words` say runs mostly from right to left.
-pub(super) fn is_from_right(words: &[Word]) -> bool {
-    let classes = || words.iter().flat_map(|word| word.text.chars()).map(bidi_class);
-    let from_right = classes().filter(|class| matches!(class, BidiClass::R | BidiClass::AL)).count();
-    from_right > 0 && from_right > classes().filter(|class| matches!(class, BidiClass::L)).count()
+/// Brackets, which look to the other side where they are read from the right: opening, closing.
+const BRACKETS: [(char, char); 5] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>'), ('\u{ab}', '\u{bb}')];
+
+/// Whether a letter is read from the right.
+pub(super) fn is_letter_from_right(character: char) -> bool {
+    matches!(bidi_class(character), BidiClass::R | BidiClass::AL)
+}
+
+/// Whether a character is a mark on the one before it.
+pub(super) fn is_mark(character: char) -> bool {
+    bidi_class(character) == BidiClass::NSM
 }
 
 /// Puts each line of `blocks` into the order in which it is read.
-pub(super) fn read(blocks: &mut [WordBlock], is_from_right: bool) {
-    for line in blocks.iter_mut().flat_map(|block| &mut block.lines) {
-        if let Some(text) = logical(&line.text, is_from_right) {
-            // Which word went where isn't known: any of them stands somewhere in the line.
-            let whole = line.words.iter().copied().reduce(|whole, word| PlacedWord {
+pub(super) fn read(blocks: &mut [WordBlock]) {
+    let texts = || blocks.iter().flat_map(|block| &block.lines).map(|line| line.text.as_str());
+    if !texts().flat_map(str::chars).any(is_letter_from_right) {
+        return;
+    }
+    let is_page_from_right = is_from_right(texts()).unwrap_or(false);
+    let bases: Vec<bool> = blocks
+        .iter()
+        .map(|block| is_from_right(block.lines.iter().map(|line| line.text.as_str())).unwrap_or(is_page_from_right))
+        .collect();
+    // Some programs store a bracket as it looks, some as it is meant: what makes pairs of more of them.
+    let cells =
+        || blocks.iter().zip(&bases).flat_map(|(block, &base)| block.lines.iter().map(move |line| (line, base)));
+    let vote: i64 = cells()
+        .flat_map(|(line, base)| spans(line).into_iter().map(move |(from, to)| (&line.text[from..to], base)))
+        .filter(|(cell, _)| cell.chars().any(is_letter_from_right))
+        .map(|(cell, base)| pairs(&logical(cell, base, true)) - pairs(&logical(cell, base, false)))
+        .sum();
+    for (block, base) in blocks.iter_mut().zip(bases) {
+        for line in &mut block.lines {
+            *line = read_line(line, base, vote >= 0);
+        }
+    }
+}
+
+/// Whether most letters of `texts` are read from the right; none where there are no letters.
+pub(super) fn is_from_right<'a>(texts: impl Iterator<Item = &'a str>) -> Option<bool> {
+    let (mut right, mut left) = (0_usize, 0_usize);
+    for character in texts.flat_map(str::chars) {
+        right += usize::from(is_letter_from_right(character));
+        left += usize::from(bidi_class(character) == BidiClass::L);
+    }
+    (right + left > 0).then_some(right > left)
+}
+
+/// Where the cells of a line begin and end.
+fn spans(line: &WordLine) -> Vec<(usize, usize)> {
+    let ends = line.cells.iter().copied().chain([line.text.len()]);
+    let begins = std::iter::once(0).chain(line.cells.iter().map(|end| end + CELLS_APART.len()));
+    begins.zip(ends).collect()
+}
+
+fn read_line(line: &WordLine, is_from_right: bool, is_mirrored: bool) -> WordLine {
+    let mut cells = spans(line);
+    if is_from_right {
+        cells.reverse();
+    }
+    let mut out =
+        WordLine { text: String::with_capacity(line.text.len()), cells: Vec::new(), words: Vec::new(), ..*line };
+    for (nth, (from, to)) in cells.into_iter().enumerate() {
+        if nth > 0 {
+            out.cells.push(out.text.len());
+            out.text.push_str(CELLS_APART);
+        }
+        let drawn = &line.text[from..to];
+        let read = as_read(drawn, is_from_right, is_mirrored);
+        let words = line.words.iter().filter(|word| word.from >= from && word.to <= to);
+        let begin = out.text.len();
+        if read == drawn {
+            let moved =
+                words.map(|word| PlacedWord { from: word.from - from, to: word.to - from, ..*word }.behind(begin));
+            out.words.extend(moved);
+        } else {
+            // Which word went where isn't known: any of them stands somewhere in the cell.
+            let whole = words.copied().reduce(|whole, word| PlacedWord {
                 start: whole.start.min(word.start),
                 end: whole.end.max(word.end),
                 top: whole.top.min(word.top),
                 bottom: whole.bottom.max(word.bottom),
                 ..whole
             });
-            line.words = whole.map(|whole| PlacedWord { from: 0, to: text.len(), ..whole }).into_iter().collect();
-            line.text = text;
+            out.words.extend(whole.map(|whole| PlacedWord { from: begin, to: begin + read.len(), ..whole }));
+        }
+        out.text.push_str(&read);
+    }
+    out
+}
+
+/// A cell as it is read.
+fn as_read(drawn: &str, is_from_right: bool, is_mirrored: bool) -> String {
+    if !drawn.chars().any(is_letter_from_right) {
+        let other: String = drawn.chars().map(mirrored).collect();
+        let is_other = is_from_right && pairs(&other) > pairs(drawn);
+        return if is_other { other } else { drawn.to_owned() };
+    }
+    let [as_drawn, turned] = [false, true].map(|is_mirrored| logical(drawn, is_from_right, is_mirrored));
+    match pairs(&turned).cmp(&pairs(&as_drawn)) {
+        std::cmp::Ordering::Less => as_drawn,
+        std::cmp::Ordering::Greater => turned,
+        std::cmp::Ordering::Equal => {
+            if is_mirrored {
+                turned
+            } else {
+                as_drawn
+            }
         }
     }
 }
 
-/// `line` as it is read; none where that is as it is drawn. The rules that put characters in the order of the eye put
-/// them back as well.
-fn logical(line: &str, is_from_right: bool) -> Option<String> {
-    if !line.chars().any(|character| matches!(bidi_class(character), BidiClass::R | BidiClass::AL)) {
-        return None;
+/// How many brackets of `text` make pairs, less those that don't.
+fn pairs(text: &str) -> i64 {
+    let (mut open, mut score) = (Vec::new(), 0);
+    for character in text.chars() {
+        for (opening, closing) in BRACKETS {
+            if character == opening {
+                open.push(closing);
+            } else if character == closing {
+                score += if open.pop() == Some(closing) { 1 } else { -1 };
+            }
+        }
     }
+    score - i64::try_from(open.len()).unwrap_or(i64::MAX)
+}
+
+fn mirrored(character: char) -> char {
+    let other = BRACKETS.into_iter().find_map(|(opening, closing)| match character {
+        _ if character == opening => Some(closing),
+        _ if character == closing => Some(opening),
+        _ => None,
+    });
+    other.unwrap_or(character)
+}
+
+/// What is `drawn` as it is read. The rules that put characters in the order of the eye put them back as well; brackets are
+/// turned where the line is, if they are stored as they look.
+fn logical(drawn: &str, is_from_right: bool, is_mirrored: bool) -> String {
     let level = if is_from_right { Level::rtl() } else { Level::ltr() };
-    let info = BidiInfo::new(line, Some(level));
-    let mut text = String::with_capacity(line.len());
+    let info = BidiInfo::new(drawn, Some(level));
+    let mut text = String::with_capacity(drawn.len());
     for paragraph in &info.paragraphs {
-        text.extend(info.reorder_line(paragraph, paragraph.range.clone()).chars().flat_map(letters));
+        let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
+        for run in runs {
+            let is_turned = levels.get(run.start).is_some_and(Level::is_rtl);
+            let part = &drawn[run];
+            if !is_turned {
+                text.extend(part.chars().flat_map(letters));
+                continue;
+            }
+            let mut end = part.len();
+            for (at, character) in part.char_indices().rev() {
+                // A mark stays behind its letter.
+                if is_mark(character) && at > 0 {
+                    continue;
+                }
+                let cluster = part[at..end].chars();
+                text.extend(cluster.map(|one| if is_mirrored { mirrored(one) } else { one }).flat_map(letters));
+                end = at;
+            }
+        }
     }
-    Some(text)
+    text
 }
 
 /// The letters that a shape of them stands for: drawn fonts have one for each place in a word.
@@ -56,20 +182,31 @@ fn letters(character: char) -> impl Iterator<Item = char> {
 
 #[cfg(test)]
 mod tests {
-    use super::logical;
+    use super::as_read;
 
     #[test]
     fn lines_are_put_in_the_order_in_which_they_are_read() {
         let drawn = ".2024-\u{5d1} Linux \u{5d4}\u{5e1}\u{5e8}\u{5d2}";
         let read = "\u{5d2}\u{5e8}\u{5e1}\u{5d4} Linux \u{5d1}-2024.";
-        assert_eq!(logical(drawn, true).as_deref(), Some(read));
+        assert_eq!(as_read(drawn, true, true), read);
         let quoted = "the word \u{5dd}\u{5d5}\u{5dc}\u{5e9} means peace";
-        assert_eq!(logical(quoted, false).as_deref(), Some("the word \u{5e9}\u{5dc}\u{5d5}\u{5dd} means peace"));
-        assert_eq!(logical("nothing of it", true), None);
+        assert_eq!(as_read(quoted, false, true), "the word \u{5e9}\u{5dc}\u{5d5}\u{5dd} means peace");
+        assert_eq!(as_read("nothing of it", true, true), "nothing of it");
     }
 
     #[test]
-    fn shapes_of_letters_are_letters() {
-        assert_eq!(logical("\u{feea}\u{fef4}\u{fed3}", true).as_deref(), Some("\u{641}\u{64a}\u{647}"));
+    fn brackets_open_before_they_close() {
+        let read = "\u{5d0}\u{5d1} (\u{5d2} 12)";
+        // Stored as they look, and as they are meant.
+        for drawn in ["(12 \u{5d2}) \u{5d1}\u{5d0}", ")12 \u{5d2}( \u{5d1}\u{5d0}"] {
+            assert_eq!(as_read(drawn, true, true), read);
+        }
+        assert_eq!(as_read(")1,250(", true, true), "(1,250)");
+    }
+
+    #[test]
+    fn shapes_of_letters_are_letters_and_marks_stay_on_theirs() {
+        assert_eq!(as_read("\u{feea}\u{fef4}\u{fed3}", true, true), "\u{641}\u{64a}\u{647}");
+        assert_eq!(as_read("\u{631}\u{628}\u{651}", true, true), "\u{628}\u{651}\u{631}");
     }
 }

@@ -19,6 +19,10 @@ pub(super) struct Glyph {
     pub(super) base: f32,
     /// The font's size on the page.
     pub(super) size: f32,
+    /// Nobody sees it.
+    pub(super) is_hidden: bool,
+    /// A line runs through it.
+    pub(super) is_struck: bool,
 }
 
 /// What a page shows, in the order in which it is painted.
@@ -29,8 +33,15 @@ pub(super) struct PaintedPage {
     pub(super) glyphs: Vec<Glyph>,
     /// Images painted.
     pub(super) images: u64,
-    /// Areas and lines painted.
+    /// How much of the paper the largest of them covers, from 0 to 1.
+    pub(super) covered: f64,
+    /// Areas and lines painted, and the curves that they are made of.
     pub(super) shapes: u64,
+    pub(super) curves: u64,
+    /// All its text stands at its upper or lower edge.
+    pub(super) is_text_at_edge: bool,
+    /// Glyphs that nobody sees, and that are left out.
+    pub(super) hidden: usize,
     /// Codes shown that mean no character.
     pub(super) unmapped: u64,
     /// Parts of its content that could not be read.

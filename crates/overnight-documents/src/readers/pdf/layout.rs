@@ -6,8 +6,9 @@ use std::collections::HashSet;
 
 use super::direction;
 use super::line_spacing::line_step;
+use super::rows::{WordGroup, joined};
 use super::tables::{TableRow, tables};
-use super::words::Word;
+use super::words::{WORD_GAP, Word};
 
 /// Words whose bases are nearer than this, in sizes of the font, are on one line: raised and lowered characters.
 const LINE_SHIFT: f32 = 0.5;
@@ -33,7 +34,11 @@ const SPACE_APART: f32 = 1.3;
 const MOST_APART: f32 = 0.4;
 
 /// Between two cells of a row.
-const CELLS_APART: &str = "  ";
+pub(super) const CELLS_APART: &str = "  ";
+/// Around words that a line runs through, as Markdown has it.
+const STRUCK: &str = "~~";
+/// Parts of a line have bases nearer than this, in points.
+const SAME_BASE: f32 = 0.1;
 
 /// Words in one box.
 #[derive(Debug, Clone)]
@@ -52,8 +57,26 @@ pub(super) struct WordLine {
     pub(super) text: String,
     pub(super) base: f32,
     pub(super) start: f32,
+    /// Where cells end that others stand behind.
+    pub(super) cells: Vec<usize>,
     /// Where on the page its text is drawn.
     pub(super) words: Vec<PlacedWord>,
+}
+
+impl WordLine {
+    fn end(&self) -> f32 {
+        self.words.last().map_or(self.start, |word| word.end)
+    }
+
+    /// Puts the next cell behind it.
+    fn add(&mut self, cell: Self) {
+        self.cells.push(self.text.len());
+        self.text.push_str(CELLS_APART);
+        let before = self.text.len();
+        self.text.push_str(&cell.text);
+        self.cells.extend(cell.cells.into_iter().map(|at| at + before));
+        self.words.extend(cell.words.into_iter().map(|word| word.behind(before)));
+    }
 }
 
 /// A part of a text, and where on the page it is drawn.
@@ -83,13 +106,47 @@ impl PlacedWord {
 /// The blocks that `words` make, from the top.
 pub(super) fn blocks(words: &[Word]) -> Vec<WordBlock> {
     let mut pool = Pool::new(words, (0..words.len()).collect());
-    let mut blocks: Vec<WordBlock> = tables(words).into_iter().map(|table| pool.take_table(&table)).collect();
+    let (tables, splits) = tables(words);
+    let mut groups: Vec<WordGroup> = tables.into_iter().map(|table| pool.take_table(table)).collect();
     let step = line_step(words);
     while let Some(seed) = pool.take_first() {
-        blocks.push(grow(words, &mut pool, seed, step));
+        groups.push(grow(words, &mut pool, seed, step));
     }
-    direction::read(&mut blocks, direction::is_from_right(words));
+    let groups = joined(words, groups, &splits);
+    let mut blocks: Vec<WordBlock> = groups.into_iter().map(|group| block(words, group)).collect();
+    blocks.sort_by(|a, b| a.top.total_cmp(&b.top));
+    direction::read(&mut blocks);
     blocks
+}
+
+fn block(words: &[Word], group: WordGroup) -> WordBlock {
+    let all = || group.words.iter().map(|&at| &words[at]);
+    let (start, end) =
+        (all().map(|word| word.start).fold(f32::MAX, f32::min), all().map(|word| word.end).fold(f32::MIN, f32::max));
+    let (top, bottom) =
+        (all().map(Word::top).fold(f32::MAX, f32::min), all().map(Word::bottom).fold(f32::MIN, f32::max));
+    let lines = match group.rows {
+        Some(rows) => table_lines(words, &rows),
+        None => lines(words, group.words),
+    };
+    WordBlock { lines, start, end, top, bottom, size: group.size }
+}
+
+/// A line for each line of a table's cells.
+fn table_lines(words: &[Word], rows: &[TableRow]) -> Vec<WordLine> {
+    let mut lines: Vec<WordLine> = Vec::new();
+    for row in rows {
+        for (nth, cell) in row.iter().enumerate() {
+            for (line, members) in cell.iter().enumerate() {
+                let made = line_of(words, members);
+                match lines.last_mut() {
+                    Some(last) if nth > 0 && line == 0 => last.add(made),
+                    _ => lines.push(made),
+                }
+            }
+        }
+    }
+    lines
 }
 
 /// Words that no block or line has yet, in rows.
@@ -131,35 +188,16 @@ impl<'a> Pool<'a> {
         Some(self.order[best])
     }
 
-    /// A block of a table's rows.
-    fn take_table(&mut self, rows: &[TableRow]) -> WordBlock {
+    /// A group of a table's rows.
+    fn take_table(&mut self, rows: Vec<TableRow>) -> WordGroup {
         let members: HashSet<usize> = rows.iter().flatten().flatten().flatten().copied().collect();
         for (place, word) in self.order.iter().enumerate() {
             self.is_taken[place] |= members.contains(word);
         }
-        let seed = &self.words[rows[0][0][0][0]];
-        let mut block = GrowingBlock::new(seed);
-        for &at in &members {
-            block.cover(&self.words[at]);
-        }
-        let mut lines: Vec<WordLine> = Vec::new();
-        for row in rows {
-            for (nth, cell) in row.iter().enumerate() {
-                for (line, members) in cell.iter().enumerate() {
-                    let made = line_of(self.words, members);
-                    match lines.last_mut() {
-                        Some(last) if nth > 0 && line == 0 => {
-                            last.text.push_str(CELLS_APART);
-                            let before = last.text.len();
-                            last.text.push_str(&made.text);
-                            last.words.extend(made.words.into_iter().map(|word| word.behind(before)));
-                        }
-                        _ => lines.push(made),
-                    }
-                }
-            }
-        }
-        WordBlock { lines, start: block.start, end: block.end, top: block.top, bottom: block.bottom, size: seed.size }
+        let size = self.words[rows[0][0][0][0]].size;
+        let mut words: Vec<usize> = members.into_iter().collect();
+        words.sort_unstable();
+        WordGroup { words, rows: Some(rows), size }
     }
 
     /// Where the words with a base from `from` to `to` lie in the order, some others among them.
@@ -181,45 +219,24 @@ struct GrowingBlock {
     words: Vec<usize>,
     start: f32,
     end: f32,
-    top: f32,
-    bottom: f32,
     first_base: f32,
     last_base: f32,
 }
 
 impl GrowingBlock {
     fn new(seed: &Word) -> Self {
-        Self {
-            words: Vec::new(),
-            start: seed.start,
-            end: seed.end,
-            top: seed.top(),
-            bottom: seed.bottom(),
-            first_base: seed.base,
-            last_base: seed.base,
-        }
+        Self { words: Vec::new(), start: seed.start, end: seed.end, first_base: seed.base, last_base: seed.base }
     }
 
     fn add(&mut self, index: usize, word: &Word) {
         self.words.push(index);
-        self.cover(word);
-    }
-
-    fn cover(&mut self, word: &Word) {
         self.start = self.start.min(word.start);
         self.end = self.end.max(word.end);
-        self.top = self.top.min(word.top());
-        self.bottom = self.bottom.max(word.bottom());
-    }
-
-    fn finish(self, words: &[Word], size: f32) -> WordBlock {
-        let Self { words: members, start, end, top, bottom, .. } = self;
-        WordBlock { lines: lines(words, members), start, end, top, bottom, size }
     }
 }
 
 /// A block from the word `seed` on, of lines no further apart than `step` sizes of the font.
-fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> WordBlock {
+fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> WordGroup {
     let word = &words[seed];
     let size = word.size;
     let mut block = GrowingBlock::new(word);
@@ -282,7 +299,7 @@ fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> WordBloc
             break;
         }
     }
-    block.finish(words, size)
+    WordGroup { words: block.words, rows: None, size }
 }
 
 fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
@@ -319,7 +336,15 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
         lines.push(line_of(words, &line));
     }
     lines.sort_by(|a, b| a.base.total_cmp(&b.base).then(a.start.total_cmp(&b.start)));
-    lines
+    // A wide gap parts no line: its parts stand on one base.
+    let mut whole: Vec<WordLine> = Vec::with_capacity(lines.len());
+    for line in lines {
+        match whole.last_mut() {
+            Some(last) if (line.base - last.base).abs() < SAME_BASE && line.start >= last.end() => last.add(line),
+            _ => whole.push(line),
+        }
+    }
+    whole
 }
 
 /// The line of the words `line`, of which there is one at least.
@@ -327,27 +352,45 @@ fn line_of(words: &[Word], line: &[usize]) -> WordLine {
     let space = space(words, line);
     let (mut text, mut placed) = (String::new(), Vec::with_capacity(line.len()));
     let mut last: Option<&Word> = None;
-    for &index in line {
+    for (nth, &index) in line.iter().enumerate() {
         let word = &words[index];
         if let Some(last) = last
-            && (word.start - last.end >= space.unwrap_or(SPACE * last.size) || is_apart(last, word))
+            && (word.start - last.end >= space.unwrap_or(least_space(last, word)) || is_apart(last, word))
         {
             text.push(' ');
+        }
+        if word.is_struck && !last.is_some_and(|last| last.is_struck) {
+            text.push_str(STRUCK);
         }
         let from = text.len();
         text.push_str(&word.text);
         placed.push(PlacedWord::new(word, from, text.len()));
+        if word.is_struck && !follows(line, nth, words) {
+            text.push_str(STRUCK);
+        }
         last = Some(word);
     }
     let first = line.first().map(|&index| &words[index]);
     let (base, start) = first.map_or((0.0, 0.0), |first| (first.base, first.start));
-    WordLine { text, base, start, words: placed }
+    WordLine { text, base, start, cells: Vec::new(), words: placed }
+}
+
+/// Whether the word behind the `nth` of a line is struck through too.
+fn follows(line: &[usize], nth: usize, words: &[Word]) -> bool {
+    line.get(nth + 1).is_some_and(|&next| words[next].is_struck)
+}
+
+/// How wide a gap is at least that parts two words. Letters from the right are often drawn one by one.
+fn least_space(last: &Word, word: &Word) -> f32 {
+    let is_from_right = last.text.chars().chain(word.text.chars()).any(direction::is_letter_from_right);
+    last.size * if is_from_right { WORD_GAP } else { SPACE }
 }
 
 /// Whether two words touch though they were not drawn as one: the text of a cell that reaches to the next.
 fn is_apart(last: &Word, word: &Word) -> bool {
     last.count > 1
         && word.count > 1
+        && !last.text.chars().chain(word.text.chars()).any(direction::is_letter_from_right)
         && (word.base - last.base).abs() <= 0.05 * last.size
         && (word.size - last.size).abs() <= 0.05 * last.size
 }

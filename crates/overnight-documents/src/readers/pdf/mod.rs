@@ -2,11 +2,14 @@
 //!
 //! - `read`: a document and its pages, and what is missing of them
 //! - `repair`: pages found again; `damaged_streams`: pages whose content is damaged where it is packed
-//! - `annotations`: what lies over a page: fields, stamps, comments
+//! - `annotations`: what lies over a page: fields, stamps, comments; `attached`: files that it carries; `plausible`: whether its
+//!   text is of any language
 //! - `fonts`, `to_unicode`: what fonts say of themselves that the library drops
-//! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`)
+//! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`);
+//!   `ink`: whether anybody sees it
 //! - `words`, `accents`: characters → words; `tables`: words → tables; `layout`, `line_spacing`: the other words → blocks of
-//!   lines; `direction`: lines as they are read; `reading_order`: blocks in reading order; `write`: their text
+//!   lines; `rows`: blocks side by side → rows; `direction`: lines as they are read; `reading_order`: blocks in reading order;
+//!   `write`: their text
 //! - `picture`: a page as an image, with the places of quotes on it
 //!
 //! Objects, packing, encryption and fonts are the library's. Reading order is ours: measured on some 280 real manuals
@@ -14,18 +17,22 @@
 
 mod accents;
 mod annotations;
+mod attached;
 mod content;
 mod damaged_streams;
 mod direction;
 mod fonts;
 mod glyphs;
+mod ink;
 mod layout;
 mod line_spacing;
 mod paint;
 mod picture;
+mod plausible;
 mod read;
 mod reading_order;
 mod repair;
+mod rows;
 mod show;
 mod tables;
 mod to_unicode;
@@ -33,8 +40,11 @@ mod words;
 mod write;
 
 pub use picture::{MarkedBox, PagePicture, QuoteOnPage, page_picture};
+pub use plausible::is_gibberish;
 pub(crate) use read::PdfReader;
 pub use read::header;
 
+#[cfg(test)]
+mod row_tests;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use super::annotations::Overlay;
 use super::content::{actual_text, nesting, part, without_dictionaries};
 use super::fonts::{Font, Fonts};
 use super::glyphs::{Glyph, Matrix, PaintedPage};
+use super::ink::{Ink, PaintedAreas};
 
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
@@ -20,6 +21,11 @@ const MAX_STATES: usize = 512;
 const MAX_CONTENT: usize = 128 << 20;
 /// Arrays in arrays: the library's reader of content calls itself for each.
 const MAX_NESTING: usize = 1000;
+
+/// Curves (a letter's outline has some ten) from which on they may be letters.
+pub(super) const MANY_CURVES: u64 = 300;
+/// An image over this share of the paper is a page that was scanned.
+pub(super) const SCANNED: f64 = 0.6;
 
 /// Runs page `id` of `document`, and what lies over it.
 pub(super) fn page(document: &RawBackend, fonts: &Fonts, id: (u32, u16), overlay: Option<&Overlay>) -> PaintedPage {
@@ -52,6 +58,7 @@ pub(super) struct GraphicsState {
     pub(super) horizontal_scaling: f64,
     pub(super) leading: f64,
     pub(super) rise: f64,
+    pub(super) ink: Ink,
 }
 
 /// A part of the content that says itself which characters its shapes stand for.
@@ -69,6 +76,7 @@ pub(super) struct Painter<'a> {
     saved: Vec<GraphicsState>,
     line: Matrix,
     pub(super) text: Matrix,
+    pub(super) areas: PaintedAreas,
     marked: Vec<ActualText>,
     content_left: usize,
     forms_left: usize,
@@ -88,15 +96,17 @@ impl<'a> Painter<'a> {
             horizontal_scaling: 1.0,
             leading: 0.0,
             rise: 0.0,
+            ink: Ink::default(),
         };
         Self {
             document,
             fonts,
-            page: PaintedPage::default(),
+            page: PaintedPage { is_text_at_edge: true, ..PaintedPage::default() },
             state,
             saved: Vec::new(),
             line: Matrix::IDENTITY,
             text: Matrix::IDENTITY,
+            areas: PaintedAreas::default(),
             marked: Vec::new(),
             content_left: MAX_CONTENT,
             forms_left: MAX_FORMS,
@@ -114,6 +124,17 @@ impl<'a> Painter<'a> {
 
     fn finish(mut self) -> PaintedPage {
         self.end_marked();
+        let PaintedPage { glyphs, covered, curves, .. } = &mut self.page;
+        let count = glyphs.iter().filter(|glyph| glyph.is_hidden).count();
+        // Behind a scan, or letters drawn as outlines, hidden text is what was recognised in it.
+        if count > 0 && count * 2 < glyphs.len() && *covered < SCANNED && *curves < MANY_CURVES {
+            glyphs.retain(|glyph| !glyph.is_hidden);
+            self.page.hidden = count;
+        }
+        let struck = self.areas.struck(&self.page.glyphs);
+        for (glyph, is_struck) in self.page.glyphs.iter_mut().zip(struck) {
+            glyph.is_struck = is_struck;
+        }
         self.page
     }
 
@@ -213,8 +234,25 @@ impl<'a> Painter<'a> {
                     self.paint(name, scope, depth);
                 }
             }
-            "BI" => self.page.images += 1,
-            "f" | "F" | "f*" | "b" | "b*" | "B" | "B*" | "s" | "S" | "sh" => self.page.shapes += 1,
+            "BI" => self.image(),
+            "m" | "l" => self.areas.add(self.state.to_page, operands, false),
+            "re" => self.areas.add(self.state.to_page, operands, true),
+            "c" | "v" | "y" => {
+                self.page.curves += 1;
+                self.areas.add(self.state.to_page, operands, false);
+            }
+            "n" => self.areas.paint(self.state.ink, false, false),
+            "Tr" => self.state.ink.set_rendering(number(0)),
+            "g" | "rg" | "k" | "sc" | "scn" | "cs" => self.state.ink.set_colour(&operation.operator, operands),
+            "sh" => {
+                self.page.shapes += 1;
+                self.areas.cover(self.state.to_page, true);
+            }
+            painting @ ("f" | "F" | "f*" | "b" | "b*" | "B" | "B*" | "s" | "S") => {
+                self.page.shapes += 1;
+                let is_line = matches!(painting, "s" | "S");
+                self.areas.paint(self.state.ink, !is_line, is_line);
+            }
             "BMC" | "BDC" => {
                 let marked = ActualText { replacement: actual_text(operands), first: self.page.glyphs.len() };
                 if self.marked.len() < MAX_STATES {
@@ -245,9 +283,18 @@ impl<'a> Painter<'a> {
                 (self.state, self.line, self.text) = (kept.0, kept.1, kept.2);
             }
             Some(PaintedXObject::Form(_)) => self.page.is_cut = true,
-            Some(PaintedXObject::Image) => self.page.images += 1,
+            Some(PaintedXObject::Image) => self.image(),
             Some(PaintedXObject::Other) | None => {}
         }
+    }
+
+    /// An image is painted on the unit square.
+    fn image(&mut self) {
+        self.page.images += 1;
+        let [a, b, c, d, _, _] = self.state.to_page.0;
+        self.areas.cover(self.state.to_page, false);
+        let paper = f64::from(self.paper.width() * self.paper.height()).max(1.0);
+        self.page.covered = self.page.covered.max((a * d - b * c).abs() / paper);
     }
 
     fn next_line(&mut self, x: f64, y: f64) {

@@ -9,12 +9,16 @@ use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::document::PageTreeScan;
 
 use super::annotations::{Overlay, overlays};
+use super::attached::attached;
 use super::damaged_streams::damaged_streams;
 use super::fonts::Fonts;
 use super::glyphs::PaintedPage;
+use super::paint::{MANY_CURVES, SCANNED};
+use super::plausible::is_gibberish;
 use super::repair::repaired;
 use super::write::WrittenPage;
 use super::{paint, write};
+use crate::gaps::{GIBBERISH, PageSpan, SCAN_BEHIND_TEXT};
 use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped};
 use crate::refusal::Refusal;
 use crate::units::Unit;
@@ -31,7 +35,7 @@ pub(crate) struct PdfReader;
 
 impl Reader for PdfReader {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+14"
+        "unpdf 0.52.1+15"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -42,15 +46,27 @@ impl Reader for PdfReader {
             return Err(damaged("no page of it can be found").into());
         }
         pages.expect(found.len() as u64)?;
+        for name in &loaded.attached {
+            pages.note(format!("the attached file {name:?} was not read: save it, and add it as a document"))?;
+        }
         let last = found.keys().next_back().copied();
+        let mut hidden = Vec::new();
         for (&number, &id) in &found {
             if !pages.begin(u64::from(number))? {
                 continue;
             }
             let overlay = loaded.overlays.get(&id);
             match guarded(|| page(&loaded, id, overlay)) {
-                Some((text, gaps)) => tell(&text, &gaps, pages)?,
+                Some(read) => {
+                    tell(&read.text, &read.gaps, pages)?;
+                    if read.hidden > 0 {
+                        PageSpan::push(&mut hidden, u64::from(number));
+                    }
+                }
                 None => pages.gap("its content makes no sense")?,
+            }
+            for name in overlay.iter().flat_map(|overlay| &overlay.files) {
+                pages.note(format!("the file {name:?} that is pinned to page {number} was not read"))?;
             }
             if Some(number) == last && loaded.repaired.is_some() {
                 pages.gap("its tables are damaged, and pages were looked for without them: some may be missing or out of order")?;
@@ -60,6 +76,11 @@ impl Reader for PdfReader {
                 )?;
             }
         }
+        for range in &hidden {
+            pages.note(format!(
+                "text that nobody sees was left out on {range}: invisible, white on white, or without size"
+            ))?;
+        }
         Ok(Unit::Page)
     }
 }
@@ -67,6 +88,8 @@ impl Reader for PdfReader {
 pub(super) struct LoadedPdf {
     pub(super) document: RawBackend,
     pub(super) overlays: HashMap<(u32, u16), Overlay>,
+    /// Names of files that it carries.
+    attached: Vec<String>,
     fonts: Fonts,
     torn: HashSet<(u32, u16)>,
     has_lost_pages: bool,
@@ -101,10 +124,11 @@ fn load_any(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
 fn loaded(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
     let raw = RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?;
     let (overlays, fonts, torn) = (overlays(&raw), Fonts::of(&raw), damaged_streams(&raw));
+    let attached = attached(&raw);
     drop(raw);
     let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
     let has_lost_pages = document.integrity().pages_incomplete();
-    Ok(LoadedPdf { document, overlays, fonts, torn, has_lost_pages, repaired: None })
+    Ok(LoadedPdf { document, overlays, attached, fonts, torn, has_lost_pages, repaired: None })
 }
 
 /// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
@@ -113,10 +137,23 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
+struct ReadPage {
+    text: String,
+    gaps: Vec<&'static str>,
+    /// Characters that nobody sees.
+    hidden: usize,
+}
+
+fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>) -> ReadPage {
     let mut page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
     page.damaged += u64::from(loaded.torn.contains(&id));
     let mut text = write::text(&page).text;
+    let mut gaps = gaps(&page, &text);
+    if is_gibberish(&text) {
+        text.clear();
+        gaps.retain(|&gap| gap != SCAN_BEHIND_TEXT);
+        gaps.push(GIBBERISH);
+    }
     for comment in overlay.iter().flat_map(|overlay| &overlay.comments) {
         if !text.is_empty() {
             text.push('\n');
@@ -124,8 +161,7 @@ fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>) -> (Strin
         text.push_str(comment.trim());
         text.push('\n');
     }
-    let gaps = gaps(&page, &text);
-    (text, gaps)
+    ReadPage { text, gaps, hidden: page.hidden }
 }
 
 /// What stands on page `id`, and where.
@@ -223,10 +259,14 @@ fn gaps(page: &PaintedPage, text: &str) -> Vec<&'static str> {
     } else if strange >= 10 && strange * 20 >= all {
         gaps.push("some of its characters have no meaning outside their font");
     }
+    // Courts and fax machines print a line at the edge of a scan.
+    if page.covered >= SCANNED && page.is_text_at_edge && !text.trim().is_empty() {
+        gaps.push(SCAN_BEHIND_TEXT);
+    }
     if text.trim().is_empty() && strange == 0 {
         if page.images > 0 {
             gaps.push("no text on it, probably a scan");
-        } else if page.shapes >= MANY_SHAPES {
+        } else if page.shapes >= MANY_SHAPES || page.curves >= MANY_CURVES {
             gaps.push("no text on it, only drawings");
         }
     }

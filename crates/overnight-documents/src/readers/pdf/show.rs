@@ -3,10 +3,13 @@
 use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue};
 
 use super::glyphs::{Glyph, Matrix, QUARTERS};
+use super::ink::LEAST_SIZE;
 use super::paint::{Painter, number};
 
 /// Text at more than this from a quarter turn (the sine, of two degrees and a half) is at a slant to it.
 const SLANTED: f64 = 0.0436;
+/// What stands nearer to the upper or lower edge than this share of the page's height is a line that a machine put there.
+const EDGE: f64 = 0.1;
 
 impl Painter<'_> {
     /// Shows strings, and moves by the numbers between them.
@@ -118,7 +121,8 @@ impl Painter<'_> {
         let (end_x, end_y) = to_page.point(width, self.state.rise);
         let [a, b, c, d, _, _] = to_page.0;
         let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
-        let backwards = if self.state.size < 0.0 || self.state.horizontal_scaling < 0.0 { -1.0 } else { 1.0 };
+        // Twice backwards is forwards: programs that count lines from the top turn the size, the scaling and the matrix.
+        let backwards = if self.state.size * self.state.horizontal_scaling < 0.0 { -1.0 } else { 1.0 };
         let direction = (a * backwards, b * backwards);
         self.push(text, direction, (x, y), (end_x, end_y), size);
         let space = self.state.character_space + if is_word_space { self.state.word_space } else { 0.0 };
@@ -146,6 +150,12 @@ impl Painter<'_> {
         if text.is_empty() || self.is_beside_the_paper(from, to) {
             return;
         }
+        if !text.trim().is_empty() {
+            let edge = EDGE * f64::from(self.paper.height());
+            let (low, high) = (f64::from(self.paper.lly) + edge, f64::from(self.paper.ury) - edge);
+            self.page.is_text_at_edge &= from.1 < low || from.1 > high;
+        }
+        let is_white = self.areas.is_unseen(self.state.ink, from, size);
         let (quarter, slant) = (turn(direction), slant(direction));
         let (from, to) = (upright(from, slant), upright(to, slant));
         let turn = if slant.is_some() { quarter + QUARTERS } else { quarter };
@@ -165,7 +175,8 @@ impl Painter<'_> {
         let first = self.page.text.len();
         self.page.text.push_str(text);
         let (Ok(from), Ok(to)) = (u32::try_from(first), u32::try_from(self.page.text.len())) else { return };
-        self.page.glyphs.push(Glyph { from, to, turn, start, end, base, size });
+        let is_hidden = self.state.ink.is_invisible || size < LEAST_SIZE || is_white;
+        self.page.glyphs.push(Glyph { from, to, turn, start, end, base, size, is_hidden, is_struck: false });
     }
 
     /// Lines too long for the paper go on beside it, where nobody sees them.

@@ -2,6 +2,8 @@
 //! runs through several rows. They are read row by row. Columns of running text look alike but for their lines, which are
 //! long and fill the column's width, and are left to be read one after the other.
 
+use super::direction;
+use super::rows::is_value_cell;
 use super::words::Word;
 
 /// A wider gap than this, in sizes of the font, parts two cells ...
@@ -18,6 +20,8 @@ const SCRIPT_SIZE: f32 = 0.85;
 const SCRIPT_OVERLAP: f32 = 0.3;
 /// Rows of one table are so far apart, in sizes of the font: lines of mathematics are nearer.
 const ROW_STEPS: std::ops::RangeInclusive<f32> = 0.9..=3.0;
+/// Lines of a column of its own differ by more than this, in sizes of the font, from those beside it.
+const SHIFT: f32 = 0.2;
 /// Rows of lines are so many times further apart than the lines.
 const GROUP_STEP: f32 = 1.2;
 /// So many rows with several cells are a table, or so few with at least three cells.
@@ -37,17 +41,17 @@ const COLUMN_WIDTH: f32 = 3.0;
 
 /// Words on one line, parted where white is between them.
 #[derive(Debug, Clone)]
-struct CellRow {
-    base: f32,
-    size: f32,
-    cells: Vec<RowCell>,
+pub(super) struct CellRow {
+    pub(super) base: f32,
+    pub(super) size: f32,
+    pub(super) cells: Vec<RowCell>,
 }
 
 #[derive(Debug, Clone)]
-struct RowCell {
-    start: f32,
-    end: f32,
-    words: Vec<usize>,
+pub(super) struct RowCell {
+    pub(super) start: f32,
+    pub(super) end: f32,
+    pub(super) words: Vec<usize>,
 }
 
 /// A table's row: its cells, each with the words of its lines.
@@ -56,18 +60,24 @@ pub(super) type TableRow = Vec<Vec<Vec<usize>>>;
 /// White between two columns.
 type Channel = (f32, f32);
 
-/// The tables among `words`, each as its rows, from the top.
-pub(super) fn tables(words: &[Word]) -> Vec<Vec<TableRow>> {
+/// The tables among `words`, each as its rows, from the top, and where the page's columns are parted.
+pub(super) fn tables(words: &[Word]) -> (Vec<Vec<TableRow>>, Vec<f32>) {
     let all = rows(words, (0..words.len()).collect());
     let mut found = Vec::new();
     match page_columns(words, &all) {
-        Some(parts) => parts.into_iter().for_each(|part| regions(words, &rows(words, part), &mut found)),
-        None => regions(words, &all, &mut found),
+        Some((splits, parts)) => {
+            parts.into_iter().for_each(|part| regions(words, &rows(words, part), &mut found));
+            (found, splits)
+        }
+        None => {
+            regions(words, &all, &mut found);
+            (found, Vec::new())
+        }
     }
-    found
 }
 
-fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<CellRow> {
+/// The lines that `members` make, from the top.
+pub(super) fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<CellRow> {
     members.sort_by(|&a, &b| words[a].base.total_cmp(&words[b].base));
     let mut lines: Vec<Vec<usize>> = Vec::new();
     for at in members {
@@ -128,8 +138,8 @@ fn cross(a: &Word, b: &Word) -> bool {
     a.end.min(b.end) - a.start.max(b.start) > SCRIPT_OVERLAP * a.size.min(b.size)
 }
 
-/// Where a page has two or three columns as wide as each other, the words of each of them.
-fn page_columns(words: &[Word], rows: &[CellRow]) -> Option<Vec<Vec<usize>>> {
+/// Where a page has two or three columns as wide as each other, where they are parted, and the words of each of them.
+fn page_columns(words: &[Word], rows: &[CellRow]) -> Option<(Vec<f32>, Vec<Vec<usize>>)> {
     let start = words.iter().map(|word| word.start).fold(f32::MAX, f32::min);
     let width = words.iter().map(|word| word.end).fold(f32::MIN, f32::max) - start;
     let divided = |shares: &[f32]| {
@@ -139,14 +149,25 @@ fn page_columns(words: &[Word], rows: &[CellRow]) -> Option<Vec<Vec<usize>>> {
         };
         let splits: Vec<f32> = shares.iter().filter_map(split).collect();
         let parts = parted(rows, &splits)?;
+        // The same in two languages, side by side, has rows that run across.
+        let mut directions =
+            parts.iter().map(|part| direction::is_from_right(part.iter().map(|&at| words[at].text.as_str())));
+        let first = directions.next().flatten();
+        if directions.flatten().any(|other| first.is_some_and(|first| first != other)) {
+            return None;
+        }
         let begins = std::iter::once(f32::MIN).chain(splits.iter().copied());
         let are_columns = parts.iter().zip(begins).all(|(part, begin)| is_page_column(words, part, begin, 0.1 * width));
         let across: usize = splits.iter().map(|&x| crossing(rows, x)).sum();
-        are_columns.then_some((across, parts))
+        are_columns.then_some((across, splits, parts))
     };
     let of_two = divided(&[0.5]);
     let of_three = divided(&[1.0 / 3.0, 2.0 / 3.0]);
-    [of_two, of_three].into_iter().flatten().min_by_key(|&(across, _)| across).map(|(_, parts)| parts)
+    [of_two, of_three]
+        .into_iter()
+        .flatten()
+        .min_by_key(|&(across, ..)| across)
+        .map(|(_, splits, parts)| (splits, parts))
 }
 
 fn crossing(rows: &[CellRow], x: f32) -> usize {
@@ -180,13 +201,14 @@ fn is_page_column(words: &[Word], members: &[usize], begin: f32, near: f32) -> b
         (start - begin <= near || begin <= f32::MIN) && end - start > COLUMN_WIDTH * row.size
     };
     let lines = rows.iter().filter(is_line).count();
-    // Columns that are parted all the way down are columns of a table.
+    // Figures alone are no column of a page, and columns that are parted all the way down are columns of a table.
     let is_parted = rows.iter().flat_map(channels).any(|(from, to)| {
         let x = f32::midpoint(from, to);
         let both = rows.iter().filter(|row| channels(row).any(|(from, to)| from < x && x < to)).count();
         both * 2 >= rows.len() && crossing(&rows, x) * 10 <= rows.len()
     });
-    lines * 3 >= rows.len() && !is_parted
+    let are_values = rows.iter().filter(|row| row.cells.iter().all(|cell| is_value_cell(words, cell))).count();
+    lines * 3 >= rows.len() && !is_parted && are_values * 2 < rows.len()
 }
 
 fn channels(row: &CellRow) -> impl Iterator<Item = Channel> {
@@ -209,7 +231,7 @@ fn regions(words: &[Word], rows: &[CellRow], found: &mut Vec<Vec<TableRow>>) {
         };
         let region = &rows[from..from + to];
         if is_table(words, region, &between, margin) {
-            found.push(table_rows(region, &between));
+            found.push(table_rows(words, region, &between));
         }
         from += to;
     }
@@ -271,7 +293,7 @@ fn is_table(words: &[Word], rows: &[CellRow], between: &[Channel], margin: f32) 
         }
     }
     let Some((last, others)) = columns.split_last() else { return false };
-    if others.iter().any(|column| is_prose(words, column)) {
+    if others.iter().any(|column| is_prose(words, column)) || are_shifted(words, rows, last) {
         return false;
     }
     if !is_prose(words, last) || last.iter().all(|(_, cell)| cell.end < margin) {
@@ -279,6 +301,31 @@ fn is_table(words: &[Word], rows: &[CellRow], between: &[Channel], margin: f32) 
     }
     let beside = last.iter().filter(|(at, _)| others.iter().flatten().any(|(other, _)| other == at)).count();
     share(beside, last.len()) <= BESIDE_PROSE
+}
+
+/// Whether what stands in a column has lines of its own, which only come near those of the others.
+fn are_shifted(words: &[Word], rows: &[CellRow], column: &[(usize, &RowCell)]) -> bool {
+    let is_shifted = |&&(at, cell): &&(usize, &RowCell)| {
+        let row = &rows[at];
+        let others = row.cells.iter().filter(|other| other.start < cell.start);
+        let least =
+            others.map(|other| (words[other.words[0]].base - words[cell.words[0]].base).abs()).fold(f32::MAX, f32::min);
+        (SHIFT * row.size..LINE_SHIFT * row.size).contains(&least)
+    };
+    column.len() >= ROWS && column.iter().filter(is_shifted).count() * 3 >= column.len() * 2
+}
+
+/// Whether `lines` are those of a column of running text.
+pub(super) fn is_prose_column(words: &[Word], lines: &[CellRow]) -> bool {
+    let cells: Vec<RowCell> = lines
+        .iter()
+        .filter_map(|line| {
+            let (first, last) = (line.cells.first()?, line.cells.last()?);
+            let words = line.cells.iter().flat_map(|cell| cell.words.iter().copied()).collect();
+            Some(RowCell { start: first.start, end: last.end, words })
+        })
+        .collect();
+    is_prose(words, &cells.iter().enumerate().collect::<Vec<_>>())
 }
 
 fn is_prose(words: &[Word], column: &[(usize, &RowCell)]) -> bool {
@@ -300,23 +347,28 @@ fn column(between: &[Channel], cell: &RowCell) -> usize {
 
 /// The rows of a table with `lines`. A row is one line; or where the white between some lines is wider, and of the lines
 /// between only the first has all cells, the texts in its cells are broken into lines.
-fn table_rows(lines: &[CellRow], between: &[Channel]) -> Vec<TableRow> {
+fn table_rows(words: &[Word], lines: &[CellRow], between: &[Channel]) -> Vec<TableRow> {
     let step = |pair: &[CellRow]| pair[1].base - pair[0].base;
     let least = lines.windows(2).map(step).fold(f32::MAX, f32::min);
+    let by_line = |line: &CellRow| -> TableRow { line.cells.iter().map(|cell| vec![cell.words.clone()]).collect() };
     let groups: Vec<&[CellRow]> = lines.chunk_by(|a, b| b.base - a.base < GROUP_STEP * least).collect();
     let later = || groups.iter().flat_map(|group| group[1..].iter().map(|line| (line, &group[0])));
     let broken = later().filter(|(line, first)| line.cells.len() < first.cells.len()).count();
     let without_first = later().filter(|(line, _)| column(between, &line.cells[0]) > 0).count();
     if groups.len() < FEW_ROWS || broken * 2 < later().count().max(1) || without_first * 3 < later().count() {
-        return lines.iter().map(|line| line.cells.iter().map(|cell| vec![cell.words.clone()]).collect()).collect();
+        return lines.iter().map(by_line).collect();
     }
     let row = |group: &&[CellRow]| {
+        // A figure stays beside the line of its text that it stands beside.
+        if group.iter().any(|line| line.cells.iter().any(|cell| is_value_cell(words, cell))) {
+            return group.iter().map(by_line).collect();
+        }
         let mut cells: TableRow = vec![Vec::new(); between.len() + 1];
         for cell in group.iter().flat_map(|line| &line.cells) {
             cells[column(between, cell)].push(cell.words.clone());
         }
         cells.retain(|cell| !cell.is_empty());
-        cells
+        vec![cells]
     };
-    groups.iter().map(row).collect()
+    groups.iter().flat_map(row).collect()
 }

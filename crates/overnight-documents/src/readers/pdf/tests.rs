@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::units::Unit;
 
 /// A PDF of `objects`, the first of which is its catalog.
-fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
+pub(super) fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.7\n".to_vec();
     let mut offsets = Vec::new();
     for (number, object) in (1..).zip(objects) {
@@ -29,7 +29,7 @@ fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     out
 }
 
-fn stream(dictionary: &str, content: &str) -> Vec<u8> {
+pub(super) fn stream(dictionary: &str, content: &str) -> Vec<u8> {
     format!("<</Length {}{dictionary}>>stream\n{content}\nendstream", content.len()).into_bytes()
 }
 
@@ -52,7 +52,7 @@ pub(super) fn pages(contents: &[&str]) -> Vec<u8> {
     file(&objects, "")
 }
 
-fn read(bytes: &[u8]) -> Result<(String, Vec<String>), Refusal> {
+pub(super) fn read(bytes: &[u8]) -> Result<(String, Vec<String>), Refusal> {
     let mut collected = CollectedPages::default();
     match PdfReader.read(Source { name: "a.pdf", bytes }, &mut collected) {
         Ok(unit) => {
@@ -66,7 +66,7 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<String>), Refusal> {
 }
 
 /// Text of one page without gaps.
-fn text(content: &str) -> String {
+pub(super) fn text(content: &str) -> String {
     let (text, gaps) = read(&pages(&[content])).unwrap();
     assert_eq!(gaps, Vec::<String>::new());
     text
@@ -75,7 +75,7 @@ fn text(content: &str) -> String {
 #[test]
 fn lines_come_in_the_order_in_which_they_are_read() {
     let content = "BT /F 10 Tf 50 676 Td (second) Tj ET BT /F 10 Tf 50 688 Td (first) Tj 100 0 Td (line) Tj ET";
-    assert_eq!(text(content), "first\nsecond\n\nline\n");
+    assert_eq!(text(content), "first  line\nsecond\n");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn what_runs_over_the_end_of_a_cell_is_text_of_its_own() {
 }
 
 /// A page with `content`, whose font `F` is this, of the objects that follow it.
-fn with_font(font: &str, others: &[Vec<u8>], content: &str) -> Vec<u8> {
+pub(super) fn with_font(font: &str, others: &[Vec<u8>], content: &str) -> Vec<u8> {
     let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>";
     let mut objects = vec![
         b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),

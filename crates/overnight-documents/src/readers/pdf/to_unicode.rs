@@ -1,5 +1,5 @@
 //! The table in which a font says which characters its codes stand for, read for what the library drops of it:
-//! characters of private use.
+//! characters of private use, and those beyond the first 65,536, which are two units each.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ const MAX_CODES: u32 = 0x1_0000;
 /// Codes of all ranges of a table that are looked at: they may name the same ones again and again.
 const MAX_STEPS: u32 = 0x4_0000;
 
-/// Codes of the table `map` that stand for one character of private use; none of a table that names more codes than there
+/// Codes of the table `map` that stand for one character that the library drops; none of a table that names more codes than there
 /// are, built to exhaust who reads it.
 pub(super) fn private(map: &[u8]) -> Option<HashMap<u32, char>> {
     let mut found = HashMap::new();
@@ -70,14 +70,19 @@ fn ranges(part: &[u8], found: &mut HashMap<u32, char>, steps_left: &mut u32) -> 
     Some(())
 }
 
-fn is_private(character: u32) -> bool {
-    (0xe000..=0xf8ff).contains(&character)
+/// A character of private use, or one that is written as two units.
+fn dropped(units: u32) -> Option<char> {
+    if (0xe000..=0xf8ff).contains(&units) {
+        return char::from_u32(units);
+    }
+    let (high, low) = (units >> 16, units & 0xffff);
+    let is_pair = (0xd800..0xdc00).contains(&high) && (0xdc00..0xe000).contains(&low);
+    is_pair.then(|| char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00))).flatten()
 }
 
 fn add(code: u32, character: u32, found: &mut HashMap<u32, char>) {
     if code < MAX_CODES
-        && is_private(character)
-        && let Some(character) = char::from_u32(character)
+        && let Some(character) = dropped(character)
     {
         found.insert(code, character);
     }
@@ -128,6 +133,14 @@ mod tests {
         let expected =
             [(1, '\u{f0b7}'), (0x10, '\u{e000}'), (0x11, '\u{e001}'), (0x12, '\u{e002}'), (0x21, '\u{f8ff}')];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn letters_of_mathematics_are_found_in_ranges() {
+        let map = b"2 beginbfrange <10> <12> <D835DC49> <20> <20> [<D835DC52>] endbfrange";
+        let mut found: Vec<(u32, char)> = private(map).unwrap().into_iter().collect();
+        found.sort_unstable();
+        assert_eq!(found, [(0x10, '\u{1d449}'), (0x11, '\u{1d44a}'), (0x12, '\u{1d44b}'), (0x20, '\u{1d452}')]);
     }
 
     #[test]

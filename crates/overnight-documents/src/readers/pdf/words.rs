@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use unicode_bidi::{BidiClass, bidi_class};
-
 use super::accents;
+use super::direction::{is_letter_from_right, is_mark};
 use super::glyphs::{Glyph, PaintedPage};
 
 /// A wider gap than this, in sizes of the font, is between two words.
-const WORD_GAP: f32 = 0.1;
+pub(super) const WORD_GAP: f32 = 0.1;
 /// Two shapes of one character nearer to each other than this, in sizes of the font, are one: bold by drawing twice.
 const TWICE: f32 = 0.1;
 
@@ -22,6 +21,8 @@ pub(super) struct Word {
     pub(super) end: f32,
     pub(super) base: f32,
     pub(super) size: f32,
+    /// A line runs through it.
+    pub(super) is_struck: bool,
 }
 
 impl Word {
@@ -51,8 +52,9 @@ pub(super) fn words(page: &PaintedPage, turn: u8) -> Vec<Word> {
 struct WordBuilder {
     words: Vec<Word>,
     open: Option<Word>,
-    /// The last glyph of the open word.
+    /// The last glyph of the open word, and whether it stands at its left end.
     last: Option<Glyph>,
+    is_at_left: bool,
     /// An accent that waits for its letter.
     accent: Option<(String, Glyph)>,
     drawn: DrawnCharacters,
@@ -66,6 +68,24 @@ impl WordBuilder {
             return;
         }
         if self.drawn.is_again(text, glyph) {
+            return;
+        }
+        if is_only_mark(text) {
+            // Drawn behind its letter, or before it, where letters come from the left.
+            let is_of_last = |last: &Glyph| glyph.end < last.end - 0.05 * last.size && accents::is_of(glyph, last);
+            if self.last.as_ref().is_some_and(is_of_last) {
+                self.mark(text);
+            } else {
+                self.flush();
+                self.accent = Some((text.to_owned(), *glyph));
+            }
+            return;
+        }
+        if self.accent.as_ref().is_some_and(|(mark, place)| is_only_mark(mark) && is_over(place, glyph))
+            && let Some((mark, _)) = self.accent.take()
+        {
+            self.put(text, glyph);
+            self.mark(&mark);
             return;
         }
         if let Some(mark) = accents::combining(text) {
@@ -102,45 +122,80 @@ impl WordBuilder {
         }
     }
 
+    /// Puts a mark on the last letter.
+    fn mark(&mut self, mark: &str) {
+        let Some(word) = &mut self.open else { return };
+        let first = word.text.char_indices().skip(1).find(|&(_, character)| !is_mark(character));
+        let at = first.filter(|_| self.is_at_left).map_or(word.text.len(), |(at, _)| at);
+        word.text.insert_str(at, mark);
+    }
+
     fn put(&mut self, text: &str, glyph: &Glyph) {
         self.last = Some(*glyph);
+        self.is_at_left = false;
         if let Some(word) = &mut self.open
-            && continues(word, glyph)
+            && is_of_word(word, glyph)
         {
-            push(&mut word.text, text);
-            word.count += 1;
-            word.end = word.end.max(glyph.end);
-            word.start = word.start.min(glyph.start);
-            return;
+            let gap = -0.3 * word.size..WORD_GAP * word.size;
+            let is_behind = gap.contains(&(glyph.start - word.end));
+            // Letters from the right may be drawn as they are read: the next one on the left.
+            let is_before = gap.contains(&(word.start - glyph.end))
+                && (is_letter_from_right_in(text) || is_letter_from_right_in(&word.text));
+            if is_behind || is_before {
+                if is_behind {
+                    word.text.push_str(&spelled(text));
+                } else {
+                    word.text.insert_str(0, &spelled(text));
+                }
+                self.is_at_left = !is_behind;
+                word.count += 1;
+                word.end = word.end.max(glyph.end);
+                word.start = word.start.min(glyph.start);
+                return;
+            }
         }
         self.words.extend(self.open.take());
-        let mut word = Word {
-            text: String::new(),
+        self.open = Some(Word {
+            text: spelled(text),
             count: 1,
             start: glyph.start,
             end: glyph.end,
             base: glyph.base,
             size: glyph.size,
-        };
-        push(&mut word.text, text);
-        self.open = Some(word);
+            is_struck: glyph.is_struck,
+        });
     }
 }
 
-fn continues(word: &Word, glyph: &Glyph) -> bool {
-    let size = word.size;
-    let gap = glyph.start - word.end;
-    (-0.3 * size..WORD_GAP * size).contains(&gap)
-        && (glyph.base - word.base).abs() <= 0.05 * size
-        && (glyph.size - size).abs() <= 0.05 * size
+fn is_only_mark(text: &str) -> bool {
+    text.chars().all(is_mark) && accents::combining(text).is_none()
+}
+
+/// Whether a mark without width stands over a letter.
+fn is_over(mark: &Glyph, letter: &Glyph) -> bool {
+    let near = 0.05 * letter.size;
+    (letter.start - near..=letter.end + near).contains(&f32::midpoint(mark.start, mark.end))
+        && mark.turn == letter.turn
+        && (mark.base - letter.base).abs() < 0.5 * letter.size
+}
+
+fn is_letter_from_right_in(text: &str) -> bool {
+    text.chars().any(is_letter_from_right)
+}
+
+/// Whether a glyph stands on the line of a word, in its size.
+fn is_of_word(word: &Word, glyph: &Glyph) -> bool {
+    word.is_struck == glyph.is_struck
+        && (glyph.base - word.base).abs() <= 0.05 * word.size
+        && (glyph.size - word.size).abs() <= 0.05 * word.size
 }
 
 /// Letters that are drawn as one shape are letters again.
-fn push(word: &mut String, text: &str) {
+fn spelled(text: &str) -> String {
     // Letters of Hebrew and Arabic stand in a line from the left as all others do, until the line is read.
-    let is_from_right =
-        text.chars().nth(1).is_some_and(|letter| matches!(bidi_class(letter), BidiClass::R | BidiClass::AL));
+    let is_from_right = text.chars().nth(1).is_some_and(is_letter_from_right);
     let characters: Vec<char> = if is_from_right { text.chars().rev().collect() } else { text.chars().collect() };
+    let mut word = String::with_capacity(text.len());
     for character in characters {
         match character {
             '\u{fb00}' => word.push_str("ff"),
@@ -153,6 +208,7 @@ fn push(word: &mut String, text: &str) {
             _ => word.push(character),
         }
     }
+    word
 }
 
 /// A character, where it starts, and its line.

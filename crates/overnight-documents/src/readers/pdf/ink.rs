@@ -1,0 +1,132 @@
+//! How text is painted: whether anybody sees it, and whether a line runs through it.
+
+use unpdf::parser::backend::PdfValue;
+
+use super::glyphs::{Glyph, Matrix};
+use super::paint::number;
+
+/// Text smaller than this, in points, is seen by nobody.
+pub(super) const LEAST_SIZE: f32 = 0.5;
+/// So near to white is white.
+const WHITE: f64 = 0.98;
+/// No more areas and lines of a page are looked at.
+const MAX_AREAS: usize = 20_000;
+/// So many times a line is compared with a character, at most.
+const MAX_LOOKS: usize = 20_000_000;
+/// A line through text is no thicker than this, in points, and runs at this height of it, in sizes of the font.
+const THIN: f64 = 1.6;
+const MIDDLE: std::ops::RangeInclusive<f32> = 0.12..=0.45;
+
+/// How text and areas are painted now.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Ink {
+    /// Nothing is painted of text: it is invisible, or only cuts what is painted later.
+    pub(super) is_invisible: bool,
+    is_white: bool,
+}
+
+impl Ink {
+    /// The operator that sets how text is painted.
+    pub(super) fn set_rendering(&mut self, mode: f64) {
+        self.is_invisible = (3.0..4.0).contains(&mode) || mode >= 7.0;
+    }
+
+    /// An operator that sets the colour of areas.
+    pub(super) fn set_colour(&mut self, operator: &str, operands: &[PdfValue]) {
+        let values: Vec<f64> = operands.iter().filter_map(number).collect();
+        self.is_white = values.len() == operands.len()
+            && match operator {
+                "g" | "rg" => !values.is_empty() && values.iter().all(|&value| value >= WHITE),
+                "k" => values.iter().all(|&value| value <= 1.0 - WHITE),
+                // Of one colour only, all of it is the darkest.
+                "sc" | "scn" => values.len() == 3 && values.iter().all(|&value| value >= WHITE),
+                _ => false,
+            };
+    }
+}
+
+/// A box on the page, in points: left, low, right, high.
+type Box4 = [f64; 4];
+
+/// What is painted besides text.
+#[derive(Debug, Default)]
+pub(super) struct PaintedAreas {
+    path: Option<Box4>,
+    /// Not white.
+    areas: Vec<Box4>,
+    lines: Vec<Box4>,
+    is_full: bool,
+}
+
+impl PaintedAreas {
+    /// Points are added to the path that is in the making.
+    pub(super) fn add(&mut self, to_page: Matrix, operands: &[PdfValue], is_rectangle: bool) {
+        let mut values: Vec<f64> = operands.iter().filter_map(number).collect();
+        if let (true, [x, y, width, height]) = (is_rectangle, values.as_slice()) {
+            let (x, y, right, high) = (*x, *y, x + width, y + height);
+            values = vec![x, y, right, y, x, high, right, high];
+        }
+        for point in values.chunks_exact(2) {
+            let (x, y) = to_page.point(point[0], point[1]);
+            let [left, low, right, high] = self.path.unwrap_or([x, y, x, y]);
+            self.path = Some([left.min(x), low.min(y), right.max(x), high.max(y)]);
+        }
+    }
+
+    /// The path is painted, or only ended.
+    pub(super) fn paint(&mut self, ink: Ink, is_filled: bool, is_drawn: bool) {
+        let Some(path) = self.path.take() else { return };
+        if (is_filled && !ink.is_white || is_drawn) && path[3] - path[1] <= THIN && path[2] - path[0] > THIN {
+            Self::keep(&mut self.lines, path, &mut self.is_full);
+        }
+        if is_filled && !ink.is_white {
+            Self::keep(&mut self.areas, path, &mut self.is_full);
+        }
+    }
+
+    /// An image, or colours that run into each other.
+    pub(super) fn cover(&mut self, to_page: Matrix, is_everywhere: bool) {
+        if is_everywhere {
+            self.is_full = true;
+            return;
+        }
+        let corners = [0, 0, 1, 0, 0, 1, 1, 1].map(PdfValue::Integer);
+        let path = self.path.take();
+        self.add(to_page, &corners, false);
+        if let Some(area) = std::mem::replace(&mut self.path, path) {
+            Self::keep(&mut self.areas, area, &mut self.is_full);
+        }
+    }
+
+    fn keep(areas: &mut Vec<Box4>, area: Box4, is_full: &mut bool) {
+        if areas.len() < MAX_AREAS {
+            areas.push(area);
+        } else {
+            *is_full = true;
+        }
+    }
+
+    /// Whether text at this point is white on white.
+    pub(super) fn is_unseen(&self, ink: Ink, (x, y): (f64, f64), size: f64) -> bool {
+        let y = y + 0.3 * size;
+        let is_on = |area: &Box4| area[0] <= x + 1.0 && x <= area[2] + 1.0 && area[1] <= y && y <= area[3];
+        ink.is_white && !self.is_full && !self.areas.iter().any(is_on)
+    }
+
+    /// Whether each of `glyphs`, upright ones, has a line through it.
+    pub(super) fn struck(&self, glyphs: &[Glyph]) -> Vec<bool> {
+        #[expect(clippy::cast_possible_truncation, reason = "a place on a page")]
+        let mut lines: Vec<[f32; 4]> = self.lines.iter().map(|line| line.map(|value| value as f32)).collect();
+        if lines.len().saturating_mul(glyphs.len()) > MAX_LOOKS {
+            lines.clear();
+        }
+        let is_struck = |glyph: &Glyph| {
+            let middle = f32::midpoint(glyph.start, glyph.end);
+            lines.iter().any(|&[left, low, right, high]| {
+                let height = (f32::midpoint(low, high) + glyph.base) / glyph.size.max(LEAST_SIZE);
+                left <= middle && middle <= right && MIDDLE.contains(&height)
+            })
+        };
+        glyphs.iter().map(|glyph| glyph.turn == 0 && is_struck(glyph)).collect()
+    }
+}

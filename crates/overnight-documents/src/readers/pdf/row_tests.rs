@@ -1,0 +1,177 @@
+//! Rows of tables, text that runs from the right, and pages that say nothing: small PDFs, made here.
+
+use super::tests::{file, pages, read, stream, text, with_font};
+
+/// Programs that count from the top turn the matrix, the size and the scaling.
+#[test]
+fn text_that_is_turned_twice_runs_forwards() {
+    let content =
+        "BT /F -14 Tf -100 Tz 1 0 0 -1 60 700 Tm (The rent of 1,250.00) Tj 0 18 Td (is due each month.) Tj ET";
+    assert_eq!(text(content), "The rent of 1,250.00\nis due each month.\n");
+}
+
+/// Each text at its place.
+fn placed(texts: &[(u32, u32, &str)]) -> String {
+    texts.iter().map(|(x, y, text)| format!("BT /F 10 Tf {x} {y} Td ({text}) Tj ET ")).collect()
+}
+
+#[test]
+fn amounts_stand_beside_their_labels() {
+    // The columns are drawn one after the other, the rows stand far apart, and a heading runs across.
+    let content = placed(&[
+        (50, 700, "Sales"),
+        (50, 672, "Cost of the goods that were"),
+        (50, 660, "sold in the year"),
+        (50, 630, "A heading that runs over all of the columns of this table"),
+        (50, 600, "Rent"),
+        (400, 700, "1,250"),
+        (400, 660, "(980)"),
+        (400, 600, "77"),
+    ]);
+    let expected = "Sales  1,250\nCost of the goods that were\nsold in the year  (980)\n\
+                    A heading that runs over all of the columns of this table\nRent  77\n";
+    assert_eq!(text(&content), expected);
+}
+
+#[test]
+fn an_amount_in_the_middle_of_its_label_stays_there() {
+    let content = placed(&[
+        (50, 700, "Cost of the goods that were"),
+        (50, 688, "sold in the year"),
+        (400, 694, "980"),
+        (50, 660, "Rent"),
+        (400, 660, "77"),
+    ]);
+    assert_eq!(text(&content), "Cost of the goods that were  980\nsold in the year\n\nRent  77\n");
+}
+
+#[test]
+fn running_text_beside_a_table_is_no_part_of_it() {
+    let content = placed(&[
+        (50, 700, "Sales"),
+        (50, 688, "Costs"),
+        (50, 676, "Rent"),
+        (50, 664, "Tax"),
+        (200, 700, "1,250"),
+        (200, 688, "980"),
+        (200, 676, "77"),
+        (200, 664, "12"),
+        (420, 697, "Dues rose by"),
+        (420, 684, "a fifth after the"),
+        (420, 671, "new quay"),
+    ]);
+    let read = text(&content);
+    for row in
+        ["Sales  1,250\n", "Costs  980\n", "Rent  77\n", "Tax  12\n", "Dues rose by\na fifth after the\nnew quay\n"]
+    {
+        assert!(read.contains(row), "{read}");
+    }
+}
+
+/// A font whose codes `A` to `Z` are the Hebrew letters, and `(`, `)` brackets.
+fn hebrew(content: &str) -> String {
+    let widths = format!("/FirstChar 0/LastChar 127/Widths[{}]", "500 ".repeat(128));
+    let font = format!("<</Type/Font/Subtype/TrueType/BaseFont/AAAAAA+H{widths}/ToUnicode 6 0 R>>");
+    let table =
+        "1 begincodespacerange <00> <ff> endcodespacerange 2 beginbfrange <41> <5a> <05d0> <20> <39> <0020> endbfrange";
+    let (text, gaps) = read(&with_font(&font, &[stream("", table)], content)).unwrap();
+    assert_eq!(gaps, Vec::<String>::new());
+    text
+}
+
+#[test]
+fn letters_drawn_from_the_right_are_words_and_brackets_open_first() {
+    // Each letter by itself, as it is read: the next one on the left; and the number as it is drawn.
+    let letters = [(300, "A"), (295, "B"), (290, "C"), (280, "D"), (275, "E"), (265, ")"), (255, "12"), (250, "(")];
+    let content: String = letters
+        .iter()
+        .map(|(x, text)| {
+            format!("BT /F 10 Tf 1 0 0 1 {x} 700 Tm ({text}) Tj ET ")
+                .replace("()) Tj", "(\\)) Tj")
+                .replace("(() Tj", "(\\() Tj")
+        })
+        .collect();
+    assert_eq!(hebrew(&content), "\u{5d0}\u{5d1}\u{5d2} \u{5d3}\u{5d4} (12)\n");
+}
+
+#[test]
+fn a_justified_line_from_the_right_is_one_line() {
+    // Words far apart on the first line, close together on the second.
+    let content = "BT /F 10 Tf 280 700 Td (BA) Tj -60 0 Td (DC) Tj -60 0 Td (FE) Tj ET \
+                   BT /F 10 Tf 280 688 Td (HG) Tj -15 0 Td (JI) Tj -15 0 Td (LK) Tj ET";
+    let read = hebrew(content);
+    let lines: Vec<Vec<&str>> = read.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["\u{5d0}\u{5d1}", "\u{5d2}\u{5d3}", "\u{5d4}\u{5d5}"]);
+}
+
+#[test]
+fn a_page_of_wrong_letters_is_a_gap() {
+    let line = "(7KH WHQDQW PXVW SD\\\\ WKH UHQW RQ WKH ZRUNLQJ GD\\\\ RI HDFK PRQWK) Tj T* ";
+    let content = format!("BT /F 10 Tf 12 TL 50 700 Td {}ET", line.repeat(5));
+    let (text, gaps) = read(&pages(&[&content])).unwrap();
+    assert_eq!(text, "");
+    assert_eq!(gaps, ["page 1: its text has hardly a word of any language: its fonts give wrong letters"]);
+}
+
+#[test]
+fn a_page_drawn_in_outlines_is_a_gap() {
+    let (_, gaps) =
+        read(&pages(&[&format!("10 10 m {}f", "1 2 3 4 5 6 c ".repeat(400)), "10 10 m 1 2 3 4 5 6 c f"])).unwrap();
+    assert_eq!(gaps, ["page 1: no text on it, only drawings"]);
+}
+
+#[test]
+fn a_scan_with_a_line_of_letters_at_its_head_is_a_gap() {
+    let page = |y: u32| format!("q 600 0 0 800 0 0 cm /I Do Q BT /F 10 Tf 50 {y} Td (Received on 4 March 2031) Tj ET");
+    let (text, gaps) = read(&pages(&[&page(780), &page(400)])).unwrap();
+    assert_eq!(text, "Received on 4 March 2031\n\x0cReceived on 4 March 2031\n");
+    assert_eq!(gaps, ["page 1: nearly all of it is an image, probably a scan"]);
+}
+
+#[test]
+fn files_that_it_carries_are_named() {
+    let names = "/Names<</EmbeddedFiles<</Kids[5 0 R 5 0 R]>>>>";
+    let pinned = "/Annots[<</Type/Annot/Subtype/FileAttachment/Rect[0 0 9 9]/FS<</F(pin.txt)>>>>]";
+    let bytes = file(
+        &[
+            format!("<</Type/Catalog/Pages 2 0 R{names}>>").into_bytes(),
+            b"<</Type/Pages/Kids[3 0 R]/Count 1>>".to_vec(),
+            format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R{pinned}>>").into_bytes(),
+            stream("", ""),
+            b"<</Names[(a)<</Type/Filespec/F(a.txt)/UF(prices.txt)>>]>>".to_vec(),
+        ],
+        "",
+    );
+    let extracted = crate::extract::extract("a.pdf", &bytes).unwrap();
+    let expected = [
+        "the attached file \"prices.txt\" was not read: save it, and add it as a document",
+        "the file \"pin.txt\" that is pinned to page 1 was not read",
+        "no text in it",
+    ];
+    assert_eq!(extracted.notes, expected);
+}
+
+#[test]
+fn text_that_nobody_sees_is_left_out_and_told() {
+    let seen = "BT /F 10 Tf 50 700 Td (The fee is 12, and is paid in advance by all) Tj ET ";
+    let white = "1 g BT /F 10 Tf 50 680 Td (white) Tj ET 0 g ";
+    let invisible = "BT 3 Tr /F 10 Tf 50 660 Td (unseen) Tj 0 Tr ET ";
+    let tiny = "BT /F 0.1 Tf 50 640 Td (dust) Tj ET ";
+    let on_dark = "0 g 40 590 200 30 re f 1 g BT /F 10 Tf 50 600 Td (on black) Tj ET";
+    let bytes = pages(&[&[seen, white, invisible, tiny, on_dark].concat()]);
+    let extracted = crate::extract::extract("a.pdf", &bytes).unwrap();
+    assert_eq!(extracted.text, "The fee is 12, and is paid in advance by all\n\non black\n");
+    let told = "text that nobody sees was left out on page 1: invisible, white on white, or without size";
+    assert_eq!(extracted.notes, [told]);
+    // What was recognised in a scan lies behind it.
+    let scan = format!("q 600 0 0 800 0 0 cm /I Do Q {invisible} BT /F 10 Tf 50 400 Td (seen) Tj ET");
+    assert_eq!(text(&scan), "unseen\n\nseen\n");
+}
+
+#[test]
+fn words_that_a_line_runs_through_are_marked() {
+    let words = "BT /F 10 Tf 50 700 Td (The fee is ten twelve crowns) Tj ET ";
+    // Under the first words, and through the fourth.
+    let lines = "50 698 m 90 698 l S 116 702.5 18 0.6 re f";
+    assert_eq!(text(&[words, lines].concat()), "The fee is ~~ten~~ twelve crowns\n");
+}
