@@ -1,23 +1,14 @@
 //! Lines of Hebrew and Arabic. They are drawn from the left as every line is, so their characters come in the order of
 //! the eye; here they get the order in which they are read, numbers and Latin words among them left as they are.
 
-use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
+use unicode_bidi::{BidiInfo, Level};
 use unicode_normalization::UnicodeNormalization;
 
 use super::layout::{CELLS_APART, PlacedWord, WordBlock, WordLine};
+use super::letters::{is_from_right, is_letter_from_right, is_mark};
 
 /// Brackets, which look to the other side where they are read from the right: opening, closing.
 const BRACKETS: [(char, char); 5] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>'), ('\u{ab}', '\u{bb}')];
-
-/// Whether a letter is read from the right.
-pub(super) fn is_letter_from_right(character: char) -> bool {
-    matches!(bidi_class(character), BidiClass::R | BidiClass::AL)
-}
-
-/// Whether a character is a mark on the one before it.
-pub(super) fn is_mark(character: char) -> bool {
-    bidi_class(character) == BidiClass::NSM
-}
 
 /// Puts each line of `blocks` into the order in which it is read.
 pub(super) fn read(blocks: &mut [WordBlock]) {
@@ -43,16 +34,6 @@ pub(super) fn read(blocks: &mut [WordBlock]) {
             *line = read_line(line, base, vote >= 0);
         }
     }
-}
-
-/// Whether most letters of `texts` are read from the right; none where there are no letters.
-pub(super) fn is_from_right<'a>(texts: impl Iterator<Item = &'a str>) -> Option<bool> {
-    let (mut right, mut left) = (0_usize, 0_usize);
-    for character in texts.flat_map(str::chars) {
-        right += usize::from(is_letter_from_right(character));
-        left += usize::from(bidi_class(character) == BidiClass::L);
-    }
-    (right + left > 0).then_some(right > left)
 }
 
 /// Where the cells of a line begin and end.

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use super::direction;
+use super::letters::is_letter_from_right;
 use super::line_spacing::line_step;
 use super::rows::{WordGroup, joined};
 use super::tables::{TableRow, tables};
@@ -382,7 +383,7 @@ fn follows(line: &[usize], nth: usize, words: &[Word]) -> bool {
 
 /// How wide a gap is at least that parts two words. Letters from the right are often drawn one by one.
 fn least_space(last: &Word, word: &Word) -> f32 {
-    let is_from_right = last.text.chars().chain(word.text.chars()).any(direction::is_letter_from_right);
+    let is_from_right = last.text.chars().chain(word.text.chars()).any(is_letter_from_right);
     last.size * if is_from_right { WORD_GAP } else { SPACE }
 }
 
@@ -390,7 +391,7 @@ fn least_space(last: &Word, word: &Word) -> f32 {
 fn is_apart(last: &Word, word: &Word) -> bool {
     last.count > 1
         && word.count > 1
-        && !last.text.chars().chain(word.text.chars()).any(direction::is_letter_from_right)
+        && !last.text.chars().chain(word.text.chars()).any(is_letter_from_right)
         && (word.base - last.base).abs() <= 0.05 * last.size
         && (word.size - last.size).abs() <= 0.05 * last.size
 }

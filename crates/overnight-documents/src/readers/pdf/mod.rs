@@ -8,7 +8,7 @@
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`);
 //!   `ink`: whether anybody sees it
 //! - `words`, `accents`: characters → words; `tables`: words → tables; `layout`, `line_spacing`: the other words → blocks of
-//!   lines; `rows`: blocks side by side → rows; `direction`: lines as they are read; `reading_order`: blocks in reading order;
+//!   lines; `rows`: blocks side by side → rows; `direction`, `letters`: lines as they are read; `reading_order`: blocks in reading order;
 //!   `write`: their text
 //! - `picture`: a page as an image, with the places of quotes on it
 //!
@@ -25,6 +25,7 @@ mod fonts;
 mod glyphs;
 mod ink;
 mod layout;
+mod letters;
 mod line_spacing;
 mod paint;
 mod picture;

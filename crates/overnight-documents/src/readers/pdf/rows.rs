@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::tables::{CellRow, RowCell, TableRow, is_prose_column, rows};
+use super::tables::{CellRow, TableRow, is_number, is_prose_column, is_value_cell, rows};
 use super::words::Word;
 
 /// With more groups than this, each stays by itself.
@@ -15,8 +15,6 @@ const ON_ONE_LINE: f32 = 0.6;
 const RUNNING_LINES: usize = 2;
 /// So many lines tell of columns; of line numbers.
 const COLUMN_LINES: usize = 3;
-/// A unit or a currency beside a figure has no more letters.
-const UNIT: usize = 3;
 /// Text on one line has bases nearer than this, in sizes of the font; of columns with lines of their own they differ.
 const SHIFT: f32 = 0.25;
 /// Figures without text on their line belong to the line nearer than this, in sizes of the font: they stand in the middle of
@@ -173,24 +171,6 @@ fn is_running(words: &[Word], lines: &[CellRow]) -> bool {
 /// Whether what stands on a line is an amount, a date, a number or a sign for none.
 fn is_value(words: &[Word], line: &CellRow) -> bool {
     line.cells.iter().all(|cell| is_value_cell(words, cell))
-}
-
-/// The same of one cell.
-pub(super) fn is_value_cell(words: &[Word], cell: &RowCell) -> bool {
-    is_figure(cell.words.iter().flat_map(|&at| words[at].text.chars()))
-}
-
-fn is_number(word: &Word) -> bool {
-    is_figure(word.text.chars())
-}
-
-fn is_figure(characters: impl Iterator<Item = char>) -> bool {
-    let (mut letters, mut digits) = (0_usize, 0_usize);
-    for character in characters {
-        letters += usize::from(character.is_alphabetic());
-        digits += usize::from(character.is_numeric());
-    }
-    letters <= digits && (letters <= UNIT || letters * 2 <= digits)
 }
 
 /// Whether `lines` count on by one, as the numbers of lines do.

@@ -2,8 +2,7 @@
 //! runs through several rows. They are read row by row. Columns of running text look alike but for their lines, which are
 //! long and fill the column's width, and are left to be read one after the other.
 
-use super::direction;
-use super::rows::is_value_cell;
+use super::letters;
 use super::words::Word;
 
 /// A wider gap than this, in sizes of the font, parts two cells ...
@@ -20,6 +19,8 @@ const SCRIPT_SIZE: f32 = 0.85;
 const SCRIPT_OVERLAP: f32 = 0.3;
 /// Rows of one table are so far apart, in sizes of the font: lines of mathematics are nearer.
 const ROW_STEPS: std::ops::RangeInclusive<f32> = 0.9..=3.0;
+/// A unit or a currency beside a figure has no more letters.
+const UNIT: usize = 3;
 /// Lines of a column of its own differ by more than this, in sizes of the font, from those beside it.
 const SHIFT: f32 = 0.2;
 /// Rows of lines are so many times further apart than the lines.
@@ -151,7 +152,7 @@ fn page_columns(words: &[Word], rows: &[CellRow]) -> Option<(Vec<f32>, Vec<Vec<u
         let parts = parted(rows, &splits)?;
         // The same in two languages, side by side, has rows that run across.
         let mut directions =
-            parts.iter().map(|part| direction::is_from_right(part.iter().map(|&at| words[at].text.as_str())));
+            parts.iter().map(|part| letters::is_from_right(part.iter().map(|&at| words[at].text.as_str())));
         let first = directions.next().flatten();
         if directions.flatten().any(|other| first.is_some_and(|first| first != other)) {
             return None;
@@ -313,6 +314,24 @@ fn are_shifted(words: &[Word], rows: &[CellRow], column: &[(usize, &RowCell)]) -
         (SHIFT * row.size..LINE_SHIFT * row.size).contains(&least)
     };
     column.len() >= ROWS && column.iter().filter(is_shifted).count() * 3 >= column.len() * 2
+}
+
+/// Whether what stands in a cell is an amount, a date, a number or a sign for none.
+pub(super) fn is_value_cell(words: &[Word], cell: &RowCell) -> bool {
+    is_figure(cell.words.iter().flat_map(|&at| words[at].text.chars()))
+}
+
+pub(super) fn is_number(word: &Word) -> bool {
+    is_figure(word.text.chars())
+}
+
+fn is_figure(characters: impl Iterator<Item = char>) -> bool {
+    let (mut letters, mut digits) = (0_usize, 0_usize);
+    for character in characters {
+        letters += usize::from(character.is_alphabetic());
+        digits += usize::from(character.is_numeric());
+    }
+    letters <= digits && (letters <= UNIT || letters * 2 <= digits)
 }
 
 /// Whether `lines` are those of a column of running text.

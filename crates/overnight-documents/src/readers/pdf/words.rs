@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::accents;
-use super::direction::{is_letter_from_right, is_mark};
 use super::glyphs::{Glyph, PaintedPage};
+use super::letters::{is_letter_from_right, is_mark};
 
 /// A wider gap than this, in sizes of the font, is between two words.
 pub(super) const WORD_GAP: f32 = 0.1;

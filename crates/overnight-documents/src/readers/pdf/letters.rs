@@ -1,0 +1,23 @@
+//! What a character is to its line: read from the right, a mark on another.
+
+use unicode_bidi::{BidiClass, bidi_class};
+
+/// Whether a letter is read from the right.
+pub(super) fn is_letter_from_right(character: char) -> bool {
+    matches!(bidi_class(character), BidiClass::R | BidiClass::AL)
+}
+
+/// Whether a character is a mark on the one before it.
+pub(super) fn is_mark(character: char) -> bool {
+    bidi_class(character) == BidiClass::NSM
+}
+
+/// Whether most letters of `texts` are read from the right; none where there are no letters.
+pub(super) fn is_from_right<'a>(texts: impl Iterator<Item = &'a str>) -> Option<bool> {
+    let (mut right, mut left) = (0_usize, 0_usize);
+    for character in texts.flat_map(str::chars) {
+        right += usize::from(is_letter_from_right(character));
+        left += usize::from(bidi_class(character) == BidiClass::L);
+    }
+    (right + left > 0).then_some(right > left)
+}
