@@ -76,7 +76,7 @@ pub(crate) fn shown_in(font: &str, text: &str) -> Option<String> {
         };
         match sign {
             Some(sign) => shown.push(sign),
-            None => shown.push_str(&format!("[sign {:02X} of {font}]", u32::from(found))),
+            None => shown.extend(["[sign ", &format!("{:02X}", u32::from(found)), " of ", font, "]"]),
         }
     }
     Some(shown)

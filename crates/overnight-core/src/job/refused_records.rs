@@ -193,7 +193,7 @@ impl RefusedRecord {
             return self.record == *other && !self.record.is_null();
         };
         let agrees = |key: &String, value: &Value| match (value, others.get(key)) {
-            (_, None) | (Value::Null, _) | (_, Some(Value::Null)) => true,
+            (_, None | Some(Value::Null)) | (Value::Null, _) => true,
             (Value::String(text), Some(Value::String(other))) => {
                 text == other || shares_words(&words([text]), &words([other]))
             }

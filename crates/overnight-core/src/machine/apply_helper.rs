@@ -120,9 +120,8 @@ impl Job {
                 }
                 helper.calls.unreadable.get_or_insert_with(|| said.name.clone());
             }
-            CallEnd::Failed => {}
+            CallEnd::Failed | CallEnd::Interrupted => {}
             CallEnd::Skipped => drop(helper.calls.skipped.get_or_insert_with(|| said.name.clone())),
-            CallEnd::Interrupted => {}
         }
         if result.end != CallEnd::Skipped {
             let signature = super::apply_result::signature(&said.name, &said.arguments.to_string(), &result.text);

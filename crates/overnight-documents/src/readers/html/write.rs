@@ -253,10 +253,9 @@ impl Writer {
         let line = self.line.as_str();
         let label = line.get(from..).unwrap_or(line);
         let text = label.trim_end();
-        let shown = links::behind(text, target).map(|shown| match text.len() == label.len() {
-            true => shown,
-            // The blank before it is there.
-            false => format!("{} ", shown.trim_start()),
+        let shown = links::behind(text, target).map(|shown| {
+            // Where it is shorter, the blank before it is there.
+            if text.len() == label.len() { shown } else { format!("{} ", shown.trim_start()) }
         });
         self.add_text(&shown.unwrap_or_default());
     }

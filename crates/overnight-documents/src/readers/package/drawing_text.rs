@@ -79,7 +79,7 @@ pub(crate) fn paragraphs(
 ) -> Result<(), BrokenPart> {
     let mut line = InlineText::default();
     let mut run = DrawingRun::default();
-    let mut link: Option<(String, usize)> = None;
+    let mut open_link: Option<(String, usize)> = None;
     // The texts of diagrams are called as the pieces of text in them are.
     let mut is_inside = false;
     let mut level = 0_usize;
@@ -91,7 +91,7 @@ pub(crate) fn paragraphs(
             XmlNode::Start(element) => match element.name() {
                 "p" => {
                     line.take();
-                    (is_inside, link) = (true, None);
+                    (is_inside, open_link) = (true, None);
                     (level, mark, font) = (0, None, String::new());
                 }
                 "pPr" => level = element.number("lvl").unwrap_or(0).min(MAX_INDENTS),
@@ -109,10 +109,10 @@ pub(crate) fn paragraphs(
                 "rPr" => run = DrawingRun::read(&element, xml, by.relations)?,
                 "t" if is_inside => {
                     let text = run.shown(&xml.text()?);
-                    if link.as_ref().map(|(target, _)| target) != run.link.as_ref() {
-                        end_link(&mut line, link.take());
+                    if open_link.as_ref().map(|(target, _)| target) != run.link.as_ref() {
+                        end_link(&mut line, open_link.take());
                         line.set(RunStyle::default());
-                        link = run.link.clone().map(|target| (target, line.as_str().len()));
+                        open_link = run.link.clone().map(|target| (target, line.as_str().len()));
                     }
                     line.push(run.style, &text);
                 }
@@ -124,7 +124,7 @@ pub(crate) fn paragraphs(
             },
             XmlNode::End(name) if name == until => return Ok(()),
             XmlNode::End(name) if name == "p" => {
-                end_link(&mut line, link.take());
+                end_link(&mut line, open_link.take());
                 is_inside = false;
                 let line = line.take();
                 let lines: Vec<&str> =
@@ -156,9 +156,9 @@ pub(crate) fn paragraphs(
 }
 
 /// Says where a link leads whose text ends here.
-fn end_link(line: &mut InlineText, link: Option<(String, usize)>) {
+fn end_link(line: &mut InlineText, open_link: Option<(String, usize)>) {
     line.set(RunStyle::default());
-    let shown = link.and_then(|(target, from)| links::behind(line.as_str().get(from..)?, &target));
+    let shown = open_link.and_then(|(target, from)| links::behind(line.as_str().get(from..)?, &target));
     line.push(RunStyle::default(), &shown.unwrap_or_default());
 }
 

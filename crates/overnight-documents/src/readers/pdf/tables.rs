@@ -65,16 +65,14 @@ type Channel = (f32, f32);
 pub(super) fn tables(words: &[Word]) -> (Vec<Vec<TableRow>>, Vec<f32>) {
     let all = rows(words, (0..words.len()).collect());
     let mut found = Vec::new();
-    match page_columns(words, &all) {
-        Some((splits, parts)) => {
-            parts.into_iter().for_each(|part| regions(words, &rows(words, part), &mut found));
-            (found, splits)
-        }
-        None => {
-            regions(words, &all, &mut found);
-            (found, Vec::new())
-        }
+    let Some((splits, parts)) = page_columns(words, &all) else {
+        regions(words, &all, &mut found);
+        return (found, Vec::new());
+    };
+    for part in parts {
+        regions(words, &rows(words, part), &mut found);
     }
+    (found, splits)
 }
 
 /// The lines that `members` make, from the top.

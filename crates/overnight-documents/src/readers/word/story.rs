@@ -301,7 +301,7 @@ impl<'s, 'p> Story<'s, 'p> {
             self.page_gaps.push("a field on it has no end, and its text isn't read".to_owned());
         }
         if paragraph.is_drop_cap {
-            self.drop_cap = paragraph.text.take().trim().to_owned();
+            paragraph.text.take().trim().clone_into(&mut self.drop_cap);
             return Ok(());
         }
         let begins_page = match self.cut {
