@@ -52,7 +52,7 @@ pub(super) async fn run(settings: Settings, args: &AuditArgs) -> Result<u8, CliE
     match (&args.command, &args.job) {
         (Some(AuditCommand::Verify(args)), _) => Box::pin(verify::run(settings, args)).await,
         (Some(AuditCommand::Prompt(args)), _) => prompt::run(settings, args).await,
-        (Some(AuditCommand::Export(args)), _) => export::run(settings, args).await,
+        (Some(AuditCommand::Export(args)), _) => Box::pin(export::run(settings, args)).await,
         (None, Some(job)) => {
             let location = JobLocation::find(settings, job).await?;
             match args.phase {

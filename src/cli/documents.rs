@@ -49,9 +49,8 @@ pub(super) fn confinement(settings: &Settings) -> Result<String, String> {
     let confinement = Confinement::in_force();
     match settings.sandbox.value {
         SandboxMode::Off => Ok("readers and OCR programs are not confined (`documents.sandbox` is `off`)".to_owned()),
-        SandboxMode::Auto => Ok(confinement.summary()),
         SandboxMode::Required if confinement.missing().is_some() => Err(confinement.summary()),
-        SandboxMode::Required => Ok(confinement.summary()),
+        SandboxMode::Auto | SandboxMode::Required => Ok(confinement.summary()),
     }
 }
 

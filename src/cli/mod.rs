@@ -277,7 +277,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
         CliCommand::Prune(args) => prune::run(settings(&flags)?, &args).await,
         CliCommand::Gc(args) => gc::run(flags, &args).await,
-        CliCommand::Fetch(args) => fetch::run(flags, &args).await,
+        CliCommand::Fetch(args) => Box::pin(fetch::run(flags, &args)).await,
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Man(args) => man::run(&args),
         CliCommand::Jobs(args) => jobs::run(settings(&flags)?, &args).await,

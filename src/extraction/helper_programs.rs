@@ -137,7 +137,9 @@ impl Help<'_> {
             }
         }
         recognised.sort_unstable();
-        recognised.iter().for_each(|&page| PageSpan::push(&mut extracted.recognised, page));
+        for &page in &recognised {
+            PageSpan::push(&mut extracted.recognised, page);
+        }
         let mut left = Vec::new();
         for gap in std::mem::take(&mut extracted.gaps) {
             let Some(range) = gap.pages else {

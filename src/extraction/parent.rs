@@ -108,7 +108,7 @@ pub(super) fn ask(
     hear: &mut dyn FnMut(ReaderOutput) -> bool,
 ) -> std::io::Result<ReaderEnd> {
     program.tell();
-    let head = ReaderOrder { sandbox: program.sandbox, request }.head()?;
+    let order = ReaderOrder { sandbox: program.sandbox, request }.head()?;
     let mut child = limits::command(&program.path)
         .arg(super::COMMAND)
         .stdin(Stdio::piped())
@@ -123,7 +123,7 @@ pub(super) fn ask(
     thread::scope(|scope| {
         scope.spawn(move || {
             // Who has heard enough closes its end.
-            let _ = input.map(|mut input| input.write_all(&head).and_then(|()| input.write_all(bytes)));
+            let _ = input.map(|mut input| input.write_all(&order).and_then(|()| input.write_all(bytes)));
         });
         scope.spawn(move || output.map(|output| listen(BufReader::new(output), is_told, &sender)));
         let complaint = scope.spawn(move || complaint.map(last_words).unwrap_or_default());

@@ -154,10 +154,10 @@ impl ReviewIndex {
 
 /// Which jobs have no record: `No record has a.md; nor have 3 more`.
 fn without_records(names: &[&str]) -> String {
-    let named = names[..names.len().min(MOST_NAMED)].join(", ");
+    let first = names[..names.len().min(MOST_NAMED)].join(", ");
     match names.len().saturating_sub(MOST_NAMED) {
-        0 => format!("Without any record: {named}"),
-        more => format!("Without any record: {named} and {} more", grouped(more as u64)),
+        0 => format!("Without any record: {first}"),
+        more => format!("Without any record: {first} and {} more", grouped(more as u64)),
     }
 }
 

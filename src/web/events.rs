@@ -42,10 +42,9 @@ impl WatchedPart {
     fn is_in(self, told: &Result<LiveChange, RecvError>) -> bool {
         match (told, self.job, self.batch) {
             // Late: what was missed may have been about it.
-            (Err(_) | Ok(LiveChange::Everything), _, _) => true,
+            (Err(_) | Ok(LiveChange::Everything), _, _) | (Ok(LiveChange::Jobs(_)), None, None) => true,
             (Ok(LiveChange::Jobs(jobs)), Some(job), _) => jobs.iter().any(|change| change.job.0 == job),
             (Ok(LiveChange::Jobs(jobs)), None, Some(batch)) => jobs.iter().any(|change| change.batch == Some(batch)),
-            (Ok(LiveChange::Jobs(_)), None, None) => true,
         }
     }
 }
@@ -67,11 +66,11 @@ pub(super) async fn events(
     tokio::spawn(async move {
         let mut journal = journal_of(path.clone()).await;
         let mut said = Instant::now();
-        let mut line = Bytes::from_static(b": watching\n\n");
+        let mut message = Bytes::from_static(b": watching\n\n");
         loop {
-            if !line.is_empty() {
+            if !message.is_empty() {
                 said = Instant::now();
-                if sender.send(line).await.is_err() {
+                if sender.send(message).await.is_err() {
                     return;
                 }
             }
@@ -88,7 +87,7 @@ pub(super) async fn events(
             let now = journal_of(path.clone()).await;
             is_changed |= now != journal;
             journal = now;
-            line = if is_changed {
+            message = if is_changed {
                 Bytes::from_static(b"event: changed\ndata: \n\n")
             } else if said.elapsed() > KEEP_ALIVE {
                 Bytes::from_static(b": watching\n\n")

@@ -7,6 +7,7 @@ use std::io::{BufRead, Read, Result};
 const DECIMAL_DIGITS: usize = 17;
 
 /// Passes JSON on, with long numbers in quotation marks.
+#[derive(Debug)]
 pub struct ExactNumbers<R> {
     json: R,
     in_string: bool,
@@ -57,7 +58,9 @@ impl<R: BufRead> Read for ExactNumbers<R> {
                     return Ok(0);
                 }
             }
-            bytes.iter().for_each(|&byte| self.take_in(byte));
+            for &byte in &bytes {
+                self.take_in(byte);
+            }
             self.json.consume(bytes.len());
         }
         let count = into.len().min(self.ready.len() - self.passed);

@@ -144,7 +144,7 @@ impl LeaseColumns {
     }
 }
 
-/// A running job that its worker gives back, or is taken from.
+// A running job that its worker gives back, or is taken from.
 columns! {
     pub(in crate::store) struct LateColumns {
         pub(in crate::store) id: DbId,

@@ -30,10 +30,10 @@ fn conditions(wanted: &JobPageQuery) -> (String, Vec<Value>) {
     };
     let mut sql = "where true".to_owned();
     if let Some(batch) = wanted.batch {
-        sql += &format!(" and batch = {}", place(values![batch]));
+        sql.extend([" and batch = ", &place(values![batch])]);
     }
     if let Some(status) = wanted.status {
-        sql += &format!(" and status = {}", place(values![status.name()]));
+        sql.extend([" and status = ", &place(values![status.name()])]);
     }
     let text = wanted.text.trim();
     if !text.is_empty() {
@@ -49,7 +49,7 @@ fn conditions(wanted: &JobPageQuery) -> (String, Vec<Value>) {
                 any.push(format!("{column} {{like}} {within} escape '\\'"));
             }
         }
-        sql += &format!(" and ({})", any.join(" or "));
+        sql.extend([" and (", &any.join(" or "), ")"]);
     }
     (sql, given)
 }

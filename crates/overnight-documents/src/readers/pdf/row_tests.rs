@@ -12,7 +12,8 @@ fn text_that_is_turned_twice_runs_forwards() {
 
 /// Each text at its place.
 fn placed(texts: &[(u32, u32, &str)]) -> String {
-    texts.iter().map(|(x, y, text)| format!("BT /F 10 Tf {x} {y} Td ({text}) Tj ET ")).collect()
+    let shown: Vec<_> = texts.iter().map(|(x, y, text)| format!("BT /F 10 Tf {x} {y} Td ({text}) Tj ET ")).collect();
+    shown.concat()
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn what_is_seen_of_runs_diagrams_pictures_and_charts() {
         format!("<a:r><a:rPr {properties}>{inner}</a:rPr><a:t>{text}</a:t></a:r>")
     };
     let line = |runs: &str| format!("<a:p>{runs}</a:p>");
-    let link = "<a:hlinkClick r:id=\"h\"/>";
+    let target = "<a:hlinkClick r:id=\"h\"/>";
     let list = |kind: &str, text: &str| {
         format!("<a:p><a:pPr><a:buAutoNum type=\"{kind}\"/></a:pPr><a:r><a:t>{text}</a:t></a:r></a:p>")
     };
@@ -104,7 +104,7 @@ fn what_is_seen_of_runs_diagrams_pictures_and_charts() {
         &(run("strike=\"sngStrike\"", "", "old")
             + &run("", "", " new")
             + &run("", "<a:sym typeface=\"Wingdings\"/>", "\u{f0fc}")),
-    ) + &line(&(run("", link, "the ") + &run("b=\"1\"", link, "terms")))
+    ) + &line(&(run("", target, "the ") + &run("b=\"1\"", target, "terms")))
         + &list("alphaLcParenR", "one")
         + &list("alphaLcParenR", "two");
     let footer = shape("<p:ph type=\"ftr\"/>", Some((0, 950)), &p("Confidential"));
