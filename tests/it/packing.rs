@@ -77,7 +77,7 @@ fn told(dir: &TestDir, ids: &[String]) -> Vec<String> {
         told.extend(
             files
                 .filter(|(path, _)| !is_dated(path))
-                .map(|(path, content)| format!("{path:?} {}", String::from_utf8_lossy(&content))),
+                .map(|(path, content)| format!("{} {}", path.display(), String::from_utf8_lossy(&content))),
         );
         std::fs::remove_dir_all(dir.path().join(name)).unwrap();
     }
@@ -86,7 +86,7 @@ fn told(dir: &TestDir, ids: &[String]) -> Vec<String> {
     assert_eq!(ran.code, 0, "{ran:?}");
     // Its files are those of the folder; the moment of the anchor may be another.
     let files = zip::ZipArchive::new(std::fs::File::open(&record).unwrap()).unwrap();
-    told.push(files.file_names().map(|name| format!("{name:?}")).collect());
+    told.push(format!("{:?}", files.file_names().collect::<Vec<_>>()));
     std::fs::remove_file(&record).unwrap();
     told
 }

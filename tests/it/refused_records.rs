@@ -1,8 +1,6 @@
 //! Records that `add_records` refused: none is lost without a word. What was refused is seen before anything is claimed, and what
 //! is not mended is told in every view.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use crate::cli_run::{TestDir, done, reply, write};
 use serde_json::{Value, json};
 

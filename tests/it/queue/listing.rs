@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 async fn pages_of_a_list(place: Place) {
     let store = place.store().await;
-    let label = |number: u32| if number % 2 == 0 { "Übersicht 50%_a.pdf" } else { "contract.md" };
+    let label = |number: u32| if number.is_multiple_of(2) { "Übersicht 50%_a.pdf" } else { "contract.md" };
     let jobs: Vec<QueuedJob> = (0..25).map(|n| QueuedJob { label: label(n).to_owned(), ..queued(n) }).collect();
     store.submit(&batch(1), &jobs, false).await.unwrap();
     store.submit(&batch(2), &[queued(30)], false).await.unwrap();
