@@ -311,7 +311,7 @@ fn are_shifted(words: &[Word], rows: &[CellRow], column: &[(usize, &RowCell)]) -
             others.map(|other| (words[other.words[0]].base - words[cell.words[0]].base).abs()).fold(f32::MAX, f32::min);
         (SHIFT * row.size..LINE_SHIFT * row.size).contains(&least)
     };
-    column.len() >= ROWS && column.iter().filter(is_shifted).count() * 3 >= column.len() * 2
+    column.len() >= FEW_ROWS && column.iter().filter(is_shifted).count() * 3 >= column.len() * 2
 }
 
 /// Whether what stands in a cell is an amount, a date, a number or a sign for none.
