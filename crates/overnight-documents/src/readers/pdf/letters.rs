@@ -7,9 +7,10 @@ pub(super) fn is_letter_from_right(character: char) -> bool {
     matches!(bidi_class(character), BidiClass::R | BidiClass::AL)
 }
 
-/// Whether a character is a mark on the one before it.
+/// Whether a character is a mark on a letter that may be read from the right. Marks of other scripts are drawn where they are
+/// read.
 pub(super) fn is_mark(character: char) -> bool {
-    bidi_class(character) == BidiClass::NSM
+    matches!(character, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{8ff}') && bidi_class(character) == BidiClass::NSM
 }
 
 /// Whether most letters of `texts` are read from the right; none where there are no letters.

@@ -176,3 +176,14 @@ fn words_that_a_line_runs_through_are_marked() {
     let lines = "50 698 m 90 698 l S 116 702.5 18 0.6 re f";
     assert_eq!(text(&[words, lines].concat()), "The fee is ~~ten~~ twelve crowns\n");
 }
+
+/// Marks of scripts that run from the left stay behind their letters.
+#[test]
+fn marks_of_thai_stand_behind_their_letters() {
+    let widths = format!("/FirstChar 0/LastChar 127/Widths[{}]", "500 ".repeat(73) + &"0 ".repeat(55));
+    let font = format!("<</Type/Font/Subtype/TrueType/BaseFont/AAAAAA+T{widths}/ToUnicode 6 0 R>>");
+    let table =
+        "1 begincodespacerange <00> <ff> endcodespacerange 2 beginbfrange <41> <42> <0e01> <49> <49> <0e34> endbfrange";
+    let bytes = with_font(&font, &[stream("", table)], "BT /F 10 Tf 50 700 Td (AIB) Tj ET");
+    assert_eq!(read(&bytes).unwrap(), ("\u{e01}\u{e34}\u{e02}\n".to_owned(), vec![]));
+}
