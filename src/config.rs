@@ -307,8 +307,12 @@ impl Settings {
                 cloud.take(name, value);
             })
             .collect();
-        let telemetry = telemetry::target(&environment);
+        let mut telemetry = telemetry::target(&environment);
         let sources = SettingSources::new(flags, environment.into_iter(), file)?;
+        let allow_http = sources.setting(&ALLOW_HTTP, "false", flag)?;
+        if let Some(target) = &mut telemetry.value {
+            target.allows_http = allow_http.value;
+        }
         Ok(Self {
             database_url: sources
                 .setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", DatabaseUrl::parse)?
@@ -329,7 +333,7 @@ impl Settings {
             tokens: sources.optional(&TOKENS, |text| at_least(1, text))?,
             base_url: sources.optional(&BASE_URL, server)?,
             api_key_env: sources.optional(&API_KEY_ENV, variable)?,
-            allow_http: sources.setting(&ALLOW_HTTP, "false", flag)?,
+            allow_http,
             models_file: sources.optional(&MODELS_FILE, folder)?.resolved_in(root, &base_folder::optional_below),
             requests_per_minute: sources.optional(&REQUESTS_PER_MINUTE, |text| at_least(1, text))?,
             tokens_per_minute: sources.optional(&TOKENS_PER_MINUTE, |text| at_least(1, text))?,

@@ -26,6 +26,7 @@ pub mod blocking;
 pub mod cli;
 pub mod config;
 pub mod export;
+mod exposure;
 pub mod extraction;
 pub mod failpoint;
 pub mod model;

@@ -120,6 +120,8 @@ pub(crate) fn state(status: JobStatus) -> JobState {
         notes: None,
         deliverables: Vec::new(),
         completed_at: None,
+        approved_by: None,
+        corrections: 0,
         journal_seq: 1,
         journal_head: ZERO.to_owned(),
     }

@@ -110,6 +110,9 @@ create table jobs (
     notes               text,
     -- JSON: [{"path": …, "sha256": …, "bytes": …}]
     deliverables        jsonb not null default '[]',
+    -- What people said of the result as it stands: who accepted it last, and how many corrections they made.
+    approved_by         text,
+    corrections         bigint not null default 0,
     completed_at        timestamptz,
     -- The anchor: the journal must contain the line with this sequence number and hash.
     journal_seq         bigint not null default 0,

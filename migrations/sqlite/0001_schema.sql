@@ -111,6 +111,9 @@ create table jobs (
     notes               text,
     -- JSON: [{"path": …, "sha256": …, "bytes": …}]
     deliverables        text    not null default '[]' check (json_valid(deliverables)),
+    -- What people said of the result as it stands: who accepted it last, and how many corrections they made.
+    approved_by         text,
+    corrections         integer not null default 0,
     completed_at        text,
     -- The anchor: the journal must contain the line with this sequence number and hash.
     journal_seq         integer not null default 0,

@@ -95,7 +95,7 @@ pub(super) async fn run(flags: Flags, args: &ResumeArgs) -> Result<u8, CliError>
         run_job::settle_row(&app, &mut opened, row).await?;
         out::note(&format!("job {id} has ended already; nothing is left to do"));
         result::show(&opened.job, &path, outcome, args.show.json)?;
-        return Ok(run_job::exit_code(outcome));
+        return Ok(run_job::ended_exit_code(status, !opened.job.reviewed.approvals.is_empty()));
     }
     if is_in_review(&opened.job) {
         run_job::settle_row(&app, &mut opened, row).await?;
@@ -136,7 +136,7 @@ async fn requeue_job(app: &AppContext, job: &DatabaseJob) -> Result<u8, CliError
         status @ (JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Cancelled) => {
             let reason = job.row.state.reason.as_deref().map(|reason| format!(" ({})", out::one_line(reason)));
             out::result(&format!("job {id} has ended already: it is {status}{}\n", reason.unwrap_or_default()))?;
-            return Ok(run_job::exit_code(JobOutcome::Ended(status)));
+            return Ok(run_job::ended_exit_code(status, job.row.state.approved_by.is_some()));
         }
         JobStatus::Held if job.row.state.hold_reason == Some(HoldReason::Review) => return Err(in_review_error(id)),
         JobStatus::Held => {

@@ -72,6 +72,14 @@ pub(super) async fn run_job(
     Ok(exit_code(outcome))
 }
 
+/// The exit code for a job that has ended before: with `is_accepted`, a person takes its result as it is.
+pub(super) fn ended_exit_code(status: JobStatus, is_accepted: bool) -> u8 {
+    match status {
+        JobStatus::Partial | JobStatus::Blocked if is_accepted => exit::COMPLETED,
+        status => exit_code(JobOutcome::Ended(status)),
+    }
+}
+
 /// The exit code for the outcome of a job.
 pub(super) fn exit_code(outcome: JobOutcome) -> u8 {
     match outcome {

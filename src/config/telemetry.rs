@@ -35,6 +35,7 @@ pub(super) fn target(environment: &[(String, String)]) -> Setting<Option<TraceTa
     let target = TraceTarget {
         url,
         headers: pairs(headers.unwrap_or_default()),
+        allows_http: false,
         resource: own.into_iter().chain(resource).collect(),
     };
     Setting { value: Some(target), origin: Origin::Environment(name.to_owned()) }

@@ -231,8 +231,7 @@ pub fn waits(standing: JobStanding) -> bool {
 
 impl StandingCounts {
     fn of(jobs: &[JobFacts]) -> Self {
-        let linked =
-            jobs.iter().filter(|job| job.same_as.is_some() && job.status == JobStatus::Completed).count() as u64;
+        let linked = jobs.iter().filter(|job| job.same_as.is_some()).count() as u64;
         let mut counts = Self { jobs: jobs.len() as u64, linked, ..Self::default() };
         for job in jobs {
             *match job.standing() {

@@ -69,7 +69,8 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
     let mut needs = Vec::new();
     let batch = job.batch.map(|batch| batch.to_string());
     let mut need = |why: NeedKind, detail: String| {
-        let name = job.id.to_string();
+        // The result of a linked job is that of the job that did it.
+        let name = job.same_as.unwrap_or(job.id).to_string();
         needs.push(Need {
             job: job.id,
             why,

@@ -35,7 +35,6 @@ struct JournalFacts {
     attempts: Vec<FailedAttempts>,
     holds: Vec<JobHolds>,
     ending: Option<Box<Ending>>,
-    approved_by: Option<String>,
     last: Option<Timestamp>,
 }
 
@@ -119,7 +118,7 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
         checks_failed: checks.into_iter().filter(|check| !check.passed).collect(),
         open_todos,
         without_records,
-        approved_by: journal.approved_by,
+        approved_by: state.approved_by.clone(),
         proof,
         refused_records,
         attempts_failed: journal.attempts,
@@ -192,9 +191,9 @@ impl JournalFacts {
             Event::Held { reason, .. } => self.on_hold(reason),
             Event::EndingDecided { ending } | Event::JobEnded { ending } => self.ending = Some(ending),
             // What would have been delivered is not accepted.
-            Event::FeedbackGiven { .. } => (self.ending, self.approved_by) = (None, None),
-            Event::Approved { by, .. } => self.approved_by = Some(by.unwrap_or_else(|| "a person".to_owned())),
+            Event::FeedbackGiven { .. } => self.ending = None,
             Event::Opened { .. }
+            | Event::Approved { .. }
             | Event::PhaseStarted { .. }
             | Event::PhaseEnded { .. }
             | Event::ArchiveStored { .. }

@@ -11,6 +11,8 @@ pub(super) const LOW_CONFIDENCE: f64 = 0.7;
 /// What a doubt is about, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DoubtKind {
+    /// It was refused when it was added, and is in no deliverable.
+    Refused,
     /// Its quote doesn't stand where the record says.
     FailedCheck,
     /// A finding is open against it.
@@ -27,7 +29,8 @@ pub enum DoubtKind {
 
 impl DoubtKind {
     /// All, the gravest first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
+        Self::Refused,
         Self::FailedCheck,
         Self::OpenFinding,
         Self::FoundByOne,
@@ -39,6 +42,7 @@ impl DoubtKind {
     /// As a filter names it.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Refused => "refused, not in the result",
             Self::FailedCheck => "failed check",
             Self::OpenFinding => "open finding",
             Self::FoundByOne => "found by one reader only",
@@ -51,6 +55,7 @@ impl DoubtKind {
     /// As the page's script knows it.
     pub fn key(self) -> &'static str {
         match self {
+            Self::Refused => "refused",
             Self::FailedCheck => "check",
             Self::OpenFinding => "finding",
             Self::FoundByOne => "one",

@@ -9,9 +9,9 @@ use super::{
 use askama::Template;
 use overnight_core::{
     amount::grouped,
-    job::{id::JobId, record::JobStatus},
+    job::{id::JobId, record::JobStatus, refused_records::RefusedRecord},
 };
-use std::fmt::Write;
+use std::{cmp::Reverse, fmt::Write};
 
 /// Records in the list: the others are on the pages of their jobs.
 const MOST_ROWS: usize = 5_000;
@@ -84,7 +84,7 @@ impl IndexPage<'_> {
         SCRIPT
     }
 
-    fn kinds(&self) -> [DoubtKind; 6] {
+    fn kinds(&self) -> [DoubtKind; 7] {
         DoubtKind::ALL
     }
 
@@ -98,6 +98,7 @@ impl ReviewIndex {
     pub(super) fn add(&mut self, review: &JobReview) {
         let title = review.title();
         let file = review.file(review.page);
+        self.rows.extend(review.refused_here().iter().map(|record| refused_row(&file, &title, record)));
         self.rows.extend(review.records.iter().map(|record| row(&file, &title, record)));
         if self.rows.len() > 2 * MOST_ROWS {
             self.shorten();
@@ -146,7 +147,7 @@ impl ReviewIndex {
             counted: self.counted(),
             rows: &self.rows,
             jobs: &self.jobs,
-            left_out: self.records - self.rows.len() as u64,
+            left_out: self.records + self.refused - self.rows.len() as u64,
         };
         page.render().unwrap_or_default()
     }
@@ -176,6 +177,22 @@ fn row(file: &str, title: &str, record: &ReviewedRecord) -> IndexRow {
         kinds,
         doubt_keys: record.doubt_keys(),
         is_approved: record.approval.is_some(),
+    }
+}
+
+fn refused_row(file: &str, title: &str, record: &RefusedRecord) -> IndexRow {
+    let kind = DoubtKind::Refused;
+    IndexRow {
+        order: (false, Some(kind), Reverse(1)),
+        file: file.to_owned(),
+        job_title: title.to_owned(),
+        anchor: format!("refused-{}", record.number),
+        headline: shortened(&record.content()),
+        document: String::new(),
+        located: title.to_owned(),
+        kinds: vec![kind],
+        doubt_keys: kind.key().to_owned(),
+        is_approved: false,
     }
 }
 

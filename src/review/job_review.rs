@@ -152,6 +152,11 @@ impl JobReview {
         self.approvals.iter().map(|of| told("approved", of.by.as_deref(), of.at, of.comment.as_deref())).collect()
     }
 
+    /// The refused records of this page: they stand on the first one.
+    pub(super) fn refused_here(&self) -> &[RefusedRecord] {
+        if self.page == 1 { &self.refused } else { &[] }
+    }
+
     /// Its records are of more than one deliverable.
     pub fn has_several_files(&self) -> bool {
         self.records.iter().any(|record| record.file != self.records[0].file)

@@ -68,8 +68,12 @@ impl JobPage<'_> {
         format!("{:.2}", part * 100.0)
     }
 
-    fn kinds(&self) -> [DoubtKind; 6] {
+    fn kinds(&self) -> [DoubtKind; 7] {
         DoubtKind::ALL
+    }
+
+    fn refused_kind(&self) -> DoubtKind {
+        DoubtKind::Refused
     }
 
     /// Page `page` of the job.

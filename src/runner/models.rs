@@ -139,9 +139,11 @@ pub(super) fn open_remote(
     if let (None, Some(variable), false) = (&key, variable, options.is_never_called) {
         return Err(ModelError::NoKey { variable: variable.to_owned() });
     }
-    if !options.allow_http && !options.is_never_called && remote::is_exposed(&base_url)? {
+    if !options.allow_http && remote::is_exposed(&base_url)? {
         let header = options.headers.first().map(|(name, _)| format!("the header {name}"));
-        let key = key.as_ref().and(variable).map(|variable| format!("the key in {variable}"));
+        // Who is to call the model has the key, where this process hasn't.
+        let has_key = key.is_some() || options.is_never_called;
+        let key = variable.filter(|_| has_key).map(|variable| format!("the key in {variable}"));
         if let Some(what) = key.or(header) {
             return Err(ModelError::PlainHttp { what, url: base_url });
         }

@@ -186,8 +186,11 @@ async fn record(
     }
     opened.lease.claim_for_review(store).await?;
     failpoint::hit("review.claimed");
-    let before = BeforeReview { end: opened.journal.mark(), job: opened.job.clone() };
+    let mut before = BeforeReview { end: opened.journal.mark(), job: opened.job.clone() };
     let decided = async {
+        // What a crash left of an earlier decision is made good whatever becomes of this one.
+        run_blocking(|| opened.write_corrections())?;
+        before = BeforeReview { end: opened.journal.mark(), job: opened.job.clone() };
         run_blocking(|| opened.decide_review(by, action, then))?;
         if opened.job.ended().is_none() && before.job.feedback.len() < opened.job.feedback.len() {
             store.reopen(opened.lease.id, opened.lease.number, opened.row().documents).await?;
@@ -248,7 +251,6 @@ async fn tell_database(store: &dyn Store, opened: &OpenJob, is_uploaded: bool) -
 impl OpenJob {
     /// Writes what `action` means, and what follows from it at once.
     fn decide_review(&mut self, by: String, action: ReviewAction, then: GoingOn) -> Result<(), ReviewError> {
-        self.write_corrections()?;
         let sent_back = Command::Hold { reason: HoldReason::Paused, detail: format!("sent back by {by}") };
         let command = self.command_of(by, action)?;
         self.command(command)?;

@@ -3,6 +3,7 @@
 //! its queue are dropped in silence, and those that a collector refuses of a request count as sent. So what is handed over and
 //! what arrives is counted here, and the difference is said once, at the end.
 
+use crate::exposure::is_exposed;
 use opentelemetry::KeyValue;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
@@ -44,6 +45,8 @@ pub struct TraceTarget {
     pub url: String,
     /// Names and values; a value is often a key.
     pub headers: Vec<(String, String)>,
+    /// Headers go over plain HTTP to any address.
+    pub allows_http: bool,
     /// Attributes of the sender, `service.name` among them.
     pub resource: Vec<(String, String)>,
 }
@@ -68,6 +71,13 @@ impl TraceTarget {
         let url = Url::parse(&self.url).map_err(|error| format!("it is not a URL ({error})"))?;
         if !SCHEMES.contains(&url.scheme()) {
             return Err("it must begin with http:// or https://".to_owned());
+        }
+        if !self.headers.is_empty() && !self.allows_http && is_exposed(&url) {
+            return Err(
+                "its headers would go over plain HTTP, for others to read: name an https:// address, or allow it \
+                        with --allow-http"
+                    .to_owned(),
+            );
         }
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {

@@ -254,12 +254,12 @@ impl PhaseBlock {
         Self {
             key: format!("phase-{place}"),
             title: format!("Phase {}{attempt}: {}", phase.number, phase.title),
-            outcome: phase.outcome.clone(),
+            outcome: phase.outcome_told().to_owned(),
             issue: phase.issue.clone(),
             is_open: phase.ended.is_none(),
             facts: vec![
                 ("Todos", format!("{} of {} done", phase.todos_completed, phase.todos.len())),
-                ("Turns", grouped(spent.turns)),
+                ("Turns", if spent.turns == 0 { "–".to_owned() } else { grouped(spent.turns) }),
                 ("Cost", if spent.turns == 0 { "–".to_owned() } else { usd(spent.cost_usd) }),
                 ("Models", list_models(&phase.models, "none")),
                 ("Work", duration(spent.worked_ms)),

@@ -175,8 +175,55 @@ fn a_corrected_quote_is_looked_for_anew() {
     assert_eq!(right.stdout.lines().nth(1), Some("its quote is found in its document"));
     assert_eq!(exported(&["--corrected"]), json!(["found", "The valve must close within five seconds.", 5]));
     // Who approves it has looked: nothing needs a person any more.
+    assert_eq!(ran(&["resume", "last", "-q"]).code, 3);
     assert_eq!((ran(&["approve", "last"]).code, needs()), (0, 0));
+    assert_eq!(ran(&["resume", "last", "-q"]).code, 0);
     assert_eq!(ran(&["audit", "verify", "last"]).code, 0);
+}
+
+#[test]
+fn a_partial_result_that_people_took_or_mended_is_not_worked_anew() {
+    let dir = TestDir::new();
+    let floor = "confidence_floor: 0.95\ncoverage: 0\ndeliverables:";
+    dir.put("task.md", TASK.replace("deliverables:", floor));
+    let listed = [json!({"list_documents": {}}), done()];
+    let work = [&[write(REPORT, &titles("A")), done()][..], &listed, &listed, &listed, &listed].concat();
+    let replies = [bootstrap(&["Work"]), reply(&work), reply(&[read(REPORT), done(), complete(REPORT)])];
+    dir.script("script.json", &replies);
+    let ran = |words: &[&str]| dir.run_with(&[("USER", "ben")], words);
+    let submit = || {
+        let words = "submit ./task.md -d docs --each --dedupe --json --ids -m scripted:script.json";
+        json_of_text(&ran(&words.split(' ').collect::<Vec<_>>()).stdout)
+    };
+    let first = submit();
+    let job = |n: usize| first["manifest"][n]["job"].as_str().unwrap();
+    assert_eq!(ran(&["work", "--until-empty", "-q"]).code, 3);
+    // As the program left them, both are partial: nobody has looked.
+    let anew = submit();
+    assert_eq!(anew["linked"], 0);
+    for words in [
+        &["cancel", anew["batch"].as_str().unwrap()][..],
+        &["approve", job(0)],
+        &["correct", job(1), "$.titles[0].text", "An A", "--file", REPORT],
+        // The record alone tells it as well.
+        &["reindex"],
+    ] {
+        let told = ran(words);
+        assert_eq!(told.code, 0, "{words:?}: {told:?}");
+    }
+    let again = submit();
+    let linked = |n: usize| json!([again["manifest"][n]["status"], again["manifest"][n]["linked_to"]]);
+    assert_eq!([linked(0), linked(1)], [0, 1].map(|n| json!(["partial", job(n)])));
+    let exported =
+        ran(&["export", again["batch"].as_str().unwrap(), "--deliverable", REPORT, "--corrected", "--format", "jsonl"])
+            .stdout;
+    let texts: Vec<Value> = exported.lines().map(|line| json_of_text(line)["text"].clone()).collect();
+    assert_eq!(texts, ["A", "An A"]);
+    // What was mended and not taken needs a person still.
+    let report = json_of_text(&ran(&["report", "--json"]).stdout);
+    let needs = report["needs_person"].as_array().unwrap().iter().map(|need| json!([need["job"], need["commands"][0]]));
+    let show = format!("overnight show {}", job(1));
+    assert_eq!(needs.collect::<Vec<_>>(), [json!([job(1), show]), json!([again["manifest"][1]["job"], show])]);
 }
 
 #[test]

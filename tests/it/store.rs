@@ -134,6 +134,8 @@ pub(crate) fn untouched() -> JobState {
         notes: None,
         deliverables: Vec::new(),
         completed_at: None,
+        approved_by: None,
+        corrections: 0,
         journal_seq: 0,
         journal_head: ZERO.to_owned(),
     }

@@ -252,7 +252,8 @@ fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
 /// A queue that is full loses spans, and nothing else.
 fn more_than_it_takes() {
     let collector = Collector::start(Manner::Hangs);
-    let target = TraceTarget { url: collector.address.clone(), headers: Vec::new(), resource: Vec::new() };
+    let target =
+        TraceTarget { url: collector.address.clone(), headers: Vec::new(), allows_http: false, resource: Vec::new() };
     let exporter = Exporter::start(&target).unwrap();
     let span = |number: u64| SpanData {
         span_context: SpanContext::new(

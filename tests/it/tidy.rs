@@ -14,7 +14,7 @@ use std::{
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
 const ROOMS: [&[&str]; 11] = [
-    &["failpoint", "subprocess"],
+    &["failpoint", "exposure", "subprocess"],
     &["blocking"],
     &["workspace", "store", "model"],
     &["tool", "extraction", "workspace_store"],

@@ -15,7 +15,7 @@ macro_rules! progress {
          tokens_out = given.tokens_out, tokens_cached = given.tokens_cached, cost_usd = given.cost_usd,
          worked_ms = given.worked_ms, coverage = given.coverage, summary = given.summary, confidence = given.confidence,
          notes = given.notes, deliverables = given.deliverables, completed_at = given.completed_at,
-         journal_seq = given.journal_seq, journal_head = given.journal_head, updated = {now}"
+         approved_by = given.approved_by, corrections = given.corrections, journal_seq = given.journal_seq, journal_head = given.journal_head, updated = {now}"
     };
 }
 pub(in crate::store) use progress;
@@ -37,7 +37,8 @@ macro_rules! given_jobs {
         "{given_one $1: id uuid, lease bigint, status text, hold_reason text, reason text, phase_number bigint, phase_title text, \
          phases_planned bigint, phases_complete bigint, turns bigint, tokens_in bigint, tokens_out bigint, tokens_cached bigint, \
          cost_usd double precision, worked_ms bigint, coverage double precision, summary text, confidence double precision, \
-         notes text, deliverables jsonb, completed_at timestamptz, journal_seq bigint, journal_head text, is_end boolean}
+         notes text, deliverables jsonb, completed_at timestamptz, approved_by text, corrections bigint, journal_seq bigint, \
+         journal_head text, is_end boolean}
          where jobs.id = given.id and jobs.lease = coalesce(given.lease, jobs.lease)"
     };
 }
@@ -115,6 +116,7 @@ fn job(id: JobId, lease: Option<u64>, checkpoint: &Checkpoint) -> serde_json::Va
         "coverage": finite(Some(state.coverage)).unwrap_or_default(), "summary": plain(state.summary.as_ref()),
         "confidence": finite(state.confidence), "notes": plain(state.notes.as_ref()),
         "deliverables": deliverables.collect::<Vec<_>>(), "completed_at": state.completed_at,
+        "approved_by": plain(state.approved_by.as_ref()), "corrections": count(state.corrections),
         "journal_seq": count(state.journal_seq), "journal_head": state.journal_head,
     })
 }

@@ -31,20 +31,22 @@ const SUBMIT_GROUPS: &str = "insert into job_groups (key, at_once)
 
 const SUBMIT_JOBS: &str = "{notifying}insert into jobs (id, created, instructions, instructions_sha256, documents_sha256, documents,
         model, workspace, host, batch, status, hold_reason, reason, coverage, summary, confidence, notes, deliverables,
-        completed_at, priority, run_after, max_attempts, group_key, label, sources, same_as, place_in_line, updated)
+        completed_at, approved_by, corrections, priority, run_after, max_attempts, group_key, label, sources, same_as, place_in_line, updated)
      select given.id, $2, $3, $4, given.documents_sha256, given.documents, $5, coalesce(done.workspace, ''), done.host, $1,
-        case when done.id is not null then 'completed' when given.is_held then 'held' else 'queued' end,
+        case when done.id is not null then done.status when given.is_held then 'held' else 'queued' end,
         case when done.id is null and given.is_held then 'paused' end,
         'done before by job ' || done.id,
         coalesce(done.coverage, 0), done.summary, done.confidence, done.notes, coalesce(done.deliverables, '[]'),
-        case when done.id is not null then $2 end,
+        case when done.id is not null then $2 end, done.approved_by, coalesce(done.corrections, 0),
         given.priority, case when done.id is null then given.run_after end, given.max_attempts, given.group_key,
         given.label, given.sources, done.id, given.place_in_line, {now}
      from {given $6: id uuid, label text, sources text, documents bigint, documents_sha256 text, priority bigint, \
         place_in_line bigint, run_after timestamptz, group_key text, max_attempts bigint, is_held boolean}
      left join {one_of}
         where $7 and instructions_sha256 = $4 and documents_sha256 = given.documents_sha256 and model = $5
-            and {unindexed status} = 'completed' and same_as is null
+            and ({unindexed status} = 'completed'
+                or ({unindexed status} = 'partial' and (approved_by is not null or corrections > 0)))
+            and same_as is null
         order by created desc, id desc
         limit 1{as done}
      where true

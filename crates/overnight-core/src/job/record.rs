@@ -170,6 +170,10 @@ pub struct JobState {
     pub notes: Option<String>,
     pub deliverables: Vec<Delivered>,
     pub completed_at: Option<Timestamp>,
+    /// Who accepted the result as it stands; the last one.
+    pub approved_by: Option<String>,
+    /// People's corrections of the result as it stands.
+    pub corrections: u64,
     /// Sequence number and hash of the journal's last line: the anchor that tells a rewritten folder from a true one.
     pub journal_seq: u64,
     pub journal_head: String,

@@ -22,6 +22,13 @@ pub struct Approval {
     pub comment: Option<String>,
 }
 
+impl Approval {
+    /// Who it was, in words.
+    pub fn name(&self) -> String {
+        self.by.clone().unwrap_or_else(|| "a person".to_owned())
+    }
+}
+
 /// A person accepted one record as it is, corrections included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordApproval {

@@ -2,6 +2,7 @@
 
 use super::{
     record::{Checkpoint, HoldReason, JobState, JobStatus, PhaseRow, TodoRow},
+    reviewed::Approval,
     state::{Job, PastPhase, Phase, Status},
 };
 
@@ -67,6 +68,8 @@ impl Job {
             notes: completion.and_then(|completion| completion.notes.clone()),
             deliverables: ending.map(|ending| ending.deliverables.clone()).unwrap_or_default(),
             completed_at: self.ended_at,
+            approved_by: self.reviewed.approvals.last().map(Approval::name),
+            corrections: self.corrections().count() as u64,
             journal_seq: seq,
             journal_head: head.to_owned(),
         }
