@@ -10,7 +10,7 @@ mod thinking;
 mod tool_name;
 mod written_calls;
 
-use super::remote::wire::{RawReply, surrogates};
+use super::remote::wire::{RawReply, split_letters};
 use overnight_core::message::{Stop, ToolCall, ToolSpec, readable};
 use serde_json::{Map, Value};
 
@@ -88,8 +88,8 @@ pub fn repair_reply(heard: RawReply, tools: &[ToolSpec], repairs: bool) -> Repai
 /// A call's arguments: an object, once more in a string or not; what is none stays as it came, and the tool says what it wants
 /// instead. `tool`: made to fit it.
 fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> Value {
-    let read = match surrogates::read_whole(raw) {
-        Ok(Value::String(inner)) => surrogates::read_whole(&inner).unwrap_or(Value::String(inner)),
+    let read = match split_letters::read_whole(raw) {
+        Ok(Value::String(inner)) => split_letters::read_whole(&inner).unwrap_or(Value::String(inner)),
         Ok(value) => value,
         Err(_) => Value::String(raw.to_owned()),
     };

@@ -3,7 +3,7 @@
 //! event behind which no empty line stands, but the next one's first line, and a last event behind which nothing stands. Both are
 //! certain: no JSON has a bracket that opens right behind one that closes. Pure: `http` reads the bytes, a wire format's decoder takes the events.
 
-use super::wire::Framing;
+use super::wire::{Framing, split_letters};
 use crate::model::{Failure, FailureKind};
 
 /// Ends a stream of OpenAI's.
@@ -139,7 +139,7 @@ impl EventSplitter {
             Framing::ServerSentEvents => self.field(line, each),
             Framing::Lines => {
                 self.bounded(line.len())?;
-                let line = String::from_utf8_lossy(line);
+                let line = split_letters::text(line);
                 // Some servers in between write these lines as the data of server-sent events.
                 let line = line.trim();
                 let line = line.strip_prefix("data:").unwrap_or(line).trim_start();
@@ -169,7 +169,7 @@ impl EventSplitter {
                     self.data.push('\n');
                 }
                 self.has_data = true;
-                self.data.push_str(&String::from_utf8_lossy(value));
+                self.data.push_str(&split_letters::text(value));
             }
             b"event" => {
                 self.bounded(value.len())?;
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_marked() {
         let bytes: &[u8] = b"data: a\xFFb\n\n";
-        assert_eq!(cut(Framing::ServerSentEvents, [bytes]).unwrap(), ["-|a\u{fffd}b", "left 0"]);
+        assert_eq!(cut(Framing::ServerSentEvents, [bytes]).unwrap(), ["-|a\u{10f8ff}b", "left 0"]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub mod gemini;
 pub mod ollama;
 pub mod openai;
 pub mod responses;
-pub mod surrogates;
+pub mod split_letters;
 
 use crate::model::{Failure, FailureKind, table::Quirks};
 use overnight_core::message::{Prompt, Stop, Tier, Usage};
@@ -89,20 +89,20 @@ pub struct RawReply {
 impl RawCall {
     /// Whether it has a name, and arguments that are not torn.
     pub fn is_whole(&self) -> bool {
-        !self.name.is_empty() && (self.arguments.trim().is_empty() || surrogates::read(&self.arguments).is_ok())
+        !self.name.is_empty() && (self.arguments.trim().is_empty() || split_letters::read(&self.arguments).is_ok())
     }
 }
 
 impl RawReply {
     /// Puts letters together that came in halves, each in a piece of its own.
     pub fn join_halves(&mut self) {
-        surrogates::join(&mut self.text);
+        split_letters::join(&mut self.text);
         for call in &mut self.calls {
-            surrogates::join(&mut call.name);
-            surrogates::join(&mut call.arguments);
+            split_letters::join(&mut call.name);
+            split_letters::join(&mut call.arguments);
         }
         if let Some(carried) = &mut self.carried {
-            surrogates::join_in_value(carried);
+            split_letters::join_in_value(carried);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! closing bracket, and line breaks that stand in a string as they are. What is torn is never completed.
 
 use super::thinking;
-use crate::model::remote::wire::surrogates;
+use crate::model::remote::wire::split_letters;
 use serde_json::Value;
 
 /// The length of the object or array that `text` begins with; `None` where it begins with neither or doesn't end.
@@ -41,11 +41,11 @@ pub(super) fn extent(text: &str) -> Option<usize> {
 /// Reads a whole text as JSON.
 pub(super) fn read(text: &str) -> Option<Value> {
     let text = text.trim();
-    if let Ok(value) = surrogates::read_whole(text) {
+    if let Ok(value) = split_letters::read_whole(text) {
         return Some(value);
     }
     // Whole values alone: what is open at the end is torn.
-    surrogates::read_whole(&corrected(text)).ok().filter(|_| extent(text) == Some(text.len()))
+    split_letters::read_whole(&corrected(text)).ok().filter(|_| extent(text) == Some(text.len()))
 }
 
 /// The text without commas before closing brackets, and with control characters in strings escaped.

@@ -257,7 +257,9 @@ pub fn malformed(reason: impl Into<String>) -> Failure {
 
 /// What was to be JSON and isn't: a page of a proxy, a torn line.
 pub fn no_json(what: &str, body: &str) -> Failure {
-    let words = super::error_response::words(body);
+    let mut body = body.to_owned();
+    super::split_letters::join(&mut body);
+    let words = super::error_response::words(&body);
     if words.is_empty() {
         malformed(format!("{what} is empty"))
     } else {

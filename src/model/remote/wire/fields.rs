@@ -1,7 +1,7 @@
 //! What two formats have in common with the fields of a body: numbers that are no numbers, fields that the user adds, parts
 //! of one role, the key of a cache. What all formats have in common is in `call_parts`.
 
-use super::{call_parts::malformed, surrogates};
+use super::{call_parts::malformed, split_letters};
 use crate::model::{Failure, FailureKind};
 use overnight_core::{
     job::digest::sha256,
@@ -23,7 +23,7 @@ pub(super) const OPENING: &str = "(the conversation begins here)";
 
 /// Reads an event or a body.
 pub(super) fn read(data: &str) -> Result<Value, Failure> {
-    surrogates::read(data).map_err(|error| malformed(format!("what the server sent is not JSON ({error})")))
+    split_letters::read(data).map_err(|error| malformed(format!("what the server sent is not JSON ({error})")))
 }
 
 pub(super) fn too_many() -> Failure {

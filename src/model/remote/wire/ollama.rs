@@ -6,7 +6,7 @@ use super::{
     call_parts::{self, CallPart, CallParts, text},
     error_response,
     fields::{DONE, broken},
-    openai, surrogates, written,
+    openai, split_letters, written,
 };
 use crate::model::{Failure, FailureKind};
 use overnight_core::message::{Message, Stop, Usage};
@@ -127,12 +127,12 @@ impl Decode for OllamaReply {
             self.is_over = true;
             return Ok(());
         }
-        let line: Value = surrogates::read(data).map_err(|_| call_parts::no_json("a line of the reply", data))?;
+        let line: Value = split_letters::read(data).map_err(|_| call_parts::no_json("a line of the reply", data))?;
         self.line(&line)
     }
 
     fn whole(&mut self, body: &str) -> Result<(), Failure> {
-        match surrogates::read(body) {
+        match split_letters::read(body) {
             Ok(line) => self.line(&line)?,
             // Lines though none were asked for.
             Err(_) => {

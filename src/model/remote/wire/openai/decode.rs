@@ -5,7 +5,7 @@ use super::super::{
     call_parts::{self, CallPart, CallParts, malformed, text},
     error_response,
     fields::broken,
-    surrogates,
+    split_letters,
 };
 use crate::model::{Failure, FailureKind};
 use overnight_core::message::{Stop, Tier, Usage, is_within};
@@ -41,7 +41,7 @@ impl Decode for ChatReply {
             self.is_over = true;
             return Ok(());
         }
-        let chunk: Value = surrogates::read(data).map_err(|_| call_parts::no_json("an event of the reply", data))?;
+        let chunk: Value = split_letters::read(data).map_err(|_| call_parts::no_json("an event of the reply", data))?;
         if name == Some("error") && chunk.get("error").is_none() {
             return Err(error_response::in_reply(&chunk));
         }
@@ -52,7 +52,7 @@ impl Decode for ChatReply {
     }
 
     fn whole(&mut self, body: &str) -> Result<(), Failure> {
-        let body: Value = surrogates::read(body).map_err(|_| call_parts::no_json("the reply", body))?;
+        let body: Value = split_letters::read(body).map_err(|_| call_parts::no_json("the reply", body))?;
         self.chunk(&body)?;
         let Some(choice) = first_choice(&body) else {
             let words = error_response::words(&body.to_string());

@@ -1,17 +1,33 @@
-//! JSON as servers write it where a letter beyond the first 65,536 was cut in two: its halves, escaped, stand in two pieces of
-//! a reply, or one of them stands alone. No text of ours can hold a half, and no parser takes one: while a reply comes, a sign of
-//! private use stands for it; when the reply is whole, two halves that have met are the letter, and a half alone is U+FFFD.
+//! JSON as servers write it where a letter was cut: the two escaped halves of one beyond the first 65,536, or the bytes of any
+//! one in UTF-8, stand in two pieces of a reply, or a part stands alone. No text of ours can hold a part, and no parser takes one:
+//! while a reply comes, signs of private use stand for it; when the reply is whole, parts that have met are the letter, and what
+//! is left alone is U+FFFD.
 
 use serde_json::Value;
-use std::ops::RangeInclusive;
+use std::{borrow::Cow, ops::RangeInclusive};
 
 /// Stands for the first half, U+D800; the others follow. Unicode gives these signs to nobody.
 const FIRST_MARK: u32 = 0x10_F000;
+/// Stands for the byte 0 of a letter that is not whole; the others follow.
+const FIRST_BYTE_MARK: u32 = 0x10_F800;
 const HALVES: RangeInclusive<u32> = 0xD800..=0xDFFF;
 /// How the marks begin in UTF-8.
 const MARK_BYTES: &[u8] = b"\xF4\x8F";
 /// Bytes of `\ud83c`.
 const ESCAPE: usize = 6;
+
+/// Bytes of a reply as text: those that are no letter are marked for [`join`].
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(FIRST_BYTE_MARK + u32::from(*byte))));
+    }
+    Cow::Owned(text)
+}
 
 /// Reads JSON that may be a piece of a reply: halves that stand alone are marked for [`join`].
 pub fn read(text: &str) -> serde_json::Result<Value> {
@@ -59,20 +75,29 @@ fn half(bytes: &[u8]) -> Option<u32> {
     HALVES.contains(&code).then_some(code)
 }
 
-/// Puts marked halves together.
+/// Puts marked halves and bytes together.
 pub fn join(text: &mut String) {
     if memchr::memmem::find(text.as_bytes(), MARK_BYTES).is_none() {
         return;
     }
     let half = |mark: char| u32::from(mark).checked_sub(FIRST_MARK).map(|place| HALVES.start() + place);
     let half = |mark: char| half(mark).filter(|code| HALVES.contains(code)).and_then(|code| u16::try_from(code).ok());
+    let byte = |mark: char| u32::from(mark).checked_sub(FIRST_BYTE_MARK).and_then(|byte| u8::try_from(byte).ok());
     let mut units: Vec<u16> = Vec::with_capacity(text.len());
+    let mut bytes: Vec<u8> = Vec::new();
     for letter in text.chars() {
+        if let Some(byte) = byte(letter) {
+            bytes.push(byte);
+            continue;
+        }
+        units.extend(String::from_utf8_lossy(&bytes).encode_utf16());
+        bytes.clear();
         match half(letter) {
             Some(unit) => units.push(unit),
             None => units.extend_from_slice(letter.encode_utf16(&mut [0; 2])),
         }
     }
+    units.extend(String::from_utf8_lossy(&bytes).encode_utf16());
     *text = String::from_utf16_lossy(&units);
 }
 
@@ -89,6 +114,7 @@ pub fn join_in_value(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::strategy::Strategy as _;
     use serde_json::json;
 
     #[test]
@@ -112,6 +138,19 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn any_cut_bytes_are_what_utf_8_makes_of_them(
+            bytes in proptest::prop_oneof![proptest::prelude::any::<Vec<u8>>(), "\\PC*".prop_map(String::into_bytes)],
+            cut: proptest::sample::Index,
+        ) {
+            let marks = FIRST_MARK..=FIRST_BYTE_MARK + 0xFF;
+            proptest::prop_assume!(!String::from_utf8_lossy(&bytes).chars().any(|it| marks.contains(&u32::from(it))));
+            let (one, two) = bytes.split_at(cut.index(bytes.len() + 1));
+            let mut text = format!("{}{}", super::text(one), super::text(two));
+            join(&mut text);
+            proptest::prop_assert_eq!(text, String::from_utf8_lossy(&bytes));
+        }
+
         #[test]
         fn any_units_are_what_utf_16_makes_of_them(units: Vec<u16>, cut: proptest::sample::Index) {
             let marks = FIRST_MARK..=FIRST_MARK + HALVES.end() - HALVES.start();
