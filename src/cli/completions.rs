@@ -147,7 +147,8 @@ async fn newest(store: &Arc<dyn Store>, jobs: bool, batches: bool) -> Vec<(Strin
     }
     if jobs {
         found.push(("last".to_owned(), "the newest job".to_owned()));
-        for row in store.jobs(&JobFilter { limit: Some(MOST), ..JobFilter::default() }).await.unwrap_or_default() {
+        let ids = store.job_ids(&JobFilter { limit: Some(MOST), ..JobFilter::default() }).await.unwrap_or_default();
+        for row in store.jobs(&ids).await.unwrap_or_default() {
             let label = row.queue.as_ref().map_or(&row.job.instructions, |queue| &queue.label);
             found.push((row.job.id.to_string(), one_line(&format!("{}: {label}", row.state.status))));
         }

@@ -1,11 +1,10 @@
 //! `overnight export`: one table of the records that many jobs found.
 
-use super::{AppContext, CliError, exit, job_or_batch::JobOrBatch, out, progress::counted, queue::DatabaseJob};
+use super::{AppContext, CliError, exit, out, progress::counted};
 use crate::{
     config::Settings,
     export::{GatheredRecords, ReviewPages, TableFormat, TableNotes, TableRequest, folder_of, write_table},
     review::record_anchor,
-    store::JobFilter,
 };
 use std::{
     fmt::Write as _,
@@ -55,15 +54,8 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
     args.output = args.output.filter(|path| path != Path::new("-"));
     let format = format(&args)?;
     let app = AppContext::read(settings).await?;
-    let jobs = named(&app, &args.jobs).await?;
-    let mut left_out = Vec::new();
-    let mut paths = Vec::new();
-    for job in jobs {
-        match app.workspace(&job) {
-            Ok(path) => paths.push(path),
-            Err(error) => left_out.push((job.id().to_string(), error.message)),
-        }
-    }
+    let (paths, left_out) = app.workspaces_of(&app.named_ids(&args.jobs).await?).await?;
+    let paths: Vec<PathBuf> = paths.into_iter().map(|(_, path)| path).collect();
     // Writers wait for their files, and one of them for its database.
     let written = tokio::task::spawn_blocking(move || write(&args, format, &paths, left_out));
     let (gathered, notes) = written.await.map_err(|error| CliError::failed(error.to_string()))??;
@@ -133,28 +125,6 @@ fn format(args: &ExportArgs) -> Result<TableFormat, CliError> {
         return Err(CliError::usage("a table of this form goes into a file: name it with --output FILE"));
     }
     Ok(format)
-}
-
-/// The jobs that are meant, each once, the oldest first of each batch.
-pub(super) async fn named(app: &AppContext, names: &[String]) -> Result<Vec<DatabaseJob>, CliError> {
-    let mut jobs: Vec<DatabaseJob> = Vec::new();
-    for name in names {
-        let found = match app.job_or_batch(name).await? {
-            JobOrBatch::Job(job) => vec![*job],
-            JobOrBatch::Batch(batch) => {
-                let mut jobs = app.jobs_of(&batch, &JobFilter::default()).await?;
-                jobs.reverse();
-                jobs
-            }
-        };
-        let is_new = |job: &DatabaseJob, known: &[DatabaseJob]| known.iter().all(|other| other.id() != job.id());
-        for job in found {
-            if is_new(&job, &jobs) {
-                jobs.push(job);
-            }
-        }
-    }
-    Ok(jobs)
 }
 
 /// Writes the table of all jobs; those of `left_out` have no workspace here.

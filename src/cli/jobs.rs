@@ -9,14 +9,15 @@ use super::{
     app_context::{list_nothing, no_jobs_yet},
     exit,
     job_or_batch::short_label,
-    local_time, out,
+    local_time,
+    out::{self, JsonList},
     queue::{DatabaseJob, STATUSES},
     table::{self, Align, TextTable},
 };
 use crate::{
     config::Settings,
     report::{cell::Tone, words::short},
-    store::{ControlSignal, JobFilter, JobRow},
+    store::{ControlSignal, JOBS_AT_ONCE, JobFilter, JobRow},
 };
 use chrono::Local;
 pub(super) use known_ids::KnownIds;
@@ -121,18 +122,25 @@ pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliEr
     };
     let app = &app;
     app.adopt().await;
-    let mut found = matching_jobs(app, args).await?;
+    let mut ids = matching_ids(app, args).await?;
     let most = args.limit.and_then(|limit| usize::try_from(limit).ok());
     let most = most.or_else(|| table::room().filter(|_| !args.json).map(|_| MOST_ON_TERMINAL)).unwrap_or(usize::MAX);
-    let more = found.len().saturating_sub(most);
-    found.truncate(most);
-    let mut jobs = Vec::with_capacity(found.len());
-    for job in found {
-        jobs.push(app.caught_up(job).await?);
-    }
+    let more = ids.len().saturating_sub(most);
+    ids.truncate(most);
     let is_interrupted = |job: &DatabaseJob| app.is_interrupted(job);
+    let (mut list, mut jobs) = (JsonList::default(), Vec::new());
+    for page in ids.chunks(JOBS_AT_ONCE) {
+        for job in app.jobs_with(page).await? {
+            let job = app.caught_up(job).await?;
+            if args.json {
+                list.add(&list_item(&job, is_interrupted(&job)))?;
+            } else {
+                jobs.push(job);
+            }
+        }
+    }
     if args.json {
-        out::json(&jobs.iter().map(|job| list_item(job, is_interrupted(job))).collect::<Vec<_>>())?;
+        list.end()?;
         return Ok(exit::COMPLETED);
     }
     if jobs.is_empty() {
@@ -149,32 +157,29 @@ pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliEr
 }
 
 /// The jobs that are asked for, the newest first.
-async fn matching_jobs(app: &AppContext, args: &JobsArgs) -> Result<Vec<DatabaseJob>, CliError> {
-    let one = if let [status] = args.status[..] { Some(status) } else { None };
-    // The limit applies after all filters.
-    let limit = args.limit.filter(|_| args.status.len() <= 1);
-    let filter =
-        JobFilter { status: one, since: args.since, needs_review: args.needs_review, limit, ..JobFilter::default() };
-    let mut jobs = match &args.batch {
-        Some(name) => app.jobs_of(&app.batch(name).await?, &filter).await?,
-        None => app.database_jobs(app.store.jobs(&filter).await?).await?,
+async fn matching_ids(app: &AppContext, args: &JobsArgs) -> Result<Vec<JobId>, CliError> {
+    let batch = match &args.batch {
+        Some(name) => Some(app.batch(name).await?.batch.id),
+        None => None,
     };
-    jobs.retain(|job| args.status.is_empty() || args.status.contains(&job.status()));
-    Ok(jobs)
+    let filter = JobFilter { since: args.since, batch, needs_review: args.needs_review, ..JobFilter::default() };
+    if let [] | [_] = args.status[..] {
+        let filter = JobFilter { status: args.status.first().copied(), limit: args.limit, ..filter };
+        return Ok(app.store.job_ids(&filter).await?);
+    }
+    let mut fitting = BTreeSet::new();
+    for status in &args.status {
+        fitting.extend(app.store.job_ids(&JobFilter { status: Some(*status), ..filter }).await?);
+    }
+    let mut ids = app.store.job_ids(&filter).await?;
+    ids.retain(|id| fitting.contains(id));
+    Ok(ids)
 }
 
 impl AppContext {
     /// The ids of all jobs and batches: a short form is unambiguous among all, not only among those that are shown.
     pub(super) async fn ids(&self) -> Result<KnownIds, CliError> {
-        Ok(Self::ids_with(&self.store.jobs(&JobFilter::default()).await?))
-    }
-
-    /// The same, where the rows of all jobs are there.
-    pub(super) fn ids_with(all: &[JobRow]) -> KnownIds {
-        let batches: BTreeSet<Uuid> = all.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
-        let mut ids: Vec<String> = all.iter().map(|row| row.job.id.to_string()).collect();
-        ids.extend(batches.iter().map(Uuid::to_string));
-        KnownIds::new(ids)
+        Ok(KnownIds::new(self.store.all_ids().await?.iter().map(Uuid::to_string).collect()))
     }
 }
 

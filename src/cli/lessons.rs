@@ -10,7 +10,7 @@ use super::{
 use crate::{
     config::Settings,
     runner::{load, today},
-    store::JobFilter,
+    store::{JOBS_AT_ONCE, JobFilter},
 };
 use overnight_core::job::{id::JobId, lessons::Lesson};
 use serde::Serialize;
@@ -89,26 +89,28 @@ async fn list(settings: Settings, args: &ListArgs) -> Result<u8, CliError> {
         return list_nothing(&nothing, args.json);
     };
     let mut listed = Vec::new();
-    for job in app.database_jobs(app.store.jobs(&JobFilter::default()).await?).await? {
-        // What is on another machine, or was pruned, is not looked for.
-        let Some(loaded) = app.own_workspace(&job).ok().and_then(|path| load(&path).ok()) else { continue };
-        let name = &loaded.job.spec.instructions.name;
-        let file = match instructions::find(&folder, name) {
-            Ok(found) => read_experiences(&found.experiences)?,
-            Err(_) => read_experiences(Path::new(""))?,
-        };
-        for (number, lesson) in (1..).zip(&loaded.job.lessons) {
-            listed.push(LessonView {
-                lesson: format!("{}.{number}", job.id()),
-                instructions: name.clone(),
-                text: lesson.text.clone(),
-                evidence: lesson.evidence.clone(),
-                state: match file.verdict(name, &beginning(lesson, job.id())) {
-                    None => "proposed",
-                    Some(true) => "approved",
-                    Some(false) => "dropped",
-                },
-            });
+    for page in app.store.job_ids(&JobFilter::default()).await?.chunks(JOBS_AT_ONCE) {
+        for job in app.jobs_with(page).await? {
+            // What is on another machine, or was pruned, is not looked for.
+            let Some(loaded) = app.own_workspace(&job).ok().and_then(|path| load(&path).ok()) else { continue };
+            let name = &loaded.job.spec.instructions.name;
+            let file = match instructions::find(&folder, name) {
+                Ok(found) => read_experiences(&found.experiences)?,
+                Err(_) => read_experiences(Path::new(""))?,
+            };
+            for (number, lesson) in (1..).zip(&loaded.job.lessons) {
+                listed.push(LessonView {
+                    lesson: format!("{}.{number}", job.id()),
+                    instructions: name.clone(),
+                    text: lesson.text.clone(),
+                    evidence: lesson.evidence.clone(),
+                    state: match file.verdict(name, &beginning(lesson, job.id())) {
+                        None => "proposed",
+                        Some(true) => "approved",
+                        Some(false) => "dropped",
+                    },
+                });
+            }
         }
     }
     if args.json {

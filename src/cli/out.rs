@@ -41,6 +41,44 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
     }
 }
 
+/// A list as indented JSON, an item after the other: as [`json`] writes it, and never in memory at once.
+#[derive(Debug, Default)]
+pub(super) struct JsonList {
+    items: u64,
+    /// Its reader has seen what it wanted.
+    is_closed: bool,
+}
+
+impl JsonList {
+    pub(super) fn add(&mut self, item: &impl serde::Serialize) -> Result<(), CliError> {
+        let item = serde_json::to_string_pretty(item).map_err(|error| Self::failed(&error.into()))?;
+        let begin = if self.items == 0 { "[" } else { "," };
+        self.items += 1;
+        self.write(&format!("{begin}\n  {}", item.replace('\n', "\n  ")))
+    }
+
+    pub(super) fn end(mut self) -> Result<(), CliError> {
+        self.write(if self.items == 0 { "[]\n" } else { "\n]\n" })?;
+        io::stdout().flush().or_else(|error| self.unless_closed(&error))
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), CliError> {
+        if self.is_closed {
+            return Ok(());
+        }
+        io::stdout().write_all(text.as_bytes()).or_else(|error| self.unless_closed(&error))
+    }
+
+    fn unless_closed(&mut self, error: &io::Error) -> Result<(), CliError> {
+        self.is_closed = error.kind() == ErrorKind::BrokenPipe;
+        if self.is_closed { Ok(()) } else { Err(Self::failed(error)) }
+    }
+
+    fn failed(error: &io::Error) -> CliError {
+        CliError::failed(format!("the result can't be written to stdout as JSON ({error})"))
+    }
+}
+
 /// Sets the format of messages. It is global, as stderr is, because the thread that handles signals writes messages too.
 pub(super) fn set_format(format: LogFormat) {
     AS_JSON.store(format == LogFormat::Json, Ordering::Relaxed);

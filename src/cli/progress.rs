@@ -18,7 +18,7 @@ use overnight_core::{
     },
     prompt::todo_board,
 };
-pub(super) use rate::{RecentEnds, ends_text, rate_text};
+pub(super) use rate::{MOST_ENDS, RecentEnds, ends_text, rate_text};
 use serde_json::Value;
 use std::{fmt::Write, time::Duration};
 

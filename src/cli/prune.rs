@@ -7,12 +7,12 @@ use crate::{
     batch::fetched_folders,
     config::Settings,
     runner::now,
-    store::{JobFilter, JobRow},
+    store::{JOBS_AT_ONCE, JobFilter, JobRow},
     workspace::{Workspace, lock::InspectionLock, prune::PruneRecord},
 };
 use overnight_core::job::id::JobId;
 use serde_json::json;
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,13 +95,10 @@ pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliE
         return pack::unpack_jobs(app, &args.unpack, args.json).await;
     };
     let least = u64::try_from(older_than.as_millis()).unwrap_or(u64::MAX);
-    let mut rows = app.store.jobs(&JobFilter::default()).await?;
-    rows.retain(|row| has_ended(row, least));
-    let jobs = app.database_jobs(rows).await?;
     if args.pack {
-        return pack::pack_jobs(app, jobs, args.dry_run, args.json).await;
+        return pack::pack_jobs(app, least, args.dry_run, args.json).await;
     }
-    let mut freed = free(app, &jobs, args.archives, true);
+    let mut freed = free(app, least, args.archives, true).await?;
     let total: u64 = freed.jobs.values().sum();
     let is_soon = older_than < MIN_AGE_UNASKED;
     if !args.dry_run {
@@ -117,7 +114,7 @@ pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliE
                 counted(freed.jobs.len() as u64, "job")
             )));
         }
-        freed = free(app, &jobs, args.archives, false);
+        freed = free(app, least, args.archives, false).await?;
     }
     for left in &freed.left {
         out::note(left);
@@ -135,23 +132,35 @@ pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliE
     Ok(if freed.left.is_empty() { exit::COMPLETED } else { exit::FAILED })
 }
 
-/// Removes what is not kept of these jobs' workspaces, and what was brought for closing jobs among them.
-fn free(app: &AppContext, jobs: &[DatabaseJob], with_archives: bool, dry: bool) -> Freed {
+/// A page of the jobs among these that ended so many milliseconds ago.
+async fn ended_jobs(app: &AppContext, page: &[JobId], least: u64) -> Result<Vec<DatabaseJob>, CliError> {
+    let mut jobs = app.jobs_with(page).await?;
+    jobs.retain(|job| has_ended(&job.row, least));
+    Ok(jobs)
+}
+
+/// Removes what is not kept of the workspaces of jobs that ended so long ago, and what was brought for closing jobs among them.
+async fn free(app: &AppContext, least: u64, with_archives: bool, dry: bool) -> Result<Freed, CliError> {
     let kept = &KEPT[..if with_archives { KEPT_WITHOUT_ARCHIVES } else { KEPT.len() }];
     let mut freed = Freed::default();
-    for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun()) {
-        // Of a job elsewhere there is nothing here.
-        let Ok(path) = app.workspace(known) else { continue };
-        let has_inputs = path.join("documents").exists();
-        let found = prune(&path, known.id(), kept, dry).map(|bytes| (bytes, has_inputs));
-        freed.add(known.id(), "", found);
-    }
+    let mut fetched: BTreeMap<JobId, Vec<PathBuf>> = BTreeMap::new();
     for (folder, job) in fetched_folders(&app.settings.workspaces.value) {
-        if jobs.iter().any(|known| known.id() == job) {
-            freed.add(job, "what was brought for ", remove(&folder, dry).map(|bytes| (bytes, true)));
+        fetched.entry(job).or_default().push(folder);
+    }
+    for page in app.store.job_ids(&JobFilter::default()).await?.chunks(JOBS_AT_ONCE) {
+        for known in ended_jobs(app, page, least).await? {
+            for folder in fetched.get(&known.id()).into_iter().flatten() {
+                freed.add(known.id(), "what was brought for ", remove(folder, dry).map(|bytes| (bytes, true)));
+            }
+            // Of a job elsewhere there is nothing here.
+            let is_own = known.same_as().is_none() && !known.is_unbegun();
+            let Some(path) = app.workspace(&known).ok().filter(|_| is_own) else { continue };
+            let has_inputs = path.join("documents").exists();
+            let found = prune(&path, known.id(), kept, dry).map(|bytes| (bytes, has_inputs));
+            freed.add(known.id(), "", found);
         }
     }
-    freed
+    Ok(freed)
 }
 
 /// Removes a folder; its bytes.

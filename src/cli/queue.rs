@@ -1,15 +1,15 @@
 //! Jobs with what the queue knows of them, and requests to the queue.
 
-use super::{AppContext, CliError};
+use super::{AppContext, CliError, job_or_batch::JobOrBatch};
 use crate::{
     report::facts::JobQueueFacts,
-    store::{BatchRow, JobFilter, JobRow, JobTarget},
+    store::{BatchRow, JOBS_AT_ONCE, JobFilter, JobRow, JobTarget},
     workspace::{lock, packed::is_there},
 };
 use overnight_core::job::{id::JobId, record::JobStatus};
 use std::{
     collections::{BTreeSet, HashMap},
-    path::Path,
+    path::{Path, PathBuf},
 };
 use uuid::Uuid;
 
@@ -59,6 +59,9 @@ impl DatabaseJob {
     }
 }
 
+/// Jobs of which nothing is shown, and why.
+pub(super) type JobsLeftOut = Vec<(String, String)>;
+
 /// All statuses, in the order in which they are told.
 pub(super) const STATUSES: [JobStatus; 8] = [
     JobStatus::Queued,
@@ -86,16 +89,45 @@ impl AppContext {
         Ok(found.unwrap_or(DatabaseJob { row, queue: None }))
     }
 
-    /// The jobs of a batch that fit `filter`, the newest first.
-    pub async fn jobs_of(&self, batch: &BatchRow, filter: &JobFilter) -> Result<Vec<DatabaseJob>, CliError> {
-        let names = HashMap::from([(batch.batch.id, batch.batch.name.clone())]);
-        let rows = self.store.jobs(&JobFilter { batch: Some(batch.batch.id), ..*filter }).await?;
-        Ok(rows.into_iter().map(|row| with_name(row, &names)).collect())
+    /// A page of jobs, by their ids.
+    pub async fn jobs_with(&self, ids: &[JobId]) -> Result<Vec<DatabaseJob>, CliError> {
+        self.database_jobs(self.store.jobs(ids).await?).await
     }
 
-    /// The batches that these jobs belong to, the oldest first.
-    pub(super) async fn batches_of(&self, jobs: &[DatabaseJob]) -> Result<Vec<BatchRow>, CliError> {
-        let ids: BTreeSet<Uuid> = jobs.iter().filter_map(|job| Some(job.queue.as_ref()?.batch)).collect();
+    /// The jobs of a batch, the newest first.
+    pub(super) async fn ids_of(&self, batch: &BatchRow) -> Result<Vec<JobId>, CliError> {
+        Ok(self.store.job_ids(&JobFilter { batch: Some(batch.batch.id), ..JobFilter::default() }).await?)
+    }
+
+    /// The jobs that a person named, and those of the batches that are, each once: as named, the oldest first of each batch.
+    pub(super) async fn named_ids(&self, names: &[String]) -> Result<Vec<JobId>, CliError> {
+        let (mut ids, mut seen) = (Vec::new(), BTreeSet::new());
+        for name in names {
+            let found = match self.job_or_batch(name).await? {
+                JobOrBatch::Job(job) => vec![job.id()],
+                JobOrBatch::Batch(batch) => self.ids_of(&batch).await?,
+            };
+            ids.extend(found.into_iter().rev().filter(|id| seen.insert(*id)));
+        }
+        Ok(ids)
+    }
+
+    /// Where the workspaces of these jobs lie; of those that have none here, why.
+    pub(super) async fn workspaces_of(&self, ids: &[JobId]) -> Result<(Vec<(JobId, PathBuf)>, JobsLeftOut), CliError> {
+        let (mut paths, mut left_out) = (Vec::new(), Vec::new());
+        for page in ids.chunks(JOBS_AT_ONCE) {
+            for job in self.jobs_with(page).await? {
+                match self.workspace(&job) {
+                    Ok(path) => paths.push((job.id(), path)),
+                    Err(error) => left_out.push((job.id().to_string(), error.message)),
+                }
+            }
+        }
+        Ok((paths, left_out))
+    }
+
+    /// These batches, the oldest first.
+    pub(super) async fn batches_with(&self, ids: &BTreeSet<Uuid>) -> Result<Vec<BatchRow>, CliError> {
         let mut batches = Vec::with_capacity(ids.len());
         for id in ids {
             batches.push(self.store.batch(&id.to_string()).await?);

@@ -12,8 +12,8 @@ use crate::{
     report::{
         batch::BatchFacts,
         collect::{CollectError, collect},
-        count::{Report, ReportFilter, waits},
-        facts::{JobFacts, JobStanding},
+        count::{Report, ReportCounter, ReportFilter},
+        facts::JobStanding,
         html::html,
         links::ReportLinks,
         markdown::markdown,
@@ -21,18 +21,18 @@ use crate::{
         read::{Whereabouts, read},
     },
     runner::now,
-    store::{BatchRow, JobFilter, JobRow},
+    store::{JOBS_AT_ONCE, JobFilter},
     workspace::Workspace,
 };
 use chrono::Local;
 use fetched::FetchedDeliverables;
-use overnight_core::job::{id::JobId, time::Timestamp};
+use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
+    io::{self, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
-use uuid::Uuid;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -124,46 +124,30 @@ impl ReportArgs {
     }
 }
 
-/// Everything that a report is made from.
-#[derive(Default)]
-struct ReportInput {
+/// The jobs that may belong to a report.
+struct ReportedJobs {
     filter: ReportFilter,
-    facts: Vec<JobFacts>,
-    batches: Vec<BatchRow>,
-    ids: KnownIds,
-    /// Jobs whose workspaces are in a workspace store only.
-    stored: Vec<(DatabaseJob, String)>,
+    jobs: BTreeSet<JobId>,
 }
 
 pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, CliError> {
     let made = now();
     let format = args.format()?;
     let nothing = no_jobs_yet(&settings);
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let aside = if file.is_some() { folder.to_owned() } else { std::env::temp_dir() };
     let app = AppContext::read_any(settings).await?;
-    let input = match &app {
-        Some(app) => gather(app, args, made).await?,
+    let (report, ids) = match &app {
+        Some(app) => gather(app, args, made, &aside).await?,
         None if args.jobs.is_empty() && args.batch.is_empty() => {
             out::note(&nothing);
-            ReportInput::default()
+            let report = Report::of(made, &ReportFilter::default(), None, &aside).map_err(unwritten)?;
+            (report, KnownIds::default())
         }
         None => return Err(CliError::usage(nothing)),
     };
-    let ReportInput { filter, facts, batches, ids, mut stored } = input;
-    let mut report = Report::of(made, &filter, facts);
-    let told: BTreeSet<Uuid> = report.jobs.iter().filter_map(|job| job.batch).collect();
-    report.batches = batches.into_iter().map(BatchFacts::of).filter(|batch| told.contains(&batch.id)).collect();
     let id = |id: JobId| ids.short(&id.to_string()).to_owned();
-    if let (Some(folder), Some(app)) = (&args.collect, &app) {
-        let delivered = report.jobs.iter().filter(|job| !job.deliverables.is_empty());
-        let delivered: BTreeSet<JobId> = delivered.map(|job| job.id).collect();
-        stored.retain(|(job, _)| delivered.contains(&job.id()));
-        let fetched = FetchedDeliverables::fetch(app, &stored, folder).await?;
-        let collected = collect(&report.jobs, &fetched.folders, folder, made, &id);
-        fetched.clear();
-        report.collected = Some(collected?);
-    }
-    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
-    let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let links = ReportLinks::new(folder, args.review.as_deref());
     let page = || Page::of(&report, &Style { minute: &local_time::minute, id: &id, links: &links });
     let room = if args.output.is_none() { table::room() } else { None };
@@ -171,84 +155,110 @@ pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, Cli
         ReportFormat::Text => text::text(&page(), room),
         ReportFormat::Markdown => markdown(&page()),
         ReportFormat::Html => html(&page()),
-        ReportFormat::Json => serde_json::to_string_pretty(&report)
-            .map(|text| text + "\n")
-            .map_err(|error| CliError::failed(format!("the report can't be written as JSON ({error})")))?,
+        ReportFormat::Json => {
+            match file {
+                Some(path) => write(path, &|out| json(&report, out))?,
+                None => out::json(&report)?,
+            }
+            report.jobs.check().map_err(unwritten)?;
+            return Ok(exit::COMPLETED);
+        }
     };
+    report.jobs.check().map_err(unwritten)?;
     match file {
-        Some(path) => write(path, &text)?,
+        Some(path) => write(path, &|out| out.write_all(text.as_bytes()))?,
         None => out::result(&text)?,
     }
     Ok(exit::COMPLETED)
 }
 
-async fn gather(app: &AppContext, args: &ReportArgs, made: Timestamp) -> Result<ReportInput, CliError> {
-    let (mut filter, jobs, ids) = filtered_jobs(app, args, made).await?;
-    let batches = app.batches_of(&jobs).await?;
-    let mut facts: Vec<JobFacts> = Vec::with_capacity(jobs.len());
-    let mut stored = Vec::new();
-    for job in jobs {
-        let job = app.caught_up_quietly(job).await;
-        let key = app.stored_at(&job).await?;
-        let location = app.whereabouts(&job, key.is_some());
-        facts.push(read(&job.row, job.queue.as_ref(), &location, app.is_interrupted(&job)));
-        if let (Whereabouts::Stored(_), Some(key)) = (location, key) {
-            stored.push((job, key));
-        }
-    }
-    filter.standings.dedup();
-    Ok(ReportInput { filter, facts, batches, ids, stored })
+fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    report.jobs.check()?;
+    out.write_all(b"\n")
 }
 
-/// What is asked for, the jobs that may belong to it, and the ids of all jobs and batches.
-async fn filtered_jobs(
+fn unwritten(error: io::Error) -> CliError {
+    CliError::failed(format!("what the report is made from can't be written aside ({error})"))
+}
+
+/// Counts the jobs, a page of them after the other, and collects what they delivered where that is asked for.
+async fn gather(
     app: &AppContext,
     args: &ReportArgs,
     made: Timestamp,
-) -> Result<(ReportFilter, Vec<DatabaseJob>, KnownIds), CliError> {
+    aside: &Path,
+) -> Result<(Report, KnownIds), CliError> {
+    let ReportedJobs { mut filter, jobs } = reported_jobs(app, args, made).await?;
+    filter.standings.dedup();
+    let mut counter = ReportCounter::new(made, &filter, aside);
+    let (mut batches, mut stored) = (BTreeSet::new(), Vec::new());
+    let jobs: Vec<JobId> = jobs.into_iter().collect();
+    for page in jobs.chunks(JOBS_AT_ONCE) {
+        for job in app.jobs_with(page).await? {
+            let job = app.caught_up_quietly(job).await;
+            let key = app.stored_at(&job).await?;
+            let location = app.whereabouts(&job, key.is_some());
+            let facts = read(&job.row, job.queue.as_ref(), &location, app.is_interrupted(&job));
+            if !counter.add(&facts).map_err(unwritten)? {
+                continue;
+            }
+            batches.extend(facts.batch);
+            if let (Whereabouts::Stored(_), Some(key), false) = (location, key, facts.deliverables.is_empty()) {
+                stored.push((facts.id, key));
+            }
+        }
+    }
+    let mut report = counter.finish();
+    report.batches = app.batches_with(&batches).await?.into_iter().map(BatchFacts::of).collect();
+    let ids = app.ids().await?;
+    if let Some(folder) = &args.collect {
+        let fetched = FetchedDeliverables::fetch(app, &stored, folder).await?;
+        let collected = collect(&report.jobs, &fetched.folders, folder, made, &|id| {
+            ids.short(&id.to_string()).to_owned()
+        });
+        fetched.clear();
+        report.collected = Some(collected?);
+    }
+    Ok((report, ids))
+}
+
+/// What is asked for, and the jobs that may belong to it.
+async fn reported_jobs(app: &AppContext, args: &ReportArgs, made: Timestamp) -> Result<ReportedJobs, CliError> {
     app.adopt().await;
-    let all = app.store.jobs(&JobFilter::default()).await?;
-    let ids = AppContext::ids_with(&all);
     let named = !args.jobs.is_empty() || !args.batch.is_empty();
     let since = args.since.or_else(|| (!named).then(|| before(made, DEFAULT_SPAN)));
     let mut filter = ReportFilter { since, standings: args.status.clone(), named, older_waiting: 0 };
     if named {
-        return Ok((filter, named_jobs(app, args).await?, ids));
+        return Ok(ReportedJobs { filter, jobs: named_jobs(app, args).await? });
     }
-    let since = since.map(|since| before(since, CLOCK_SLACK));
-    // A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
-    let (rows, older): (Vec<JobRow>, Vec<JobRow>) = all.into_iter().partition(|row| {
-        let is_new = |since| row.job.created >= since || row.updated >= since;
-        since.is_none_or(is_new) || !(row.state.status.is_end() || row.state.hold_reason.is_some())
-    });
-    filter.older_waiting = older.iter().filter(|row| waits(JobStanding::of(row.state.status, false))).count() as u64;
-    Ok((filter, app.database_jobs(rows).await?, ids))
+    let worked_since = since.map(|since| before(since, CLOCK_SLACK));
+    let jobs = app.store.job_ids(&JobFilter { worked_since, ..JobFilter::default() }).await?;
+    let jobs: BTreeSet<JobId> = jobs.into_iter().collect();
+    let held = app.store.job_ids(&JobFilter { status: Some(JobStatus::Held), ..JobFilter::default() }).await?;
+    filter.older_waiting = held.iter().filter(|id| !jobs.contains(id)).count() as u64;
+    Ok(ReportedJobs { filter, jobs })
 }
 
-/// The jobs that are named, and those of the batches that are, each once.
-async fn named_jobs(app: &AppContext, args: &ReportArgs) -> Result<Vec<DatabaseJob>, CliError> {
+/// The jobs that are named, and those of the batches that are.
+async fn named_jobs(app: &AppContext, args: &ReportArgs) -> Result<BTreeSet<JobId>, CliError> {
     let mut batches = Vec::new();
-    let mut jobs: BTreeMap<JobId, DatabaseJob> = BTreeMap::new();
+    let mut jobs = BTreeSet::new();
     for name in &args.batch {
         batches.push(app.batch(name).await?);
     }
     for name in &args.jobs {
         match app.job_or_batch(name).await? {
             JobOrBatch::Batch(batch) => batches.push(*batch),
-            JobOrBatch::Job(job) => {
-                jobs.insert(job.id(), *job);
-            }
+            JobOrBatch::Job(job) => drop(jobs.insert(job.id())),
         }
     }
     // A batch's last word is its closing job's, which is in a batch of its own.
-    let mut closing = Vec::new();
     for batch in &batches {
-        closing.extend(app.closing(batch).await?.map(|closing| (closing.id(), closing)));
-        let of_batch = app.jobs_of(batch, &JobFilter::default()).await?;
-        jobs.extend(of_batch.into_iter().map(|job| (job.id(), job)));
+        jobs.extend(app.closing(batch).await?.map(|closing| closing.id()));
+        jobs.extend(app.ids_of(batch).await?);
     }
-    jobs.extend(closing);
-    Ok(jobs.into_values().collect())
+    Ok(jobs)
 }
 
 fn before(moment: Timestamp, passed: Duration) -> Timestamp {
@@ -275,7 +285,7 @@ impl AppContext {
 }
 
 /// Writes the report's file: whole or not at all, where it is a file.
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
+fn write(path: &Path, content: &dyn Fn(&mut dyn io::Write) -> io::Result<()>) -> Result<(), CliError> {
     let failed = |why: &dyn std::fmt::Display| {
         CliError::failed(format!(
             "the report can't be written to {} ({why})",
@@ -286,13 +296,15 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let is_special = path.exists() && !path.is_file();
     let (Some(name), false) = (path.file_name().and_then(|name| name.to_str()), is_special) else {
-        return std::fs::write(&path, text).map_err(|error| failed(&error));
+        let file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(&path);
+        let written = file.map(io::BufWriter::new).and_then(|mut out| content(&mut out).and_then(|()| out.flush()));
+        return written.map_err(|error| failed(&error));
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let shown = out::one_line(&folder.display().to_string());
     let folder = Workspace::open(folder)
         .map_err(|_| CliError::usage(format!("there is no folder {shown} to write the report into")))?;
-    folder.write(name, text.as_bytes()).map(drop).map_err(|error| failed(&error))
+    folder.write_as(name, content).map(drop).map_err(|error| failed(&error))
 }
 
 impl From<CollectError> for CliError {

@@ -1,6 +1,6 @@
 //! `overnight review`: pages on which a person looks at the records of jobs beside their sources.
 
-use super::{AppContext, CliError, documents, exit, export, out};
+use super::{AppContext, CliError, documents, exit, out};
 use crate::{
     config::Settings,
     review::{ReviewSite, SiteError, SiteOptions},
@@ -33,15 +33,8 @@ pub(super) struct ReviewArgs {
 
 pub(super) async fn run(settings: Settings, args: &ReviewArgs) -> Result<u8, CliError> {
     let app = AppContext::read(settings).await?;
-    let jobs = export::named(&app, &args.jobs).await?;
+    let (paths, mut left_out) = app.workspaces_of(&app.named_ids(&args.jobs).await?).await?;
     let extractor = documents::extractor(&app.settings)?.with_read_only_cache();
-    let (mut left_out, mut paths) = (Vec::new(), Vec::new());
-    for job in jobs {
-        match app.workspace(&job) {
-            Ok(path) => paths.push((job.id().to_string(), path)),
-            Err(error) => left_out.push((job.id().to_string(), error.message)),
-        }
-    }
     let args = args.clone();
     let written = tokio::task::spawn_blocking(move || {
         let options = SiteOptions { is_whole: args.whole, has_images: args.images };
@@ -49,7 +42,7 @@ pub(super) async fn run(settings: Settings, args: &ReviewArgs) -> Result<u8, Cli
         for (id, path) in paths {
             match site.add(&path) {
                 Ok(()) => {}
-                Err(SiteError::Job(error)) => left_out.push((id, error.to_string())),
+                Err(SiteError::Job(error)) => left_out.push((id.to_string(), error.to_string())),
                 Err(error) => return Err(error),
             }
         }

@@ -13,4 +13,4 @@ mod webhook;
 
 pub use channel::{InvalidChannel, NoticeChannel, NoticeTarget};
 pub use email::EmailChannel;
-pub use notice::{Notice, NoticeKind, NoticeNeed};
+pub use notice::{MOST_NEEDS, Notice, NoticeKind, NoticeNeed};

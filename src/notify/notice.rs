@@ -5,7 +5,7 @@ use crate::{
         needs::{NeedKind, commands},
         words::{counted, one_line, short},
     },
-    store::{BatchRow, BatchTotals, PAUSED_BY_PERSON, QueueEntry},
+    store::{BatchRow, BatchTotals, JobRow, PAUSED_BY_PERSON},
 };
 use overnight_core::job::{
     id::JobId,
@@ -17,7 +17,7 @@ use std::fmt::Write;
 use uuid::Uuid;
 
 /// The most jobs that a message names.
-const MOST_NEEDS: usize = 20;
+pub const MOST_NEEDS: usize = 20;
 
 /// Why somebody is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -73,11 +73,9 @@ pub struct NoticeNeed {
 }
 
 impl Notice {
-    /// Of a batch and all its jobs.
-    pub fn of(event: NoticeKind, row: &BatchRow, entries: &[QueueEntry]) -> Self {
+    /// Of a batch of which so many jobs need a person, `needs` the first of them.
+    pub fn of(event: NoticeKind, row: &BatchRow, need: u64, needs: Vec<NoticeNeed>) -> Self {
         let (batch, totals) = (&row.batch, &row.totals);
-        let all: Vec<NoticeNeed> = entries.iter().filter_map(NoticeNeed::of).collect();
-        let need = all.len() as u64;
         Self {
             event,
             batch: batch.id,
@@ -90,7 +88,7 @@ impl Notice {
             cost_usd: row.spent_usd,
             budget_usd: batch.budget_usd,
             need,
-            needs: all.into_iter().take(MOST_NEEDS).collect(),
+            needs,
             message: message(event, row, need),
         }
     }
@@ -137,29 +135,31 @@ fn message(event: NoticeKind, row: &BatchRow, need: u64) -> String {
 
 impl NoticeNeed {
     /// None where nobody is needed, or who is needed knows it: what a person has paused waits for that person.
-    fn of(entry: &QueueEntry) -> Option<Self> {
-        let kind = match entry.status {
+    pub fn of(row: &JobRow) -> Option<Self> {
+        let state = &row.state;
+        let kind = match state.status {
             JobStatus::Failed => NeedKind::Failed,
             JobStatus::Partial => NeedKind::Partial,
             JobStatus::Blocked => NeedKind::Blocked,
-            JobStatus::Held => match entry.hold_reason? {
+            JobStatus::Held => match state.hold_reason? {
                 HoldReason::Review => NeedKind::Review,
                 HoldReason::Budget | HoldReason::Limit | HoldReason::Outage => NeedKind::Held,
-                HoldReason::Paused if entry.reason.as_deref().is_some_and(|reason| reason != PAUSED_BY_PERSON) => {
+                HoldReason::Paused if state.reason.as_deref().is_some_and(|reason| reason != PAUSED_BY_PERSON) => {
                     NeedKind::Held
                 }
                 HoldReason::Paused | HoldReason::Window | HoldReason::Disk => return None,
             },
             JobStatus::Queued | JobStatus::Running | JobStatus::Completed | JobStatus::Cancelled => return None,
         };
-        let (id, batch) = (entry.job.id, entry.batch.to_string());
+        let (id, queue) = (row.job.id, row.queue.as_ref()?);
+        let batch = queue.batch.to_string();
         Some(Self {
             job: id,
-            label: entry.job.label.clone(),
-            status: entry.status,
-            hold_reason: entry.hold_reason,
-            reason: entry.reason.clone(),
-            command: commands(kind, entry.hold_reason, &id.to_string(), Some(&batch)).into_iter().next(),
+            label: queue.label.clone(),
+            status: state.status,
+            hold_reason: state.hold_reason,
+            reason: state.reason.clone(),
+            command: commands(kind, state.hold_reason, &id.to_string(), Some(&batch)).into_iter().next(),
         })
     }
 }

@@ -70,36 +70,48 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// In the order of the statuses' names, those that go on by themselves last.
-    pub fn of(jobs: &[JobFacts]) -> Vec<Self> {
-        let of_batches = jobs.iter().filter(|job| job.batch.is_some());
-        Self::summed(of_batches.map(|job| Self {
+    /// What a job of a batch waits for, if it is one.
+    pub fn of(job: &JobFacts) -> Option<Self> {
+        job.batch.map(|_| Self {
             status: job.status,
             hold_reason: job.hold_reason,
             host: job.host.clone(),
             jobs: 1,
             until: job.run_after,
-        }))
+        })
     }
 
     /// One for each way in which some of these wait; those that don't wait are left out.
-    pub fn summed(all: impl Iterator<Item = Self>) -> Vec<Self> {
+    pub fn summed(all: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let here = lock::host();
         let mut sums: Vec<Self> = Vec::new();
-        for one in all.filter(|one| matches!(one.status, JobStatus::Queued | JobStatus::Held)) {
-            let one = Self { host: one.host.filter(|host| *host != here), ..one };
-            let is_alike = |sum: &&mut Self| {
-                (sum.status, sum.hold_reason, &sum.host, sum.until.is_some())
-                    == (one.status, one.hold_reason, &one.host, one.until.is_some())
-            };
-            match sums.iter_mut().find(is_alike) {
-                Some(sum) => {
-                    sum.jobs += one.jobs;
-                    sum.until = sum.until.min(one.until);
-                }
-                None => sums.push(one),
-            }
+        for one in all {
+            one.add_to(&mut sums, &here);
         }
+        Self::in_order(sums)
+    }
+
+    /// Adds these jobs to those that wait alike; `here` is this machine.
+    pub fn add_to(self, sums: &mut Vec<Self>, here: &str) {
+        if !matches!(self.status, JobStatus::Queued | JobStatus::Held) {
+            return;
+        }
+        let one = Self { host: self.host.filter(|host| host != here), ..self };
+        let is_alike = |sum: &&mut Self| {
+            (sum.status, sum.hold_reason, &sum.host, sum.until.is_some())
+                == (one.status, one.hold_reason, &one.host, one.until.is_some())
+        };
+        match sums.iter_mut().find(is_alike) {
+            Some(sum) => {
+                sum.jobs += one.jobs;
+                sum.until = sum.until.min(one.until);
+            }
+            None => sums.push(one),
+        }
+    }
+
+    /// In the order of the statuses' names, those that go on by themselves last.
+    pub fn in_order(mut sums: Vec<Self>) -> Vec<Self> {
         sums.sort_by(|a, b| {
             let key = |sum: &Self| (sum.status == JobStatus::Held, sum.hold_reason.map(HoldReason::name), sum.until);
             key(a).cmp(&key(b)).then_with(|| a.host.cmp(&b.host))

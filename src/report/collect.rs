@@ -6,6 +6,7 @@ use super::{
     csv::csv,
     facts::{FileState, JobFacts},
     index::{CSV, CollectionResult, FORMAT, Index, IndexEntry, IndexKind, JSON},
+    spooled::SpooledJobs,
     words::one_line,
 };
 use crate::workspace::{ModelPath, Workspace, WorkspaceError};
@@ -44,7 +45,7 @@ struct PlannedCopy<'j> {
 
 /// Copies the deliverables of `jobs`, some of which were `fetched`, into `folder`. `short` gives the shortest unambiguous form of a job's id.
 pub fn collect(
-    jobs: &[JobFacts],
+    jobs: &SpooledJobs,
     fetched: &FetchedFolders,
     folder: &Path,
     made: Timestamp,
@@ -61,66 +62,79 @@ pub fn collect(
         known.entry(entry.path.as_deref().unwrap_or_default()).or_default().push(entry);
     }
     let known = |copy: &PlannedCopy<'_>| known.get(copy.target.as_str()).map_or(&[][..], Vec::as_slice);
-    let (copies, mut faults) = plan_copies(jobs, fetched, &old, short);
-    for copy in &copies {
-        if root.exists(&copy.target)? && !known(copy).iter().any(|entry| unchanged_copy(&root, entry).is_some()) {
-            return Err(CollectError::Refused(format!(
-                "{} in {shown} is not as it was collected: move it away, or name another folder",
-                one_line(&copy.target)
-            )));
+    let folders = JobFolders::of(jobs, &old, short);
+    let (mut faults, mut now, mut ids, mut intends) = (Vec::new(), BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for job in jobs.iter() {
+        ids.insert(job.id);
+        for copy in folders.copies(&job, fetched, &mut now, &mut faults) {
+            if root.exists(&copy.target)? && !known(&copy).iter().any(|entry| unchanged_copy(&root, entry).is_some()) {
+                return Err(CollectError::Refused(format!(
+                    "{} in {shown} is not as it was collected: move it away, or name another folder",
+                    one_line(&copy.target)
+                )));
+            }
+            intends.push(entry(&job, &copy, Some(intended(&copy))));
         }
     }
-    let ids: BTreeSet<JobId> = jobs.iter().map(|job| job.id).collect();
-    let others: Vec<IndexEntry> = old.iter().filter(|entry| !ids.contains(&entry.job)).cloned().collect();
+    jobs.check().map_err(unread)?;
     // First of all the folder says that it is ours, so that what a crash leaves can be gone on with.
-    let intended = copies.iter().map(|copy| entry(copy.job, copy, Some(intended(copy)))).chain(old.iter().cloned());
-    write_index(&root, made, None, intended.collect())?;
+    intends.extend(old.iter().cloned());
+    write_index(&root, made, None, intends)?;
 
-    let mut entries = others;
+    let mut entries: Vec<IndexEntry> = old.iter().filter(|entry| !ids.contains(&entry.job)).cloned().collect();
     let mut done = CollectionResult {
         folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string(),
         files: 0,
         bytes: 0,
         faults: Vec::new(),
     };
-    for job in jobs.iter().filter(|job| job.deliverables.is_empty()) {
-        entries.push(nothing(job));
-    }
-    for copy in &copies {
-        let made = match copy_one(&root, copy)? {
-            Some(made) => Some(made),
-            // What can't be had any more may have been collected before.
-            None => known(copy).iter().find_map(|before| unchanged_copy(&root, before)),
-        };
-        if let Some(fault) = fault(copy, made.as_ref()) {
-            faults.push(fault);
+    let mut targets = BTreeSet::new();
+    for job in jobs.iter() {
+        if job.deliverables.is_empty() {
+            entries.push(nothing(&job));
         }
-        if let Some(made) = &made {
-            done.files += 1;
-            done.bytes += made.bytes;
+        for copy in folders.copies(&job, fetched, &mut targets, &mut Vec::new()) {
+            let made = match copy_one(&root, &copy)? {
+                Some(made) => Some(made),
+                // What can't be had any more may have been collected before.
+                None => known(&copy).iter().find_map(|before| unchanged_copy(&root, before)),
+            };
+            if let Some(fault) = fault(&copy, made.as_ref()) {
+                faults.push(fault);
+            }
+            if let Some(made) = &made {
+                done.files += 1;
+                done.bytes += made.bytes;
+            }
+            entries.push(entry(&job, &copy, made));
         }
-        entries.push(entry(copy.job, copy, made));
     }
-    let now: BTreeSet<&str> = copies.iter().map(|copy| copy.target.as_str()).collect();
+    jobs.check().map_err(unread)?;
     for stale in old.iter().filter(|entry| ids.contains(&entry.job)) {
         // A job that was sent back may deliver other files.
         if let Some(path) =
-            stale.path.as_deref().filter(|path| !now.contains(path) && unchanged_copy(&root, stale).is_some())
+            stale.path.as_deref().filter(|path| !now.contains(*path) && unchanged_copy(&root, stale).is_some())
         {
             root.remove(path)?;
         }
     }
     // Whose journal can't be read any more may have told its documents before.
+    let mut told: BTreeMap<JobId, &IndexEntry> = BTreeMap::new();
+    for before in old.iter().filter(|before| !before.documents.is_empty()) {
+        told.entry(before.job).or_insert(before);
+    }
     for entry in entries.iter_mut().filter(|entry| entry.documents.is_empty()) {
-        let told = old.iter().find(|before| before.job == entry.job && !before.documents.is_empty());
-        entry.documents = told.map(|before| before.documents.clone()).unwrap_or_default();
+        entry.documents = told.get(&entry.job).map(|before| before.documents.clone()).unwrap_or_default();
     }
     entries.sort_by(|a, b| (a.job, &a.delivered_path).cmp(&(b.job, &b.delivered_path)));
-    let table = csv(&entries);
-    let written = root.write(CSV, table.as_bytes())?;
-    write_index(&root, made, Some(written.sha256), entries)?;
+    let table = root.write_as(CSV, &|out| csv(&entries, out))?;
+    write_index(&root, made, Some(table.sha256), entries)?;
     done.faults = faults;
     Ok(done)
+}
+
+fn unread(error: io::Error) -> CollectError {
+    WorkspaceError::from_io("read", "what was written aside", error).into()
 }
 
 /// What the folder holds already. A folder that holds anything, and isn't ours, is refused.
@@ -134,8 +148,10 @@ fn known_entries(root: &Workspace, shown: &str) -> Result<Vec<IndexEntry>, Colle
             refused(&format!("the folder {shown} is not empty, and has no index of collected deliverables"))
         };
     }
-    let text = root.read_text_at_most(JSON, MOST_INDEX).unwrap_or_default();
-    let Ok(index) = serde_json::from_str::<Index>(&text) else {
+    let index = root.stream(JSON).ok().and_then(|(file, _)| {
+        serde_json::from_reader::<_, Index>(io::BufReader::new(io::Read::take(file, MOST_INDEX))).ok()
+    });
+    let Some(index) = index else {
         return refused(&format!("{JSON} in {shown} is not an index of collected deliverables"));
     };
     if index.format != FORMAT {
@@ -157,31 +173,40 @@ fn known_entries(root: &Workspace, shown: &str) -> Result<Vec<IndexEntry>, Colle
     Ok(index.entries)
 }
 
-/// Where each deliverable goes, and what can't go anywhere.
-fn plan_copies<'j>(
-    jobs: &'j [JobFacts],
-    fetched: &'j FetchedFolders,
-    old: &[IndexEntry],
-    short: &dyn Fn(JobId) -> String,
-) -> (Vec<PlannedCopy<'j>>, Vec<String>) {
-    let mut folders: BTreeMap<String, JobId> = BTreeMap::new();
-    let mut of_job: BTreeMap<JobId, String> = BTreeMap::new();
-    for entry in old {
-        if let Some((folder, _)) = entry.path.as_deref().and_then(|path| path.split_once('/')) {
-            folders.insert(folder.to_owned(), entry.job);
-            of_job.insert(entry.job, folder.to_owned());
+/// The folders that jobs have in the folder that is collected into.
+struct JobFolders(BTreeMap<JobId, String>);
+
+impl JobFolders {
+    /// As they were; a new job gets one that no other has.
+    fn of(jobs: &SpooledJobs, old: &[IndexEntry], short: &dyn Fn(JobId) -> String) -> Self {
+        let (mut taken, mut of_job) = (BTreeSet::new(), BTreeMap::new());
+        for entry in old {
+            if let Some((folder, _)) = entry.path.as_deref().and_then(|path| path.split_once('/')) {
+                taken.insert(folder.to_owned());
+                of_job.insert(entry.job, folder.to_owned());
+            }
         }
+        for job in jobs.iter() {
+            let folder = of_job.entry(job.id).or_insert_with(|| {
+                let name = slug(job.called());
+                let usual = format!("{}-{name}", short(job.id));
+                if taken.contains(&usual) { format!("{}-{name}", job.id) } else { usual }
+            });
+            taken.insert(folder.clone());
+        }
+        Self(of_job)
     }
-    let mut copies = Vec::new();
-    let mut faults = Vec::new();
-    let mut targets = BTreeSet::new();
-    for job in jobs {
-        let folder = of_job.get(&job.id).cloned().unwrap_or_else(|| {
-            let name = slug(job.called());
-            let usual = format!("{}-{name}", short(job.id));
-            if folders.contains_key(&usual) { format!("{}-{name}", job.id) } else { usual }
-        });
-        folders.insert(folder.clone(), job.id);
+
+    /// Where the deliverables of a job go, and what can't go anywhere; `targets` are taken, and those of this job are added.
+    fn copies<'j>(
+        &self,
+        job: &'j JobFacts,
+        fetched: &'j FetchedFolders,
+        targets: &mut BTreeSet<String>,
+        faults: &mut Vec<String>,
+    ) -> Vec<PlannedCopy<'j>> {
+        let folder = self.0.get(&job.id).map_or("", String::as_str);
+        let mut copies = Vec::new();
         for file in &job.deliverables {
             let below = file.path.strip_prefix("output/").unwrap_or(&file.path);
             let target = format!("{folder}/{below}");
@@ -194,8 +219,8 @@ fn plan_copies<'j>(
                 Err(error) => faults.push(format!("job {}: {error}", job.id)),
             }
         }
+        copies
     }
-    (copies, faults)
 }
 
 /// `name` as a part of a folder's name.
@@ -308,9 +333,9 @@ fn write_index(
     entries: Vec<IndexEntry>,
 ) -> Result<(), CollectError> {
     let index = Index { kind: IndexKind::Collect, format: FORMAT, made, csv_sha256, entries };
-    let mut text = serde_json::to_vec_pretty(&index)
-        .map_err(|error| CollectError::Refused(format!("the index can't be written as JSON ({error})")))?;
-    text.push(b'\n');
-    root.write(JSON, &text)?;
+    root.write_as(JSON, &|out| {
+        serde_json::to_writer_pretty(&mut *out, &index)?;
+        out.write_all(b"\n")
+    })?;
     Ok(())
 }

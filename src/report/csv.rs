@@ -3,14 +3,15 @@
 
 use super::index::IndexEntry;
 use overnight_core::spreadsheet::defused;
+use std::io;
 
 const HEADING: [&str; 9] = ["job", "label", "status", "instructions", "documents", "path", "sha256", "bytes", "state"];
 
-/// The entries as CSV (RFC 4180: commas, quotes, CRLF), with a heading.
-pub fn csv(entries: &[IndexEntry]) -> String {
-    let mut text = line(HEADING.map(str::to_owned));
+/// Writes the entries as CSV (RFC 4180: commas, quotes, CRLF), with a heading.
+pub fn csv(entries: &[IndexEntry], out: &mut dyn io::Write) -> io::Result<()> {
+    out.write_all(line(HEADING.map(str::to_owned)).as_bytes())?;
     for entry in entries {
-        text.push_str(&line([
+        let cells = [
             entry.job.to_string(),
             entry.label.clone().unwrap_or_default(),
             entry.status.clone(),
@@ -20,9 +21,10 @@ pub fn csv(entries: &[IndexEntry]) -> String {
             entry.sha256.clone().unwrap_or_default(),
             entry.bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
             entry.state.map_or("nothing delivered", super::facts::FileState::name).to_owned(),
-        ]));
+        ];
+        out.write_all(line(cells).as_bytes())?;
     }
-    text
+    Ok(())
 }
 
 fn line(cells: [String; 9]) -> String {

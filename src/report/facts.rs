@@ -80,7 +80,7 @@ impl fmt::Display for JobStanding {
 }
 
 /// Whether the workspace could be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordState {
     /// The journal's chain is whole, and contains the line that the database saw last.
@@ -128,7 +128,7 @@ impl FileState {
 }
 
 /// A part of a document that no text was got from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotRead {
     pub document: String,
     /// The pages from one to the other, both included. Null: it isn't known where in the document.
@@ -141,7 +141,7 @@ pub struct NotRead {
 }
 
 /// Pages of a document whose characters were recognised in images of them (OCR).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recognised {
     pub document: String,
     /// The pages from one to the other, both included.
@@ -185,7 +185,7 @@ impl NotRead {
 }
 
 /// A file that a job delivered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFacts {
     /// Relative to the workspace.
     pub path: String,
@@ -196,7 +196,7 @@ pub struct FileFacts {
 }
 
 /// Attempts at a turn that brought no reply, of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedAttempts {
     pub kind: FailureKind,
     pub times: u64,
@@ -205,7 +205,7 @@ pub struct FailedAttempts {
 }
 
 /// Holds of one reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobHolds {
     pub reason: HoldReason,
     pub times: u64,
@@ -231,7 +231,7 @@ pub struct JobQueueFacts {
 }
 
 /// One job. Its fields are a promise; a value that isn't known is null.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobFacts {
     pub id: JobId,
     pub status: JobStatus,
@@ -312,6 +312,11 @@ pub struct JobFacts {
 impl JobFacts {
     pub fn standing(&self) -> JobStanding {
         JobStanding::of(self.status, self.interrupted)
+    }
+
+    /// Nothing was found, and that is told of it: of a linked job, it is told of the other.
+    pub fn is_told_without_records(&self) -> bool {
+        self.without_records && self.same_as.is_none()
     }
 
     /// What a person knows the job by: its label, its only document, or else its instructions.

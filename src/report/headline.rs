@@ -1,41 +1,26 @@
 //! The sentence that a report begins with: what of how many is done, what it cost, and how much needs a person.
 
-use super::{
-    count::Report,
-    facts::{JobFacts, JobStanding},
-    words::usd,
-};
-use overnight_core::job::id::JobId;
-use std::{collections::BTreeSet, fmt::Write};
+use super::{count::Report, words::usd};
+use std::fmt::Write;
 
 /// `497 of 500 documents are done for 31.20 USD; 3 need you.`
 pub fn headline(report: &Report) -> String {
-    if report.jobs.is_empty() {
+    if report.counts.jobs == 0 {
         return "There is no job to report on.".to_owned();
     }
     let (done, all) = (report.counts.completed, report.counts.jobs);
-    let thing = if are_documents(&report.jobs) { "document" } else { "job" };
+    let thing = if report.page.are_documents { "document" } else { "job" };
     let plural = if all == 1 { "" } else { "s" };
     let mut text = format!("{done} of {all} {thing}{plural} {} done {}", is_or_are(done), price(report));
-    let needing: BTreeSet<JobId> = report.needs_person.iter().map(|need| need.job).collect();
-    let others = |fits: fn(JobStanding) -> bool| {
-        report.jobs.iter().filter(|job| fits(job.standing()) && !needing.contains(&job.id)).count() as u64
-    };
-    let to_come = others(|standing| match standing {
-        JobStanding::Queued | JobStanding::Running | JobStanding::Held | JobStanding::Interrupted => true,
-        JobStanding::Completed
-        | JobStanding::Partial
-        | JobStanding::Blocked
-        | JobStanding::Failed
-        | JobStanding::Cancelled => false,
-    });
-    let cancelled = others(|standing| standing == JobStanding::Cancelled);
+    let others = &report.page.unneeding;
+    let to_come = others.queued + others.running + others.held + others.interrupted;
+    let cancelled = others.cancelled;
     for (number, what) in [(to_come, "still to come"), (cancelled, "cancelled")] {
         if number > 0 {
             let _ = write!(text, ", {number} {} {what}", is_or_are(number));
         }
     }
-    let need = match needing.len() {
+    let need = match report.page.needing {
         0 => "nothing needs you".to_owned(),
         1 => "1 needs you".to_owned(),
         many => format!("{many} need you"),
@@ -45,12 +30,6 @@ pub fn headline(report: &Report) -> String {
 
 fn is_or_are(number: u64) -> &'static str {
     if number == 1 { "is" } else { "are" }
-}
-
-/// Whether each of these is another document.
-fn are_documents(jobs: &[JobFacts]) -> bool {
-    let names: BTreeSet<&str> = jobs.iter().filter_map(JobFacts::document).collect();
-    names.len() == jobs.len()
 }
 
 fn price(report: &Report) -> String {

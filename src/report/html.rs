@@ -34,6 +34,7 @@ fn section(section: &Section) -> String {
     text.extend(section.lines.iter().map(|line| format!("<p>{}</p>\n", escaped(line))));
     if let Some(table) = &section.table {
         text.push_str(&self::table(table, section.title));
+        text.extend(table.more_line().iter().map(|line| format!("<p>{}</p>\n", escaped(line))));
     }
     text.push_str("</section>\n");
     text

@@ -30,6 +30,9 @@ fn section(section: &Section) -> String {
     if let Some(table) = &section.table {
         text.push_str(&self::table(table));
         text.push('\n');
+        if let Some(line) = table.more_line() {
+            let _ = write!(text, "{}\n\n", paragraph(&line));
+        }
     }
     text
 }
@@ -143,6 +146,7 @@ mod tests {
                     columns: vec![("WHAT", Column::Sentence), ("TYPE", Column::Command)],
                     minor: &[],
                     rows: vec![vec![words.to_owned().into(), command.to_owned().into()]],
+                    more: 0,
                 }),
             }],
         }

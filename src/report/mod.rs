@@ -1,7 +1,7 @@
 //! The morning report: what became of many jobs, what they cost, and what needs a person. Only `collect` writes, into the folder that it is given.
 //!
 //! - `read`: one job's facts, from its row and its workspace; `facts`: what they are
-//! - `count`: the report of many jobs, from their facts alone; `spread`, `needs`, `batch`: parts of it
+//! - `count`: the report of many jobs, from their facts alone, which are `spooled`; `spread`, `needs`, `batch`: parts of it
 //! - `page`: the report in words and tables, which begins with `headline`; `cell`: a place in a table; `links`: where it leads
 //! - `markdown`, `html`: that page in these formats; `words`: text made safe to show
 //! - `collect`: all deliverables in one folder; `index`: what lies there; `csv`: the same for spreadsheets
@@ -20,5 +20,6 @@ pub mod markdown;
 pub mod needs;
 pub mod page;
 pub mod read;
+pub mod spooled;
 pub mod spread;
 pub mod words;

@@ -4,6 +4,7 @@ use super::facts::{FileState, JobFacts, JobStanding, RecordState};
 use crate::model::rules;
 use overnight_core::job::{id::JobId, record::HoldReason};
 use serde::Serialize;
+use uuid::Uuid;
 
 /// A completed job with a lower confidence needs a person to look at it.
 pub const LOW_CONFIDENCE: f64 = 0.7;
@@ -56,16 +57,12 @@ pub struct Need {
     pub detail: String,
     /// What can be typed, the likeliest first.
     pub commands: Vec<String>,
+    #[serde(skip)]
+    pub batch: Option<Uuid>,
 }
 
-/// What the jobs need, the most pressing first, and of these the oldest job's first.
-pub(super) fn needs(jobs: &[JobFacts]) -> Vec<Need> {
-    let mut needs: Vec<Need> = jobs.iter().flat_map(of_job).collect();
-    needs.sort_by_key(|need| (need.why, need.job));
-    needs
-}
-
-fn of_job(job: &JobFacts) -> Vec<Need> {
+/// What a job needs a person for.
+pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
     let mut needs = Vec::new();
     let batch = job.batch.map(|batch| batch.to_string());
     let mut need = |why: NeedKind, detail: String| {
@@ -77,6 +74,7 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
             hold_reason: job.hold_reason,
             detail,
             commands: commands(why, job.hold_reason, &name, batch.as_deref()),
+            batch: job.batch,
         });
     };
     let reason = || job.reason.clone().unwrap_or_default();

@@ -13,7 +13,7 @@ mod without_records;
 
 use super::{
     cell::{PageCell, Tone},
-    count::Report,
+    count::{Called, Report},
     facts::{JobFacts, JobStanding},
     headline::headline,
     links::ReportLinks,
@@ -48,7 +48,12 @@ pub struct ReportTable {
     /// Columns that are left out where there is no room, the least telling first.
     pub minor: &'static [&'static str],
     pub rows: Vec<Vec<PageCell>>,
+    /// What would be further rows, and is in the report as JSON only: a page is for people.
+    pub more: u64,
 }
+
+/// What a table shows at most.
+pub(super) const MOST_ROWS: usize = 10_000;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +118,7 @@ impl Page {
 
 impl ReportTable {
     fn new(columns: &[(&'static str, Column)]) -> Self {
-        Self { columns: columns.to_vec(), minor: &[], rows: Vec::new() }
+        Self { columns: columns.to_vec(), minor: &[], rows: Vec::new(), more: 0 }
     }
 
     fn with_minor(self, minor: &'static [&'static str]) -> Self {
@@ -124,6 +129,18 @@ impl ReportTable {
         let safe = |cell: PageCell| PageCell { text: one_line(&cell.text), ..cell };
         self.rows.extend(rows.into_iter().map(|row| row.into_iter().map(|cell| safe(cell.into())).collect()));
         self
+    }
+
+    /// The first of `all` rows.
+    fn with_first_of<C: Into<PageCell>>(self, all: u64, rows: impl IntoIterator<Item = Vec<C>>) -> Self {
+        let table = self.with(rows.into_iter().take(MOST_ROWS));
+        let more = all.saturating_sub(table.rows.len() as u64);
+        Self { more, ..table }
+    }
+
+    /// What is said below a table that doesn't show all.
+    pub fn more_line(&self) -> Option<String> {
+        (self.more > 0).then(|| format!("{} more: the report as JSON (--json, or -o report.json) has them all.", self.more))
     }
 }
 
@@ -174,15 +191,11 @@ fn standings(report: &Report) -> Option<Section> {
 
 /// What stands in a column of [`JobFacts::called`].
 fn called(report: &Report) -> &'static str {
-    let all = |has: fn(&JobFacts) -> bool| report.jobs.iter().all(has);
-    if all(|job| job.document().is_some()) {
-        "DOCUMENT"
-    } else if all(|job| job.label().is_some()) {
-        "LABEL"
-    } else if all(|job| job.label().is_none() && job.document().is_none()) {
-        "INSTRUCTIONS"
-    } else {
-        "NAME"
+    match report.page.called {
+        Called::Document => "DOCUMENT",
+        Called::Label => "LABEL",
+        Called::Instructions => "INSTRUCTIONS",
+        Called::Name => "NAME",
     }
 }
 
@@ -251,9 +264,9 @@ fn proofs(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("WHAT IS PROVED", Column::Sentence),
         ("JOB", Column::Words),
     ]);
-    let row = |job: &JobFacts| Some(vec![named(job, style), job.proof.as_ref()?.told().into(), job_id(job, style)]);
-    let rows = report.jobs.iter().filter_map(row);
-    section("Read twice, and judged", table.with(rows))
+    let row = |job: JobFacts| Some(vec![named(&job, style), job.proof.as_ref()?.told().into(), job_id(&job, style)]);
+    let rows = report.jobs.iter().take_while(|_| report.page.proofs > 0).filter_map(row);
+    section("Read twice, and judged", table.with_first_of(report.page.proofs, rows))
 }
 
 /// Whose records were refused when they were added.
@@ -265,12 +278,13 @@ fn refused(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("NOT IN THE RESULT", Column::Number),
         ("JOB", Column::Words),
     ]);
-    let row = |job: &JobFacts| {
+    let row = |job: JobFacts| {
         let RefusedCounts { refused, mended, unmended } = job.refused_records?;
         let numbers = [refused, mended, unmended].map(|number| PageCell::from(number.to_string()));
-        Some([vec![named(job, style)], numbers.into(), vec![job_id(job, style)]].concat())
+        Some([vec![named(&job, style)], numbers.into(), vec![job_id(&job, style)]].concat())
     };
-    section("Records that were refused when they were added", table.with(report.jobs.iter().filter_map(row)))
+    let rows = report.jobs.iter().take_while(|_| report.page.refused > 0).filter_map(row);
+    section("Records that were refused when they were added", table.with_first_of(report.page.refused, rows))
 }
 
 fn retries(report: &Report) -> Option<Section> {
@@ -289,9 +303,7 @@ fn retries(report: &Report) -> Option<Section> {
         .iter()
         .map(|sum| row("failed attempt", sum.kind.name(), sum.times, sum.jobs, duration(sum.waited_ms)));
     let holds = report.holds.iter().map(|sum| row("hold", sum.reason.name(), sum.times, sum.jobs, String::new()));
-    let lost: Vec<u64> =
-        report.jobs.iter().filter_map(|job| job.attempts).filter(|times| *times > 0).map(u64::from).collect();
-    let lost = (!lost.is_empty())
-        .then(|| row("failed attempt at a job", "", lost.iter().sum(), lost.len() as u64, String::new()));
+    let (times, jobs) = report.page.lost_attempts;
+    let lost = (jobs > 0).then(|| row("failed attempt at a job", "", times, jobs, String::new()));
     section("Retries, outages and holds", table.with(attempts.chain(holds).chain(lost)))
 }

@@ -109,6 +109,37 @@ pub struct JobStands {
     pub same_as: Option<JobId>,
 }
 
+/// What the jobs of a batch have taken together, and what those wait for that nobody works on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BatchWork {
+    pub turns: u64,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub worked_ms: u64,
+    pub waiting: Vec<WaitingJobs>,
+}
+
+/// Queued or held jobs that are alike in all but the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingJobs {
+    pub status: JobStatus,
+    pub hold_reason: Option<HoldReason>,
+    /// The machine that has their workspaces on its own disk.
+    pub host: Option<String>,
+    pub jobs: u64,
+    /// The first moment at which one goes on by itself; none: they wait for a worker or a person.
+    pub until: Option<Timestamp>,
+}
+
+/// How fast the jobs of a batch have gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecentWork {
+    /// When the last ones ended that were worked, the last first.
+    pub ends: Vec<Timestamp>,
+    /// How long a job was worked that has a result; the median, none where there is none.
+    pub middle_ms: Option<u64>,
+}
+
 /// What the budget of a batch says to one of its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
@@ -161,6 +192,12 @@ pub trait BatchStore: Send + Sync + std::fmt::Debug {
 
     /// How many jobs of the batch there are in each status; all zero where there is no such batch.
     async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError>;
+
+    /// What its jobs have taken together, and wait for.
+    async fn batch_work(&self, batch: Uuid) -> Result<BatchWork, StoreError>;
+
+    /// How fast its jobs have gone, with at most `most` ends.
+    async fn recent_work(&self, batch: Uuid, most: u32) -> Result<RecentWork, StoreError>;
 
     /// How each of a batch's jobs stands, by id.
     async fn batch_standing(&self, batch: Uuid) -> Result<Vec<JobStands>, StoreError>;

@@ -27,12 +27,17 @@ impl ControlSignal {
     }
 }
 
+/// Rows that are read at once where there may be any number: a list of jobs is gone through in pages of so many.
+pub const JOBS_AT_ONCE: usize = 500;
+
 /// Which jobs to list. The default is all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
     pub status: Option<JobStatus>,
     /// Only jobs created then or later.
     pub since: Option<Timestamp>,
+    /// Only jobs created or changed then or later, and those that may be at work.
+    pub worked_since: Option<Timestamp>,
     pub batch: Option<Uuid>,
     /// Only jobs that this worker has.
     pub worker: Option<Uuid>,
@@ -102,8 +107,11 @@ pub trait JobStore: Send + Sync + std::fmt::Debug {
     /// `NotFound`, `Ambiguous`.
     async fn find(&self, name: &str) -> Result<JobId, StoreError>;
 
-    /// Newest first.
-    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError>;
+    /// Which jobs fit, the newest first: their rows are then read in pages of [`JOBS_AT_ONCE`].
+    async fn job_ids(&self, filter: &JobFilter) -> Result<Vec<JobId>, StoreError>;
+
+    /// The rows of these jobs, in this order; those that aren't there are left out.
+    async fn jobs(&self, ids: &[JobId]) -> Result<Vec<JobRow>, StoreError>;
 
     /// By number and attempt. None where there is no such job.
     async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError>;

@@ -54,6 +54,9 @@ pub trait ListStore: Send + Sync + std::fmt::Debug {
     /// How many jobs there are in each status, of batches or not.
     async fn job_totals(&self) -> Result<BatchTotals, StoreError>;
 
+    /// The ids of all jobs and batches, in no order: a short form of one is unambiguous among all.
+    async fn all_ids(&self) -> Result<Vec<Uuid>, StoreError>;
+
     /// How many batches there are.
     async fn count_batches(&self) -> Result<u64, StoreError>;
 

@@ -28,10 +28,10 @@ mod sqlite;
 mod value;
 mod workers;
 
-pub use batches::{BatchRow, BatchStore, BatchTotals, Grant, JobStands, NewBatch};
+pub use batches::{BatchRow, BatchStore, BatchTotals, BatchWork, Grant, JobStands, NewBatch, RecentWork, WaitingJobs};
 pub use connect::{connect, connect_to_read, database_file};
 pub use error::StoreError;
-pub use jobs::{ControlSignal, JobFilter, JobRow, JobStore};
+pub use jobs::{ControlSignal, JOBS_AT_ONCE, JobFilter, JobRow, JobStore};
 pub use listing::{BatchHead, JobChange, JobChanges, JobPageQuery, ListStore};
 pub use notices::{NoticeClaim, NoticeStore, NoticeSubject, PAUSED_BY_PERSON};
 pub use queue::{ClaimedJob, Enqueued, Group, JobTarget, QueueEntry, QueueInfo, QueueStore, QueuedJob, Swept};

@@ -3,10 +3,11 @@
 
 use super::{claimed_job::WorkerContext, config::WorkerEvent};
 use crate::{
-    notify::{Notice, NoticeKind},
+    notify::{MOST_NEEDS, Notice, NoticeKind, NoticeNeed},
     report::words::counted,
-    store::{NoticeClaim, NoticeSubject, StoreError},
+    store::{JOBS_AT_ONCE, NoticeClaim, NoticeSubject, StoreError},
 };
+use overnight_core::job::{id::JobId, record::JobStatus};
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -94,7 +95,25 @@ async fn tell_one(context: Arc<WorkerContext>, claim: NoticeClaim) {
 
 async fn notice(context: &WorkerContext, claim: NoticeClaim, kind: NoticeKind) -> Result<Notice, StoreError> {
     let row = context.store.batch(&claim.batch.to_string()).await?;
-    Ok(Notice::of(kind, &row, &context.store.batch_entries(claim.batch).await?))
+    let standing = context.store.batch_standing(claim.batch).await?;
+    let ids: Vec<JobId> = standing.iter().filter(|stands| may_need_a_person(stands.status)).map(|job| job.id).collect();
+    let (mut need, mut first) = (0, Vec::new());
+    for page in ids.chunks(JOBS_AT_ONCE) {
+        for one in context.store.jobs(page).await?.iter().filter_map(NoticeNeed::of) {
+            need += 1;
+            if first.len() < MOST_NEEDS {
+                first.push(one);
+            }
+        }
+    }
+    Ok(Notice::of(kind, &row, need, first))
+}
+
+fn may_need_a_person(status: JobStatus) -> bool {
+    match status {
+        JobStatus::Failed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Held => true,
+        JobStatus::Queued | JobStatus::Running | JobStatus::Completed | JobStatus::Cancelled => false,
+    }
 }
 
 /// Waits for what runs; not for long, once the worker is to stop. How many channels failed.

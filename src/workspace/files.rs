@@ -18,7 +18,7 @@ use cap_std::{
 };
 use overnight_core::job::time::Timestamp;
 use std::{
-    io::{self, Read, Write},
+    io::{self, BufWriter, Read, Seek, Write},
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -199,6 +199,21 @@ impl Workspace {
     /// folders are made. After a failure or a crash, the old content or the new is there, never a part.
     pub fn write(&self, path: &str, content: &[u8]) -> Result<FileHash, WorkspaceError> {
         self.write_from(path, &mut &*content)
+    }
+
+    /// [`Self::write`] of what `content` writes, which may be large.
+    pub fn write_as(
+        &self,
+        path: &str,
+        content: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<FileHash, WorkspaceError> {
+        let aside = tempfile::tempfile_in(self.path()).map(BufWriter::new).and_then(|mut aside| {
+            content(&mut aside)?;
+            let mut aside = aside.into_inner().map_err(io::IntoInnerError::into_error)?;
+            aside.rewind()?;
+            Ok(aside)
+        });
+        self.write_from(path, &mut aside.map_err(|error| WorkspaceError::from_io("write", path, error))?)
     }
 
     /// [`Self::write`] from a stream.

@@ -100,6 +100,11 @@ pub(crate) fn id(number: u32) -> JobId {
     format!("{number:08}-0000-7000-8000-0123456789ab").parse().unwrap()
 }
 
+/// All rows that fit, the newest first.
+pub(crate) async fn listed(store: &dyn Store, filter: &JobFilter) -> Vec<JobRow> {
+    store.jobs(&store.job_ids(filter).await.unwrap()).await.unwrap()
+}
+
 pub(crate) fn new_job(number: u32) -> NewJob {
     NewJob {
         id: id(number),
@@ -498,10 +503,17 @@ async fn jobs_are_listed_newest_first(place: Place) {
         (JobFilter { status: Some(JobStatus::Queued), since, limit: Some(2), ..JobFilter::default() }, vec![5, 4]),
         (JobFilter { status: Some(JobStatus::Failed), ..JobFilter::default() }, vec![]),
     ] {
-        let ids: Vec<JobId> = store.jobs(&filter).await.unwrap().into_iter().map(|row| row.job.id).collect();
+        let ids = store.job_ids(&filter).await.unwrap();
         assert_eq!(ids, expected.into_iter().map(id).collect::<Vec<_>>(), "{filter:?}");
     }
-    assert_eq!(store.jobs(&JobFilter::default()).await.unwrap()[2], store.job(id(3)).await.unwrap().unwrap());
+    // A year later only what may be at work.
+    let later = JobFilter { worked_since: Some(at("2099-01-01T00:00:00.000Z")), ..JobFilter::default() };
+    assert_eq!(store.job_ids(&later).await.unwrap(), [5, 4, 3, 2, 1].map(id));
+    place.sql("update jobs set status = 'completed'").await;
+    assert_eq!(store.job_ids(&later).await.unwrap(), []);
+    // Their rows come in the order that they are asked for.
+    let rows = store.jobs(&[3, 99, 5].map(id)).await.unwrap();
+    assert_eq!(rows, [store.job(id(3)).await.unwrap().unwrap(), store.job(id(5)).await.unwrap().unwrap()]);
 }
 
 async fn what_a_database_refuses_does_not_fail_a_job(place: Place) {
@@ -609,7 +621,7 @@ async fn many_open_a_new_database_and_write_at_once(place: Place) {
     let mut leases: Vec<u64> = tasks.join_all().await.into_iter().map(Result::unwrap).collect();
     leases.sort_unstable();
     assert_eq!(leases, [1, 2, 3, 4, 5, 6]);
-    assert_eq!(place.store().await.jobs(&JobFilter::default()).await.unwrap().len(), 7);
+    assert_eq!(place.store().await.job_ids(&JobFilter::default()).await.unwrap().len(), 7);
 }
 
 /// Costs are sums of products, with all digits that a double has.

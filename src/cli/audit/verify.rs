@@ -16,7 +16,7 @@ use crate::{
     },
     config::Settings,
     runner::is_workspace,
-    store::{JobFilter, JobRow},
+    store::{JOBS_AT_ONCE, JobFilter, JobRow},
     workspace::{Workspace, chain::LIVE, lock::is_worked_on, prune::PruneRecord},
 };
 use overnight_core::job::{id::JobId, record::Delivered, time::Timestamp};
@@ -88,16 +88,21 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
         let Some(app) = AppContext::read_any(settings).await? else {
             return list_nothing(&nothing, args.json);
         };
-        let jobs = app.database_jobs(app.store.jobs(&JobFilter::default()).await?).await?;
-        // A linked job has no record of its own, and one that no worker has begun has none yet.
-        let with_record: Vec<&DatabaseJob> =
-            jobs.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()).collect();
-        let here: Vec<&&DatabaseJob> = with_record.iter().filter(|job| job.elsewhere().is_none()).collect();
-        if here.len() < with_record.len() {
-            let some = counted((with_record.len() - here.len()) as u64, "workspace");
+        let (mut checked, mut elsewhere) = (Vec::new(), 0);
+        for page in app.store.job_ids(&JobFilter::default()).await?.chunks(JOBS_AT_ONCE) {
+            // A linked job has no record of its own, and one that no worker has begun has none yet.
+            for job in app.jobs_with(page).await?.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()) {
+                match job.elsewhere() {
+                    Some(_) => elsewhere += 1,
+                    None => checked.push(check_job(&app, job)),
+                }
+            }
+        }
+        if elsewhere > 0 {
+            let some = counted(elsewhere, "workspace");
             out::note(&format!("not looked at: {some} on other machines; verify there too"));
         }
-        here.into_iter().map(|job| check_job(&app, job)).collect()
+        checked
     };
     if args.json {
         match checked.first().filter(|_| !args.all) {

@@ -18,7 +18,7 @@ use crate::{
         table::{Api, ModelTable},
     },
     runner::{MODELS_ASSET, load},
-    store::{BatchRow, JobFilter, JobRow},
+    store::{BatchRow, JOBS_AT_ONCE, JobFilter, JobRow},
 };
 use overnight_core::job::{
     instructions::Instructions,
@@ -107,13 +107,16 @@ impl NamedTargets {
     async fn add_jobs(&mut self, app: &AppContext) -> Result<(), CliError> {
         let mut batches = BTreeSet::new();
         for status in [JobStatus::Queued, JobStatus::Running, JobStatus::Held] {
-            for row in app.store.jobs(&JobFilter { status: Some(status), ..JobFilter::default() }).await? {
-                match &row.queue {
-                    Some(queue) => drop(batches.insert(queue.batch)),
-                    None => match of_job(app, &row).await {
-                        Ok(targets) => self.add(&format!("job {}", row.job.id), &app.settings, targets),
-                        Err(error) => out::note(&format!("job {} is left out: {error}", row.job.id)),
-                    },
+            let ids = app.store.job_ids(&JobFilter { status: Some(status), ..JobFilter::default() }).await?;
+            for page in ids.chunks(JOBS_AT_ONCE) {
+                for row in app.store.jobs(page).await? {
+                    match &row.queue {
+                        Some(queue) => drop(batches.insert(queue.batch)),
+                        None => match of_job(app, &row).await {
+                            Ok(targets) => self.add(&format!("job {}", row.job.id), &app.settings, targets),
+                            Err(error) => out::note(&format!("job {} is left out: {error}", row.job.id)),
+                        },
+                    }
                 }
             }
         }

@@ -5,7 +5,7 @@ use overnight_core::job::time::{Timestamp, duration};
 use std::time::Duration;
 
 /// Ends that are looked at.
-const MOST_ENDS: usize = 20;
+pub(in crate::cli) const MOST_ENDS: u32 = 20;
 /// Fewer ends say nothing.
 const LEAST_ENDS: usize = 3;
 /// After a pause of so many usual ones, and of this long, the work had been interrupted.
@@ -21,7 +21,7 @@ impl RecentEnds {
     /// The last of these; those before an interruption are left out.
     pub(in crate::cli) fn of(mut ends: Vec<Timestamp>) -> Self {
         ends.sort();
-        ends.drain(..ends.len().saturating_sub(MOST_ENDS));
+        ends.drain(..ends.len().saturating_sub(MOST_ENDS as usize));
         let longest = longest_pause(&ends);
         let begin = pauses(&ends).rposition(|pause| pause > longest).map_or(0, |place| place + 1);
         Self(ends.split_off(begin))
@@ -90,6 +90,6 @@ mod tests {
         assert_eq!(again.an_hour(at(602)), None);
         again.push(at(604));
         assert_eq!(again.an_hour(at(604)), Some(30.0));
-        assert_eq!(ends(&(0..100).collect::<Vec<_>>()).0.len(), MOST_ENDS);
+        assert_eq!(ends(&(0..100).collect::<Vec<_>>()).0.len(), MOST_ENDS as usize);
     }
 }

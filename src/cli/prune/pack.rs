@@ -7,16 +7,16 @@ use crate::{
     },
     blocking::run_blocking,
     cli::{
-        AppContext, CliError, exit, job_or_batch::JobOrBatch, out, progress::counted, queue::DatabaseJob,
+        AppContext, CliError, exit, out, progress::counted, prune::ended_jobs, queue::DatabaseJob,
         workspace_store::bytes,
     },
-    store::JobFilter,
+    store::{JOBS_AT_ONCE, JobFilter},
     workspace::{Workspace, packed::unpack},
 };
 use overnight_core::job::id::JobId;
 use serde_json::json;
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     path::PathBuf,
     sync::{
         Mutex, PoisonError,
@@ -37,58 +37,62 @@ struct Done {
     left: Vec<String>,
 }
 
-/// Packs those of these ended jobs whose folders are here.
-pub(super) async fn pack_jobs(
-    app: &AppContext,
-    jobs: Vec<DatabaseJob>,
-    dry: bool,
-    as_json: bool,
-) -> Result<u8, CliError> {
-    let waiting = with_closing_to_come(app, &jobs).await?;
-    let mut folders = Vec::new();
-    let mut done = Done::default();
-    for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun() && !known.is_stored()) {
-        let Ok(path) = app.workspace(known) else { continue };
-        if Workspace::open(&path).is_ok_and(|workspace| workspace.is_packed()) {
-            continue;
+/// Packs the jobs that ended so many milliseconds ago and whose folders are here.
+pub(super) async fn pack_jobs(app: &AppContext, least: u64, dry: bool, as_json: bool) -> Result<u8, CliError> {
+    let (mut done, mut batches) = (Done::default(), BTreeMap::new());
+    for page in app.store.job_ids(&JobFilter::default()).await?.chunks(JOBS_AT_ONCE) {
+        let jobs = ended_jobs(app, page, least).await?;
+        let mut folders = Vec::new();
+        for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun() && !known.is_stored()) {
+            let Ok(path) = app.workspace(known) else { continue };
+            if Workspace::open(&path).is_ok_and(|workspace| workspace.is_packed()) {
+                continue;
+            }
+            let is_closing_to_come = match &known.queue {
+                Some(queue) => has_closing_to_come(app, queue.batch, &mut batches).await?,
+                None => false,
+            };
+            if is_closing_to_come {
+                done.left.push(format!(
+                    "left as it is: job {} (the closing job of its batch has still to read what it delivered)",
+                    known.id()
+                ));
+                continue;
+            }
+            folders.push((known, path));
         }
-        if known.queue.as_ref().is_some_and(|queue| waiting.contains(&queue.batch)) {
-            done.left.push(format!(
-                "left as it is: job {} (the closing job of its batch has still to read what it delivered)",
-                known.id()
-            ));
-            continue;
+        if dry {
+            let size = |path: &PathBuf| {
+                let entries = Workspace::open(path).and_then(|workspace| workspace.list("."));
+                entries.map_or(0, |entries| entries.iter().map(|entry| entry.bytes).sum())
+            };
+            let sizes = folders.iter().map(|(known, path)| (known.id(), PackedSize { before: size(path), after: 0 }));
+            done.jobs.extend(sizes);
+        } else {
+            let url = app.settings.database_url.value.reveal();
+            run_blocking(|| pack_all(&folders, url, &mut done));
         }
-        folders.push((known, path));
-    }
-    if dry {
-        let size = |path: &PathBuf| {
-            let entries = Workspace::open(path).and_then(|workspace| workspace.list("."));
-            entries.map_or(0, |entries| entries.iter().map(|entry| entry.bytes).sum())
-        };
-        done.jobs =
-            folders.iter().map(|(known, path)| (known.id(), PackedSize { before: size(path), after: 0 })).collect();
-    } else {
-        let url = app.settings.database_url.value.reveal();
-        run_blocking(|| pack_all(&folders, url, &mut done));
     }
     tell(&done, dry, as_json)
 }
 
-/// The batches of these jobs whose closing job has not ended: it reads the deliverables where they lie.
-async fn with_closing_to_come(app: &AppContext, jobs: &[DatabaseJob]) -> Result<BTreeSet<Uuid>, CliError> {
-    let mut waiting = BTreeSet::new();
-    for batch in app.batches_of(jobs).await? {
-        let is_done = match app.closing(&batch).await? {
-            Some(closing) => closing.status().is_end(),
-            // It is submitted when the batch is marked as ended.
-            None => batch.ended.is_some() || batch.batch.settings.get("closing").is_none_or(serde_json::Value::is_null),
-        };
-        if !is_done {
-            waiting.insert(batch.batch.id);
-        }
+/// Whether the closing job of a batch has not ended: it reads the deliverables where they lie. `known`: of batches that were asked for.
+async fn has_closing_to_come(
+    app: &AppContext,
+    batch: Uuid,
+    known: &mut BTreeMap<Uuid, bool>,
+) -> Result<bool, CliError> {
+    if let Some(is_to_come) = known.get(&batch) {
+        return Ok(*is_to_come);
     }
-    Ok(waiting)
+    let row = app.store.batch(&batch.to_string()).await?;
+    let is_done = match app.closing(&row).await? {
+        Some(closing) => closing.status().is_end(),
+        // It is submitted when the batch is marked as ended.
+        None => row.ended.is_some() || row.batch.settings.get("closing").is_none_or(serde_json::Value::is_null),
+    };
+    known.insert(batch, !is_done);
+    Ok(!is_done)
 }
 
 fn pack_all(folders: &[(&DatabaseJob, PathBuf)], url: &str, done: &mut Done) {
@@ -143,25 +147,17 @@ fn tell(done: &Done, dry: bool, as_json: bool) -> Result<u8, CliError> {
 
 /// Brings back the folders of the jobs that a person named.
 pub(super) async fn unpack_jobs(app: &AppContext, names: &[String], as_json: bool) -> Result<u8, CliError> {
-    let mut jobs = BTreeMap::new();
-    for name in names {
-        match app.job_or_batch(name).await? {
-            JobOrBatch::Job(job) => drop(jobs.insert(job.id(), *job)),
-            JobOrBatch::Batch(batch) => {
-                let of_batch = app.jobs_of(&batch, &JobFilter::default()).await?;
-                jobs.extend(of_batch.into_iter().map(|job| (job.id(), job)));
-            }
-        }
-    }
     let (mut unpacked, mut left) = (Vec::new(), 0_u64);
-    for job in jobs.values().filter(|job| job.same_as().is_none() && !job.is_unbegun()) {
-        let Ok(path) = app.workspace(job) else { continue };
-        match run_blocking(|| unpack(&path)) {
-            Ok(true) => unpacked.push(job.id()),
-            Ok(false) => {}
-            Err(error) => {
-                left += 1;
-                out::note(&out::one_line(&format!("left as it is: job {} ({error})", job.id())));
+    for page in app.named_ids(names).await?.chunks(JOBS_AT_ONCE) {
+        for job in app.jobs_with(page).await?.iter().filter(|job| job.same_as().is_none() && !job.is_unbegun()) {
+            let Ok(path) = app.workspace(job) else { continue };
+            match run_blocking(|| unpack(&path)) {
+                Ok(true) => unpacked.push(job.id()),
+                Ok(false) => {}
+                Err(error) => {
+                    left += 1;
+                    out::note(&out::one_line(&format!("left as it is: job {} ({error})", job.id())));
+                }
             }
         }
     }

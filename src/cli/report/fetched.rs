@@ -8,6 +8,7 @@ use crate::{
     workspace::{Workspace, lock::Lock},
     workspace_store::ManifestKey,
 };
+use overnight_core::job::id::JobId;
 use std::path::Path;
 
 /// The fetched deliverables. The folder is locked, so that no sweep removes it.
@@ -21,7 +22,7 @@ impl FetchedDeliverables {
     /// Fetches what `jobs`, each with the key of its manifest, delivered, if a store is configured, to beside `collected`, the folder to collect into.
     pub(super) async fn fetch(
         app: &AppContext,
-        jobs: &[(DatabaseJob, String)],
+        jobs: &[(JobId, String)],
         collected: &Path,
     ) -> Result<Self, CliError> {
         let mut fetched = Self::default();
@@ -39,14 +40,15 @@ impl FetchedDeliverables {
         };
         let root = Workspace::create_temporary(beside).map_err(|error| failed(&error))?;
         let lock = Lock::acquire(&root, now()).map_err(|error| failed(&error))?;
-        for (job, key) in jobs {
-            let into = root.path().join(job.id().to_string());
+        for (id, key) in jobs {
+            let into = root.path().join(id.to_string());
+            let Some(row) = app.store.job(*id).await? else { continue };
             let folders = match ManifestKey::parse(key) {
-                Ok(key) => workspace_store.restore_deliverables(&key, &job.row.state.deliverables, &into, now()).await,
+                Ok(key) => workspace_store.restore_deliverables(&key, &row.state.deliverables, &into, now()).await,
                 Err(error) => Err(error),
             };
             let folders = folders.map(|()| into).map_err(|error| error.to_string());
-            fetched.folders.insert(job.id(), folders);
+            fetched.folders.insert(*id, folders);
         }
         fetched.folder = Some((root, lock));
         Ok(fetched)

@@ -72,10 +72,13 @@ fn section(section: &Section, room: Option<usize>) -> String {
     }
     // A line that only says what else can be typed belongs to the one before.
     let is_another = |row: &&Vec<PageCell>| cells(row, &shown).iter().any(|cell| !cell.text.is_empty());
-    match table.rows.iter().skip(MOST_ROWS).filter(is_another).count() {
-        0 => {}
-        rest => {
+    match (table.rows.iter().skip(MOST_ROWS).filter(is_another).count() as u64, table.more) {
+        (0, 0) => {}
+        (rest, 0) => {
             let _ = writeln!(text, "  {rest} more: -o report.html has them all, or .md or .json");
+        }
+        (rest, more) => {
+            let _ = writeln!(text, "  {} more: -o report.json has them all", rest + more);
         }
     }
     text

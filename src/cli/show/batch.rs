@@ -10,11 +10,11 @@ use crate::{
         queue::STATUSES,
     },
     report::batch::Waiting,
-    store::{BatchRow, BatchTotals, JobFilter},
+    store::{BatchRow, BatchTotals},
 };
 use overnight_core::job::{
     id::JobId,
-    record::{JobState, JobStatus},
+    record::JobStatus,
     time::Timestamp,
     time::duration,
 };
@@ -59,15 +59,14 @@ struct ClosingJobView {
 }
 
 pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_json: bool) -> Result<u8, CliError> {
-    let jobs = app.jobs_of(batch, &JobFilter::default()).await?;
-    let sum = |of: fn(&JobState) -> u64| jobs.iter().fold(0_u64, |sum, job| sum.saturating_add(of(&job.row.state)));
     let BatchRow { batch: asked, totals, .. } = batch;
-    let waiting = Waiting::summed(jobs.iter().map(|job| Waiting {
-        status: job.status(),
-        hold_reason: job.row.state.hold_reason,
-        host: job.queue.as_ref().and_then(|queue| queue.host.clone()),
-        jobs: 1,
-        until: job.queue.as_ref().and_then(|queue| queue.run_after),
+    let work = app.store.batch_work(asked.id).await?;
+    let waiting = Waiting::summed(work.waiting.into_iter().map(|alike| Waiting {
+        status: alike.status,
+        hold_reason: alike.hold_reason,
+        host: alike.host,
+        jobs: alike.jobs,
+        until: alike.until,
     }));
     let shown = BatchView {
         batch: asked.id,
@@ -77,10 +76,10 @@ pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_jso
         model: &asked.model,
         jobs: totals.all(),
         totals: *totals,
-        turns: sum(|state| state.turns),
-        tokens_in: sum(|state| state.tokens_in),
-        tokens_out: sum(|state| state.tokens_out),
-        worked_ms: sum(|state| state.worked_ms),
+        turns: work.turns,
+        tokens_in: work.tokens_in,
+        tokens_out: work.tokens_out,
+        worked_ms: work.worked_ms,
         spent_usd: batch.spent_usd,
         budget_usd: asked.budget_usd,
         left_out_files: BatchSettings::left_out(&asked.settings).files,

@@ -5,12 +5,12 @@ use crate::{
     cli::{
         AppContext, CliError,
         jobs::{self, KnownIds},
-        progress::RecentEnds,
+        progress::{MOST_ENDS, RecentEnds},
         queue::DatabaseJob,
     },
     report::words::one_line,
     runner::now,
-    store::{BatchRow, BatchTotals, JobFilter},
+    store::{BatchRow, BatchTotals, JobFilter, RecentWork},
 };
 use overnight_core::job::{
     id::JobId,
@@ -160,7 +160,7 @@ impl<'o> Watcher<'o> {
         let running = JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() };
         let mut rows = match &self.watched {
             Watched::Job(id) => self.app.store.job(*id).await?.into_iter().collect(),
-            Watched::All | Watched::Batch(_) => self.app.store.jobs(&running).await?,
+            Watched::All | Watched::Batch(_) => self.app.store.jobs(&self.app.store.job_ids(&running).await?).await?,
         };
         rows.sort_by_key(|row| row.job.id);
         if rows.iter().any(|row| !self.known.contains_key(&row.job.id)) {
@@ -183,16 +183,8 @@ impl<'o> Watcher<'o> {
         if self.paces.get(&id).is_some_and(|known| known.ended == ended) {
             return Ok(());
         }
-        let jobs = self.app.jobs_of(batch, &JobFilter::default()).await?;
-        // Linked jobs were not worked.
-        let ends = jobs.iter().filter(|job| job.same_as().is_none()).filter_map(|job| job.row.state.completed_at);
-        let ends = RecentEnds::of(ends.collect());
-        let is_done = |job: &&DatabaseJob| matches!(job.status(), JobStatus::Completed | JobStatus::Partial);
-        let mut worked: Vec<u64> = jobs.iter().filter(is_done).map(|job| job.row.state.worked_ms).collect();
-        worked.retain(|ms| *ms > 0);
-        worked.sort_unstable();
-        let middle_ms = worked.get(worked.len().saturating_sub(1) / 2).copied();
-        self.paces.insert(id, BatchPace { ended, middle_ms, ends });
+        let RecentWork { ends, middle_ms } = self.app.store.recent_work(id, MOST_ENDS).await?;
+        self.paces.insert(id, BatchPace { ended, middle_ms, ends: RecentEnds::of(ends) });
         Ok(())
     }
 

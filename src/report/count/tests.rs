@@ -1,6 +1,6 @@
 use super::*;
 use crate::report::{
-    facts::{FileFacts, RecordState},
+    facts::{FailedAttempts, FileFacts, FileState, JobHolds, RecordState},
     headline::headline,
     links::ReportLinks,
     needs::NeedKind,
@@ -68,8 +68,13 @@ fn job(place: u128) -> JobFacts {
     }
 }
 
+fn of(made: Timestamp, filter: &ReportFilter, mut jobs: Vec<JobFacts>) -> Report {
+    jobs.sort_by_key(|job| job.id);
+    Report::of(made, filter, jobs, &std::env::temp_dir()).unwrap()
+}
+
 fn report(jobs: Vec<JobFacts>) -> Report {
-    Report::of(Timestamp::default(), &ReportFilter::default(), jobs)
+    of(Timestamp::default(), &ReportFilter::default(), jobs)
 }
 
 #[test]
@@ -162,11 +167,11 @@ fn jobs_are_in_it_that_were_made_or_worked_since() {
     let held = |place, created, last| JobFacts { status: JobStatus::Held, created, last, ..job(place) };
     let jobs = vec![held(4, before, before), held(3, since, since), held(2, before, since), job(1)];
     let filter = ReportFilter { since: Some(since), older_waiting: 5, ..ReportFilter::default() };
-    let report = Report::of(since, &filter, jobs.clone());
+    let report = of(since, &filter, jobs.clone());
     let ids: Vec<u128> = report.jobs.iter().map(|job| job.id.0.as_u128()).collect();
     assert_eq!((ids, report.made_before, report.older_waiting), (vec![1, 2, 3], 2, Some(6)));
     let filter = ReportFilter { standings: vec![JobStanding::Held], ..filter };
-    let report = Report::of(since, &filter, jobs);
+    let report = of(since, &filter, jobs);
     assert_eq!((report.counts.jobs, report.counts.held, report.older_waiting), (2, 2, None));
 }
 
@@ -344,6 +349,7 @@ fn what_was_not_read_is_on_the_page() {
                     &["b.md", "not known where", "its end is cut off", "2"],
                     &["c.pdf", "all of it", "a password", "2"],
                 ]),
+                more: 0,
             }),
         })
     );
@@ -358,6 +364,7 @@ fn what_was_not_read_is_on_the_page() {
                 columns: vec![("BATCH", Column::Name), ("FILE", Column::Name), ("WHY", Column::Sentence)],
                 minor: &[],
                 rows: rows(&[&["'night'", "in/c.zip", "damaged"]]),
+                more: 0,
             }),
         })
     );

@@ -11,7 +11,7 @@ use crate::report::{
 /// `of batch 'night'`, where all jobs are of one.
 pub(super) fn of_one(report: &Report) -> String {
     match &report.batches[..] {
-        [batch] if report.jobs.iter().all(|job| job.batch.is_some()) => format!(" of batch {}", called(batch)),
+        [batch] if report.page.of_batches == report.counts.jobs => format!(" of batch {}", called(batch)),
         _ => String::new(),
     }
 }
@@ -52,7 +52,7 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
         ]
     });
     let mut section = section("Batches", table.with(rows))?;
-    let in_report = report.jobs.iter().filter(|job| job.batch.is_some()).count() as u64;
+    let in_report = report.page.of_batches;
     let all: u64 = report.batches.iter().map(|batch| batch.jobs).sum();
     if in_report < all {
         let rest = counted(all - in_report, "job");
@@ -85,11 +85,11 @@ pub(super) fn given_up(report: &Report, style: &Style<'_>) -> Option<Section> {
     ]);
     let rows = report.given_up.iter().filter_map(|id| report.job(*id)).map(|job| {
         vec![
-            named(job, style),
+            named(&job, style),
             format!("{} of {}", job.attempts.unwrap_or_default(), job.max_attempts.unwrap_or_default()).into(),
             short(job.reason.as_deref().unwrap_or_default()).into(),
-            job_id(job, style),
+            job_id(&job, style),
         ]
     });
-    section("Given up", table.with(rows))
+    section("Given up", table.with_first_of(report.given_up.len() as u64, rows))
 }

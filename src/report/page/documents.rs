@@ -18,10 +18,11 @@ pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
     let row = |job: &JobFacts, part: &NotRead| {
         vec![part.document.clone().into(), part.part().into(), part.why.clone().into(), job_id(job, style)]
     };
-    let rows = report.jobs.iter().flat_map(|job| job.not_read.iter().map(move |part| row(job, part)));
-    let mut section = section("Not read", table.with(rows))?;
-    let jobs = report.jobs.iter().filter(|job| !job.not_read.is_empty()).count() as u64;
-    let of = counted(jobs, "job");
+    let page = &report.page;
+    let jobs = report.jobs.iter().take_while(|_| page.parts_not_read > 0);
+    let rows = jobs.flat_map(|job| job.not_read.iter().map(|part| row(&job, part)).collect::<Vec<_>>());
+    let mut section = section("Not read", table.with_first_of(page.parts_not_read, rows))?;
+    let of = counted(page.not_read, "job");
     section
         .lines
         .push(format!("Of these parts of the documents of {of} not all was read, and WHY says what is missing; what was read on the same pages may be in a result."));
@@ -33,8 +34,10 @@ pub(super) fn recognised(report: &Report, style: &Style<'_>) -> Option<Section> 
     let table = ReportTable::new(&[("DOCUMENT", Column::Name), ("PART", Column::Words), ("JOB", Column::Words)]);
     let row =
         |job: &JobFacts, part: &Recognised| vec![part.document.clone().into(), part.part().into(), job_id(job, style)];
-    let rows = report.jobs.iter().flat_map(|job| job.recognised.iter().map(move |part| row(job, part)));
-    let mut section = section("Recognised by OCR", table.with(rows))?;
+    let all = report.page.parts_recognised;
+    let jobs = report.jobs.iter().take_while(|_| all > 0);
+    let rows = jobs.flat_map(|job| job.recognised.iter().map(|part| row(&job, part)).collect::<Vec<_>>());
+    let mut section = section("Recognised by OCR", table.with_first_of(all, rows))?;
     section.lines.push("These parts are images, and their characters were recognised: some may be wrong.".to_owned());
     Some(section)
 }

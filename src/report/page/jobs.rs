@@ -4,7 +4,7 @@ use super::{Column, ReportTable, Section, Style, called, job_id, named, section,
 use crate::report::{
     cell::{PageCell, Tone},
     count::Report,
-    facts::{FileState, JobFacts},
+    facts::{FileFacts, FileState, JobFacts},
     words::{counted, one_line},
 };
 use overnight_core::{
@@ -23,20 +23,21 @@ pub(super) fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section
         ("JOB", Column::Words),
     ])
     .with_minor(&["BYTES", "STATUS", "STATE"]);
-    let rows = report.jobs.iter().flat_map(|job| {
-        job.deliverables.iter().map(|file| {
+    let rows = report.jobs.iter().take_while(|_| sums.files > 0).flat_map(|job| {
+        let row = |file: &FileFacts| {
             let path = format!("{}/{}", job.workspace, file.path);
             vec![
-                named(job, style),
-                state(job),
+                named(&job, style),
+                state(&job),
                 PageCell::toned(file.state.name().to_owned(), as_delivered(file.state)),
-                PageCell::linked(path, style.links.file(job, file)),
+                PageCell::linked(path, style.links.file(&job, file)),
                 file.bytes.to_string().into(),
-                job_id(job, style),
+                job_id(&job, style),
             ]
-        })
+        };
+        job.deliverables.iter().map(row).collect::<Vec<_>>()
     });
-    let mut section = section("Deliverables", table.with(rows))?;
+    let mut section = section("Deliverables", table.with_first_of(sums.files, rows))?;
     section.lines.push(format!(
         "{} of {}, {}.",
         counted(sums.files, "file"),
@@ -84,20 +85,20 @@ pub(super) fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
     .with_minor(&["MODEL", "DOCUMENTS", "CREATED", "TURNS", "COVERAGE", "WORKED", "CONFIDENCE"]);
     let rows = report.jobs.iter().map(|job| {
         vec![
-            named(job, style),
-            state(job),
+            named(&job, style),
+            state(&job),
             models::list_models(&job.models, &job.model).into(),
             job.documents.to_string().into(),
             (style.minute)(job.created).into(),
-            worked(job).into(),
+            worked(&job).into(),
             job.turns.to_string().into(),
-            cost(job).into(),
+            cost(&job).into(),
             if job.turns > 0 || job.same_as.is_some() { percent(job.coverage) } else { "–".to_owned() }.into(),
             job.confidence.map_or_else(|| "–".to_owned(), |confidence| confidence.to_string()).into(),
-            job_id(job, style),
+            job_id(&job, style),
         ]
     });
-    section("All jobs", table.with(rows))
+    section("All jobs", table.with_first_of(report.counts.jobs, rows))
 }
 
 fn worked(job: &JobFacts) -> String {

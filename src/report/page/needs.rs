@@ -1,6 +1,6 @@
 //! What a report's page says of what needs a person.
 
-use super::{Column, ReportTable, Section, Style, called, named, section, standing};
+use super::{Column, MOST_ROWS, ReportTable, Section, Style, called, named, section, standing};
 use crate::report::{
     cell::{PageCell, Tone},
     count::Report,
@@ -14,11 +14,10 @@ use uuid::Uuid;
 /// What needs have in common that are told as one: why, of which batch, held for what, and the sentence.
 type Alike<'n> = (NeedKind, Option<Uuid>, Option<&'static str>, &'n str);
 
-fn alike<'n>(report: &Report, need: &'n Need) -> Option<Alike<'n>> {
-    let batch = report.job(need.job).and_then(|job| job.batch);
+fn alike(need: &Need) -> Option<Alike<'_>> {
     match need.why {
-        NeedKind::Held if batch.is_some() => {
-            Some((need.why, batch, need.hold_reason.map(HoldReason::name), need.detail.as_str()))
+        NeedKind::Held if need.batch.is_some() => {
+            Some((need.why, need.batch, need.hold_reason.map(HoldReason::name), need.detail.as_str()))
         }
         NeedKind::Review
         | NeedKind::Held
@@ -45,22 +44,26 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("JOB", Column::Words),
         ("TYPE", Column::Command),
     ]);
-    let mut rows = Vec::new();
+    let (mut rows, mut more) = (Vec::new(), 0);
     // Why a batch is held is read once.
     let mut times_alike: BTreeMap<Alike<'_>, u64> = BTreeMap::new();
-    for key in report.needs_person.iter().filter_map(|need| alike(report, need)) {
+    for key in report.needs_person.iter().filter_map(alike) {
         *times_alike.entry(key).or_default() += 1;
     }
     for need in &report.needs_person {
-        let times = alike(report, need).map_or(Some(1), |key| times_alike.remove(&key));
+        let times = alike(need).map_or(Some(1), |key| times_alike.remove(&key));
         let Some(times) = times else { continue };
+        if rows.len() >= MOST_ROWS {
+            more += 1;
+            continue;
+        }
         let alike = if times > 1 { format!("{}: ", counted(times, "job")) } else { String::new() };
         let id = (style.id)(need.job);
         let job = report.job(need.job);
-        let batch = job.and_then(|job| job.batch).map(|batch| batch.to_string());
+        let batch = need.batch.map(|batch| batch.to_string());
         let why = standing(need.why.name(), need.hold_reason.filter(|_| need.why == NeedKind::Held));
         let mut cells: Vec<PageCell> = vec![
-            job.map(|job| named(job, style)).unwrap_or_default(),
+            job.map(|job| named(&job, style)).unwrap_or_default(),
             PageCell::toned(why, Tone::of_need(need.why)),
             (alike + &short(&need.detail)).into(),
             id.clone().into(),
@@ -71,5 +74,5 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
             cells = vec![PageCell::default(); cells.len()];
         }
     }
-    section("What needs a person", table.with(rows))
+    section("What needs a person", ReportTable { more, ..table.with(rows) })
 }

@@ -58,12 +58,12 @@ pub(super) fn ranked(report: &Report, style: &Style<'_>, title: &'static str, id
     .with_minor(&["TOKENS", "TURNS"]);
     let rows = ids.iter().filter_map(|id| report.job(*id)).map(|job| {
         vec![
-            named(job, style),
+            named(&job, style),
             duration(job.worked_ms).into(),
             job.turns.to_string().into(),
-            tokens(job).to_string().into(),
-            cost(job).into(),
-            job_id(job, style),
+            tokens(&job).to_string().into(),
+            cost(&job).into(),
+            job_id(&job, style),
         ]
     });
     section(title, table.with(rows))

@@ -2,11 +2,11 @@
 
 use super::{Durability, Engine, SqlStatement};
 use crate::store::{
-    BatchRow, BatchStore, BatchTotals, Grant, JobStands, QueueEntry, StoreError,
+    BatchRow, BatchStore, BatchTotals, BatchWork, Grant, JobStands, QueueEntry, RecentWork, StoreError, WaitingJobs,
     connect::LAST,
     queue::{BatchColumns, BatchFigures, EntryColumns, figures},
     row::RowReader,
-    value::{DbId, at_most, ids_beginning, values},
+    value::{DbId, DbTime, at_most, ids_beginning, values},
 };
 use async_trait::async_trait;
 use overnight_core::job::id::JobId;
@@ -26,6 +26,25 @@ const BATCHES_TO_END: &str = "select * from batches
 /// How the jobs of a batch stand.
 const FIGURES: &str =
     "select status, count(*), count(same_as), sum(cost_usd) from jobs where batch = $1 group by status";
+
+const WORK: &str = "select cast(coalesce(sum(turns), 0) as bigint), cast(coalesce(sum(tokens_in), 0) as bigint),
+        cast(coalesce(sum(tokens_out), 0) as bigint), cast(coalesce(sum(worked_ms), 0) as bigint)
+     from jobs where batch = $1";
+
+const WAITING: &str = "select status, hold_reason, host, count(*), min(run_after)
+     from jobs where batch = $1 and status in ('queued', 'held')
+     group by status, hold_reason, host, run_after is null";
+
+const RECENT_ENDS: &str = "select completed_at from jobs
+     where batch = $1 and same_as is null and completed_at is not null
+     order by completed_at desc limit $2";
+
+/// The lower median.
+const MIDDLE_WORK: &str = "select worked_ms from jobs
+     where batch = $1 and status in ('completed', 'partial') and worked_ms > 0
+     order by worked_ms limit 1 offset (
+        select (count(*) - 1) / 2 from jobs
+        where batch = $1 and status in ('completed', 'partial') and worked_ms > 0)";
 
 const BATCH_ENTRIES: &str = "select jobs.*, job_groups.at_once
      from jobs left join job_groups on job_groups.key = jobs.group_key
@@ -97,6 +116,39 @@ impl<E: Engine> BatchStore for E {
 
     async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError> {
         Ok(standing(self, batch).await?.totals)
+    }
+
+    async fn batch_work(&self, batch: Uuid) -> Result<BatchWork, StoreError> {
+        let (turns, tokens_in, tokens_out, worked_ms): (i64, i64, i64, i64) =
+            self.one(WORK, values![batch]).await?;
+        let waiting: Vec<(String, Option<String>, Option<String>, i64, Option<DbTime>)> =
+            self.query(WAITING, values![batch]).await?;
+        let read = RowReader { database: self.database(), row: format!("batch {batch}") };
+        let waiting = waiting.into_iter().map(|(status, hold_reason, host, jobs, until)| {
+            Ok(WaitingJobs {
+                status: read.word("status", &status)?,
+                hold_reason: hold_reason.as_deref().map(|word| read.word("hold_reason", word)).transpose()?,
+                host,
+                jobs: read.number("count", jobs)?,
+                until: until.map(|until| until.0),
+            })
+        });
+        Ok(BatchWork {
+            turns: turns.unsigned_abs(),
+            tokens_in: tokens_in.unsigned_abs(),
+            tokens_out: tokens_out.unsigned_abs(),
+            worked_ms: worked_ms.unsigned_abs(),
+            waiting: waiting.collect::<Result<_, _>>()?,
+        })
+    }
+
+    async fn recent_work(&self, batch: Uuid, most: u32) -> Result<RecentWork, StoreError> {
+        let ends: Vec<(DbTime,)> = self.query(RECENT_ENDS, values![batch, most]).await?;
+        let middle: Vec<(i64,)> = self.query(MIDDLE_WORK, values![batch]).await?;
+        Ok(RecentWork {
+            ends: ends.into_iter().map(|(end,)| end.0).collect(),
+            middle_ms: middle.first().map(|(ms,)| ms.unsigned_abs()),
+        })
     }
 
     async fn batch_standing(&self, batch: Uuid) -> Result<Vec<JobStands>, StoreError> {

@@ -2,7 +2,7 @@
 
 use super::{Durability, Engine, SqlStatement, checkpoint_values};
 use crate::store::{
-    ControlSignal, JobFilter, JobRow, JobStore, StoreError,
+    ControlSignal, JOBS_AT_ONCE, JobFilter, JobRow, JobStore, StoreError,
     connect::LAST,
     row::{JobColumns, PhaseColumns, RowReader, TodoColumns, control_signal},
     value::{DbId, NO_HEAD, Value, ids_beginning, lease_ms, values},
@@ -12,7 +12,7 @@ use overnight_core::job::{
     id::JobId,
     record::{Checkpoint, NewJob, PhaseRow, TodoRow},
 };
-use std::fmt::Write;
+use std::{collections::HashMap, fmt::Write};
 use uuid::Uuid;
 
 /// Matches shown for an ambiguous name.
@@ -105,21 +105,25 @@ async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
     }
 }
 
+/// A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
+const WORKED_SINCE: &str = "(created >= $ or updated >= $ or status in ('queued', 'running', 'held') and hold_reason is null)";
+
 /// The query for a list: only with the conditions that it has, so that each finds its index.
 fn job_list(filter: &JobFilter) -> SqlStatement {
     let conditions = [
-        ("status =", filter.status.map(|status| values![status.name()])),
-        ("created >=", filter.since.map(|since| values![since])),
-        ("batch =", filter.batch.map(|batch| values![batch])),
-        ("worker =", filter.worker.map(|worker| values![worker])),
+        ("status = $", filter.status.map(|status| values![status.name()])),
+        ("created >= $", filter.since.map(|since| values![since])),
+        (WORKED_SINCE, filter.worked_since.map(|since| values![since])),
+        ("batch = $", filter.batch.map(|batch| values![batch])),
+        ("worker = $", filter.worker.map(|worker| values![worker])),
     ];
-    let mut query = "select * from jobs where true".to_owned();
+    let mut query = "select id from jobs where true".to_owned();
     let mut given = Vec::new();
     for (condition, value) in conditions {
         if let Some(value) = value {
             given.extend(value);
             // A String takes whatever is written.
-            let _ = write!(query, " and {condition} ${}", given.len());
+            let _ = write!(query, " and {}", condition.replace('$', &format!("${}", given.len())));
         }
     }
     if filter.needs_review {
@@ -223,9 +227,23 @@ impl<E: Engine> JobStore for E {
         }
     }
 
-    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
-        let rows: Vec<JobColumns> = self.read(job_list(filter)).await?;
-        rows.into_iter().map(|row| row.row(self.database())).collect()
+    async fn job_ids(&self, filter: &JobFilter) -> Result<Vec<JobId>, StoreError> {
+        let ids: Vec<(DbId,)> = self.read(job_list(filter)).await?;
+        Ok(ids.into_iter().map(|(id,)| JobId(id.0)).collect())
+    }
+
+    async fn jobs(&self, ids: &[JobId]) -> Result<Vec<JobRow>, StoreError> {
+        let places: HashMap<JobId, usize> = (0..).zip(ids).map(|(place, id)| (*id, place)).collect();
+        let mut rows = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(JOBS_AT_ONCE) {
+            let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+            let found: Vec<JobColumns> = self.query("select * from jobs where id {in_list $1}", values![ids]).await?;
+            for row in found {
+                rows.push(row.row(self.database())?);
+            }
+        }
+        rows.sort_by_key(|row| places.get(&row.job.id));
+        Ok(rows)
     }
 
     async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {

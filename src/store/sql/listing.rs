@@ -76,6 +76,12 @@ impl<E: Engine> ListStore for E {
         Ok(totals)
     }
 
+    async fn all_ids(&self) -> Result<Vec<Uuid>, StoreError> {
+        let ids: Vec<(DbId,)> =
+            self.query("select id from jobs union all select id from batches", values![]).await?;
+        Ok(ids.into_iter().map(|(id,)| id.0).collect())
+    }
+
     async fn count_batches(&self) -> Result<u64, StoreError> {
         let (batches,): (i64,) = self.one("select count(*) from batches", values![]).await?;
         Ok(batches.unsigned_abs())

@@ -2,7 +2,7 @@
 //! and all that is known of each job after each step, must be the same. Time passes by setting deadlines back.
 
 use super::{FUTURE, PAST, Place, at, at_work, batch, batch_id, checkpoint, id, model::Model, queued};
-use crate::support::cases;
+use crate::{store::listed, support::cases};
 use overnight::store::{
     ControlSignal, Enqueued, Grant, Group, HeldLease, JobFilter, JobTarget, NewBatch, QueueEntry, QueuedJob, Store,
     StoreError, Swept,
@@ -392,7 +392,7 @@ async fn known(store: &dyn Store, batches: u32) -> (Vec<QueueEntry>, BTreeMap<Jo
     for entry in &mut all {
         entry.job.run_after = entry.job.run_after.map(|moment| time(moment <= at(PAST)));
     }
-    let rows = store.jobs(&JobFilter::default()).await.unwrap();
+    let rows = listed(store, &JobFilter::default()).await;
     let turns = rows.into_iter().map(|row| (row.job.id, row.state.turns)).collect();
     let stands = store.batches(batches).await.unwrap().into_iter();
     let stands = stands.map(|row| (row.batch.id, (row.spent_usd, row.batch.budget_usd, row.ended.is_some()))).collect();

@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::support::{Place, shipped, wait};
+use crate::{
+    store::listed,
+    support::{Place, shipped, wait},
+};
 use async_trait::async_trait;
 use overnight::{
     model::{
@@ -70,7 +73,7 @@ fn a_key_that_is_refused_when_the_server_is_back_holds_the_job_for_a_person() {
         let path = place.make(instructions, &text, &[documents], &model);
         let error = place.try_resume(&path, model, None).await.map(|rested| rested.outcome).unwrap_err();
         assert!(matches!(&error, RunError::Configuration(reason) if reason == "the server says so"), "{error}");
-        let row = place.store.jobs(&overnight::store::JobFilter::default()).await.unwrap().remove(0);
+        let row = listed(place.store.as_ref(), &overnight::store::JobFilter::default()).await.remove(0);
         assert_eq!((row.state.status, row.state.hold_reason), (JobStatus::Held, Some(HoldReason::Paused)));
         assert_eq!(row.state.reason.as_deref(), Some("the server says so"));
     });

@@ -2,6 +2,7 @@
 
 use crate::{
     cli_run::{PROGRAM, RUN, whole_job},
+    store::listed,
     support::{files, made, wait},
 };
 use async_trait::async_trait;
@@ -171,7 +172,7 @@ impl Night {
 
     /// As the database has them, the oldest first.
     pub(super) fn rows(&self) -> Vec<JobRow> {
-        let mut rows = wait(async { self.store().await.jobs(&JobFilter::default()).await.unwrap() });
+        let mut rows = wait(async { listed(self.store().await.as_ref(), &JobFilter::default()).await });
         rows.reverse();
         rows
     }

@@ -55,7 +55,7 @@ pub fn provider(model: &str) -> &str {
 }
 
 /// Turns that one model answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelTurns {
     /// As it was asked for.
     pub model: String,

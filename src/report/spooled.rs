@@ -1,0 +1,93 @@
+//! The facts of the jobs of a report, written aside one after the other: a report of any number of jobs fits into memory.
+
+use super::facts::JobFacts;
+use overnight_core::job::id::JobId;
+use serde::{Serialize, Serializer};
+use std::{
+    cell::RefCell,
+    fmt,
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::Path,
+};
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
+
+/// Bytes that are kept in memory; a file without a name has more.
+const MOST_IN_MEMORY: usize = 8 * 1024 * 1024;
+
+/// The jobs of a report by id, which they are to be added in the order of.
+pub struct SpooledJobs {
+    spool: RefCell<SpooledTempFile>,
+    /// Where the facts of each begin.
+    places: Vec<(JobId, u64)>,
+    end: u64,
+    /// Why something couldn't be read back: all reads stop there, and who writes the report asks in the end.
+    fault: RefCell<Option<io::Error>>,
+}
+
+impl fmt::Debug for SpooledJobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpooledJobs").field("jobs", &self.places.len()).finish_non_exhaustive()
+    }
+}
+
+impl SpooledJobs {
+    /// What is much goes into a file in `folder`.
+    pub fn new(folder: &Path) -> Self {
+        let spool = RefCell::new(spooled_tempfile_in(MOST_IN_MEMORY, folder));
+        Self { spool, places: Vec::new(), end: 0, fault: RefCell::default() }
+    }
+
+    pub fn push(&mut self, job: &JobFacts) -> io::Result<()> {
+        let line = serde_json::to_vec(job)?;
+        let spool = self.spool.get_mut();
+        spool.seek(SeekFrom::Start(self.end))?;
+        spool.write_all(&line)?;
+        self.places.push((job.id, self.end));
+        self.end += line.len() as u64;
+        Ok(())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// All jobs, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = JobFacts> {
+        (0..self.places.len()).map_while(|place| self.at(place))
+    }
+
+    pub fn get(&self, id: JobId) -> Option<JobFacts> {
+        self.places.binary_search_by_key(&id, |(id, _)| *id).ok().and_then(|place| self.at(place))
+    }
+
+    /// An error where something that was written aside could not be read back.
+    pub fn check(&self) -> io::Result<()> {
+        self.fault.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    fn at(&self, place: usize) -> Option<JobFacts> {
+        let (_, begin) = *self.places.get(place)?;
+        let end = self.places.get(place + 1).map_or(self.end, |(_, next)| *next);
+        match self.read(begin, end) {
+            Ok(job) => Some(job),
+            Err(error) => {
+                self.fault.borrow_mut().get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn read(&self, begin: u64, end: u64) -> io::Result<JobFacts> {
+        let mut spool = self.spool.borrow_mut();
+        spool.seek(SeekFrom::Start(begin))?;
+        let mut line = Vec::new();
+        (&mut *spool).take(end - begin).read_to_end(&mut line)?;
+        Ok(serde_json::from_slice(&line)?)
+    }
+}
+
+impl Serialize for SpooledJobs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
