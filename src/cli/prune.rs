@@ -94,6 +94,9 @@ pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliE
     let Some(older_than) = args.older_than else {
         return pack::unpack_jobs(app, &args.unpack, args.json).await;
     };
+    if !args.dry_run {
+        Workspace::sweep_at_times(&app.settings.workspaces.value, now());
+    }
     let least = u64::try_from(older_than.as_millis()).unwrap_or(u64::MAX);
     if args.pack {
         return pack::pack_jobs(app, least, args.dry_run, args.json).await;

@@ -214,9 +214,8 @@ async fn gather(
     let ids = app.ids().await?;
     if let Some(folder) = &args.collect {
         let fetched = FetchedDeliverables::fetch(app, &stored, folder).await?;
-        let collected = collect(&report.jobs, &fetched.folders, folder, made, &|id| {
-            ids.short(&id.to_string()).to_owned()
-        });
+        let collected =
+            collect(&report.jobs, &fetched.folders, folder, made, &|id| ids.short(&id.to_string()).to_owned());
         fetched.clear();
         report.collected = Some(collected?);
     }

@@ -291,6 +291,8 @@ pub struct JobFacts {
     pub deliverables: Vec<FileFacts>,
     /// Absolute; empty where there is none yet. Of a linked job, that of the job that did the work.
     pub workspace: String,
+    /// The folder is packed into its record, the file of this name with `.zip` behind it.
+    pub packed: bool,
     pub record: RecordState,
     /// What is wrong with the record, in one sentence.
     pub record_fault: Option<String>,

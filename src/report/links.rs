@@ -2,6 +2,7 @@
 //! that is moved with its report keeps its links.
 
 use super::facts::{FileFacts, FileState, JobFacts};
+use crate::workspace::packed::packed_path;
 use overnight_core::job::id::JobId;
 use reqwest::Url;
 use std::path::{Path, PathBuf};
@@ -27,13 +28,15 @@ impl ReportLinks {
         Self { folder: Url::from_directory_path(whole(folder)).ok(), review }
     }
 
-    /// A deliverable that lies on this machine.
+    /// A deliverable that lies on this machine; of a packed job, the record that it is in.
     pub fn file(&self, job: &JobFacts, file: &FileFacts) -> Option<String> {
         match file.state {
             FileState::AsDelivered | FileState::Changed => {}
             FileState::Missing | FileState::Unreadable | FileState::Elsewhere | FileState::Stored => return None,
         }
-        self.address(&Url::from_file_path(whole(Path::new(&job.workspace)).join(&file.path)).ok()?)
+        let workspace = whole(Path::new(&job.workspace));
+        let place = if job.packed { packed_path(&workspace) } else { workspace.join(&file.path) };
+        self.address(&Url::from_file_path(place).ok()?)
     }
 
     /// The page on which a person reviews the job.

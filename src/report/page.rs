@@ -140,7 +140,8 @@ impl ReportTable {
 
     /// What is said below a table that doesn't show all.
     pub fn more_line(&self) -> Option<String> {
-        (self.more > 0).then(|| format!("{} more: the report as JSON (--json, or -o report.json) has them all.", self.more))
+        (self.more > 0)
+            .then(|| format!("{} more: the report as JSON (--json, or -o report.json) has them all.", self.more))
     }
 }
 

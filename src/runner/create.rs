@@ -97,8 +97,7 @@ pub fn create_as(
             workspaces.display()
         ))
     })?;
-    // Best effort: what another crash left is no reason not to begin.
-    let _ = Workspace::sweep_unfinished(workspaces, now());
+    Workspace::sweep_at_times(workspaces, now());
     let workspace = Workspace::create_temporary(workspaces)?;
     // For who sweeps what a crash left: this one is alive.
     let lock = Lock::acquire(&workspace, now()).map_err(RunError::from);

@@ -144,6 +144,11 @@ impl Store for SqliteStore {
     async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
+        // The last connection takes away the log and its index; of two that close at the same moment, as a pool's may, each sees
+        // the other and leaves that to it. One more that closes alone makes sure of it.
+        if stamp_if_closed(Path::new(&self.database)).is_none() {
+            let _ = inspect_file(&self.readers.connect_options(), &self.database).await;
+        }
     }
 
     fn with_own_connection(&self) -> Arc<dyn Store> {

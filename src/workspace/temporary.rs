@@ -7,7 +7,12 @@ use super::{
 };
 use crate::failpoint;
 use overnight_core::job::time::Timestamp;
-use std::{io, path::Path};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 use uuid::Uuid;
 
 /// How old an unfinished workspace must be before it is swept, in milliseconds: between its making and its lock it is
@@ -57,8 +62,20 @@ impl Workspace {
         std::fs::remove_dir_all(&self.path).map_err(|error| WorkspaceError::from_io("remove", &shown, error))
     }
 
-    /// Removes the unfinished workspaces in `parent` that a crash left: those that nobody holds and that are older than
-    /// [`UNFINISHED_MS`]. Says how many. `now` is compared with the time in their names.
+    /// [`Self::sweep_unfinished`] for who makes many workspaces in `parent`: this process looks through the folder, which may have
+    /// a hundred thousand entries, once in [`UNFINISHED_MS`]. Best effort: what a crash left is no reason not to begin.
+    pub fn sweep_at_times(parent: &Path, now: Timestamp) {
+        static SWEPT: Mutex<BTreeMap<PathBuf, Timestamp>> = Mutex::new(BTreeMap::new());
+        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if swept.get(parent).is_none_or(|last| now.millis_since(*last) >= UNFINISHED_MS) {
+            swept.insert(parent.to_owned(), now);
+            drop(swept);
+            let _ = Self::sweep_unfinished(parent, now);
+        }
+    }
+
+    /// Removes the unfinished workspaces and records in `parent` that a crash left: those that nobody holds and that are older
+    /// than [`UNFINISHED_MS`]. Says how many. `now` is compared with the time in their names.
     pub fn sweep_unfinished(parent: &Path, now: Timestamp) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("sweep", &parent.display().to_string(), error);
         let items = match std::fs::read_dir(parent) {
@@ -72,7 +89,14 @@ impl Workspace {
             let name = item.file_name();
             let Some(made) = name.to_str().and_then(made_at) else { continue };
             let kind = item.file_type().map_err(failed)?;
-            if !kind.is_dir() || now.millis_since(made) < UNFINISHED_MS {
+            if now.millis_since(made) < UNFINISHED_MS {
+                continue;
+            }
+            if kind.is_file() {
+                swept += u64::from(is_nobodys(&item.path()) && std::fs::remove_file(item.path()).is_ok());
+                continue;
+            }
+            if !kind.is_dir() {
                 continue;
             }
             // Gone meanwhile, or not ours to open: somebody else's business.
@@ -85,6 +109,11 @@ impl Workspace {
         }
         Ok(swept)
     }
+}
+
+/// A record that is being written is held by its writer.
+fn is_nobodys(path: &Path) -> bool {
+    std::fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 /// When the unfinished thing called `name` was made; `None` for every other name.

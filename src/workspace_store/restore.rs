@@ -37,8 +37,7 @@ impl WorkspaceStore {
             return Err(WorkspaceError::Exists { path: into.display().to_string() }.into());
         }
         let _ = private::make_folders(parent);
-        // Best effort: what another crash left is no reason not to begin.
-        let _ = Workspace::sweep_unfinished(parent, at);
+        Workspace::sweep_at_times(parent, at);
         let workspace = Arc::new(Workspace::create_temporary(parent)?);
         // For who sweeps what a crash left: this one is alive.
         let lock = Lock::acquire(&workspace, at);

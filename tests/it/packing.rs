@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::{cli_run::TestDir, commands::tree};
+use regex::Regex;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -65,7 +66,10 @@ fn told(dir: &TestDir, ids: &[String]) -> Vec<String> {
             let ran = dir.run_with(&[], &[words, &["-q"][..]].concat());
             assert_eq!(ran.code, 0, "{words:?} {ran:?}");
             let made = |line: &&str| !line.starts_with("Made ") && !line.contains("report made");
-            ran.stdout.lines().filter(made).collect::<Vec<_>>().join("\n")
+            let lines = ran.stdout.lines().filter(made).collect::<Vec<_>>().join("\n");
+            // Where a deliverable lies, and what leads there, is another place.
+            let place = Regex::new(r"(\]\()[^)]*(\))|\.zip").unwrap();
+            place.replace_all(&lines, "$1$2").into_owned()
         })
         .collect();
     for (words, name) in
@@ -109,6 +113,12 @@ fn a_packed_job_is_read_as_its_folder_was() {
         assert_eq!(*before, after);
     }
     assert_eq!(dir.run_with(&[], &[&PACK[..], &["--json", "-q"]].concat()).code, 0, "once more is nothing");
+    // What a report links is there.
+    assert_eq!(dir.run_with(&[], &["report", "night", "-o", "report.html", "-q"]).code, 0);
+    let report = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
+    let links: Vec<&str> = report.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(links.len() >= 4 && links.iter().all(|link| dir.path().join(link).is_file()), "{links:?}");
+    std::fs::remove_file(dir.path().join("report.html")).unwrap();
     // By itself, as an auditor gets it.
     let record = format!("./workspaces/{}", names[0]);
     assert_eq!(dir.run_with(&[], &["audit", "verify", &record]).code, 0);
@@ -182,4 +192,23 @@ fn a_crash_leaves_the_folder_or_the_record_whole() {
         assert_eq!(found.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "{point}");
         assert_eq!(found, before, "{point}");
     }
+}
+
+#[test]
+fn what_a_killed_export_left_is_swept_by_the_next_prune() {
+    let (dir, ids) = with_ended_jobs();
+    let workspaces = dir.path().join("workspaces");
+    let left = |at: u64| {
+        let moment = uuid::Timestamp::from_unix(uuid::NoContext, at, 0);
+        let path = workspaces.join(format!(".overnight-tmp-{}", uuid::Uuid::new_v7(moment).simple()));
+        std::fs::write(&path, b"half of a record").unwrap();
+        path
+    };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let (old, held, young) = (left(now - 3_600), left(now - 3_601), left(now));
+    let writer = std::fs::File::open(&held).unwrap();
+    writer.lock().unwrap();
+    assert_eq!(dir.run_with(&[], &["prune", "--older-than", "0s", "--pack", "-q"]).code, 0);
+    assert_eq!([old, held, young].map(|path| path.exists()), [false, true, true]);
+    assert!(workspaces.join(format!("{}.zip", ids[0])).exists());
 }

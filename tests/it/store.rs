@@ -516,6 +516,22 @@ async fn jobs_are_listed_newest_first(place: Place) {
     assert_eq!(rows, [store.job(id(3)).await.unwrap().unwrap(), store.job(id(5)).await.unwrap().unwrap()]);
 }
 
+#[tokio::test]
+async fn a_file_that_was_read_at_once_by_many_has_nothing_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("a.db").display());
+    connect(&url).await.unwrap().close().await;
+    for _ in 0..200 {
+        let store = overnight::store::connect_to_read(&url).await.unwrap().unwrap();
+        let look = || store.job_totals();
+        // Their connections go back to the pool at the moment at which it is closed.
+        let _ = tokio::join!(look(), look(), look(), look());
+        store.close().await;
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["a.db"]);
+    }
+}
+
 async fn what_a_database_refuses_does_not_fail_a_job(place: Place) {
     let store = place.store().await;
     let nul = || "a\0b".to_owned();

@@ -2,7 +2,10 @@
 //! it is whole, so that nothing half-written lies there where a signature or a time-stamp doesn't come.
 
 use super::{RecordError, record::SCRIPT_FILE};
-use crate::workspace::hash;
+use crate::{
+    runner::now,
+    workspace::{Workspace, files::temporary_name, hash},
+};
 use std::{
     collections::BTreeMap,
     fs::File,
@@ -31,8 +34,12 @@ impl RecordZip {
             return Err(RecordError::Exists { path: path.display().to_string() });
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new().prefix(".overnight-record-").tempfile_in(folder);
+        // Named as all that is unfinished, and held: what a crash leaves is swept as nobody's.
+        Workspace::sweep_at_times(folder, now());
+        let file = tempfile::Builder::new().prefix(&temporary_name()).rand_bytes(0).tempfile_in(folder);
         let file = file.map_err(|cause| failed(path, cause))?;
+        // Where a file system knows no locks, its age has to do.
+        let _ = file.as_file().lock();
         let zip = ZipWriter::new(BufWriter::new(file.reopen().map_err(|cause| failed(path, cause))?));
         Ok(Self { path: path.to_owned(), file, zip, listed: BTreeMap::new() })
     }

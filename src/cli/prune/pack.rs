@@ -43,7 +43,8 @@ pub(super) async fn pack_jobs(app: &AppContext, least: u64, dry: bool, as_json: 
     for page in app.store.job_ids(&JobFilter::default()).await?.chunks(JOBS_AT_ONCE) {
         let jobs = ended_jobs(app, page, least).await?;
         let mut folders = Vec::new();
-        for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun() && !known.is_stored()) {
+        for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun() && !known.is_stored())
+        {
             let Ok(path) = app.workspace(known) else { continue };
             if Workspace::open(&path).is_ok_and(|workspace| workspace.is_packed()) {
                 continue;

@@ -20,11 +20,7 @@ pub(super) struct FetchedDeliverables {
 
 impl FetchedDeliverables {
     /// Fetches what `jobs`, each with the key of its manifest, delivered, if a store is configured, to beside `collected`, the folder to collect into.
-    pub(super) async fn fetch(
-        app: &AppContext,
-        jobs: &[(JobId, String)],
-        collected: &Path,
-    ) -> Result<Self, CliError> {
+    pub(super) async fn fetch(app: &AppContext, jobs: &[(JobId, String)], collected: &Path) -> Result<Self, CliError> {
         let mut fetched = Self::default();
         let Some(workspace_store) = workspace_store::open(&app.settings)?.filter(|_| !jobs.is_empty()) else {
             return Ok(fetched);

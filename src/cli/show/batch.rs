@@ -12,12 +12,7 @@ use crate::{
     report::batch::Waiting,
     store::{BatchRow, BatchTotals},
 };
-use overnight_core::job::{
-    id::JobId,
-    record::JobStatus,
-    time::Timestamp,
-    time::duration,
-};
+use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp, time::duration};
 use serde::Serialize;
 use std::fmt::Write;
 use uuid::Uuid;

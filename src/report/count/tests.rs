@@ -55,6 +55,7 @@ fn job(place: u128) -> JobFacts {
         holds: Vec::new(),
         deliverables: Vec::new(),
         workspace: "w".to_owned(),
+        packed: false,
         record: RecordState::Whole,
         record_fault: None,
         batch: None,
@@ -254,6 +255,8 @@ fn links_are_seen_from_the_folder_of_the_report() {
     let to = |path| links.file(&done, &file(path, FileState::AsDelivered));
     assert_eq!(to("output/a b|(c)&<d>.md").as_deref(), Some("../ws/1/output/a%20b%7C%28c%29%26%3Cd%3E.md"));
     assert_eq!(links.file(&done, &file("a", FileState::Missing)), None);
+    let packed = JobFacts { packed: true, ..done.clone() };
+    assert_eq!(links.file(&packed, &file("output/a", FileState::AsDelivered)).as_deref(), Some("../ws/1.zip"));
     assert_eq!(links.review(done.id), Some(format!("./re:view/{}.html", done.id)));
     let served = ReportLinks::new(Path::new("/night"), Some("https://desk.example/review"));
     assert_eq!(served.review(done.id), Some(format!("https://desk.example/review/{}.html", done.id)));

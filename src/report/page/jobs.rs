@@ -25,7 +25,8 @@ pub(super) fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section
     .with_minor(&["BYTES", "STATUS", "STATE"]);
     let rows = report.jobs.iter().take_while(|_| sums.files > 0).flat_map(|job| {
         let row = |file: &FileFacts| {
-            let path = format!("{}/{}", job.workspace, file.path);
+            let record = if job.packed { ".zip" } else { "" };
+            let path = format!("{}{record}/{}", job.workspace, file.path);
             vec![
                 named(&job, style),
                 state(&job),

@@ -23,10 +23,13 @@ struct SubmittedJob<'j> {
     documents: i64,
     /// JSON within JSON: the column is text.
     sources: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     documents_sha256: Option<Cow<'j, str>>,
     priority: i32,
     place_in_line: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     run_after: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     group_key: Option<Cow<'j, str>>,
     max_attempts: u32,
     is_held: bool,

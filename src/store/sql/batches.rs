@@ -119,8 +119,7 @@ impl<E: Engine> BatchStore for E {
     }
 
     async fn batch_work(&self, batch: Uuid) -> Result<BatchWork, StoreError> {
-        let (turns, tokens_in, tokens_out, worked_ms): (i64, i64, i64, i64) =
-            self.one(WORK, values![batch]).await?;
+        let (turns, tokens_in, tokens_out, worked_ms): (i64, i64, i64, i64) = self.one(WORK, values![batch]).await?;
         let waiting: Vec<(String, Option<String>, Option<String>, i64, Option<DbTime>)> =
             self.query(WAITING, values![batch]).await?;
         let read = RowReader { database: self.database(), row: format!("batch {batch}") };

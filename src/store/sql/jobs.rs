@@ -106,7 +106,8 @@ async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
 }
 
 /// A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
-const WORKED_SINCE: &str = "(created >= $ or updated >= $ or status in ('queued', 'running', 'held') and hold_reason is null)";
+const WORKED_SINCE: &str =
+    "(created >= $ or updated >= $ or status in ('queued', 'running', 'held') and hold_reason is null)";
 
 /// The query for a list: only with the conditions that it has, so that each finds its index.
 fn job_list(filter: &JobFilter) -> SqlStatement {

@@ -77,8 +77,7 @@ impl<E: Engine> ListStore for E {
     }
 
     async fn all_ids(&self) -> Result<Vec<Uuid>, StoreError> {
-        let ids: Vec<(DbId,)> =
-            self.query("select id from jobs union all select id from batches", values![]).await?;
+        let ids: Vec<(DbId,)> = self.query("select id from jobs union all select id from batches", values![]).await?;
         Ok(ids.into_iter().map(|(id,)| id.0).collect())
     }
 
