@@ -4,9 +4,10 @@
 #   benches/scale.sh PROGRAM JOBS FOLDER [DATABASE_URL]
 #
 # FOLDER is made, and holds all that is made; without a URL the database is a SQLite file in it. One document a job, worked
-# with the offline model, four at once. It runs on Linux only, because it reads /proc.
+# with the offline model, four at once; WORK_FOR=20m works no longer than that, and the rest stays queued. It runs on Linux only,
+# because it reads /proc.
 set -euo pipefail
-(($# >= 3)) || { sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; }
+(($# >= 3)) || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
 program=$(realpath "$1") jobs=$2 folder=$3 url=${4:-}
 mkdir -- "$folder" && cd -- "$folder"
 export OVERNIGHT_WORKSPACES=$PWD/workspaces
@@ -29,8 +30,14 @@ peak() { # peak PID: the most memory that a process had, until it ends
 }
 
 row() { # row NAME NANOSECONDS PEAK_KIB BYTES
+    local jobs=$jobs
+    case $1 in work | prune*) jobs=$(ended) ;; esac
     awk -v name="$1" -v ns="$2" -v kib="$3" -v bytes="$4" -v jobs="$jobs" 'BEGIN {
         printf "| %s | %d | %.1f s | %.3f ms | %.0f MiB | %.1f KB |\n", name, jobs, ns / 1e9, ns / 1e6 / jobs, kib / 1024, bytes / 1000 }'
+}
+
+ended() { # of the jobs, those that have ended, and one at least
+    "$program" show many --json -q | awk -F '[:,]' '$1 ~ /"completed"/ { print ($2 > 0 ? $2 + 0 : 1) }'
 }
 
 measure() { # measure NAME ARGUMENTS…
@@ -47,7 +54,7 @@ measure() { # measure NAME ARGUMENTS…
 echo '| step | jobs | time | a job | peak memory | printed |'
 echo '|---|---|---|---|---|---|'
 measure submit submit extract-requirements -d docs --each --batch many --json -q
-measure work work --until-empty --concurrency 4 -q
+measure work work --until-empty --concurrency 4 ${WORK_FOR:+--drain-after "$WORK_FOR"} -q
 measure 'report, HTML' report many -o report.html -q
 measure 'report --collect' report many --collect results -o collected.json -q
 measure 'export, CSV' export many -o records.csv -q

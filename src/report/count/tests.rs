@@ -248,6 +248,46 @@ fn a_report_begins_with_what_is_done_what_it_cost_and_what_needs_a_person() {
 }
 
 #[test]
+fn a_page_shows_some_of_very_many_jobs_and_says_so() {
+    use crate::report::{
+        markdown::markdown,
+        page::{Page, Style},
+    };
+    let file =
+        FileFacts { path: "output/a".to_owned(), sha256: "0".repeat(64), bytes: 2, state: FileState::AsDelivered };
+    let failed = |place| JobFacts {
+        status: JobStatus::Failed,
+        reason: Some("x".repeat(400)),
+        deliverables: vec![file.clone()],
+        ..job(place)
+    };
+    // More than is kept in memory.
+    let report = report((1..=12_001).map(failed).collect());
+    let links = ReportLinks::default();
+    let style = Style { minute: &|_| String::new(), id: &|id| id.to_string(), links: &links };
+    let page = Page::of(&report, &style);
+    report.jobs.check().unwrap();
+    let shown = page.sections.iter().filter_map(|section| {
+        let table = section.table.as_ref()?;
+        (table.rows.len() > 9).then_some((section.title, table.rows.len(), table.more))
+    });
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            ("What needs a person", 10_000, 7_001),
+            ("The slowest jobs", 10, 0),
+            ("The dearest jobs", 10, 0),
+            ("Deliverables", 10_000, 2_001),
+            ("All jobs", 10_000, 2_001)
+        ]
+    );
+    assert!(markdown(&page).contains("\n2001 more: the report as JSON"));
+    let last = page.sections.last().and_then(|section| section.table.as_ref()?.rows.last()?.last()).unwrap();
+    assert_eq!(last.text, JobId(Uuid::from_u128(10_000)).to_string());
+    assert_eq!(serde_json::to_value(&report).unwrap()["jobs"].as_array().unwrap().len(), 12_001);
+}
+
+#[test]
 fn links_are_seen_from_the_folder_of_the_report() {
     let file = |path: &str, state| FileFacts { path: path.to_owned(), sha256: String::new(), bytes: 1, state };
     let done = JobFacts { workspace: "/night/ws/1".to_owned(), ..job(1) };

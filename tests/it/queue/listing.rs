@@ -1,8 +1,11 @@
 //! Lists: pages, names, and which rows have changed.
 
-use super::{A, MINUTE, Place, batch, batch_id, id, on_both, queued};
-use overnight::store::{JobPageQuery, QueuedJob, Store};
-use overnight_core::job::{id::JobId, record::JobStatus};
+use super::{A, MINUTE, Place, at, at_work, batch, batch_id, checkpoint, id, on_both, queued};
+use overnight::store::{BatchWork, JobPageQuery, JobTarget, QueuedJob, RecentWork, Store, WaitingJobs};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobState, JobStatus},
+};
 use std::collections::BTreeSet;
 
 async fn pages_of_a_list(place: Place) {
@@ -38,6 +41,43 @@ async fn pages_of_a_list(place: Place) {
     let mut names: Vec<_> = heads.values().map(|head| head.name.clone().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["night 1", "night 2"]);
+}
+
+async fn sums_of_a_batch(place: Place) {
+    let store = place.store().await;
+    let work = async || store.batch_work(batch_id(1)).await.unwrap();
+    let pace = async || store.recent_work(batch_id(1), 2).await.unwrap();
+    assert_eq!((work().await, pace().await), (BatchWork::default(), RecentWork::default()));
+    let until =
+        |number, hour| QueuedJob { run_after: Some(at(&format!("2099-01-01T{hour}:00:00.000Z"))), ..queued(number) };
+    let jobs = [queued(1), queued(2), queued(3), queued(4), queued(5), until(6, "09"), until(7, "08")];
+    store.submit(&batch(1), &jobs, false).await.unwrap();
+    store.submit(&batch(2), &[queued(30)], false).await.unwrap();
+    store.claim_next(A, "here", 4, MINUTE).await.unwrap();
+    for (number, worked_ms, status) in [
+        (1, 700, JobStatus::Completed),
+        (2, 300, JobStatus::Partial),
+        (3, 900, JobStatus::Failed),
+        (4, 0, JobStatus::Completed),
+    ] {
+        let completed_at = Some(at(&format!("2026-11-22T0{number}:00:00.000Z")));
+        let state = JobState { status, worked_ms, completed_at, turns: 5, tokens_in: 70, tokens_out: 3, ..at_work() };
+        store.checkpoint(id(number), 1, &checkpoint(state)).await.unwrap();
+    }
+    store.hold(JobTarget::Job(id(5)), HoldReason::Paused, None).await.unwrap();
+    let mut found = work().await;
+    found.waiting.sort_by_key(|alike| (alike.status == JobStatus::Held, alike.until));
+    let alike = |status, hold_reason, jobs, until| WaitingJobs { status, hold_reason, host: None, jobs, until };
+    let waiting = vec![
+        alike(JobStatus::Queued, None, 2, Some(at("2099-01-01T08:00:00.000Z"))),
+        alike(JobStatus::Held, Some(HoldReason::Paused), 1, None),
+    ];
+    assert_eq!(found, BatchWork { turns: 20, tokens_in: 280, tokens_out: 12, worked_ms: 1_900, waiting });
+    let ends = [4, 3].map(|hour| at(&format!("2026-11-22T0{hour}:00:00.000Z"))).to_vec();
+    assert_eq!(pace().await, RecentWork { ends, middle_ms: Some(300) });
+    let ids: BTreeSet<_> = store.all_ids().await.unwrap().into_iter().collect();
+    let expected = (1..8).chain([30]).map(|number| id(number).0).chain([batch_id(1), batch_id(2)]);
+    assert_eq!(ids, expected.collect());
 }
 
 /// Who asks again from the horizon on, and leaves out what was seen. Another database of the same server may hold the horizon.
@@ -79,6 +119,7 @@ async fn each_committed_change_is_told(place: Place) {
 
 on_both! {
     pages_of_a_list
+    sums_of_a_batch
     each_committed_change_is_told
 }
 
