@@ -178,6 +178,7 @@ fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn unwritten(error: io::Error) -> CliError {
     CliError::failed(format!("what the report is made from can't be written aside ({error})"))
 }

@@ -231,6 +231,7 @@ pub struct JobQueueFacts {
 }
 
 /// One job. Its fields are a promise; a value that isn't known is null.
+#[expect(clippy::struct_excessive_bools, reason = "facts that are each true or not, as they are told in JSON")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobFacts {
     pub id: JobId,

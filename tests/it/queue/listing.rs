@@ -46,8 +46,8 @@ async fn pages_of_a_list(place: Place) {
 async fn sums_of_a_batch(place: Place) {
     let store = place.store().await;
     let work = async || store.batch_work(batch_id(1)).await.unwrap();
-    let pace = async || store.recent_work(batch_id(1), 2).await.unwrap();
-    assert_eq!((work().await, pace().await), (BatchWork::default(), RecentWork::default()));
+    let recent = async || store.recent_work(batch_id(1), 2).await.unwrap();
+    assert_eq!((work().await, recent().await), (BatchWork::default(), RecentWork::default()));
     let until =
         |number, hour| QueuedJob { run_after: Some(at(&format!("2099-01-01T{hour}:00:00.000Z"))), ..queued(number) };
     let jobs = [queued(1), queued(2), queued(3), queued(4), queued(5), until(6, "09"), until(7, "08")];
@@ -74,7 +74,7 @@ async fn sums_of_a_batch(place: Place) {
     ];
     assert_eq!(found, BatchWork { turns: 20, tokens_in: 280, tokens_out: 12, worked_ms: 1_900, waiting });
     let ends = [4, 3].map(|hour| at(&format!("2026-11-22T0{hour}:00:00.000Z"))).to_vec();
-    assert_eq!(pace().await, RecentWork { ends, middle_ms: Some(300) });
+    assert_eq!(recent().await, RecentWork { ends, middle_ms: Some(300) });
     let ids: BTreeSet<_> = store.all_ids().await.unwrap().into_iter().collect();
     let expected = (1..8).chain([30]).map(|number| id(number).0).chain([batch_id(1), batch_id(2)]);
     assert_eq!(ids, expected.collect());
