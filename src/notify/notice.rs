@@ -139,6 +139,8 @@ impl NoticeNeed {
         let state = &row.state;
         let kind = match state.status {
             JobStatus::Failed => NeedKind::Failed,
+            // A person has looked at it, and takes it as it is.
+            JobStatus::Blocked | JobStatus::Partial if state.approved_by.is_some() => return None,
             JobStatus::Partial => NeedKind::Partial,
             JobStatus::Blocked => NeedKind::Blocked,
             JobStatus::Held => match state.hold_reason? {
