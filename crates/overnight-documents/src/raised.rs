@@ -3,7 +3,7 @@
 //!
 //! - figures and their signs as Unicode has them: `10⁵`, `H₂O`, `250⁴`, `cm⁻¹`
 //! - all else behind `^` or `_`, in brackets where it is more than one word or number: `x^n`, `a_i`, `2^(n+1)`
-//! - what nobody takes for a power stays as it is: `1st`, `3ème`, `[7]`, whole sentences
+//! - what nobody takes for a power stays as it is: `1st`, `3ème`, `[7]`, `fee*`, `Name®`, whole sentences
 //!
 //! For who looks for a quote, all ways of writing are one: `10⁵` is `10^5`.
 
@@ -18,6 +18,8 @@ pub(crate) enum BaselineShift {
 
 /// From so many characters on it is a text that is set small.
 const MAX_SCRIPT: usize = 24;
+/// Signs of notes and of trade, which stand high by themselves.
+const NOTE_SIGNS: &str = "*∗†‡§¶#®©™℠";
 const PLAIN: &str = "0123456789+-=()";
 const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾";
 const LOWERED: &str = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎";
@@ -55,7 +57,12 @@ pub(crate) fn push(line: &mut String, script: BaselineShift, run: &str) {
     let is_bracketed = text.starts_with('[') && text.ends_with(']');
     let is_ending =
         before.is_none_or(char::is_numeric) && is_all(text, char::is_alphabetic) && text.chars().nth(1).is_some();
-    if text.is_empty() || is_bracketed || is_ending || text.chars().any(|found| is_written(found, script)) {
+    if text.is_empty()
+        || is_bracketed
+        || is_ending
+        || is_all(text, |found| NOTE_SIGNS.contains(found))
+        || text.chars().any(|found| is_written(found, script))
+    {
         return line.push_str(run);
     }
     let (lead, trail) = run.split_once(text).unwrap_or_default();
@@ -143,6 +150,7 @@ mod tests {
             ("fee", BaselineShift::Raised, "a)", "fee^a)"),
             ("the 1", BaselineShift::Raised, "st", "the 1st"),
             ("said", BaselineShift::Raised, "[7]", "said[7]"),
+            ("fee", BaselineShift::Raised, "*†", "fee*†"),
             ("m", BaselineShift::Raised, "²", "m²"),
             ("x", BaselineShift::Level, "2", "x2"),
             ("so", BaselineShift::Raised, "this is a sentence", "so this is a sentence"),

@@ -1,5 +1,7 @@
 //! What stands on a page: characters with the place where each is drawn.
 
+use super::pictures::Picture;
+
 /// Which ways text runs: in steps of a quarter turn against the clock from left to right, and at a slant to each.
 pub(super) const TURNS: usize = 8;
 pub(super) const QUARTERS: u8 = 4;
@@ -33,6 +35,8 @@ pub(super) struct PaintedPage {
     pub(super) glyphs: Vec<Glyph>,
     /// Images painted.
     pub(super) images: u64,
+    /// Those of a size to be seen, from the top.
+    pub(super) pictures: Vec<Picture>,
     /// How much of the paper the largest of them covers, from 0 to 1.
     pub(super) covered: f64,
     /// Areas and lines painted, and the curves that they are made of.

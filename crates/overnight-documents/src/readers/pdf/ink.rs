@@ -1,6 +1,6 @@
 //! How text is painted: whether anybody sees it, and whether a line runs through it.
 
-use unpdf::parser::backend::PdfValue;
+use unpdf::parser::backend::{PageBox, PdfValue};
 
 use super::glyphs::{Glyph, Matrix};
 use super::paint::number;
@@ -16,6 +16,8 @@ const MAX_LOOKS: usize = 20_000_000;
 /// A line through text is no thicker than this, in points, and runs at this height of it, in sizes of the font.
 const THIN: f64 = 1.6;
 const MIDDLE: std::ops::RangeInclusive<f32> = 0.12..=0.45;
+/// The middle of letters, as a share of an area around them, from below.
+const STRUCK_AT: f64 = 0.45;
 
 /// How text and areas are painted now.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,12 +48,14 @@ impl Ink {
 }
 
 /// A box on the page, in points: left, low, right, high.
-type Box4 = [f64; 4];
+pub(super) type Box4 = [f64; 4];
 
 /// What is painted besides text.
 #[derive(Debug, Default)]
 pub(super) struct PaintedAreas {
     path: Option<Box4>,
+    /// What is painted later is cut by the path.
+    is_clip: bool,
     /// Not white.
     areas: Vec<Box4>,
     lines: Vec<Box4>,
@@ -73,29 +77,45 @@ impl PaintedAreas {
         }
     }
 
-    /// The path is painted, or only ended.
-    pub(super) fn paint(&mut self, ink: Ink, is_filled: bool, is_drawn: bool) {
-        let Some(path) = self.path.take() else { return };
+    /// The path, when it is painted, will cut what is painted behind it.
+    pub(super) const fn clip(&mut self) {
+        self.is_clip = true;
+    }
+
+    /// The path is painted, or only ended. The box around it where it cuts what is painted later.
+    pub(super) fn paint(&mut self, ink: Ink, is_filled: bool, is_drawn: bool) -> Option<Box4> {
+        let is_clip = std::mem::take(&mut self.is_clip);
+        let path = self.path.take()?;
         if (is_filled && !ink.is_white || is_drawn) && path[3] - path[1] <= THIN && path[2] - path[0] > THIN {
             Self::keep(&mut self.lines, path, &mut self.is_full);
         }
         if is_filled && !ink.is_white {
             Self::keep(&mut self.areas, path, &mut self.is_full);
         }
+        is_clip.then_some(path)
     }
 
-    /// An image, or colours that run into each other.
-    pub(super) fn cover(&mut self, to_page: Matrix, is_everywhere: bool) {
+    /// Lines through areas that somebody marked as struck out.
+    pub(super) fn strike(&mut self, areas: &[PageBox]) {
+        for area in areas {
+            let [left, low, right, high] = [area.llx, area.lly, area.urx, area.ury].map(f64::from);
+            let middle = low + STRUCK_AT * (high - low);
+            Self::keep(&mut self.lines, [left, middle, right, middle], &mut self.is_full);
+        }
+    }
+
+    /// An image, or colours that run into each other. The box around it, where it has one.
+    pub(super) fn cover(&mut self, to_page: Matrix, is_everywhere: bool) -> Option<Box4> {
         if is_everywhere {
             self.is_full = true;
-            return;
+            return None;
         }
         let corners = [0, 0, 1, 0, 0, 1, 1, 1].map(PdfValue::Integer);
         let path = self.path.take();
         self.add(to_page, &corners, false);
-        if let Some(area) = std::mem::replace(&mut self.path, path) {
-            Self::keep(&mut self.areas, area, &mut self.is_full);
-        }
+        let area = std::mem::replace(&mut self.path, path)?;
+        Self::keep(&mut self.areas, area, &mut self.is_full);
+        Some(area)
     }
 
     fn keep(areas: &mut Vec<Box4>, area: Box4, is_full: &mut bool) {

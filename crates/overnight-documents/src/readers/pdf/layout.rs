@@ -8,8 +8,10 @@ use super::direction;
 use super::letters::is_letter_from_right;
 use super::line_spacing::line_step;
 use super::rows::{WordGroup, joined};
+use super::scripts::{BEHIND, shifts};
 use super::tables::{TableRow, tables};
 use super::words::{WORD_GAP, Word};
+use crate::raised::{self, BaselineShift};
 
 /// Words whose bases are nearer than this, in sizes of the font, are on one line: raised and lowered characters.
 const LINE_SHIFT: f32 = 0.5;
@@ -23,6 +25,8 @@ const LINE_GAP: f32 = 1.5;
 /// A word further than this before the end of the last one, in sizes of the font, is of another line: stacked marks,
 /// and cells that run into each other.
 const LINE_OVERLAP: f32 = 0.5;
+/// Raised characters at the beginning of a line are no smaller than this, of its size.
+const NOTE_SIZE: f32 = 0.5;
 /// Words whose bases fall into one row of this height, in points, are looked at from the left to the right.
 const ROW: f32 = 4.0;
 /// So many rows are looked through for the word furthest to the left, so as not to begin with a raised one.
@@ -312,13 +316,14 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
         let mut line = vec![seed];
         let mut last = first;
         loop {
-            let shift = LINE_SHIFT * size;
+            // The number of a note may begin its line.
+            let most = LINE_SHIFT * size / NOTE_SIZE;
             let mut nearest: Option<(f32, usize)> = None;
-            for at in pool.range(first.base - shift, first.base + shift) {
+            for at in pool.range(first.base - most, first.base + most) {
                 let word = &words[pool.order[at]];
                 let gap = word.start - last.end;
                 if !pool.is_taken[at]
-                    && (word.base - first.base).abs() <= shift
+                    && (word.base - first.base).abs() <= (LINE_SHIFT * size.max(word.size)).min(most)
                     // Two lines of small text may stand beside one large sign.
                     && (word.base - last.base).abs() <= LINE_SHIFT * word.size.max(last.size)
                     && word.start >= last.start
@@ -351,34 +356,51 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
 /// The line of the words `line`, of which there is one at least.
 fn line_of(words: &[Word], line: &[usize]) -> WordLine {
     let space = space(words, line);
+    let shifts = shifts(words, line);
     let (mut text, mut placed) = (String::new(), Vec::with_capacity(line.len()));
-    let mut last: Option<&Word> = None;
-    for (nth, &index) in line.iter().enumerate() {
-        let word = &words[index];
-        if let Some(last) = last
-            && (word.start - last.end >= space.unwrap_or(least_space(last, word)) || is_apart(last, word))
-        {
+    let is_parted = |nth: usize| {
+        let (last, word) = (&words[line[nth - 1]], &words[line[nth]]);
+        let least = if shifts[nth - 1] == shifts[nth] {
+            space.unwrap_or(least_space(last, word))
+        } else {
+            BEHIND * last.size.max(word.size)
+        };
+        word.start - last.end >= least || is_apart(last, word)
+    };
+    let mut nth = 0;
+    while nth < line.len() {
+        let word = &words[line[nth]];
+        let goes_on = |&next: &usize| {
+            shifts[next] == shifts[nth]
+                && shifts[nth] != BaselineShift::Level
+                && words[line[next]].is_struck == word.is_struck
+        };
+        let end = (nth + 1..line.len()).take_while(goes_on).last().map_or(nth + 1, |last| last + 1);
+        if nth > 0 && is_parted(nth) {
             text.push(' ');
         }
-        if word.is_struck && !last.is_some_and(|last| last.is_struck) {
+        if word.is_struck && !nth.checked_sub(1).is_some_and(|last| words[line[last]].is_struck) {
             text.push_str(STRUCK);
+        }
+        let mut run = word.text.clone();
+        for next in nth + 1..end {
+            if is_parted(next) {
+                run.push(' ');
+            }
+            run.push_str(&words[line[next]].text);
         }
         let from = text.len();
-        text.push_str(&word.text);
-        placed.push(PlacedWord::new(word, from, text.len()));
-        if word.is_struck && !follows(line, nth, words) {
+        raised::push(&mut text, shifts[nth], &run);
+        placed.extend(line[nth..end].iter().map(|&at| PlacedWord::new(&words[at], from, text.len())));
+        if word.is_struck && !line.get(end).is_some_and(|&next| words[next].is_struck) {
             text.push_str(STRUCK);
         }
-        last = Some(word);
+        nth = end;
     }
-    let first = line.first().map(|&index| &words[index]);
-    let (base, start) = first.map_or((0.0, 0.0), |first| (first.base, first.start));
+    let level = shifts.iter().position(|&shift| shift == BaselineShift::Level).unwrap_or_default();
+    let base = line.get(level).map_or(0.0, |&at| words[at].base);
+    let start = line.first().map_or(0.0, |&at| words[at].start);
     WordLine { text, base, start, cells: Vec::new(), words: placed }
-}
-
-/// Whether the word behind the `nth` of a line is struck through too.
-fn follows(line: &[usize], nth: usize, words: &[Word]) -> bool {
-    line.get(nth + 1).is_some_and(|&next| words[next].is_struck)
 }
 
 /// How wide a gap is at least that parts two words. Letters from the right are often drawn one by one.

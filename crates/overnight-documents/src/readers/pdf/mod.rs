@@ -6,9 +6,9 @@
 //!   text is of any language
 //! - `fonts`, `to_unicode`: what fonts say of themselves that the library drops
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`);
-//!   `ink`: whether anybody sees it
+//!   `ink`: whether anybody sees it; `pictures`: what else there is to see
 //! - `words`, `accents`: characters → words; `tables`: words → tables; `layout`, `line_spacing`: the other words → blocks of
-//!   lines; `rows`: blocks side by side → rows; `direction`, `letters`: lines as they are read; `reading_order`: blocks in reading order;
+//!   lines; `rows`: blocks side by side → rows; `scripts`: raised and lowered characters; `direction`, `letters`: lines as they are read; `reading_order`: blocks in reading order;
 //!   `write`: their text
 //! - `picture`: a page as an image, with the places of quotes on it
 //!
@@ -29,11 +29,13 @@ mod letters;
 mod line_spacing;
 mod paint;
 mod picture;
+mod pictures;
 mod plausible;
 mod read;
 mod reading_order;
 mod repair;
 mod rows;
+mod scripts;
 mod show;
 mod tables;
 mod to_unicode;

@@ -10,7 +10,8 @@ use super::annotations::Overlay;
 use super::content::{actual_text, nesting, part, without_dictionaries};
 use super::fonts::{Font, Fonts};
 use super::glyphs::{Glyph, Matrix, PaintedPage};
-use super::ink::{Ink, PaintedAreas};
+use super::ink::{Box4, Ink, PaintedAreas};
+use super::pictures::{overlap, pictures};
 
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
@@ -34,11 +35,13 @@ pub(super) fn page(document: &RawBackend, fonts: &Fonts, id: (u32, u16), overlay
         Ok(content) => {
             painter.page.damaged += content.undecodable_streams as u64;
             painter.run(&content.data, ResourceScope::page(id), 0);
+            painter.areas.strike(&document.struck_out_areas(id));
         }
         Err(_) => painter.page.damaged += 1,
     }
     for drawn in overlay.iter().flat_map(|overlay| &overlay.drawn) {
         painter.reset();
+        painter.is_overlay = true;
         painter.state.to_page = drawn.to_page;
         painter.run(&drawn.content, ResourceScope::form(id, drawn.id), 1);
     }
@@ -59,6 +62,8 @@ pub(super) struct GraphicsState {
     pub(super) leading: f64,
     pub(super) rise: f64,
     pub(super) ink: Ink,
+    /// Outside of it nothing is seen.
+    pub(super) clip: Box4,
 }
 
 /// A part of the content that says itself which characters its shapes stand for.
@@ -78,6 +83,9 @@ pub(super) struct Painter<'a> {
     pub(super) text: Matrix,
     pub(super) areas: PaintedAreas,
     marked: Vec<ActualText>,
+    pieces: Vec<Box4>,
+    /// What lies over the page is painted.
+    is_overlay: bool,
     content_left: usize,
     forms_left: usize,
     pub(super) paper: PageBox,
@@ -97,6 +105,7 @@ impl<'a> Painter<'a> {
             leading: 0.0,
             rise: 0.0,
             ink: Ink::default(),
+            clip: [f64::MIN, f64::MIN, f64::MAX, f64::MAX],
         };
         Self {
             document,
@@ -108,6 +117,8 @@ impl<'a> Painter<'a> {
             text: Matrix::IDENTITY,
             areas: PaintedAreas::default(),
             marked: Vec::new(),
+            pieces: Vec::new(),
+            is_overlay: false,
             content_left: MAX_CONTENT,
             forms_left: MAX_FORMS,
             paper: document.page_box(id),
@@ -135,6 +146,8 @@ impl<'a> Painter<'a> {
         for (glyph, is_struck) in self.page.glyphs.iter_mut().zip(struck) {
             glyph.is_struck = is_struck;
         }
+        let PageBox { llx, lly, urx, ury } = self.paper;
+        self.page.pictures = pictures(&self.pieces, [llx, lly, urx, ury].map(f64::from));
         self.page
     }
 
@@ -241,17 +254,18 @@ impl<'a> Painter<'a> {
                 self.page.curves += 1;
                 self.areas.add(self.state.to_page, operands, false);
             }
-            "n" => self.areas.paint(self.state.ink, false, false),
+            "W" | "W*" => self.areas.clip(),
+            "n" => self.paint_path(false, false),
             "Tr" => self.state.ink.set_rendering(number(0)),
             "g" | "rg" | "k" | "sc" | "scn" | "cs" => self.state.ink.set_colour(&operation.operator, operands),
             "sh" => {
                 self.page.shapes += 1;
-                self.areas.cover(self.state.to_page, true);
+                let _ = self.areas.cover(self.state.to_page, true);
             }
             painting @ ("f" | "F" | "f*" | "b" | "b*" | "B" | "B*" | "s" | "S") => {
                 self.page.shapes += 1;
                 let is_line = matches!(painting, "s" | "S");
-                self.areas.paint(self.state.ink, !is_line, is_line);
+                self.paint_path(!is_line, is_line);
             }
             "BMC" | "BDC" => {
                 let marked = ActualText { replacement: actual_text(operands), first: self.page.glyphs.len() };
@@ -278,6 +292,10 @@ impl<'a> Painter<'a> {
                 };
                 let kept = (self.state.clone(), self.line, self.text, self.saved.len());
                 self.state.to_page = Matrix(form.matrix.map(f64::from)).then(self.state.to_page);
+                if let Some(PageBox { llx, lly, urx, ury }) = form.bbox {
+                    let corners = [(llx, lly), (urx, lly), (llx, ury), (urx, ury)];
+                    self.cut(&bounds(corners.map(|(x, y)| self.state.to_page.point(x.into(), y.into()))));
+                }
                 self.run(&content, ResourceScope::form(scope.page, form.id), depth + 1);
                 self.saved.truncate(kept.3);
                 (self.state, self.line, self.text) = (kept.0, kept.1, kept.2);
@@ -292,9 +310,25 @@ impl<'a> Painter<'a> {
     fn image(&mut self) {
         self.page.images += 1;
         let [a, b, c, d, _, _] = self.state.to_page.0;
-        self.areas.cover(self.state.to_page, false);
+        if let Some(area) = self.areas.cover(self.state.to_page, false) {
+            self.pieces.push(overlap(&area, &self.state.clip));
+        }
         let paper = f64::from(self.paper.width() * self.paper.height()).max(1.0);
         self.page.covered = self.page.covered.max((a * d - b * c).abs() / paper);
+    }
+
+    fn paint_path(&mut self, is_filled: bool, is_drawn: bool) {
+        if let Some(path) = self.areas.paint(self.state.ink, is_filled, is_drawn) {
+            self.cut(&path);
+        }
+    }
+
+    /// Nothing outside of `path` is seen any more.
+    fn cut(&mut self, path: &Box4) {
+        // What somebody typed into a field may be longer than its box.
+        if !self.is_overlay {
+            self.state.clip = overlap(&self.state.clip, path);
+        }
     }
 
     fn next_line(&mut self, x: f64, y: f64) {
@@ -331,6 +365,13 @@ pub(super) fn number(value: &PdfValue) -> Option<f64> {
         PdfValue::Real(number) => Some(f64::from(*number)),
         PdfValue::Name(_) | PdfValue::Str(_) | PdfValue::Array(_) | PdfValue::Other => None,
     }
+}
+
+/// The box around four corners.
+fn bounds(corners: [(f64, f64); 4]) -> Box4 {
+    corners.iter().fold([f64::MAX, f64::MAX, f64::MIN, f64::MIN], |[left, low, right, high], &(x, y)| {
+        [left.min(x), low.min(y), right.max(x), high.max(y)]
+    })
 }
 
 fn matrix(operands: &[PdfValue]) -> Matrix {

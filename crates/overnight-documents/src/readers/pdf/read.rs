@@ -14,6 +14,7 @@ use super::damaged_streams::damaged_streams;
 use super::fonts::Fonts;
 use super::glyphs::PaintedPage;
 use super::paint::{MANY_CURVES, SCANNED};
+use super::pictures::Picture;
 use super::plausible::is_gibberish;
 use super::repair::repaired;
 use super::write::WrittenPage;
@@ -35,7 +36,7 @@ pub(crate) struct PdfReader;
 
 impl Reader for PdfReader {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+15"
+        "unpdf 0.52.1+16"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -51,12 +52,14 @@ impl Reader for PdfReader {
         }
         let last = found.keys().next_back().copied();
         let mut hidden = Vec::new();
+        // A picture that stands in the same place of many pages, as that of a letterhead, is told once.
+        let mut told = Vec::new();
         for (&number, &id) in &found {
             if !pages.begin(u64::from(number))? {
                 continue;
             }
             let overlay = loaded.overlays.get(&id);
-            match guarded(|| page(&loaded, id, overlay)) {
+            match guarded(|| page(&loaded, id, overlay, &mut told)) {
                 Some(read) => {
                     tell(&read.text, &read.gaps, pages)?;
                     if read.hidden > 0 {
@@ -78,7 +81,7 @@ impl Reader for PdfReader {
         }
         for range in &hidden {
             pages.note(format!(
-                "text that nobody sees was left out on {range}: invisible, white on white, or without size"
+                "text that nobody sees was left out on {range}: invisible, white on white, cut off, or without size"
             ))?;
         }
         Ok(Unit::Page)
@@ -144,9 +147,11 @@ struct ReadPage {
     hidden: usize,
 }
 
-fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>) -> ReadPage {
+fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>, told: &mut Vec<Picture>) -> ReadPage {
     let mut page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
     page.damaged += u64::from(loaded.torn.contains(&id));
+    page.pictures.retain(|picture| !told.iter().any(|other| picture.is_as(other)));
+    told.extend(&page.pictures);
     let mut text = write::text(&page).text;
     let mut gaps = gaps(&page, &text);
     if is_gibberish(&text) {

@@ -162,7 +162,7 @@ fn text_that_nobody_sees_is_left_out_and_told() {
     let bytes = pages(&[&[seen, white, invisible, tiny, on_dark].concat()]);
     let extracted = crate::extract::extract("a.pdf", &bytes).unwrap();
     assert_eq!(extracted.text, "The fee is 12, and is paid in advance by all\n\non black\n");
-    let told = "text that nobody sees was left out on page 1: invisible, white on white, or without size";
+    let told = "text that nobody sees was left out on page 1: invisible, white on white, cut off, or without size";
     assert_eq!(extracted.notes, [told]);
     // What was recognised in a scan lies behind it.
     let scan = format!("q 600 0 0 800 0 0 cm /I Do Q {invisible} BT /F 10 Tf 50 400 Td (seen) Tj ET");
@@ -186,4 +186,63 @@ fn marks_of_thai_stand_behind_their_letters() {
         "1 begincodespacerange <00> <ff> endcodespacerange 2 beginbfrange <41> <42> <0e01> <49> <49> <0e34> endbfrange";
     let bytes = with_font(&font, &[stream("", table)], "BT /F 10 Tf 50 700 Td (AIB) Tj ET");
     assert_eq!(read(&bytes).unwrap(), ("\u{e01}\u{e34}\u{e02}\n".to_owned(), vec![]));
+}
+
+#[test]
+fn raised_and_lowered_characters_are_kept_apart() {
+    let raised = "BT /F 12 Tf 50 700 Td (The dose is 10) Tj /F 7 Tf 5 Ts (5) Tj 0 Ts /F 12 Tf ( units, the fee EUR 250) Tj \
+                  /F 7 Tf 5 Ts (4) Tj 0 Ts /F 12 Tf (.) Tj ET ";
+    let formula =
+        "BT /F 12 Tf 50 670 Td (H) Tj /F 8 Tf -2 Ts (2) Tj 0 Ts /F 12 Tf (O and x) Tj /F 8 Tf 5 Ts (n+1) Tj ET ";
+    let note = "BT /F 6 Tf 50 93.5 Td (4) Tj /F 10 Tf 8 -3.5 Td (See the tariff of the port,) Tj -8 -12 Td (in force from May.) Tj ET";
+    assert_eq!(
+        text(&[raised, formula, note].concat()),
+        "The dose is 10⁵ units, the fee EUR 250⁴.\n\nH₂O and x^(n+1)\n\n⁴ See the tariff of the port,\nin force from May.\n"
+    );
+}
+
+#[test]
+fn what_is_cut_off_is_not_seen() {
+    let shown = "q 50 690 300 30 re W n BT /F 10 Tf 50 700 Td (The fee is 12, and is paid in advance) Tj ET Q ";
+    let cut =
+        "q 50 590 300 30 re W n BT /F 10 Tf 50 500 Td (beside it) Tj ET Q BT /F 10 Tf 50 400 Td (seen again) Tj ET";
+    let extracted = crate::extract::extract("a.pdf", &pages(&[&[shown, cut].concat()])).unwrap();
+    assert_eq!(extracted.text, "The fee is 12, and is paid in advance\n\nseen again\n");
+    assert_eq!(
+        extracted.notes,
+        ["text that nobody sees was left out on page 1: invisible, white on white, cut off, or without size"]
+    );
+}
+
+#[test]
+fn pictures_are_told_where_they_stand() {
+    // A letterhead in two pieces, a bullet, and a figure between two paragraphs.
+    let head = "q 100 0 0 40 400 750 cm /I Do Q q 100 0 0 40 500 750 cm /I Do Q ";
+    let page = "BT /F 10 Tf 50 700 Td (The figure shows the level.) Tj ET q 5 0 0 5 40 700 cm /I Do Q \
+                q 200 0 0 100 50 400 cm /I Do Q BT /F 10 Tf 50 300 Td (It fell in May.) Tj ET ";
+    let (text, gaps) =
+        read(&pages(&[&[head, page].concat(), &[head, "BT /F 10 Tf 50 700 Td (More) Tj ET"].concat()])).unwrap();
+    let expected = "[picture, top right, 71×14 mm]\n\nThe figure shows the level.\n\n\
+                    [picture, middle left, 71×35 mm]\n\nIt fell in May.\n\x0cMore\n";
+    assert_eq!((text.as_str(), gaps), (expected, vec![]));
+}
+
+#[test]
+fn words_marked_as_struck_out_are_struck() {
+    let marked =
+        "/Annots[<</Type/Annot/Subtype/StrikeOut/Rect[116 698 134 708]/QuadPoints[116 708 134 708 116 698 134 698]>>]";
+    let page = format!(
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>{marked}>>"
+    );
+    let bytes = file(
+        &[
+            b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+            b"<</Type/Pages/Kids[3 0 R]/Count 1>>".to_vec(),
+            page.into_bytes(),
+            stream("", "BT /F 10 Tf 50 700 Td (The fee is ten twelve crowns) Tj ET"),
+            b"<</Type/Font/Subtype/Type1/BaseFont/Courier>>".to_vec(),
+        ],
+        "",
+    );
+    assert_eq!(read(&bytes).unwrap(), ("The fee is ~~ten~~ twelve crowns\n".to_owned(), vec![]));
 }

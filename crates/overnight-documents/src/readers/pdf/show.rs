@@ -155,7 +155,7 @@ impl Painter<'_> {
             let (low, high) = (f64::from(self.paper.lly) + edge, f64::from(self.paper.ury) - edge);
             self.page.is_text_at_edge &= from.1 < low || from.1 > high;
         }
-        let is_white = self.areas.is_unseen(self.state.ink, from, size);
+        let is_unseen = self.areas.is_unseen(self.state.ink, from, size) || self.is_clipped(from, to, size);
         let (quarter, slant) = (turn(direction), slant(direction));
         let (from, to) = (upright(from, slant), upright(to, slant));
         let turn = if slant.is_some() { quarter + QUARTERS } else { quarter };
@@ -175,8 +175,15 @@ impl Painter<'_> {
         let first = self.page.text.len();
         self.page.text.push_str(text);
         let (Ok(from), Ok(to)) = (u32::try_from(first), u32::try_from(self.page.text.len())) else { return };
-        let is_hidden = self.state.ink.is_invisible || size < LEAST_SIZE || is_white;
+        let is_hidden = self.state.ink.is_invisible || size < LEAST_SIZE || is_unseen;
         self.page.glyphs.push(Glyph { from, to, turn, start, end, base, size, is_hidden, is_struck: false });
+    }
+
+    /// Whether its middle lies outside of what is painted, with half a character's size to spare.
+    fn is_clipped(&self, from: (f64, f64), to: (f64, f64), size: f64) -> bool {
+        let [left, low, right, high] = self.state.clip;
+        let (x, y, near) = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1), 0.5 * size);
+        !(left - near..=right + near).contains(&x) || !(low - near..=high + near).contains(&y)
     }
 
     /// Lines too long for the paper go on beside it, where nobody sees them.

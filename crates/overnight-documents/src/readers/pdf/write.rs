@@ -2,6 +2,7 @@
 
 use super::glyphs::{PaintedPage, TURNS};
 use super::layout::{PlacedWord, WordBlock, WordLine, blocks};
+use super::pictures::Picture;
 use super::reading_order::ordered;
 use super::words::{Word, words};
 
@@ -29,18 +30,38 @@ pub(super) fn text(page: &PaintedPage) -> WrittenPage {
     for (turn, _) in turns {
         let before = out.words.len();
         let words = words(page, turn);
+        let mut pictures = if turn == 0 && !words.is_empty() { page.pictures.clone() } else { Vec::new() };
         if words.len() > MAX_WORDS {
             as_painted(&words, &mut out);
         } else {
-            for block in ordered(blocks(&words)) {
+            let blocks = blocks(&words);
+            let top = blocks.iter().map(|block| block.top).fold(f32::MAX, f32::min);
+            for block in ordered(blocks) {
+                pictures.retain(|picture| {
+                    let is_before = picture.is_above(top) || picture.is_before(block.start, block.end, block.top);
+                    if is_before {
+                        tell(picture, &mut out.text);
+                    }
+                    !is_before
+                });
                 write(&block, &mut out);
             }
         }
+        pictures.iter().for_each(|picture| tell(picture, &mut out.text));
         for word in &mut out.words[before..] {
             word.turn = turn;
         }
     }
     out
+}
+
+/// A picture stands by itself.
+fn tell(picture: &Picture, out: &mut String) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&picture.told());
+    out.push('\n');
 }
 
 fn as_painted(words: &[Word], WrittenPage { text: out, words: placed }: &mut WrittenPage) {
