@@ -56,7 +56,7 @@ fn read_line(line: &WordLine, is_from_right: bool, is_mirrored: bool) -> WordLin
             out.text.push_str(CELLS_APART);
         }
         let drawn = &line.text[from..to];
-        let read = as_read(drawn, is_from_right, is_mirrored);
+        let read = with_brackets_around_numbers(&as_read(drawn, is_from_right, is_mirrored));
         let words = line.words.iter().filter(|word| word.from >= from && word.to <= to);
         let begin = out.text.len();
         if read == drawn {
@@ -77,6 +77,30 @@ fn read_line(line: &WordLine, is_from_right: bool, is_mirrored: bool) -> WordLin
         out.text.push_str(&read);
     }
     out
+}
+
+/// A cell with `(12)` where it has `)12(`: some programs store the brackets around a number as they look from the other side,
+/// and numbers run from the left in either script.
+fn with_brackets_around_numbers(read: &str) -> String {
+    let mut characters: Vec<char> = read.chars().collect();
+    let mut open = 0_usize;
+    for at in 0..characters.len() {
+        match characters[at] {
+            '(' => open += 1,
+            ')' if open > 0 => open -= 1,
+            ')' => {
+                let is_of_number = |found: &&char| found.is_numeric() || matches!(found, '.' | ',' | '-' | '%');
+                let number = characters[at + 1..].iter().take_while(is_of_number).count();
+                let end = at + 1 + number;
+                if number > 0 && characters.get(end) == Some(&'(') {
+                    (characters[at], characters[end]) = ('(', ')');
+                    open += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    characters.into_iter().collect()
 }
 
 /// A cell as it is read.
@@ -163,7 +187,7 @@ fn letters(character: char) -> impl Iterator<Item = char> {
 
 #[cfg(test)]
 mod tests {
-    use super::as_read;
+    use super::{as_read, with_brackets_around_numbers};
 
     #[test]
     fn lines_are_put_in_the_order_in_which_they_are_read() {
@@ -183,6 +207,8 @@ mod tests {
             assert_eq!(as_read(drawn, true, true), read);
         }
         assert_eq!(as_read(")1,250(", true, true), "(1,250)");
+        assert_eq!(with_brackets_around_numbers("Profit  )1,250( \u{5d0}"), "Profit  (1,250) \u{5d0}");
+        assert_eq!(with_brackets_around_numbers("f(x)12(y) and )a("), "f(x)12(y) and )a(");
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub(super) fn blocks(words: &[Word]) -> Vec<WordBlock> {
     let mut groups: Vec<WordGroup> = tables.into_iter().map(|table| pool.take_table(table)).collect();
     let step = line_step(words);
     while let Some(seed) = pool.take_first() {
-        groups.push(grow(words, &mut pool, seed, step));
+        groups.push(grow(words, &mut pool, seed, step, &splits));
     }
     let groups = joined(words, groups, &splits);
     let mut blocks: Vec<WordBlock> = groups.into_iter().map(|group| block(words, group)).collect();
@@ -240,8 +240,8 @@ impl GrowingBlock {
     }
 }
 
-/// A block from the word `seed` on, of lines no further apart than `step` sizes of the font.
-fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> WordGroup {
+/// A block from the word `seed` on, of lines no further apart than `step` sizes of the font, in one of the page's columns.
+fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32, splits: &[f32]) -> WordGroup {
     let word = &words[seed];
     let size = word.size;
     let mut block = GrowingBlock::new(word);
@@ -293,6 +293,7 @@ fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> WordGrou
                 && (within.0..=within.1).contains(&word.base)
                 && word.start < block.end + COLUMN_GAP * size
                 && word.end > block.start - COLUMN_GAP * size
+                && !splits.iter().any(|x| block.end <= *x && word.start >= *x || word.end <= *x && block.start >= *x)
                 && is_alike(word, SIZE_WITHIN)
             {
                 pool.is_taken[at] = true;
@@ -360,12 +361,12 @@ fn line_of(words: &[Word], line: &[usize]) -> WordLine {
     let (mut text, mut placed) = (String::new(), Vec::with_capacity(line.len()));
     let is_parted = |nth: usize| {
         let (last, word) = (&words[line[nth - 1]], &words[line[nth]]);
-        let least = if shifts[nth - 1] == shifts[nth] {
+        let white = if shifts[nth - 1] == shifts[nth] {
             space.unwrap_or(least_space(last, word))
         } else {
             BEHIND * last.size.max(word.size)
         };
-        word.start - last.end >= least || is_apart(last, word)
+        word.start - last.end >= white || is_apart(last, word)
     };
     let mut nth = 0;
     while nth < line.len() {

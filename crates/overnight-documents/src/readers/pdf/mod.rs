@@ -7,7 +7,7 @@
 //! - `fonts`, `to_unicode`: what fonts say of themselves that the library drops
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`);
 //!   `ink`: whether anybody sees it; `pictures`: what else there is to see
-//! - `words`, `accents`: characters → words; `tables`: words → tables; `layout`, `line_spacing`: the other words → blocks of
+//! - `words`, `accents`: characters → words; `tables`: words → tables; `page_columns`: the columns that a page has; `layout`, `line_spacing`: the other words → blocks of
 //!   lines; `rows`: blocks side by side → rows; `scripts`: raised and lowered characters; `direction`, `letters`: lines as they are read; `reading_order`: blocks in reading order;
 //!   `write`: their text
 //! - `picture`: a page as an image, with the places of quotes on it
@@ -27,6 +27,7 @@ mod ink;
 mod layout;
 mod letters;
 mod line_spacing;
+mod page_columns;
 mod paint;
 mod picture;
 mod pictures;

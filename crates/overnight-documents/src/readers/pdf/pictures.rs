@@ -88,7 +88,8 @@ impl Picture {
 
     /// Whether `other`, of another page, has its place and size.
     pub(super) fn is_as(&self, other: &Self) -> bool {
-        self.paper == other.paper && self.seen.iter().zip(other.seen).all(|(one, other)| (one - other).abs() < SAME)
+        let are_near = |one: Box4, other: Box4| one.iter().zip(other).all(|(one, other)| (one - other).abs() < SAME);
+        are_near(self.paper, other.paper) && are_near(self.seen, other.seen)
     }
 
     /// Whether it stands above all text, the upper edge of which is at `top` as glyphs have it.

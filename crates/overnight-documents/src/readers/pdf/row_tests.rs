@@ -246,3 +246,33 @@ fn words_marked_as_struck_out_are_struck() {
     );
     assert_eq!(read(&bytes).unwrap(), ("The fee is ~~ten~~ twelve crowns\n".to_owned(), vec![]));
 }
+
+#[test]
+fn texts_in_the_middle_of_one_of_two_lines_stay_beside_it() {
+    let content = placed(&[
+        (50, 700, "Provisions for losses that"),
+        (50, 688, "are likely"),
+        (300, 694, "980"),
+        (400, 694, "Losses"),
+        (50, 660, "Rent"),
+        (300, 660, "77"),
+        (400, 660, "Hire"),
+    ]);
+    let expected = "Provisions for losses that  980  Losses\nare likely\n\nRent  77  Hire\n";
+    assert_eq!(text(&content), expected);
+}
+
+/// Contents in two columns, their page numbers at the right edge of each.
+#[test]
+fn columns_that_nearly_touch_are_read_one_after_the_other() {
+    let entry = |x: u32, line: u32, number: u32| {
+        let (name, dots) = if line.is_multiple_of(2) { ("Bell", 20) } else { ("Harbor", 18) };
+        let dots = ".".repeat(dots);
+        format!("BT /F 10 Tf {x} {} Td ({name} {dots} {number}) Tj ET ", 700 - 12 * line)
+    };
+    let lines: Vec<String> = (0..16).map(|line| entry(50, line, 10 + line) + &entry(225, line, 60 + line)).collect();
+    let text = text(&lines.concat());
+    let numbers: Vec<&str> = text.split_whitespace().filter(|word| word.parse::<u32>().is_ok()).collect();
+    let expected: Vec<String> = (10..26).chain(60..76).map(|number: u32| number.to_string()).collect();
+    assert_eq!(numbers, expected, "{text}");
+}

@@ -200,7 +200,11 @@ fn settled(words: &[Word], mut lines: Vec<CellRow>) -> Vec<CellRow> {
         let above = at.checked_sub(1).and_then(|other| Some((near(other)?, other)));
         let below = near(at + 1).map(|distance| (distance, at + 1));
         let nearest = above.into_iter().chain(below).min_by(|one, other| one.0.total_cmp(&other.0));
-        match nearest.filter(|_| is_value(words, &lines[at])) {
+        // Other texts in the middle of one of two lines, with a figure among them, are as near to either.
+        let is_between = above.zip(below).is_some_and(|((one, _), (other, _))| {
+            (one - other).abs() < 0.25 * one.max(other) && lines[at].cells.iter().any(|cell| is_value_cell(words, cell))
+        });
+        match nearest.filter(|_| is_between || is_value(words, &lines[at])) {
             Some((_, other)) => {
                 let alone = lines.remove(at);
                 let line = &mut lines[if other > at { other - 1 } else { other }];

@@ -2,11 +2,11 @@
 //! runs through several rows. They are read row by row. Columns of running text look alike but for their lines, which are
 //! long and fill the column's width, and are left to be read one after the other.
 
-use super::letters;
+use super::page_columns::page_columns;
 use super::words::Word;
 
 /// A wider gap than this, in sizes of the font, parts two cells ...
-const CELL_GAP: f32 = 0.8;
+pub(super) const CELL_GAP: f32 = 0.8;
 /// ... where it stands over another of at least this width in the next row.
 const CHANNEL: f32 = 0.6;
 /// ... and so does text that runs over this much of the next one.
@@ -36,9 +36,6 @@ const FILLED: f32 = 0.85;
 const MARGIN: f32 = 0.05;
 /// Beside running text, cells that stand at more than this share of its lines are no cells.
 const BESIDE_PROSE: f32 = 0.7;
-/// Columns of a page have at least so many lines, most of them wider than this, in sizes of the font.
-const COLUMN_LINES: usize = 15;
-const COLUMN_WIDTH: f32 = 3.0;
 
 /// Words on one line, parted where white is between them.
 #[derive(Debug, Clone)]
@@ -137,80 +134,7 @@ fn cross(a: &Word, b: &Word) -> bool {
     a.end.min(b.end) - a.start.max(b.start) > SCRIPT_OVERLAP * a.size.min(b.size)
 }
 
-/// Where a page has two or three columns as wide as each other, where they are parted, and the words of each of them.
-fn page_columns(words: &[Word], rows: &[CellRow]) -> Option<(Vec<f32>, Vec<Vec<usize>>)> {
-    let start = words.iter().map(|word| word.start).fold(f32::MAX, f32::min);
-    let width = words.iter().map(|word| word.end).fold(f32::MIN, f32::max) - start;
-    let divided = |shares: &[f32]| {
-        let split = |share: &f32| {
-            let near = (-6..=6_i8).rev().map(|off| start + (share + 0.01 * f32::from(off)) * width);
-            near.min_by_key(|&x| crossing(rows, x))
-        };
-        let splits: Vec<f32> = shares.iter().filter_map(split).collect();
-        let parts = parted(rows, &splits)?;
-        // The same in two languages, side by side, has rows that run across.
-        let mut directions =
-            parts.iter().map(|part| letters::is_from_right(part.iter().map(|&at| words[at].text.as_str())));
-        let first = directions.next().flatten();
-        if directions.flatten().any(|other| first.is_some_and(|first| first != other)) {
-            return None;
-        }
-        let begins = std::iter::once(f32::MIN).chain(splits.iter().copied());
-        let are_columns = parts.iter().zip(begins).all(|(part, begin)| is_page_column(words, part, begin, 0.1 * width));
-        let across: usize = splits.iter().map(|&x| crossing(rows, x)).sum();
-        are_columns.then_some((across, splits, parts))
-    };
-    let of_two = divided(&[0.5]);
-    let of_three = divided(&[1.0 / 3.0, 2.0 / 3.0]);
-    [of_two, of_three]
-        .into_iter()
-        .flatten()
-        .min_by_key(|&(across, ..)| across)
-        .map(|(_, splits, parts)| (splits, parts))
-}
-
-fn crossing(rows: &[CellRow], x: f32) -> usize {
-    rows.iter().filter(|row| row.cells.iter().any(|cell| cell.start < x && cell.end > x)).count()
-}
-
-/// The cells of each column; none where many lines run over the splits between them.
-fn parted(rows: &[CellRow], splits: &[f32]) -> Option<Vec<Vec<usize>>> {
-    let mut parts = vec![Vec::new(); splits.len() + 1];
-    let mut crossing = 0;
-    for row in rows {
-        if row.cells.iter().any(|cell| splits.iter().any(|&x| cell.start < x && cell.end > x)) {
-            crossing += 1;
-            continue;
-        }
-        for cell in &row.cells {
-            parts[splits.partition_point(|&x| x < cell.start)].extend(&cell.words);
-        }
-    }
-    (crossing * 5 <= rows.len()).then_some(parts)
-}
-
-/// Whether `members` are the lines of one of the page's columns, which begins within `near` behind `begin`.
-fn is_page_column(words: &[Word], members: &[usize], begin: f32, near: f32) -> bool {
-    let rows = rows(words, members.to_vec());
-    if rows.len() < COLUMN_LINES {
-        return false;
-    }
-    let is_line = |row: &&CellRow| {
-        let (start, end) = (row.cells[0].start, row.cells[row.cells.len() - 1].end);
-        (start - begin <= near || begin <= f32::MIN) && end - start > COLUMN_WIDTH * row.size
-    };
-    let lines = rows.iter().filter(is_line).count();
-    // Figures alone are no column of a page, and columns that are parted all the way down are columns of a table.
-    let is_parted = rows.iter().flat_map(channels).any(|(from, to)| {
-        let x = f32::midpoint(from, to);
-        let both = rows.iter().filter(|row| channels(row).any(|(from, to)| from < x && x < to)).count();
-        both * 2 >= rows.len() && crossing(&rows, x) * 10 <= rows.len()
-    });
-    let are_values = rows.iter().filter(|row| row.cells.iter().all(|cell| is_value_cell(words, cell))).count();
-    lines * 3 >= rows.len() && !is_parted && are_values * 2 < rows.len()
-}
-
-fn channels(row: &CellRow) -> impl Iterator<Item = Channel> {
+pub(super) fn channels(row: &CellRow) -> impl Iterator<Item = Channel> {
     row.cells.windows(2).map(|pair| (pair[0].end, pair[1].start))
 }
 

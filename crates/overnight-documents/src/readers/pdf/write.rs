@@ -47,7 +47,9 @@ pub(super) fn text(page: &PaintedPage) -> WrittenPage {
                 write(&block, &mut out);
             }
         }
-        pictures.iter().for_each(|picture| tell(picture, &mut out.text));
+        for picture in &pictures {
+            tell(picture, &mut out.text);
+        }
         for word in &mut out.words[before..] {
             word.turn = turn;
         }
