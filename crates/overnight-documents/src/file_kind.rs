@@ -15,6 +15,9 @@ const OFFICE: &str = "save it as DOCX or PDF";
 pub(super) const WORD: FileKind = ("a Word document", OFFICE);
 pub(super) const OLD_WORD: FileKind = ("an old Word document (DOC)", OFFICE);
 pub(super) const OLD_POWERPOINT: FileKind = ("an old PowerPoint presentation (PPT)", "save it as PPTX or PDF");
+pub(super) const OLDER_POWERPOINT: FileKind = ("a presentation of PowerPoint 4 or before", "save it as PPTX or PDF");
+const OLDER_WORD: FileKind = ("a document of Word 2 or before", OFFICE);
+const WORD_PERFECT: FileKind = ("a WordPerfect document", OFFICE);
 pub(super) const OLD_OTHER: FileKind =
     ("a file of an old Office program", "save it as PDF in the program that made it, or leave it out");
 pub(super) const OUTLOOK: FileKind = ("an Outlook message", "save it as EML or text");
@@ -51,6 +54,10 @@ const MAGIC: &[(&[u8], FileKind)] = &[
     (b"{\\rtf", RTF),
     (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3", ONE_NOTE),
     (b"\xa1\x2f\xff\x43\xd9\xef\x76\x4c\x9e\xe2\x10\xea\x57\x22\x76\x5f", ONE_NOTE_CONTENTS),
+    (b"\xdb\xa5\x2d\0", OLDER_WORD),
+    (b"\x9b\xa5\x21\0", OLDER_WORD),
+    (b"\x31\xbe\0\0", OLDER_WORD),
+    (b"\xffWPC", WORD_PERFECT),
     (b"%!PS", POSTSCRIPT),
     (b"\x89PNG\r\n\x1a\n", IMAGE),
     (b"\xff\xd8\xff", IMAGE),
@@ -264,6 +271,11 @@ mod tests {
         );
         assert_eq!(detect("a.docx", b"\x89PNG\r\n\x1a\n"), Ok(Format::Image));
         assert_eq!(detect("a.pdf", b"Only a text"), Ok(Format::Text));
+        for (bytes, what) in
+            [(&b"\xffWPC\x10\0"[..], "a WordPerfect document"), (b"\xdb\xa5\x2d\0", "a document of Word 2 or before")]
+        {
+            check("a.doc", bytes, Some(&format!("a.doc is {what}, which can't be read: save it as DOCX or PDF")));
+        }
         check("a.docx", b"\x7fELF\0\0", Some("a.docx is a program, which can't be read: leave it out"));
     }
 

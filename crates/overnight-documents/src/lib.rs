@@ -24,7 +24,7 @@
 //! - `discover`: which documents the given paths mean, and what they are called; `source_path`: one of them as a text;
 //!   `container`: documents inside files; `content`: the bytes of files
 //! - `format`: the formats; `extract`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or
-//!   an OLE file says that it is; `file_kind`: what its first bytes say, and the kinds that nobody reads
+//!   an OLE file says that it is; `ole`: OLE files with slips; `file_kind`: what its first bytes say, and the kinds that nobody reads
 //! - `readers`: one for each kind; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `links`: where links lead; `raised`: text above and below its line; `sign_fonts`: fonts whose letters are signs
@@ -50,6 +50,7 @@ mod format;
 mod gaps;
 mod headers_footers;
 mod links;
+mod ole;
 mod quotes;
 mod raised;
 mod readers;

@@ -7,8 +7,9 @@ use memchr::memmem;
 
 use super::file_kind::{
     ARCHIVE, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, INDESIGN, IWORK, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
-    OPEN_DRAWING, OPEN_OTHER, OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, WORD,
+    OLDER_POWERPOINT, OPEN_DRAWING, OPEN_OTHER, OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, WORD,
 };
+use super::ole;
 use super::readers::package::Package;
 
 /// How much of a part is looked at that says what the file is.
@@ -99,7 +100,8 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
 
 /// By the names of its streams.
 pub(super) fn by_ole(bytes: &[u8]) -> FileKind {
-    let opened = cfb::CompoundFile::open(Cursor::new(bytes)).ok();
+    let mended = ole::mended(bytes);
+    let opened = cfb::CompoundFile::open(Cursor::new(&*mended)).ok();
     let has = |name: &str| {
         if let Some(opened) = &opened {
             opened.exists(name)
@@ -114,6 +116,7 @@ pub(super) fn by_ole(bytes: &[u8]) -> FileKind {
         ("/__properties_version1.0", OUTLOOK),
         ("/WordDocument", OLD_WORD),
         ("/PowerPoint Document", OLD_POWERPOINT),
+        ("/PP40", OLDER_POWERPOINT),
         ("/Workbook", EXCEL),
         ("/Book", EXCEL),
     ]

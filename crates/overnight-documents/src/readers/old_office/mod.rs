@@ -1,10 +1,14 @@
-//! Word and PowerPoint documents of before 2007 (DOC, PPT), through `undoc`, which knows slides, tables, lists, notes and page
-//! breaks. Of 190 such files of public test suites, it gives the words of `LibreOffice`'s text for 180. It panics on some
-//! damaged files, which is told as damage, and it is silent about text boxes and comments, which are looked for here.
+//! Word and PowerPoint documents of before 2007 (DOC, PPT): DOC through `undoc`, which knows tables, lists, notes and page breaks.
+//! It panics on some damaged files, which is told as damage, and it is silent about text boxes and comments, which are looked
+//! for here. PPT is read here.
 //!
-//! - `read`: one file, from bytes to text. `sample.zip` holds one of each, made for the tests by `LibreOffice`
+//! - `read`: one file, from bytes to text; `sample.zip` holds one of each, made for the tests by `LibreOffice`
+//! - `slides`: presentations, with `shapes`, the texts on a slide, and `records`, what the file is made of
 
 mod read;
+mod records;
+mod shapes;
+mod slides;
 #[cfg(test)]
 mod tests;
 

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use undoc::model::{Block, Document, ListType, Paragraph, RevisionType, Section, Table};
 
+use crate::ole;
 use crate::readers::flow::{Emphasis, Flow, FlowPart, FlowTable, written};
 use crate::readers::package::{BlockKind, one_line};
 use crate::readers::{PageSink, ReadFailure, Reader, Source, note_counts};
@@ -23,22 +24,32 @@ pub(crate) struct OldOfficeReader;
 
 impl Reader for OldOfficeReader {
     fn version(&self) -> &'static str {
-        "undoc 0.27.1+1"
+        "undoc 0.27.1+2"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
-        let mut beside = Beside::of(source.bytes);
+        let mended = ole::mended(source.bytes);
+        let mut beside = Beside::of(&mended);
+        if beside.is_slides
+            && let Ok(mut file) = cfb::CompoundFile::open(Cursor::new(&*mended))
+        {
+            let unit = super::slides::read(&mut file, pages)?;
+            if beside.has_pictures {
+                pages.note("images, charts and embedded objects on its slides were left out".to_owned())?;
+            }
+            return Ok(unit);
+        }
         let format =
             if beside.is_slides { "an old PowerPoint presentation (PPT)" } else { "an old Word document (DOC)" };
         let damaged = |why: String| Refusal::Damaged { format: format.to_owned(), why };
-        let parsed = catch_unwind(AssertUnwindSafe(|| undoc::parse_bytes(source.bytes)));
+        let parsed = catch_unwind(AssertUnwindSafe(|| undoc::parse_bytes(&mended)));
         let document = match parsed {
             Ok(Ok(document)) => document,
             Ok(Err(undoc::Error::Encrypted)) => return Err(Refusal::Encrypted { format: format.to_owned() }.into()),
             Ok(Err(error)) => return Err(damaged(why(&error.to_string())).into()),
             Err(_) => return Err(damaged("its records contradict each other".to_owned()).into()),
         };
-        let unit = if beside.is_slides { slides(&document, pages)? } else { text(&document, &mut beside, pages)? };
+        let unit = text(&document, &mut beside, pages)?;
         beside.tell(&document, pages)?;
         Ok(unit)
     }
@@ -75,6 +86,7 @@ impl Beside {
         let has_name = memchr::memmem::find(bytes, &name).is_some();
         beside.is_slides = has_name;
         let Ok(mut file) = cfb::CompoundFile::open(Cursor::new(bytes)) else { return beside };
+        beside.is_slides = has_name && !file.exists("/WordDocument");
         beside.has_pictures = file.open_stream("/Pictures").is_ok_and(|pictures| !pictures.is_empty());
         let objects = file.read_storage("/ObjectPool").map_or(0, Iterator::count);
         beside.objects = objects as u64;
@@ -97,9 +109,6 @@ impl Beside {
             (self.objects, "1 embedded object was left out", "embedded objects were left out"),
         ];
         note_counts(pages, &counts)?;
-        if self.is_slides && self.has_pictures {
-            pages.note("images, charts and embedded objects on its slides were left out".to_owned())?;
-        }
         if self.has_numbers {
             pages.note(
                 "numbers of lists stand as figures, also where the document shows letters or several numbers"
@@ -120,26 +129,6 @@ impl Beside {
         }
         Ok(())
     }
-}
-
-fn slides(document: &Document, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
-    pages.expect(document.sections.len() as u64)?;
-    let mut beside = Beside::default();
-    for (number, section) in (1..).zip(&document.sections) {
-        if !pages.begin(number)? {
-            continue;
-        }
-        let mut flow = Flow::default();
-        blocks(section, &mut beside, &mut flow);
-        if let Some(notes) = &section.notes {
-            flow.paragraph("Notes:");
-            for paragraph in notes {
-                self::paragraph(paragraph, &mut beside, &mut flow);
-            }
-        }
-        flow.tell_page(pages)?;
-    }
-    Ok(Unit::Page)
 }
 
 fn text(document: &Document, beside: &mut Beside, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

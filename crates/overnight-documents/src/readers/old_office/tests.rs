@@ -1,6 +1,6 @@
 //! The two files of the sample, and what damage does to them.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 
 use crate::extract::extract;
 use crate::format::Format;
@@ -31,8 +31,88 @@ fn a_page_of_an_old_presentation_is_a_slide() {
     let pages: Vec<&str> = read.text.split('\x0c').collect();
     assert_eq!(
         (read.unit, pages),
-        (Unit::Page, vec!["Lighthouse\n\nThe lamp MUST burn at night.\n", "Second slide.\n"])
+        (
+            Unit::Page,
+            vec!["Lighthouse\n\nThe lamp MUST burn at night.\n\nNotes:\n\nSay it slowly.\n", "Second slide.\n"]
+        )
     );
+}
+
+/// A record of a presentation; kinds of containers have a version of their own.
+fn record(version: u16, kind: u16, parts: &[&[u8]]) -> Vec<u8> {
+    let inside = parts.concat();
+    let length = u32::try_from(inside.len()).unwrap().to_le_bytes();
+    [&version.to_le_bytes()[..], &kind.to_le_bytes(), &length, &inside].concat()
+}
+
+fn wide(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+fn numbers(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A presentation with a master, a hidden slide with a comment, and the place of its last save, or a wrong one.
+fn presentation(last_edit: Option<u32>) -> Vec<u8> {
+    const BOX: u16 = 0xf;
+    let text =
+        |kind: u32, text: &str| [record(0, 0xf9f, &[&numbers(&[kind])]), record(0, 0xfa0, &[&wide(text)])].concat();
+    let shape = |inside: &[&[u8]]| record(BOX, 0xf004, &[&record(BOX, 0xf00d, inside)]);
+    let options = [&[0xc0, 0x80, 8, 0, 0, 0][..], &wide("Art")[..], &[0, 0]].concat();
+    let footers =
+        record(BOX, 0xfd9, &[&record(0, 0xfda, &[&[0, 0, 0x20, 0]]), &record(0x20, 0xfba, &[&wide("Page end")])]);
+    let list = |instance: u16, inside: &[&[u8]]| record(instance << 4 | BOX, 0xff0, inside);
+    let persist = |part: u32, id: u32| record(0, 0x3f3, &[&numbers(&[part, 0, 0, id, 0])]);
+    let document = record(
+        BOX,
+        0x3e8,
+        &[&footers, &list(1, &[&persist(2, 70)]), &list(0, &[&persist(3, 71), &text(0, "The * lamp")])],
+    );
+    let master = record(BOX, 0x3f8, &[&record(0, 0xffa, &[&numbers(&[0])])]);
+    let slide = record(
+        BOX,
+        0x3ee,
+        &[
+            &record(0, 0x3ef, &[&numbers(&[0, 0, 0, 70, 0, 1])]),
+            &record(0, 0x3f9, &[&[0; 10], &[4, 0, 0, 0]]),
+            &shape(&[&record(0, 0xf9e, &[&numbers(&[0])])]),
+            &shape(&[&text(4, "On *\rMUST\u{b}burn"), &record(0, 0xff7, &[&numbers(&[3])])]),
+            &record(BOX, 0xf004, &[&record(0x10, 0xf00b, &[&options])]),
+            &record(0, 0x138b, &[&record(BOX, 0x2ee0, &[])]),
+        ],
+    );
+    let mut stream = Vec::new();
+    let mut places = vec![3 << 20 | 1];
+    for part in [document, master, slide] {
+        places.push(u32::try_from(stream.len()).unwrap());
+        stream.extend(part);
+    }
+    let directory = u32::try_from(stream.len()).unwrap();
+    stream.extend(record(0, 0x1772, &[&numbers(&places)]));
+    let edit = u32::try_from(stream.len()).unwrap();
+    stream.extend(record(0, 0xff5, &[&numbers(&[0, 0, 0, directory, 1])]));
+    let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
+    file.create_stream("/PowerPoint Document").unwrap().write_all(&stream).unwrap();
+    let user = numbers(&[0, 0, 20, 0, last_edit.unwrap_or(edit)]);
+    file.create_stream("/Current User").unwrap().write_all(&user).unwrap();
+    file.flush().unwrap();
+    file.into_inner().into_inner()
+}
+
+#[test]
+fn slides_have_their_outline_footers_and_marks() {
+    // The second has lost the place of its last save.
+    for bytes in [presentation(None), presentation(Some(7))] {
+        let read = extract("a.ppt", &bytes).unwrap();
+        assert_eq!(read.text, "(hidden slide)\n\n# The * lamp\n\nOn\n\nMUST\nburn\n\nArt\n\nPage end\n");
+        let notes = [
+            "1 of its slides is hidden, and was read",
+            "1 comment was left out",
+            "the date on 1 slide, that of the day on which it is shown, was left out",
+        ];
+        assert_eq!((read.notes, read.gaps), (notes.map(str::to_owned).to_vec(), vec![]));
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(crate) struct RtfReader;
 
 impl Reader for RtfReader {
     fn version(&self) -> &'static str {
-        "rtf"
+        "rtf+1"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -41,6 +41,9 @@ fn tell(omitted: &RtfOmissions, pages: &mut dyn PageSink) -> Result<(), Stopped>
     }
     if omitted.hidden > 0 {
         pages.note("hidden text was left out".to_owned())?;
+    }
+    if omitted.behind.is_some_and(|behind| behind > 0) {
+        pages.note("something lies behind the document's end in the file, and was left out".to_owned())?;
     }
     if omitted.has_around {
         pages.note("headers and footers were left out".to_owned())?;

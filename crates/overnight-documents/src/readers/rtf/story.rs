@@ -54,6 +54,8 @@ pub(super) struct RtfOmissions {
     pub(super) hidden: u64,
     pub(super) signs: u64,
     pub(super) has_around: bool,
+    /// How much stands behind the document's end; none until that is reached.
+    pub(super) behind: Option<u64>,
 }
 
 pub(super) struct RtfStory {
@@ -106,6 +108,10 @@ impl RtfStory {
     }
 
     pub(super) fn take(&mut self, token: RtfToken<'_>) {
+        if let Some(behind) = &mut self.omitted.behind {
+            *behind += u64::from(token.is_content());
+            return;
+        }
         match token {
             RtfToken::Open => self.open(),
             RtfToken::Close => self.close(),
@@ -169,6 +175,7 @@ impl RtfStory {
             return;
         }
         let Some(group) = self.groups.pop() else { return };
+        self.omitted.behind = (self.groups.len() == 1).then_some(0);
         let around = self.group().destination;
         if group.destination == around {
             return;
@@ -213,6 +220,11 @@ impl RtfStory {
             && let Some((found, omitted)) = destination(word, is_starred)
         {
             let is_unicode = word == "ud";
+            let outer = self.groups.iter().rev().nth(1).map(|group| group.destination);
+            // Both forms of a text that isn't read.
+            if is_unicode && outer != Some(Destination::TwoForms) {
+                return;
+            }
             let is_inner = found == Destination::Body && !is_unicode;
             if is_inner && around != Destination::Body {
                 return;
@@ -315,7 +327,8 @@ impl RtfStory {
 
     fn sign(&mut self, sign: u8) {
         if sign == b'*' {
-            self.is_starred = true;
+            // Elsewhere than at the head of a group it says nothing.
+            self.is_starred = self.is_first;
             return;
         }
         self.is_first = false;
@@ -340,7 +353,8 @@ impl RtfStory {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        self.is_first = false;
+        // Some programs set words off, also from the brace before them.
+        self.is_first &= bytes.iter().all(u8::is_ascii_whitespace);
         if self.group().destination == Destination::Skip {
             return;
         }

@@ -35,6 +35,8 @@ fn characters_come_in_every_way_that_they_are_written() {
         ),
         ("10{\\super 5} x{\\sub 2} {\\strike old} new", "10⁵ x₂ ~~old~~ new\n"),
         ("\\bin5 {{{{{kept", "kept\n"),
+        ("{\\b\\*\\cs7 styled} {\\*\\cs7 too}{\\list{\\listname no}}{ \\generator no;}", "styled too\n"),
+        ("{\\info{\\upr{\\author no}{\\*\\ud{\\author no}}}}yes", "yes\n"),
     ] {
         assert_eq!(text(body), expected, "{body}");
     }
@@ -63,6 +65,15 @@ fn pages_are_those_that_were_set_and_what_is_left_out_is_told() {
     ];
     let pages = ["One\n", "Two\n", "Three\n\ngoes on\n\nboxed\n"].map(str::to_owned);
     assert_eq!(read(body), (Unit::Page, pages.to_vec(), vec![], notes.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn what_lies_behind_the_end_is_told() {
+    let read = extract("a.rtf", b"{\\rtf1 One}\n\0 {\\rtf1 Two}").unwrap();
+    let notes = ["something lies behind the document's end in the file, and was left out".to_owned()];
+    assert_eq!((read.text.as_str(), read.notes.as_slice()), ("One\n", notes.as_slice()));
+    let read = extract("a.rtf", b"{\\rtf1 One}\r\n\0").unwrap();
+    assert_eq!((read.text.as_str(), read.notes), ("One\n", vec![]));
 }
 
 #[test]

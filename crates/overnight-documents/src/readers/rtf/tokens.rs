@@ -15,6 +15,17 @@ pub(super) enum RtfToken<'a> {
     Text(&'a [u8]),
 }
 
+impl RtfToken<'_> {
+    /// Whether it may be a part of some document, and is no remainder.
+    pub(super) fn is_content(&self) -> bool {
+        match self {
+            Self::Text(text) => !text.iter().all(u8::is_ascii_whitespace),
+            Self::Open | Self::Byte(_) => true,
+            Self::Close | Self::Word(..) | Self::Sign(_) => false,
+        }
+    }
+}
+
 /// The tokens of a file.
 #[derive(Debug)]
 pub(super) struct RtfTokens<'a> {

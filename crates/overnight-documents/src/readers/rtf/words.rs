@@ -40,11 +40,14 @@ pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, 
             return Some((Skip, Some(OmittedGroup::HeaderOrFooter)));
         }
         // Groups with a star that readers may pass over, and whose text is text all the same.
+        // A style of characters, with a star for readers that know none, is no group's meaning.
+        "cs" => return None,
         "shpinst" | "do" | "shppict" | "ud" | "moMath" | "moMathPara" | "fldrslt" => Body,
         "colortbl" | "info" | "nonshppict" | "shprslt" | "sp" | "xe" | "tc" | "tcn" | "rxe" | "txe"
         | "nonesttables" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn" | "fldinst" | "pn"
         | "pnseclvl" | "objdata" | "objclass" | "objname" | "filetbl" | "revtbl" | "private" | "fldtype"
-        | "template" | "listtable" | "listoverridetable" => Skip,
+        | "template" | "listtable" | "listoverridetable" | "list" | "listlevel" | "leveltext" | "levelnumbers"
+        | "listname" | "listoverride" | "generator" => Skip,
         _ => {
             let is_passed_over = is_starred || (word.starts_with('m') && word.ends_with("Pr"));
             return is_passed_over.then_some((Skip, None));

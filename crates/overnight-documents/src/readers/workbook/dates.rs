@@ -24,13 +24,18 @@ pub(super) fn show(number: f64, date: bool, time: bool, since_1904: bool) -> Opt
     })
 }
 
-/// Hours, minutes and seconds, also more than a day.
-pub(super) fn elapsed(days: f64) -> Option<String> {
+/// Hours, minutes and seconds, also more than a day. Seconds that aren't shown are told nevertheless where there are some.
+pub(super) fn elapsed(days: f64, shows_seconds: bool) -> Option<String> {
     if !(-LAST_DAY..LAST_DAY).contains(&days) {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, reason = "bounded above")]
     let seconds = (days * 86_400.0).round() as i64;
     let (sign, seconds) = (if seconds < 0 { "-" } else { "" }, seconds.abs());
-    Some(format!("{sign}{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60))
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    Some(if shows_seconds || rest != 0 {
+        format!("{sign}{hours}:{minutes:02}:{rest:02}")
+    } else {
+        format!("{sign}{hours}:{minutes:02}")
+    })
 }

@@ -3,12 +3,14 @@
 //! has to guess it.
 
 use ssfmt::Section;
-use ssfmt::ast::{DatePart, FormatPart};
+use ssfmt::ast::{DatePart, ElapsedPart, FormatPart};
 
 use super::dates;
 
 /// The longest code that Excel takes.
 const MAX_CODE: usize = 255;
+/// The most places behind the point that `ssfmt` takes from the number; behind them it writes zeros.
+const MAX_PLACES: usize = 10;
 /// From here on a number has more digits than Excel keeps, and than `ssfmt` shows.
 const MAX_NUMBER: f64 = 1e15;
 
@@ -28,14 +30,18 @@ pub(crate) enum NumberFormat {
         date: bool,
         time: bool,
     },
-    /// Hours beyond a day.
-    Elapsed,
+    /// Hours beyond a day, and whether seconds are shown.
+    Elapsed {
+        seconds: bool,
+    },
 }
 
 impl NumberFormat {
     /// By its code.
     pub(crate) fn parse(code: &str) -> Self {
-        let is_general = code.eq_ignore_ascii_case("general") || code == "@" || code.len() > MAX_CODE;
+        let places = |part: &str| part.chars().take_while(|found| matches!(found, '0' | '#' | '?')).count();
+        let is_finer = code.split('.').skip(1).any(|part| places(part) > MAX_PLACES);
+        let is_general = is_finer || code.eq_ignore_ascii_case("general") || code == "@" || code.len() > MAX_CODE;
         match ssfmt::NumberFormat::parse(code) {
             Ok(format) if !is_general => match format.sections().first().and_then(date) {
                 Some(date) => date,
@@ -50,7 +56,7 @@ impl NumberFormat {
     pub(crate) fn show(&self, number: f64, since_1904: bool) -> String {
         let shown = match self {
             Self::Date { date, time } => dates::show(number, *date, *time, since_1904),
-            Self::Elapsed => dates::elapsed(number),
+            Self::Elapsed { seconds } => dates::elapsed(number, *seconds),
             Self::Number(format) | Self::Whole { format, .. } if number.abs() < MAX_NUMBER => {
                 // Of 1.005, which is a little less in binary, Excel rounds the digits that it shows.
                 let decimal = if number.fract() == 0.0 { number } else { number * (1.0 + 4.0 * f64::EPSILON) };
@@ -67,7 +73,13 @@ impl NumberFormat {
 /// What a section shows of a date, if it shows one.
 fn date(section: &Section) -> Option<NumberFormat> {
     if section.metadata.has_elapsed_time {
-        return Some(NumberFormat::Elapsed);
+        let is_hours =
+            |part: &FormatPart| matches!(part, FormatPart::Elapsed(ElapsedPart::Hours | ElapsedPart::Hours2));
+        let is_seconds = |part: &FormatPart| {
+            matches!(part, FormatPart::DatePart(DatePart::Second | DatePart::Second2 | DatePart::SubSecond(_)))
+        };
+        let seconds = !section.parts.iter().any(is_hours) || section.parts.iter().any(is_seconds);
+        return Some(NumberFormat::Elapsed { seconds });
     }
     let (mut date, mut time) = (false, false);
     for part in &section.parts {
@@ -114,12 +126,13 @@ pub(super) fn general(number: f64) -> String {
     let size = number.abs();
     if size != 0.0 && !(1e-9..1e15).contains(&size) {
         let short = format!("{number:.14e}");
-        let Some((digits, exponent)) = short.split_once('e') else { return short };
-        return format!("{}E{exponent}", trimmed(digits));
+        let exponent = short.split_once('e').and_then(|(digits, power)| Some((digits, power.parse::<i32>().ok()?)));
+        let Some((digits, power)) = exponent else { return short };
+        return format!("{}E{power:+03}", trimmed(digits));
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0 and at most 15")]
-    let whole = if size < 1.0 { 0 } else { size.log10().floor() as usize + 1 };
-    trimmed(&format!("{number:.*}", 15_usize.saturating_sub(whole.max(1)))).to_owned()
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 24")]
+    let places = if size == 0.0 { 0 } else { (14.0 - size.log10().floor()).max(0.0) as usize };
+    trimmed(&format!("{number:.places$}")).to_owned()
 }
 
 fn trimmed(digits: &str) -> &str {
@@ -137,7 +150,7 @@ mod tests {
             ("General", 0.1 + 0.2, "0.3"),
             ("General", 12.0, "12"),
             ("General", -0.0, "0"),
-            ("General", 1.5e20, "1.5E20"),
+            ("General", 1.5e20, "1.5E+20"),
             ("General", 123_456_789_012.25, "123456789012.25"),
             ("0%", 0.125, "13%"),
             ("0.00%", 0.1234, "12.34%"),
@@ -159,17 +172,22 @@ mod tests {
             ("[>=1000]#,##0,\" K\";0", 123.0, "123"),
             ("_(\"€\"* #,##0.00_);_(\"€\"* \\(#,##0.00\\)", -12.5, "€(12.50)"),
             (";;;", 5.5, "5.5"),
-            ("0", 1e22, "1E22"),
+            ("0", 1e22, "1E+22"),
             ("0", 4_400_123_412_341_234.0, "4400123412341234"),
             ("0;-0", -123_456_789_012_345_680.0, "-123456789012345680"),
             ("#,##0", 4_400_123_412_341_234.0, "4,400,123,412,341,234"),
-            ("General", 4_400_123_412_341_234.0, "4.40012341234123E15"),
+            ("General", 4_400_123_412_341_234.0, "4.40012341234123E+15"),
             ("0;-0;\"none\"", 0.0, "none"),
             ("yyyy-mm-dd", 45_352.0, "2024-03-01"),
             ("m/d/yy h:mm", 45_352.5, "2024-03-01 12:00"),
             ("d. mmmm yyyy;@", 45_352.0, "2024-03-01"),
             ("h:mm:ss", 0.75, "18:00"),
-            ("[h]:mm", 1.5, "36:00:00"),
+            ("[h]:mm", 1.5, "36:00"),
+            ("[h]:mm:ss", 1.5, "36:00:00"),
+            ("[mm]:ss", 0.5, "12:00:00"),
+            ("0.0000000000000000", std::f64::consts::PI, "3.14159265358979"),
+            ("General", -std::f64::consts::PI / 400.0, "-0.00785398163397448"),
+            ("General", 3e-300, "3E-300"),
             ("[Red]0.0", 2.0, "2.0"),
             ("[$-409]mmm-yy;@", 45_352.0, "2024-03-01"),
         ] {

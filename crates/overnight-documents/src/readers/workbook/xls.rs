@@ -78,7 +78,7 @@ fn show(value: &Data, since_1904: bool) -> String {
         Data::DateTime(date) => {
             let number = date.as_f64();
             let shown = if date.is_duration() {
-                dates::elapsed(number)
+                dates::elapsed(number, true)
             } else {
                 dates::show(number, number >= 1.0, number.fract() != 0.0, since_1904)
             };
