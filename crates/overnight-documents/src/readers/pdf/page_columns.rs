@@ -1,7 +1,7 @@
 //! The columns of a page, which are read one after the other: as wide as each other, with white between them that runs down the page.
 
 use super::letters;
-use super::tables::{CELL_GAP, CellRow, channels, is_value_cell, rows};
+use super::tables::{CellRow, channels, is_value_cell, rows};
 use super::words::Word;
 
 /// They have at least so many lines, most of them wider than this, in sizes of the font.
@@ -9,6 +9,8 @@ const COLUMN_LINES: usize = 15;
 const COLUMN_WIDTH: f32 = 3.0;
 /// Between two columns is at least so much white, in sizes of the font.
 const NARROW_GAP: f32 = 0.4;
+/// In most lines of columns that nearly touch it is no more.
+const MOST_NARROW: f32 = 1.2;
 /// It is so many times wider than other gaps in the lines are in the mean.
 const WIDER: f32 = 1.1;
 
@@ -100,7 +102,7 @@ fn narrow_columns(words: &[Word], rows: &[CellRow]) -> Option<(Vec<f32>, Vec<Vec
         let aligned = rows.iter().filter(|row| row.cells[0].start - left < 0.5 * row.size).count();
         aligned * 10 >= rows.len() * 6 && is_page_column(words, part, begin, 0.1 * width)
     };
-    let narrow = between.iter().filter(|&&gap| gap <= CELL_GAP).count();
+    let narrow = between.iter().filter(|&&gap| gap <= MOST_NARROW).count();
     let are_columns = between.len() >= COLUMN_LINES
         && narrow * 10 >= between.len() * 6
         && mean(&between) > WIDER * mean(&all)

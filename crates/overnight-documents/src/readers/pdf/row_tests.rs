@@ -270,7 +270,8 @@ fn columns_that_nearly_touch_are_read_one_after_the_other() {
         let dots = ".".repeat(dots);
         format!("BT /F 10 Tf {x} {} Td ({name} {dots} {number}) Tj ET ", 700 - 12 * line)
     };
-    let lines: Vec<String> = (0..16).map(|line| entry(50, line, 10 + line) + &entry(225, line, 60 + line)).collect();
+    let lines: Vec<String> =
+        (0..16).map(|line| entry(50, line, 10 + line) + &entry(225 + 2 * (line % 2), line, 60 + line)).collect();
     let text = text(&lines.concat());
     let numbers: Vec<&str> = text.split_whitespace().filter(|word| word.parse::<u32>().is_ok()).collect();
     let expected: Vec<String> = (10..26).chain(60..76).map(|number: u32| number.to_string()).collect();

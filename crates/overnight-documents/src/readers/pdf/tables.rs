@@ -6,7 +6,7 @@ use super::page_columns::page_columns;
 use super::words::Word;
 
 /// A wider gap than this, in sizes of the font, parts two cells ...
-pub(super) const CELL_GAP: f32 = 0.8;
+const CELL_GAP: f32 = 0.8;
 /// ... where it stands over another of at least this width in the next row.
 const CHANNEL: f32 = 0.6;
 /// ... and so does text that runs over this much of the next one.
