@@ -521,7 +521,7 @@ async fn a_file_that_was_read_at_once_by_many_has_nothing_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("a.db").display());
     connect(&url).await.unwrap().close().await;
-    for _ in 0..200 {
+    for _ in 0..50 {
         let store = overnight::store::connect_to_read(&url).await.unwrap().unwrap();
         let look = || store.job_totals();
         // Their connections go back to the pool at the moment at which it is closed.
