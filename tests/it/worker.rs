@@ -76,6 +76,11 @@ impl Model for Odd {
         }
     }
 
+    /// Longer than any reply of the rules: what a call costs at worst is reserved for it.
+    fn most_output(&self) -> Option<u64> {
+        Some(4_000)
+    }
+
     fn cost(&self, usage: &Usage) -> Option<f64> {
         let tokens = u32::try_from(usage.input + usage.output).unwrap();
         Some((self.cents + self.token_cents * f64::from(tokens)) / 100.0)
