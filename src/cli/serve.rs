@@ -30,7 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   overnight serve
   overnight serve --read-only --listen 127.0.0.1:9000
-  overnight serve --token-env OVERNIGHT_WEB --host jobs.example.org --user-header X-Remote-User    # behind a proxy
+  overnight serve --token-env WEB_TOKEN --host jobs.example.org --user-header X-Remote-User    # behind a proxy
 
 The link that is printed carries a token: who has it may see everything, and without --read-only decide and submit.
 TLS and users are a proxy's business.";

@@ -62,6 +62,8 @@ pub(super) enum ReaderRequest {
     Picture { page: u64, quotes: Vec<QuoteOnPage>, is_marked: bool },
     /// Another program, held by the same limits: its name and arguments.
     Run { program: String, arguments: Vec<String>, left_ms: u64 },
+    /// What another program says of itself.
+    Version { program: String, flag: String },
 }
 
 /// A message of the reader process: one line of its output.

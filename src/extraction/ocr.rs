@@ -1,7 +1,14 @@
 //! The programs that may help our readers with OCR and broken PDFs: whether they are wanted, installed, and in which version.
 
-use super::{child::NO_PROGRAM, limits, parent::ReaderProgram};
-use std::{process::Stdio, sync::OnceLock};
+use super::{
+    child::NO_PROGRAM,
+    message::ReaderRequest,
+    parent::{ReaderEnd, ReaderOutput, ReaderProgram, ask},
+};
+use std::sync::OnceLock;
+
+/// Bytes of what a program says of its version.
+const MOST_BYTES: usize = 64 << 10;
 
 /// `documents.ocr`: whether characters are recognised in images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,11 +68,29 @@ impl HelperPrograms {
         self.installed.get_or_init(|| match self.recognition {
             OcrMode::Never => InstalledPrograms::default(),
             OcrMode::Auto | OcrMode::Always => InstalledPrograms {
-                pdftotext: version("pdftotext", "-v"),
-                pdftoppm: version("pdftoppm", "-v"),
-                tesseract: version("tesseract", "--version"),
+                pdftotext: self.version("pdftotext", "-v"),
+                pdftoppm: self.version("pdftoppm", "-v"),
+                tesseract: self.version("tesseract", "--version"),
             },
         })
+    }
+
+    /// The first line that a program says when it is asked for its version; none where it isn't installed. It is confined as
+    /// when it helps: it may be any program of that name.
+    fn version(&self, program: &str, flag: &str) -> Option<String> {
+        let request = ReaderRequest::Version { program: program.to_owned(), flag: flag.to_owned() };
+        let mut said = Vec::new();
+        let end = ask(self.program.as_ref()?, &request, &[], &mut |output| {
+            if let ReaderOutput::Bytes(bytes) = output {
+                said.extend(bytes);
+            }
+            said.len() < MOST_BYTES
+        });
+        if end.ok()? == ReaderEnd::Code(NO_PROGRAM) {
+            return None;
+        }
+        let line = String::from_utf8_lossy(&said).lines().next().unwrap_or(program).trim().to_owned();
+        Some(line.replace(" version ", " "))
     }
 
     /// What is wanted and isn't there, as a sentence.
@@ -105,15 +130,4 @@ impl HelperPrograms {
         let InstalledPrograms { pdftotext, pdftoppm, tesseract } = self.installed();
         [pdftotext, pdftoppm, tesseract].map(|version| version.as_deref().unwrap_or("-")).join("; ")
     }
-}
-
-/// The first line that a program says when it is asked for its version; none where it isn't installed.
-fn version(program: &str, flag: &str) -> Option<String> {
-    let said = limits::command(program).arg(flag).stdin(Stdio::null()).output().ok()?;
-    if said.status.code() == Some(i32::from(NO_PROGRAM)) {
-        return None;
-    }
-    let text = [said.stdout, said.stderr].concat();
-    let line = String::from_utf8_lossy(&text).lines().next().unwrap_or(program).trim().to_owned();
-    Some(line.replace(" version ", " "))
 }

@@ -117,7 +117,7 @@ pub(super) fn ask(
         // A Ctrl-C is for the asking side to hear.
         .process_group(0)
         .spawn()?;
-    let is_told = !matches!(request, ReaderRequest::Run { .. });
+    let is_told = !matches!(request, ReaderRequest::Run { .. } | ReaderRequest::Version { .. });
     let (sender, receiver) = sync_channel(MOST_WAITING);
     let (input, output, complaint) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {

@@ -402,6 +402,22 @@ fn what_was_done_before_is_linked() {
 }
 
 #[test]
+fn what_is_attached_to_a_mail_comes_with_it() {
+    let dir = TestDir::new();
+    let part = "--b\r\nContent-Type: text/plain\r\n";
+    let attached = "Content-Disposition: attachment; filename=\"x.txt\"\r\n";
+    let mail = format!(
+        "From: a@example.org\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\
+         {part}\r\nSee the list.\r\n{part}{attached}\r\nThe pump must stop.\r\n--b--\r\n"
+    );
+    dir.put("mails/m.eml", mail);
+    dir.put("mails/n.md", "# N\n\nOther.\n");
+    let submitted = dir.submitted(&["./task.md", "--documents", "mails", "--each", "--glob", "m.eml"]);
+    let documents: Vec<&Value> = submitted["manifest"].as_array().unwrap().iter().map(|row| &row["document"]).collect();
+    assert_eq!(documents, ["m.eml", "m.eml.attachments/x.txt"]);
+}
+
+#[test]
 fn another_schema_is_another_demand() {
     let dir = TestDir::new();
     let task =

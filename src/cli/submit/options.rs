@@ -59,7 +59,9 @@ impl SubmitOptions {
             let ending = file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
             matches!(ending.as_deref(), Some("eml" | "msg"))
         };
-        let holders = name.match_indices('/').map(|(slash, _)| &name[..slash]).filter(|file| is_mail(file));
+        let folders = name.match_indices('/').map(|(slash, _)| &name[..slash]);
+        let holders =
+            folders.map(|folder| folder.strip_suffix(ATTACHMENTS).unwrap_or(folder)).filter(|file| is_mail(file));
         self.names
             .as_ref()
             .is_none_or(|names| names.is_match(name) || holders.into_iter().any(|file| names.is_match(file)))
@@ -122,6 +124,9 @@ fn group(args: &SubmitArgs) -> Result<Option<Group>, CliError> {
         (None, Some(_)) => Err(CliError::usage("--group-limit needs --group: the group that it is the limit of")),
     }
 }
+
+/// Behind the name of a mail: the folder of what is attached to it.
+const ATTACHMENTS: &str = ".attachments";
 
 /// The patterns of `--glob`. One without a slash is matched against the last part of a name.
 fn names(patterns: &[String]) -> Result<Option<GlobSet>, CliError> {

@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_KEPT: usize = 1_000;
 /// Bytes of a record that are kept as they are.
 const MOST_BYTES: usize = 16 << 10;
+/// Share of the words of two records that are in both, where one mends the other.
+const LEAST_SHARED: f64 = 0.75;
 
 /// A record that was not written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -187,20 +189,30 @@ impl RefusedRecord {
         self.file == other.file && self.list == other.list
     }
 
-    /// Whether `other` says the same, but for the fault.
+    /// Whether `other` says the same, but for the fault: of the texts that were at fault one is another at most, so that a like
+    /// sentence of another document is none. What is mended and not seen so is told as not mended, which is the lesser lie.
     fn is_like(&self, other: &Value) -> bool {
         let (Value::Object(fields), Value::Object(others)) = (&self.record, other) else {
             return self.record == *other && !self.record.is_null();
         };
-        let agrees = |key: &String, value: &Value| match (value, others.get(key)) {
+        let mut changed = 0;
+        let mut agrees = |key: &String, value: &Value| match (value, others.get(key)) {
             (_, None | Some(Value::Null)) | (Value::Null, _) => true,
             (Value::String(text), Some(Value::String(other))) => {
-                text == other || shares_words(&words([text]), &words([other]))
+                let (one, two) = (words([text]), words([other]));
+                if self.fields.contains(key) {
+                    changed += u8::from(one != two);
+                    changed <= 1
+                } else {
+                    shared(&one, &two) > 0.5
+                }
             }
-            (value, Some(other)) => value == other,
+            (value, Some(other)) => value == other || self.fields.contains(key),
         };
-        fields.iter().all(|(key, value)| self.fields.contains(key) || agrees(key, value))
-            && shares_words(&words(texts(&self.record).iter()), &words(texts(other).iter()))
+        fields.iter().all(|(key, value)| agrees(key, value)) && {
+            let told = fields.keys().filter_map(|key| others.get(key)).flat_map(texts);
+            shared(&words(texts(&self.record)), &words(told)) >= LEAST_SHARED
+        }
     }
 }
 
@@ -242,10 +254,12 @@ fn words(texts: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, u
     words
 }
 
-/// Whether of the words of both more than half are in both.
-fn shares_words(one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>) -> bool {
+/// The share of the words of both that are in both; 1 where neither has any.
+#[expect(clippy::cast_precision_loss, reason = "a share of counted words")]
+fn shared(one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>) -> f64 {
     let shared: usize = one.iter().map(|(word, times)| other.get(word).copied().unwrap_or_default().min(*times)).sum();
-    4 * shared > one.values().sum::<usize>() + other.values().sum::<usize>()
+    let all = one.values().sum::<usize>() + other.values().sum::<usize>();
+    if all == 0 { 1.0 } else { 2.0 * shared as f64 / all as f64 }
 }
 
 #[cfg(test)]
@@ -293,6 +307,15 @@ mod tests {
         assert_eq!(numbers(&[item("Pump 1", 6, "No findings at all.")]), Vec::<u64>::new());
         assert_eq!(all.mended_by("output/l.json", None, &[item("Pump 1", 6, SEAL)]), []);
         assert_eq!(numbers(&[item("Pump 1", 6, SEAL), item("Pump 3", 9, SEAL)]), [1, 2]);
+
+        // A like sentence of another document doesn't mend the first record; the same sentence found there does.
+        let other = |quote: &str| {
+            let mut item = item("Pump 1", 5, quote);
+            item["document"] = json!("b.md");
+            item
+        };
+        assert_eq!(numbers(&[other(SEAL)]), [2]);
+        assert_eq!(numbers(&[other("The seal is torn and must be replaced.")]), [1]);
 
         let mut after = all.clone();
         let mended = all.mended_by("output/l.json", Some("$.items"), &[item("Pump 1", 6, SEAL)]);

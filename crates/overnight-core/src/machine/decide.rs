@@ -147,6 +147,12 @@ impl Job {
             {
                 skipped(&unseen(sent_back))
             }
+            // A job that ends takes nothing more.
+            ParsedCall::Control(ControlCall::JobComplete { status: CompletionStatus::Complete, .. })
+                if let Some(name) = self.changes_behind() =>
+            {
+                skipped(&format!("not run: {name} stands behind it in this reply; send job_complete as the last call"))
+            }
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
             ParsedCall::Work(WorkCall::Change(change))
@@ -159,6 +165,13 @@ impl Job {
             }
             ParsedCall::Work(_) => None,
         }
+    }
+
+    /// The first call behind the one that is due that changes a file.
+    fn changes_behind(&self) -> Option<&str> {
+        let mut behind = self.calls.pending.iter().skip(1);
+        let change = behind.find(|pending| matches!(&pending.call, ParsedCall::Work(WorkCall::Change(_))));
+        change.map(|pending| pending.said.name.as_str())
     }
 
     /// Why `todo_complete` completes nothing now, where the fault is not the model's: an outcome is for the todo that it saw.

@@ -92,10 +92,15 @@ impl Decode for ChatReply {
     }
 }
 
+/// Whether there is an error: some servers send the field with every chunk.
+fn says_something(error: &Value) -> bool {
+    !error.is_null() && *error != Value::Bool(false) && error.as_str() != Some("")
+}
+
 impl ChatReply {
     /// Takes a chunk of a stream, or a whole body: they differ in the name of what was said.
     fn chunk(&mut self, chunk: &Value) -> Result<(), Failure> {
-        if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
+        if let Some(error) = chunk.get("error").filter(|error| says_something(error)) {
             return Err(error_response::in_reply(error));
         }
         if text(chunk, "object") == "error" {
@@ -122,7 +127,7 @@ impl ChatReply {
     }
 
     fn choice(&mut self, choice: &Value) -> Result<(), Failure> {
-        if let Some(error) = choice.get("error").filter(|error| !error.is_null()) {
+        if let Some(error) = choice.get("error").filter(|error| says_something(error)) {
             return Err(error_response::in_reply(error));
         }
         let has_begun = !self.text.is_empty() || !self.calls.is_empty();
