@@ -43,13 +43,12 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
             advice: "convert it to UTF-8".to_owned(),
         });
     }
-    let is_other =
-        declared.is_some_and(|label| Encoding::for_label(label.as_bytes()).is_some_and(|known| known != UTF_8));
-    let utf_8 = mostly_utf_8(bytes, !is_other);
+    let known = declared.and_then(|label| Encoding::for_label(label.as_bytes()));
+    let utf_8 = mostly_utf_8(bytes, known);
     if utf_8 && !looks_like_iso_2022_jp(bytes) {
         return read_as(UTF_8, bytes, None);
     }
-    if let Some(encoding) = declared.and_then(|label| Encoding::for_label(label.as_bytes())).filter(|e| *e != UTF_8) {
+    if let Some(encoding) = known.filter(|known| *known != UTF_8) {
         return read_as(encoding, bytes, Some("as it declares"));
     }
     if looks_like_shift_jis(bytes) {
@@ -110,9 +109,14 @@ pub(super) fn of_wide(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// UTF-8, or so nearly that a few broken bytes are the likelier story: ten good sequences for each bad one. In a short text
-/// that declares nothing else a few are borne as well, since letters of another encoding hardly ever make good ones by chance.
-fn mostly_utf_8(bytes: &[u8], may_be_short: bool) -> bool {
+/// that declares nothing else a few are borne as well, since letters of another encoding hardly ever make good ones by chance;
+/// where UTF-8 is declared, one good sequence will do.
+fn mostly_utf_8(bytes: &[u8], declared: Option<&Encoding>) -> bool {
     const FEW: usize = 3;
+    let least = match declared {
+        None => Some(2),
+        Some(encoding) => (encoding == UTF_8).then_some(1),
+    };
     if std::str::from_utf8(bytes).is_ok() {
         return true;
     }
@@ -121,7 +125,7 @@ fn mostly_utf_8(bytes: &[u8], may_be_short: bool) -> bool {
         bad += usize::from(!chunk.invalid().is_empty());
         good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
     }
-    bad * 10 <= good || (may_be_short && bad <= FEW && bad <= good && good > 1)
+    bad * 10 <= good || (bad <= FEW && bad <= good && least.is_some_and(|least| good >= least))
 }
 
 /// Escape sequences that switch to Japanese characters, in bytes that are otherwise ASCII.
@@ -276,6 +280,9 @@ mod tests {
         check(&cut("Die Prüfung muß täglich fü"), None, "Die Prüfung muß täglich f\u{fffd}", &[note]);
         check(&cut("契約書の第一条を確認"), None, "契約書の第一条を確\u{fffd}", &[note]);
         let stray = [&b"Die Pr\xc3\xbcfung mu\xc3\x9f t\xc3\xa4glich erfolgen.\nalt: Gr"[..], b"\xfc\xdfe\n"].concat();
+        // One good sequence tells enough where nothing else may stand, as in JSON.
+        let short = b"{\"a\":\"Pr\xc3\xbcfung f\xc3\"}";
+        check(short, Some("utf-8"), "{\"a\":\"Prüfung f\u{fffd}\"}", &[note]);
         check(&stray, None, "Die Prüfung muß täglich erfolgen.\nalt: Gr\u{fffd}\u{fffd}e\n", &[note]);
         let wide: Vec<u8> = "\u{feff}From: a".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!((of_wide(&wide), of_wide(b"From: a")), (Some(b"From: a".to_vec()), None));

@@ -14,16 +14,19 @@ use crate::units::Unit;
 /// Values nested more deeply than this stand as the file has them.
 const MAX_DEPTH: usize = 60;
 
+/// What every JSON text is in (RFC 8259, section 8.1).
+const UTF_8: &str = "utf-8";
+
 /// Reads JSON and JSON Lines.
 pub(crate) struct JsonReader;
 
 impl Reader for JsonReader {
     fn version(&self) -> &'static str {
-        "serde_json 1.0.154"
+        "serde_json 1.0.154+1"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
-        let decoded = encoding::decode(source.bytes, None)?;
+        let decoded = encoding::decode(source.bytes, Some(UTF_8))?;
         for note in decoded.notes {
             pages.note(note)?;
         }

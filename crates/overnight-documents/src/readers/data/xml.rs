@@ -16,17 +16,19 @@ const MAX_NODES: usize = 1_000_000;
 const MAX_DEPTH: usize = 60;
 /// How much of a file is looked at for its encoding and its first element.
 const HEAD: usize = 1_024;
+/// What XML is in that declares nothing (XML 1.0, section 4.3.3).
+const UTF_8: &str = "utf-8";
 
 /// Reads XML.
 pub(crate) struct XmlReader;
 
 impl Reader for XmlReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0"
+        "quick-xml 0.42.0+1"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
-        let decoded = encoding::decode(source.bytes, declared(source.bytes))?;
+        let decoded = encoding::decode(source.bytes, declared(source.bytes).or(Some(UTF_8)))?;
         for note in decoded.notes {
             pages.note(note)?;
         }
