@@ -170,7 +170,7 @@ fn a_stop_while_documents_are_read_is_a_stop() {
     for (command, sentence) in said {
         let (mut child, mut talk) = dir.start(&[&[command], &what[..]].concat());
         for _ in 0..12_000 {
-            if is_reading(child.id()) {
+            if is_reading(child.id()) && catches_sigterm(child.id()) {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -181,6 +181,15 @@ fn a_stop_while_documents_are_read_is_a_stop() {
         assert_eq!((child.wait().unwrap().code(), told.as_str()), (Some(130), sentence));
         assert_eq!(dir.run(&["jobs", "--json"]).stdout.trim(), "[]");
     }
+}
+
+/// Whether the process does something of its own at SIGTERM.
+fn catches_sigterm(process: u32) -> bool {
+    const SIGTERM: u32 = 15;
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    caught & (1 << (SIGTERM - 1)) != 0
 }
 
 /// Whether the process has a reader at work.
