@@ -46,6 +46,15 @@ impl CellFont {
 pub(super) struct RichText {
     line: InlineText,
     font: CellFont,
+    /// Some of it has a font of its own.
+    has_fonts: bool,
+}
+
+/// A cell's text, and whether its runs say how they are set: its cell's font says nothing of them then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SetText<T> {
+    pub(super) text: T,
+    pub(super) has_fonts: bool,
 }
 
 impl RichText {
@@ -53,6 +62,7 @@ impl RichText {
     pub(super) fn learn(&mut self, element: &Element, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
         match element.name() {
             "r" => self.font = CellFont::default(),
+            "rPr" => self.has_fonts = true,
             "t" => {
                 let text = xml.text()?;
                 let shown = sign_fonts::shown_in(&self.font.name, &text);
@@ -65,8 +75,8 @@ impl RichText {
         Ok(())
     }
 
-    pub(super) fn take(&mut self) -> String {
+    pub(super) fn take(&mut self) -> SetText<String> {
         self.font = CellFont::default();
-        self.line.take()
+        SetText { text: self.line.take(), has_fonts: std::mem::take(&mut self.has_fonts) }
     }
 }

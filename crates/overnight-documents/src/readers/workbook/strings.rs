@@ -1,12 +1,13 @@
 //! The texts that a workbook's cells share. In one piece, so that millions of empty ones cost little.
 
-use super::rich_text::RichText;
+use super::rich_text::{RichText, SetText};
 use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     text: String,
-    ends: Vec<u32>,
+    /// Where each ends, and whether its runs have fonts of their own.
+    ends: Vec<(u32, bool)>,
 }
 
 impl Strings {
@@ -17,10 +18,11 @@ impl Strings {
         (strings, broken)
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<&str> {
-        let end = *self.ends.get(index)?;
-        let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
-        self.text.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    pub(super) fn get(&self, index: usize) -> Option<SetText<&str>> {
+        let (end, has_fonts) = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(Some(0), |before| Some(self.ends.get(before)?.0))?;
+        let text = self.text.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
+        Some(SetText { text, has_fonts })
     }
 
     fn fill(&mut self, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
@@ -29,8 +31,9 @@ impl Strings {
             match xml.next()? {
                 XmlNode::Start(element) => text.learn(&element, xml)?,
                 XmlNode::End(name) if name == "si" => {
-                    self.text.push_str(&text.take());
-                    self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
+                    let SetText { text, has_fonts } = text.take();
+                    self.text.push_str(&text);
+                    self.ends.push((u32::try_from(self.text.len()).unwrap_or(u32::MAX), has_fonts));
                 }
                 XmlNode::Over => return Ok(()),
                 XmlNode::End(_) | XmlNode::Text(_) => {}

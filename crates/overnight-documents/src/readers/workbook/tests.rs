@@ -100,6 +100,32 @@ fn cells_show_raised_and_struck_text_and_where_links_lead() {
 }
 
 #[test]
+fn runs_with_fonts_of_their_own_are_not_set_in_the_cells() {
+    let rich = "<r><rPr><strike/></rPr><t>100</t></r><r><rPr><b/></rPr><t xml:space=\"preserve\"> 200</t></r>";
+    let cell = |inner: &str| format!("<c s=\"1\" t=\"inlineStr\"><is>{inner}</is></c>");
+    let cells = cell(rich) + &cell("<t>old</t>") + "<c s=\"1\" t=\"s\"><v>0</v></c>";
+    let sheet = format!("<worksheet><sheetData><row r=\"1\">{cells}</row></sheetData></worksheet>");
+    let book = relations(&[
+        ("r0", "worksheet", "worksheets/0.xml"),
+        ("s", "styles", "styles.xml"),
+        ("t", "sharedStrings", "sharedStrings.xml"),
+    ]);
+    let styles = "<styleSheet><fonts><font/><font><strike/></font></fonts><cellXfs><xf fontId=\"0\"/><xf fontId=\"1\"/></cellXfs></styleSheet>";
+    let (types, strings) = (types("spreadsheetml.sheet"), format!("<sst><si>{rich}</si></sst>"));
+    let parts = [
+        ("[Content_Types].xml", types.as_str()),
+        ("xl/workbook.xml", "<workbook><sheets><sheet name=\"S\" r:id=\"r0\"/></sheets></workbook>"),
+        ("xl/_rels/workbook.xml.rels", book.as_str()),
+        ("xl/worksheets/0.xml", &sheet),
+        ("xl/styles.xml", styles),
+        ("xl/sharedStrings.xml", &strings),
+    ];
+    let extracted = extract("a.xlsx", &zip(&parts)).unwrap();
+    let row = "| ~~100~~ 200 | ~~old~~ | ~~100~~ 200 |";
+    assert_eq!(described(&extracted).0, [format!("# S\n\n{row}\n| --- | --- | --- |\n")]);
+}
+
+#[test]
 fn sheets_that_are_too_many_are_told() {
     let sheet = |at| format!("<sheet name=\"S{at}\" sheetId=\"{at}\" r:id=\"r0\"/>");
     let list: String = (1..=10_002).map(sheet).collect();

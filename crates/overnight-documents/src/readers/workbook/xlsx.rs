@@ -3,7 +3,7 @@
 use super::beside::{SheetExtras, link_targets};
 use super::display::NumberFormat;
 use super::pager::{MAX_CELL, Pager, SheetCell};
-use super::rich_text::RichText;
+use super::rich_text::{RichText, SetText};
 use super::strings::Strings;
 use super::styles::CellStyles;
 use crate::links;
@@ -172,7 +172,7 @@ fn read_cell(
         }
         Ok(())
     })?;
-    let inline = inline.take();
+    let SetText { text: inline, mut has_fonts } = inline.take();
     let target = formula.as_deref().and_then(formula_target);
     let text = match (value, formula) {
         (None, Some(formula)) if !formula.is_empty() && inline.is_empty() => {
@@ -186,7 +186,8 @@ fn read_cell(
                 if shared.is_none() {
                     pager.gap("texts that the file hasn't got");
                 }
-                shared.unwrap_or_default().to_owned()
+                has_fonts = shared.is_some_and(|shared| shared.has_fonts);
+                shared.map(|shared| shared.text.to_owned()).unwrap_or_default()
             }
             "b" => if value.trim() == "0" { "FALSE" } else { "TRUE" }.to_owned(),
             "str" | "e" | "inlineStr" => value,
@@ -200,7 +201,8 @@ fn read_cell(
             },
         },
     };
-    let mut text = shared.styles.font(style).map_or_else(|| text.clone(), |font| font.shown(text.clone()));
+    let font = shared.styles.font(style).filter(|_| !has_fonts);
+    let mut text = font.map_or_else(|| text.clone(), |font| font.shown(text.clone()));
     text.push_str(&target.and_then(|target| links::behind(&text, &target)).unwrap_or_default());
     Ok(bounded(text, pager))
 }
