@@ -24,34 +24,24 @@ pub fn answer() -> ExitCode {
     let Ok(ReaderOrder { sandbox, request }) = ReaderOrder::read(&mut input) else { return ExitCode::from(2) };
     let left = match &request {
         ReaderRequest::Read { left_ms, .. } | ReaderRequest::Run { left_ms, .. } => Duration::from_millis(*left_ms),
-        ReaderRequest::Members { .. }
-        | ReaderRequest::Take { .. }
-        | ReaderRequest::Picture { .. }
-        | ReaderRequest::Version { .. } => limits::DOCUMENT,
+        ReaderRequest::Members { .. } | ReaderRequest::Take { .. } | ReaderRequest::Picture { .. } => limits::DOCUMENT,
     };
     limits::hold_memory();
     limits::hold_time(left);
-    let program = match &request {
-        ReaderRequest::Run { program, .. } | ReaderRequest::Version { program, .. } => Some(program),
-        ReaderRequest::Read { .. }
-        | ReaderRequest::Members { .. }
-        | ReaderRequest::Take { .. }
-        | ReaderRequest::Picture { .. } => None,
-    };
+    let program = if let ReaderRequest::Run { program, .. } = &request { Some(program) } else { None };
     if sandbox != SandboxMode::Off {
         let readable = program.map(|program| limits::readable_by(program)).unwrap_or_default();
         if confine(&readable).missing().is_some() && sandbox == SandboxMode::Required {
             return ExitCode::from(UNCONFINED);
         }
     }
-    // Each comes back only where there is no such program.
-    if let ReaderRequest::Run { program, arguments, .. } = &request {
-        let _ = limits::command(program).args(arguments).exec();
-        return ExitCode::from(NO_PROGRAM);
-    }
-    if let ReaderRequest::Version { program, flag } = &request {
-        // Some say it on the one output, some on the other.
-        let _ = limits::command(program).arg(flag).stderr(io::stdout()).exec();
+    if let ReaderRequest::Run { program, arguments, is_merged, .. } = &request {
+        let mut command = limits::command(program);
+        if *is_merged {
+            command.stderr(io::stdout());
+        }
+        // Comes back only where there is no such program.
+        let _ = command.args(arguments).exec();
         return ExitCode::from(NO_PROGRAM);
     }
     let reader = thread::Builder::new().stack_size(limits::STACK_BYTES).spawn(move || {
@@ -117,7 +107,7 @@ fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()>
                 Err(refusal) => writer.give(Err(refusal))?,
             }
         }
-        ReaderRequest::Run { .. } | ReaderRequest::Version { .. } => {}
+        ReaderRequest::Run { .. } => {}
     }
     writer.out.flush()
 }

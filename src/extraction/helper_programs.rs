@@ -6,7 +6,7 @@ use super::{
     limits::PAGE,
     message::ReaderRequest,
     ocr::HelperPrograms,
-    parent::{ReaderEnd, ReaderOutput, ask},
+    parent::{ReaderEnd, heard_from},
 };
 use overnight_documents::{
     CollectedPages, Extracted, Format, Gap, PageSink, PageSpan, Refusal, SCAN_BEHIND_TEXT, Unit, is_gibberish,
@@ -240,30 +240,24 @@ impl Help<'_> {
             program: program.to_owned(),
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
             left_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+            is_merged: false,
         };
-        let mut said = Vec::new();
-        let end = ask(self.tools.program.as_ref()?, &request, input, &mut |heard| match heard {
-            ReaderOutput::Bytes(piece) => {
-                said.extend_from_slice(&piece);
-                said.len() <= MOST_BYTES
-            }
-            ReaderOutput::Line(_) => false,
-        });
+        let (end, said) = heard_from(self.tools.program.as_ref()?, &request, input, MOST_BYTES).ok()?;
         match end {
-            Ok(ReaderEnd::Done) => Some(said).filter(|said| said.len() <= MOST_BYTES),
-            Ok(ReaderEnd::Code(code)) if program == RECOGNISING => {
+            ReaderEnd::Done => Some(said).filter(|said| said.len() <= MOST_BYTES),
+            ReaderEnd::Code(code) if program == RECOGNISING => {
                 *self.failed.borrow_mut() = Some(format!("{program} failed (exit code {code}): see that it works"));
                 None
             }
-            Ok(ReaderEnd::Killed(signal)) => {
+            ReaderEnd::Killed(signal) => {
                 *self.failed.borrow_mut() = Some(format!("{program} was ended by signal {signal}: try again"));
                 None
             }
-            Ok(ReaderEnd::Time) if program == "pdftotext" => {
+            ReaderEnd::Time if program == "pdftotext" => {
                 self.left.set(self.left.get().saturating_sub(limit));
                 None
             }
-            Ok(ReaderEnd::Code(_) | ReaderEnd::Time | ReaderEnd::Memory | ReaderEnd::Fell(_)) | Err(_) => None,
+            ReaderEnd::Code(_) | ReaderEnd::Time | ReaderEnd::Memory | ReaderEnd::Fell(_) => None,
         }
     }
 }

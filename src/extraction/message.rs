@@ -60,10 +60,15 @@ pub(super) enum ReaderRequest {
     Take { name: String, paths: Vec<Vec<String>> },
     /// A page of a PDF as an image, with the places of quotes on it, and marks there where `is_marked`.
     Picture { page: u64, quotes: Vec<QuoteOnPage>, is_marked: bool },
-    /// Another program, held by the same limits: its name and arguments.
-    Run { program: String, arguments: Vec<String>, left_ms: u64 },
-    /// What another program says of itself.
-    Version { program: String, flag: String },
+    /// Another program, held by the same limits: its name and arguments. What it says on standard error is part of the answer
+    /// where `is_merged`.
+    Run {
+        program: String,
+        arguments: Vec<String>,
+        left_ms: u64,
+        #[serde(default)]
+        is_merged: bool,
+    },
 }
 
 /// A message of the reader process: one line of its output.

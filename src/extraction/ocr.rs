@@ -2,8 +2,9 @@
 
 use super::{
     child::NO_PROGRAM,
+    limits::DOCUMENT,
     message::ReaderRequest,
-    parent::{ReaderEnd, ReaderOutput, ReaderProgram, ask},
+    parent::{ReaderEnd, ReaderProgram, heard_from},
 };
 use std::sync::OnceLock;
 
@@ -78,15 +79,15 @@ impl HelperPrograms {
     /// The first line that a program says when it is asked for its version; none where it isn't installed. It is confined as
     /// when it helps: it may be any program of that name.
     fn version(&self, program: &str, flag: &str) -> Option<String> {
-        let request = ReaderRequest::Version { program: program.to_owned(), flag: flag.to_owned() };
-        let mut said = Vec::new();
-        let end = ask(self.program.as_ref()?, &request, &[], &mut |output| {
-            if let ReaderOutput::Bytes(bytes) = output {
-                said.extend(bytes);
-            }
-            said.len() < MOST_BYTES
-        });
-        if end.ok()? == ReaderEnd::Code(NO_PROGRAM) {
+        let request = ReaderRequest::Run {
+            program: program.to_owned(),
+            arguments: vec![flag.to_owned()],
+            left_ms: u64::try_from(DOCUMENT.as_millis()).unwrap_or(u64::MAX),
+            // Some say it on the one output, some on the other.
+            is_merged: true,
+        };
+        let (end, said) = heard_from(self.program.as_ref()?, &request, &[], MOST_BYTES).ok()?;
+        if end == ReaderEnd::Code(NO_PROGRAM) {
             return None;
         }
         let line = String::from_utf8_lossy(&said).lines().next().unwrap_or(program).trim().to_owned();

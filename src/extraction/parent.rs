@@ -100,6 +100,24 @@ pub(super) enum ReaderOutput {
     Bytes(Vec<u8>),
 }
 
+/// What another program says about `input`, and how it ended. Who says more than `most` bytes is not heard out.
+pub(super) fn heard_from(
+    program: &ReaderProgram,
+    request: &ReaderRequest,
+    input: &[u8],
+    most: usize,
+) -> std::io::Result<(ReaderEnd, Vec<u8>)> {
+    let mut said = Vec::new();
+    let end = ask(program, request, input, &mut |heard| match heard {
+        ReaderOutput::Bytes(piece) => {
+            said.extend_from_slice(&piece);
+            said.len() <= most
+        }
+        ReaderOutput::Line(_) => false,
+    })?;
+    Ok((end, said))
+}
+
 /// Asks `request` about the document `bytes`. `hear` gets the answer piece by piece, and ends it by saying false.
 pub(super) fn ask(
     program: &ReaderProgram,
@@ -117,7 +135,7 @@ pub(super) fn ask(
         // A Ctrl-C is for the asking side to hear.
         .process_group(0)
         .spawn()?;
-    let is_told = !matches!(request, ReaderRequest::Run { .. } | ReaderRequest::Version { .. });
+    let is_told = !matches!(request, ReaderRequest::Run { .. });
     let (sender, receiver) = sync_channel(MOST_WAITING);
     let (input, output, complaint) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {

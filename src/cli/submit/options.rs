@@ -9,6 +9,7 @@ use crate::{
 use chrono::{DateTime, TimeZone};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{amount::shown, job::time::Timestamp};
+use overnight_documents::holders;
 use std::str::FromStr;
 
 /// The highest priority; the lowest is its negative.
@@ -55,16 +56,7 @@ impl SubmitOptions {
 
     /// Whether a document of this name is to be submitted. What is attached to a mail comes with it.
     pub(super) fn is_wanted(&self, name: &str) -> bool {
-        let is_mail = |file: &str| {
-            let ending = file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-            matches!(ending.as_deref(), Some("eml" | "msg"))
-        };
-        let folders = name.match_indices('/').map(|(slash, _)| &name[..slash]);
-        let holders =
-            folders.map(|folder| folder.strip_suffix(ATTACHMENTS).unwrap_or(folder)).filter(|file| is_mail(file));
-        self.names
-            .as_ref()
-            .is_none_or(|names| names.is_match(name) || holders.into_iter().any(|file| names.is_match(file)))
+        self.names.as_ref().is_none_or(|names| names.is_match(name) || holders(name).any(|file| names.is_match(file)))
     }
 }
 
@@ -124,9 +116,6 @@ fn group(args: &SubmitArgs) -> Result<Option<Group>, CliError> {
         (None, Some(_)) => Err(CliError::usage("--group-limit needs --group: the group that it is the limit of")),
     }
 }
-
-/// Behind the name of a mail: the folder of what is attached to it.
-const ATTACHMENTS: &str = ".attachments";
 
 /// The patterns of `--glob`. One without a slash is matched against the last part of a name.
 fn names(patterns: &[String]) -> Result<Option<GlobSet>, CliError> {

@@ -23,3 +23,4 @@ mod walk;
 
 pub use found::{FoundDocument, FoundDocuments, OwnPaths, discover, survey};
 pub use names::check_name;
+pub use nested_names::holders;

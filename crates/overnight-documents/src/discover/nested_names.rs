@@ -8,6 +8,11 @@ use super::super::container::Members;
 /// Behind the name of a document that others are in.
 const ATTACHMENTS: &str = ".attachments";
 
+/// The documents that one called `name` is in, such as the mail that it is attached to, from outside in.
+pub fn holders(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').filter_map(|(slash, _)| name[..slash].strip_suffix(ATTACHMENTS))
+}
+
 /// The names of all members of the file called `outer`, in their order.
 pub(super) fn names(outer: &str, held: &Members) -> Vec<String> {
     let documents: HashSet<&[String]> = held.members.iter().map(|member| member.path.as_slice()).collect();
