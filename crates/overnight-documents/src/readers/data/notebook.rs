@@ -52,6 +52,9 @@ impl Reader for NotebookReader {
         let Some(notebook) = parsed.filter(|parsed| !(parsed.cells.is_empty() && parsed.worksheets.is_empty())) else {
             return JsonReader.read(source, pages);
         };
+        for note in decoded.notes {
+            pages.note(note)?;
+        }
         let pointers = ["/kernelspec/language", "/language_info/name", "/language"];
         let language = pointers.iter().find_map(|at| notebook.metadata.pointer(at)?.as_str()).unwrap_or_default();
         let mut blocks = Blocks::default();

@@ -67,6 +67,10 @@ fn a_notebook_is_its_cells_with_what_they_printed() {
     let expected = "# Tides\nHigh at *noon*.\n\n```python\nprint(1+1)\n```\n\n2\n\nx\n\nValueError: no\n";
     assert_eq!(text("a.ipynb", notebook), (expected.to_owned(), vec!["1 image was left out".to_owned()]));
     assert_eq!(text("a.ipynb", "{\"a\":1}").0, "a: 1\n");
+    let broken = b"{\"cells\":[{\"cell_type\":\"markdown\",\"source\":\"Gr\xc3\xb6\xc3\x9fe \xff\"}]}";
+    let read = extract("a.ipynb", broken).unwrap();
+    let note = "some bytes are not valid UTF-8 and stand as \u{fffd} in the text".to_owned();
+    assert_eq!((read.text.as_str(), read.notes), ("Größe \u{fffd}\n", vec![note]));
 }
 
 proptest::proptest! {

@@ -11,6 +11,8 @@ use crate::sign_fonts;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RunProperties {
     script: Option<BaselineShift>,
+    /// Moved up or down by a measure, at its full size.
+    moved: Option<BaselineShift>,
     is_struck: Option<bool>,
     is_hidden: Option<bool>,
     /// The fonts of ASCII's letters and of others.
@@ -33,6 +35,15 @@ impl RunProperties {
                         Some(_) | None => BaselineShift::Level,
                     });
                 }
+                "position" => {
+                    let value = element.value("val").unwrap_or_default();
+                    let measure = value.trim_end_matches(|found: char| found.is_ascii_alphabetic()).parse::<f64>();
+                    run.moved = measure.ok().map(|measure| match measure {
+                        up if up > 0.0 => BaselineShift::Raised,
+                        down if down < 0.0 => BaselineShift::Lowered,
+                        _ => BaselineShift::Level,
+                    });
+                }
                 "strike" | "dstrike" => {
                     run.is_struck = Some(element.is_on("val") || run.is_struck.unwrap_or_default());
                 }
@@ -53,6 +64,7 @@ impl RunProperties {
     pub(super) fn over(self, below: &Self) -> Self {
         Self {
             script: self.script.or(below.script),
+            moved: self.moved.or(below.moved),
             is_struck: self.is_struck.or(below.is_struck),
             is_hidden: self.is_hidden.or(below.is_hidden),
             ascii: self.ascii.or_else(|| below.ascii.clone()),
@@ -66,7 +78,8 @@ impl RunProperties {
     }
 
     pub(super) fn in_line(&self) -> RunStyle {
-        RunStyle { script: self.script.unwrap_or_default(), is_struck: self.is_struck.unwrap_or_default() }
+        let script = self.script.filter(|script| *script != BaselineShift::Level).or(self.moved).unwrap_or_default();
+        RunStyle { script, is_struck: self.is_struck.unwrap_or_default() }
     }
 
     /// What a person sees of `text`.

@@ -223,6 +223,7 @@ fn run(properties: &str, text: &str) -> String {
 #[test]
 fn a_run_says_what_is_seen_of_it() {
     let (sup, sub) = ("<w:vertAlign w:val=\"superscript\"/>", "<w:vertAlign w:val=\"subscript\"/>");
+    let moved = |by: &str| format!("<w:position w:val=\"{by}\"/>");
     let sym = |font: &str, char: &str| format!("<w:r><w:sym w:font=\"{font}\" w:char=\"{char}\"/></w:r>");
     let font = |font: &str| format!("<w:rFonts w:ascii=\"{font}\" w:hAnsi=\"{font}\"/>");
     for (runs, expected) in [
@@ -231,6 +232,15 @@ fn a_run_says_what_is_seen_of_it() {
             "10⁶ litres of H₂O",
         ),
         (run("", "250") + &run("<w:rStyle w:val=\"Sup\"/>", "4"), "250⁴"),
+        (
+            run("", "10")
+                + &run(&moved("6"), "5")
+                + &run("", " and x")
+                + &run(&moved("-4"), "1")
+                + &run(&moved("0"), "2"),
+            "10⁵ and x₁2",
+        ),
+        (run("", "10") + &run(&(moved("-4") + sup), "3"), "10³"),
         (
             run("", "EUR ") + &run("<w:strike/>", "100") + &run("<w:dstrike/>", " a") + &run("", " 200"),
             "EUR ~~100 a~~ 200",
