@@ -43,7 +43,7 @@ struct Cell {
 
 impl Reader for NotebookReader {
     fn version(&self) -> &'static str {
-        "serde_json 1.0.154"
+        "serde_json 1.0.154+1"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

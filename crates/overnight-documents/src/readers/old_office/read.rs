@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use undoc::model::{Block, Document, ListType, Paragraph, RevisionType, Section, Table};
 
+use super::labels::Labels;
 use crate::ole;
 use crate::readers::flow::{Emphasis, Flow, FlowPart, FlowTable, written};
 use crate::readers::package::{BlockKind, one_line};
@@ -24,7 +25,7 @@ pub(crate) struct OldOfficeReader;
 
 impl Reader for OldOfficeReader {
     fn version(&self) -> &'static str {
-        "undoc 0.27.1+2"
+        "undoc 0.27.1+3"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -33,9 +34,9 @@ impl Reader for OldOfficeReader {
         if beside.is_slides
             && let Ok(mut file) = cfb::CompoundFile::open(Cursor::new(&*mended))
         {
-            let unit = super::slides::read(&mut file, pages)?;
+            let unit = super::slides::read(&mut file, false, pages)?;
             if beside.has_pictures {
-                pages.note("images, charts and embedded objects on its slides were left out".to_owned())?;
+                pages.note("images on its slides were left out".to_owned())?;
             }
             return Ok(unit);
         }
@@ -73,6 +74,7 @@ struct Beside {
     has_comments: bool,
     has_numbers: bool,
     has_text_boxes: bool,
+    labels: Labels,
 }
 
 impl Beside {
@@ -100,6 +102,7 @@ impl Beside {
         let is_later = head.starts_with(&[0xec, 0xa5]) && head.get(2).is_some_and(|version| *version >= 0xc0);
         beside.has_comments = is_later && length(COMMENTS) > 0;
         beside.has_text_boxes = is_later && length(TEXT_BOXES) > 0;
+        beside.labels = Labels::of(bytes);
         beside
     }
 
@@ -120,6 +123,9 @@ impl Beside {
         }
         if self.has_text_boxes {
             pages.gap("text boxes, which aren't read: save it as DOCX")?;
+        }
+        if self.labels.formulas > 0 {
+            pages.gap("formulas in fields (EQ), which aren't read: save it as PDF")?;
         }
         if self.deletions > 0 {
             pages.note("it has tracked changes: insertions were read, deletions left out".to_owned())?;
@@ -193,15 +199,22 @@ fn table(table: &Table, depth: usize, beside: &mut Beside, flow: &mut Flow) {
 fn paragraph(paragraph: &Paragraph, beside: &mut Beside, flow: &mut Flow) {
     beside.images += paragraph.images.len() as u64;
     let text = run_text(paragraph, beside);
-    let level = usize::from(paragraph.list_info.as_ref().map_or(0, |list| list.level));
-    let label = paragraph.list_info.as_ref().and_then(|list| match list.list_type {
-        ListType::Bullet => Some("-".to_owned()),
-        ListType::Numbered => {
-            beside.has_numbers = true;
-            Some(list.number.map_or_else(|| "-".to_owned(), |number| format!("{number}.")))
-        }
-        ListType::None => None,
+    let letters: String = paragraph.runs.iter().map(|run| run.text.as_str()).collect();
+    let counted = || {
+        let list = paragraph.list_info.as_ref()?;
+        let label = match list.list_type {
+            ListType::Bullet => "-".to_owned(),
+            ListType::Numbered => list.number.map_or_else(|| "-".to_owned(), |number| format!("{number}.")),
+            ListType::None => return None,
+        };
+        Some((list.level, label))
+    };
+    let label = beside.labels.find(&letters).unwrap_or_else(|| {
+        let counted = counted();
+        beside.has_numbers |= counted.as_ref().is_some_and(|(_, label)| label != "-");
+        counted.unwrap_or_default()
     });
+    let (level, label) = (usize::from(label.0), Some(label.1).filter(|label| !label.is_empty()));
     // A page can end within a paragraph, and what follows goes on as one without a mark.
     for (at, piece) in text.split(PAGE_END).enumerate() {
         if at > 0 {

@@ -11,6 +11,7 @@ pub(super) mod kind {
     pub(in super::super) const NOTES: u16 = 0x03f0;
     pub(in super::super) const SLIDE_PERSIST: u16 = 0x03f3;
     pub(in super::super) const SLIDE_SHOW: u16 = 0x03f9;
+    pub(in super::super) const OBJECT_LIST: u16 = 0x0409;
     pub(in super::super) const OBJECT_REFERENCE: u16 = 0x0bc1;
     pub(in super::super) const PLACEHOLDER: u16 = 0x0bc3;
     pub(in super::super) const OUTLINE_TEXT: u16 = 0x0f9e;
@@ -18,6 +19,7 @@ pub(super) mod kind {
     pub(in super::super) const TEXT_CHARS: u16 = 0x0fa0;
     pub(in super::super) const TEXT_BYTES: u16 = 0x0fa8;
     pub(in super::super) const STRING: u16 = 0x0fba;
+    pub(in super::super) const OBJECT_ATOM: u16 = 0x0fc3;
     pub(in super::super) const SLIDE_NUMBER_MARK: u16 = 0x0fd8;
     pub(in super::super) const HEADERS_FOOTERS: u16 = 0x0fd9;
     pub(in super::super) const HEADERS_FOOTERS_ATOM: u16 = 0x0fda;
@@ -29,6 +31,7 @@ pub(super) mod kind {
     pub(in super::super) const FOOTER_MARK: u16 = 0x0ffa;
     pub(in super::super) const FORMATTED_DATE_MARK: u16 = 0x1015;
     pub(in super::super) const TAG_DATA: u16 = 0x138b;
+    pub(in super::super) const OBJECT: u16 = 0x1011;
     pub(in super::super) const PERSIST_DIRECTORY: u16 = 0x1772;
     pub(in super::super) const COMMENT: u16 = 0x2ee0;
     pub(in super::super) const SHAPE: u16 = 0xf004;

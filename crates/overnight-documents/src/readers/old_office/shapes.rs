@@ -107,6 +107,8 @@ pub(super) struct Drawn {
     pub(super) texts: Vec<SlideText>,
     /// Pictures and objects.
     pub(super) pictures: u64,
+    /// Numbers of objects of other programs.
+    pub(super) objects: Vec<u32>,
     /// Dates of the day.
     pub(super) dates: u64,
 }
@@ -118,7 +120,9 @@ pub(super) fn drawn(page: Record<'_>, outline: &[SlideText], footers: &SlideFoot
     let mut used = vec![false; outline.len()];
     for shape in page.all(kind::SHAPE) {
         let is_picture = shape.child(kind::SHAPE_ATOM).is_some_and(|atom| atom.instance == PICTURE);
-        drawn.pictures += u64::from(is_picture || !shape.all(kind::OBJECT_REFERENCE).is_empty());
+        let objects = shape.all(kind::OBJECT_REFERENCE);
+        drawn.pictures += u64::from(is_picture || !objects.is_empty());
+        drawn.objects.extend(objects.iter().filter_map(|object| object.number(0)));
         let placeholder = shape.all(kind::PLACEHOLDER).first().and_then(|found| found.bytes.get(4).copied());
         // Date, number, footer and header of pages of notes.
         if is_notes && placeholder.is_some_and(|found| (7..=10).contains(&found)) {

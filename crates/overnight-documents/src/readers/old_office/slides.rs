@@ -1,11 +1,13 @@
 //! A presentation (PPT): slides in their order, each with its texts as they were drawn, the footer and date of its own, and notes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Cursor, Read};
 
+use super::objects::SlideObjects;
 use super::records::{Record, kind, number, records};
 use super::shapes::{SlideFooters, SlideText, drawn, texts};
 use crate::readers::flow::Flow;
+use crate::readers::slides::SHARED_FOOTERS;
 use crate::readers::{PageSink, ReadFailure, note_counts};
 use crate::refusal::Refusal;
 use crate::units::Unit;
@@ -25,8 +27,8 @@ const FORMAT: &str = "an old PowerPoint presentation (PPT)";
 
 pub(super) type OleFile<'a> = cfb::CompoundFile<Cursor<&'a [u8]>>;
 
-/// Reads the file up to its notes about what was left out.
-pub(super) fn read(file: &mut OleFile<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
+/// Reads the file up to its notes about what was left out. `is_inner`: it stands in another, and the documents in it aren't read.
+pub(super) fn read(file: &mut OleFile<'_>, is_inner: bool, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
     let mut part = |name: &str| {
         // A file for PowerPoint 95 too has it twice.
         let both = format!("/PP97_DUALSTORAGE{name}");
@@ -47,7 +49,8 @@ pub(super) fn read(file: &mut OleFile<'_>, pages: &mut dyn PageSink) -> Result<U
         let why = "it names no document in it".to_owned();
         return Err(Refusal::Damaged { format: FORMAT.to_owned(), why }.into());
     };
-    presentation.tell(pages)?;
+    let objects = if is_inner { SlideObjects::default() } else { presentation.objects() };
+    presentation.tell(objects, pages)?;
     Ok(Unit::Page)
 }
 
@@ -55,6 +58,7 @@ struct Presentation<'a> {
     /// Where its parts are, by their numbers.
     parts: HashMap<u32, u32>,
     stream: &'a [u8],
+    document: Record<'a>,
     /// The part and the outline of each slide.
     slides: Vec<(u32, Vec<SlideText>)>,
     /// The part of each master and of each page of notes.
@@ -69,8 +73,15 @@ impl<'a> Presentation<'a> {
         let document = Record::at(stream, *parts.get(&document)?).filter(|found| found.kind == kind::DOCUMENT)?;
         let mut footers = document.children().filter(|found| found.kind == kind::HEADERS_FOOTERS);
         let footers = footers.find(|found| found.instance != 4).map(SlideFooters::of).unwrap_or_default();
-        let mut presentation =
-            Self { parts, stream, slides: Vec::new(), masters: HashMap::new(), notes: HashMap::new(), footers };
+        let mut presentation = Self {
+            parts,
+            stream,
+            document,
+            slides: Vec::new(),
+            masters: HashMap::new(),
+            notes: HashMap::new(),
+            footers,
+        };
         for list in document.children().filter(|found| found.kind == kind::SLIDE_LIST) {
             presentation.list(list);
         }
@@ -109,8 +120,13 @@ impl<'a> Presentation<'a> {
         Record::at(self.stream, *self.parts.get(&number)?).filter(|found| found.kind == kind)
     }
 
-    fn tell(&self, pages: &mut dyn PageSink) -> Result<(), ReadFailure> {
+    fn objects(&self) -> SlideObjects<'a> {
+        SlideObjects::of(self.document, |number| self.part(number, kind::OBJECT))
+    }
+
+    fn tell(&self, mut objects: SlideObjects<'_>, pages: &mut dyn PageSink) -> Result<(), ReadFailure> {
         let (mut hidden, mut comments, mut dates) = (0, 0, 0);
+        let (mut told, mut repeated) = (HashSet::new(), false);
         pages.expect(self.slides.len() as u64)?;
         for (page, (part, outline)) in (1..).zip(self.slides.iter().take(MAX_SLIDES)) {
             if !pages.begin(page)? {
@@ -135,12 +151,22 @@ impl<'a> Presentation<'a> {
                 hidden += 1;
                 flow.paragraph("(hidden slide)");
             }
-            let is_bare = drawn.texts.iter().all(SlideText::is_blank);
+            let head = flow.held();
             for text in &drawn.texts {
                 text.tell(&mut flow);
             }
+            for object in &drawn.objects {
+                for note in objects.tell(*object, &mut flow) {
+                    pages.note(note)?;
+                }
+            }
+            let is_bare = flow.held() == head;
             for text in self.on_master(slide, &footers).unshown(&drawn.texts) {
-                flow.paragraph(text);
+                if told.insert(text.to_owned()) {
+                    flow.paragraph(text);
+                } else {
+                    repeated = true;
+                }
             }
             if is_bare && drawn.pictures > 0 {
                 flow.gap("nothing but an image or an object on it");
@@ -162,6 +188,9 @@ impl<'a> Presentation<'a> {
         if self.slides.len() > MAX_SLIDES {
             pages.gap(&format!("{} slides behind it, which are not read", self.slides.len() - MAX_SLIDES))?;
         }
+        if repeated {
+            pages.note(SHARED_FOOTERS.to_owned())?;
+        }
         let counts = [
             (hidden, "1 of its slides is hidden, and was read", "of its slides are hidden, and were read"),
             (comments as u64, "1 comment was left out", "comments were left out"),
@@ -170,6 +199,7 @@ impl<'a> Presentation<'a> {
                 "the date on 1 slide, that of the day on which it is shown, was left out",
                 "dates on slides, those of the day on which they are shown, were left out",
             ),
+            (objects.omitted, "1 embedded object was left out", "embedded objects were left out"),
         ];
         Ok(note_counts(pages, &counts)?)
     }

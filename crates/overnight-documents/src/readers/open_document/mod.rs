@@ -5,10 +5,11 @@
 //! - `read`: one document, from bytes to text; `story`: paragraphs, lists, tables and frames as they pass by; `inline`: what
 //!   stands in a paragraph
 //! - `styles`: what the names of styles stand for; `numbering`: the numbers before items and headings
-//! - `slides`: pages of shapes
+//! - `objects`: formulas, charts and texts within the file; `slides`: pages of shapes
 
 mod inline;
 mod numbering;
+mod objects;
 mod read;
 mod slides;
 mod story;

@@ -1,12 +1,12 @@
 //! The pages of a presentation or a drawing: shapes, in the order in which a person reads them, and notes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::story::OpenStory;
 use crate::readers::PageSink;
 use crate::readers::flow::Flow;
 use crate::readers::package::{BrokenPart, Element, Halt, Xml, XmlNode, one_line};
-use crate::readers::slides::{ShapeBox, sort};
+use crate::readers::slides::{SHARED_FOOTERS, ShapeBox, sort};
 use crate::text::MAX_TEXT_BYTES;
 
 /// The most shapes on a page.
@@ -18,6 +18,7 @@ const MAX_FOOTERS: usize = 10_000;
 pub(super) fn read(story: &mut OpenStory<'_>, xml: &mut Xml<'_>, pages: &mut dyn PageSink) -> Result<(u64, u64), Halt> {
     let (mut count, mut hidden) = (0, 0);
     let mut footers: HashMap<String, String> = HashMap::new();
+    let mut told = HashSet::new();
     loop {
         match xml.next() {
             Ok(XmlNode::Start(element)) if element.name() == "footer-decl" && footers.len() < MAX_FOOTERS => {
@@ -35,7 +36,11 @@ pub(super) fn read(story: &mut OpenStory<'_>, xml: &mut Xml<'_>, pages: &mut dyn
                 hidden += u64::from(is_hidden);
                 let shows_footer = story.styles.shows_footer(element.value("style-name").as_deref());
                 let footer = element.value("use-footer-name").filter(|_| shows_footer);
-                let footer = footer.and_then(|name| footers.get(&name)).cloned().unwrap_or_default();
+                let mut footer = footer.and_then(|name| footers.get(&name)).cloned().unwrap_or_default();
+                if !footer.is_empty() && !told.insert(footer.clone()) {
+                    footer.clear();
+                    pages.note(SHARED_FOOTERS.to_owned())?;
+                }
                 let mut slide = OpenSlide { footer, ..OpenSlide::default() };
                 let before = story.omitted.images;
                 let read = slide.read(story, xml);

@@ -46,11 +46,11 @@ enum Marker {
 /// What a story is read by.
 pub(super) struct OpenStory<'s> {
     pub(super) styles: &'s Styles,
-    package: Option<&'s Package<'s>>,
+    pub(super) package: Option<&'s Package<'s>>,
     pub(super) omitted: OpenOmissions,
     numbering: OpenNumbering,
     list: Option<OpenList>,
-    depth: usize,
+    pub(super) depth: usize,
     in_table: usize,
     after_break: bool,
 }
@@ -267,7 +267,7 @@ impl<'s> OpenStory<'s> {
         read
     }
 
-    fn table(&mut self, element: &Element, xml: &mut Xml<'_>, flow: &mut Flow) -> Result<(), BrokenPart> {
+    pub(super) fn table(&mut self, element: &Element, xml: &mut Xml<'_>, flow: &mut Flow) -> Result<(), BrokenPart> {
         let (_, breaks) = self.styles.area("table", element.value("style-name").as_deref());
         if breaks && !flow.is_blank() {
             self.break_page(flow, false);
@@ -379,45 +379,6 @@ impl<'s> OpenStory<'s> {
         self.list = list;
         flow.append(inner);
         Ok(())
-    }
-
-    /// A formula or a chart has a part of its own; others are only counted.
-    fn object(&mut self, element: &Element, flow: &mut Flow) {
-        let folder = element.value("href").unwrap_or_default();
-        let part = format!("{}/content.xml", folder.trim_start_matches("./").trim_end_matches('/'));
-        let opened = self.package.and_then(|package| Xml::open(package, &part));
-        let Some(Ok(mut xml)) = opened else {
-            self.omitted.objects += 1;
-            return;
-        };
-        let mut inner = Flow::default();
-        match self.object_text(&mut xml, &mut inner) {
-            Ok(true) => flow.append(inner),
-            Ok(false) => self.omitted.objects += 1,
-            Err(_) => flow.gap("an object on it, which isn't read: it is damaged"),
-        }
-    }
-
-    fn object_text(&mut self, xml: &mut Xml<'_>, flow: &mut Flow) -> Result<bool, BrokenPart> {
-        loop {
-            match xml.next()? {
-                XmlNode::Start(element) => match element.name() {
-                    // A formula as it was typed; its signs one after the other say less.
-                    "annotation" => {
-                        flow.paragraph(one_line(&xml.text()?));
-                        return Ok(!flow.is_blank());
-                    }
-                    // The figures that a chart is drawn from.
-                    "table" => {
-                        self.table(&element, xml, flow)?;
-                        return Ok(!flow.is_blank());
-                    }
-                    _ => {}
-                },
-                XmlNode::Over => return Ok(false),
-                XmlNode::End(_) | XmlNode::Text(_) => {}
-            }
-        }
     }
 }
 

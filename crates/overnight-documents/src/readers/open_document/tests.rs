@@ -94,17 +94,34 @@ fn a_page_of_a_presentation_is_a_slide_in_reading_order() {
     let body = format!(
         "<presentation:footer-decl presentation:name=\"f\">Draft</presentation:footer-decl><draw:page draw:style-name=\"H\" \
          presentation:use-footer-name=\"f\">{}{}{}<presentation:notes>{}</presentation:notes></draw:page>\
-         <draw:page><draw:frame><draw:image/></draw:frame></draw:page>",
+         <draw:page draw:style-name=\"H\" presentation:use-footer-name=\"f\"><draw:frame><draw:image/></draw:frame></draw:page>",
         shape("", 9, "below"),
         shape("outline", 5, "above"),
         shape("title", 1, "Lamp"),
         shape("notes", 1, "Say it"),
     );
     let read = extract("a.odp", &file("presentation", styles, &body, &[])).unwrap();
-    let pages = vec!["# Lamp\n\n(hidden slide)\n\nabove\n\nbelow\n\nDraft\n\nNotes:\n\nSay it\n", "\n"];
-    let notes =
-        vec!["1 of its slides is hidden, and was read", "1 image was left out", "headers and footers were left out"];
+    let pages = vec!["# Lamp\n\n(hidden slide)\n\nabove\n\nbelow\n\nDraft\n\nNotes:\n\nSay it\n", "(hidden slide)\n"];
+    let notes = vec![
+        "footers that slides share stand on the first of them only",
+        "2 of its slides are hidden, and were read",
+        "1 image was left out",
+        "headers and footers were left out",
+    ];
     assert_eq!(described(&read), (Unit::Page, pages, vec!["page 2: nothing but an image on it".to_owned()], notes));
+}
+
+#[test]
+fn a_text_within_the_file_is_read_with_styles_of_its_own() {
+    let inner = "<office:document-content><office:automatic-styles><text:list-style style:name=\"L\"><text:list-level-style-number \
+        text:level=\"1\" style:num-format=\"A\" style:num-suffix=\")\"/></text:list-style></office:automatic-styles><office:body>\
+        <office:text><text:h text:outline-level=\"1\">Duties</text:h><text:list text:style-name=\"L\"><text:list-item><text:p>Weigh it\
+        </text:p></text:list-item></text:list><text:p><draw:frame><draw:object xlink:href=\"./Object 1\"/></draw:frame></text:p>\
+        </office:text></office:body></office:document-content>";
+    let body = "<draw:page><draw:frame><draw:object xlink:href=\"./Object 1\"/><draw:image/></draw:frame></draw:page>";
+    let read = extract("a.odp", &file("presentation", "", body, &[("Object 1/content.xml", inner)])).unwrap();
+    let notes = vec!["1 embedded object was left out", "headers and footers were left out"];
+    assert_eq!(described(&read), (Unit::Page, vec!["# Duties\n\nA) Weigh it\n"], vec![], notes));
 }
 
 #[test]

@@ -12,3 +12,6 @@ mod tests;
 
 pub(crate) use read::SlidesReader;
 pub(super) use reading_order::{ShapeBox, sort};
+
+/// Said where slides have footers of their master.
+pub(super) const SHARED_FOOTERS: &str = "footers that slides share stand on the first of them only";

@@ -21,7 +21,7 @@ pub(crate) struct WordReader;
 
 impl Reader for WordReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+5"
+        "quick-xml 0.42.0+6"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
