@@ -108,8 +108,9 @@ fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
             formulas += u64::from(fields.pop().as_ref().is_some_and(is_formula));
         }
         _ if fields.iter().any(|(shows, _)| !shows) => {
-            let head = fields.last_mut().filter(|(_, name)| name.len() < NAME);
-            head.into_iter().for_each(|(_, name)| name.push(found));
+            if let Some((_, name)) = fields.last_mut().filter(|(_, name)| name.len() < NAME) {
+                name.push(found);
+            }
         }
         '\r' | '\u{7}' => {
             let label = words_at(&runs, place).and_then(|(own, style)| {

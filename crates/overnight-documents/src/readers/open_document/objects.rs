@@ -1,4 +1,5 @@
-//! Objects in a frame: documents of their own within the file, with a folder for each.
+//! Objects in a frame: documents of their own within the file, with a folder for each. A text within a text is only counted: it
+//! is a document beside the document, and on a slide a part of it.
 
 use super::story::{OpenOmissions, OpenStory};
 use super::styles::Styles;
@@ -6,7 +7,7 @@ use crate::readers::flow::Flow;
 use crate::readers::package::{BrokenPart, Element, Package, Xml, XmlNode, one_line};
 
 impl OpenStory<'_> {
-    /// A formula, a chart or a text has a part of its own; others are only counted.
+    /// A formula, a chart or a text on a slide has a part of its own; others are only counted.
     pub(super) fn object(&mut self, element: &Element, flow: &mut Flow) {
         let folder = element.value("href").unwrap_or_default();
         let folder = folder.trim_start_matches("./").trim_end_matches('/');
@@ -42,7 +43,7 @@ impl OpenStory<'_> {
                         return Ok(!flow.is_blank());
                     }
                     // The objects in a text are not looked for: they may lead in circles.
-                    "text" if is_body => {
+                    "text" if is_body && self.is_drawn => {
                         let styles = styles(package, folder);
                         let mut story = OpenStory::new(&styles, None);
                         story.depth = self.depth;

@@ -67,6 +67,7 @@ fn text(
     };
     let mut story = OpenStory::new(&styles, package);
     if matches!(kind.as_str(), "presentation" | "drawing") {
+        story.is_drawn = true;
         let (count, hidden) = slides::read(&mut story, &mut xml, pages)?;
         if count == 0 {
             return Err(BrokenPart("it has no pages".to_owned()).into());

@@ -53,6 +53,8 @@ pub(super) struct OpenStory<'s> {
     pub(super) depth: usize,
     in_table: usize,
     after_break: bool,
+    /// Shapes on pages: an object there is all that is to be seen of it.
+    pub(super) is_drawn: bool,
 }
 
 impl<'s> OpenStory<'s> {
@@ -66,6 +68,7 @@ impl<'s> OpenStory<'s> {
             depth: 0,
             in_table: 0,
             after_break: false,
+            is_drawn: false,
         }
     }
 
