@@ -9,8 +9,10 @@ use encoding_rs::WINDOWS_1252;
 use super::bytes::{byte, long, short, wide};
 use super::lists::WordLists;
 
-/// How far ahead a paragraph is looked for.
+/// How far ahead a paragraph is looked for, among those with letters; one with few letters may be another that reads the same.
 const REACH: usize = 300;
+const FEW_LETTERS: usize = 12;
+const SHORT_REACH: usize = 20;
 /// The most styles below one another.
 const MAX_STYLES_BELOW: usize = 20;
 /// So much of a field is enough to know what it is.
@@ -71,7 +73,8 @@ impl Labels {
     /// The level in its list of the next paragraph that has this text, and what stands before it, which may be nothing.
     pub(super) fn find(&mut self, text: &str) -> Option<(u8, String)> {
         let letters = letters(text.chars());
-        let at = self.paragraphs.iter().take(REACH).position(|paragraph| paragraph.letters == letters)?;
+        let reach = if letters.len() < FEW_LETTERS { SHORT_REACH } else { REACH };
+        let at = self.paragraphs.iter().take(reach).position(|paragraph| paragraph.letters == letters)?;
         self.paragraphs.drain(..at);
         self.paragraphs.pop_front().map(|paragraph| paragraph.label)
     }
@@ -100,14 +103,25 @@ fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
     let (mut paragraphs, mut formulas) = (VecDeque::new(), 0);
     // Of each open field, whether it shows something, and else its name.
     let (mut letters, mut fields): (String, Vec<(bool, String)>) = (String::new(), Vec::new());
+    let mut silent = 0_usize;
     places.each_char(length, |found, place| match found {
-        '\u{13}' => fields.push((false, String::new())),
-        '\u{14}' => fields.last_mut().into_iter().for_each(|(shows, _)| *shows = true),
-        '\u{15}' => {
-            let is_formula = |(shows, name): &(bool, String)| !shows && name.trim_start().starts_with("EQ ");
-            formulas += u64::from(fields.pop().as_ref().is_some_and(is_formula));
+        '\u{13}' => {
+            fields.push((false, String::new()));
+            silent += 1;
         }
-        _ if fields.iter().any(|(shows, _)| !shows) => {
+        '\u{14}' => {
+            if let Some((shows, _)) = fields.last_mut().filter(|(shows, _)| !shows) {
+                *shows = true;
+                silent -= 1;
+            }
+        }
+        '\u{15}' => {
+            if let Some((false, name)) = fields.pop() {
+                silent -= 1;
+                formulas += u64::from(name.trim_start().starts_with("EQ "));
+            }
+        }
+        _ if silent > 0 => {
             if let Some((_, name)) = fields.last_mut().filter(|(_, name)| name.len() < NAME) {
                 name.push(found);
             }
@@ -120,7 +134,10 @@ fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
                 let level = own.level.or(below.level).unwrap_or(0);
                 Some((level, lists.next(list, level)?))
             });
-            paragraphs.push_back(Labelled { letters: std::mem::take(&mut letters), label: label.unwrap_or_default() });
+            if !letters.is_empty() {
+                let label = label.unwrap_or_default();
+                paragraphs.push_back(Labelled { letters: std::mem::take(&mut letters), label });
+            }
         }
         _ if found.is_alphanumeric() => letters.push(found),
         _ => {}
@@ -159,8 +176,14 @@ impl Places<'_> {
         let size = usize::try_from(long(part, at + 1)?).ok()?;
         let pieces = part.get(at + 5..(at + 5).checked_add(size)?)?;
         let count = size.checked_sub(4)? / 12;
+        let mut told = 0;
         for piece in 0..count {
             let (first, last) = (long(pieces, 4 * piece)?, long(pieces, 4 * piece + 4)?.min(length));
+            // They follow one another.
+            if first < told {
+                return None;
+            }
+            told = last.max(told);
             let head = long(pieces, 4 * (count + 1) + 8 * piece + 2)?;
             let units = usize::try_from(last.saturating_sub(first)).ok()?;
             if head & BYTES != 0 {

@@ -7,6 +7,8 @@ use super::bytes::{byte, long, short, wide};
 use crate::readers::package::number;
 
 const LEVELS: usize = 9;
+/// The most units of what stands before a paragraph.
+const MAX_LABEL: usize = 100;
 /// The most lists that are kept.
 const MAX_LISTS: usize = 20_000;
 /// Kinds of numbers (MS-OSHARED, 2.2.1.3) by their names in DOCX.
@@ -167,7 +169,7 @@ fn level(table: &[u8], at: &mut usize) -> Option<Level> {
         kind: byte(table, *at + 4)?,
         is_legal: flags & 4 != 0,
         goes_on: flags & 8 != 0,
-        text: wide(table, text + 2, length)?,
+        text: wide(table, text + 2, length.min(MAX_LABEL))?,
     };
     *at = text + 2 + 2 * length;
     Some(level)
