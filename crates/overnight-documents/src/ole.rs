@@ -1,5 +1,6 @@
 //! OLE files with slips that the programs which own them overlook, and `cfb` does not: entries of the table of sectors for
-//! sectors that the file hasn't got, and unused entries of the directory that aren't blank.
+//! sectors that the file hasn't got, unused entries of the directory that aren't blank, and colours of entries and neighbours that
+//! there are none of.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -33,9 +34,15 @@ fn mend(bytes: &[u8]) -> Option<Vec<u8>> {
     for sector in sectors..table.len() * (size / 4) {
         put(&mut mended, place(sector)?, FREE);
     }
+    let mut places = Vec::new();
     let mut sector = number(bytes, 48)?;
     for _ in 0..sectors {
         let Some(from) = start(sector) else { break };
+        places.push(from);
+        sector = number(bytes, place(usize::try_from(sector).ok()?)?)?;
+    }
+    let entries = places.len() * (size / ENTRY);
+    for from in places {
         for at in (from..from + size).step_by(ENTRY) {
             let entry = mended.get_mut(at..at + ENTRY)?;
             let (length, kind) = (u16::from_le_bytes([entry[64], entry[65]]), entry[66]);
@@ -44,8 +51,15 @@ fn mend(bytes: &[u8]) -> Option<Vec<u8>> {
                 // It has no neighbours.
                 entry[68..80].fill(0xff);
             }
+            // Red or black.
+            entry[67] = entry[67].min(1);
+            for neighbour in entry[68..80].chunks_exact_mut(4) {
+                let index = u32::from_le_bytes([neighbour[0], neighbour[1], neighbour[2], neighbour[3]]);
+                if usize::try_from(index).is_ok_and(|index| index >= entries) {
+                    neighbour.fill(0xff);
+                }
+            }
         }
-        sector = number(bytes, place(usize::try_from(sector).ok()?)?)?;
     }
     Some(mended)
 }
@@ -88,7 +102,11 @@ mod tests {
         beyond[table + 4 * 100..table + 512].fill(0xfe);
         let mut names = whole.clone();
         names[directory + 3 * ENTRY..directory + 4 * ENTRY].fill(0xff);
-        for slip in [beyond, names] {
+        let mut colour = whole.clone();
+        colour[directory + ENTRY + 67] = 0xf6;
+        let mut neighbour = whole.clone();
+        neighbour[directory + ENTRY + 68..directory + ENTRY + 72].copy_from_slice(&4_000_u32.to_le_bytes());
+        for slip in [beyond, names, colour, neighbour] {
             assert_eq!((text(&slip), text(&mended(&slip))), (None, Some(5_000)));
         }
     }
