@@ -51,5 +51,5 @@ pub(super) use reader::{InPieces, ReadFailure, Reader, Source, note_counts};
 pub use reader::{PageSink, Stopped};
 pub(super) use rtf::RtfReader;
 pub(super) use slides::SlidesReader;
-pub(super) use word::WordReader;
+pub(super) use word::{WordReader, is_single_file, read_single_file};
 pub(super) use workbook::WorkbookReader;

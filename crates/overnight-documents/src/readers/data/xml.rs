@@ -8,7 +8,9 @@ use super::plain_text::{self, indented};
 use crate::encoding;
 use crate::extracted::CollectedPages;
 use crate::readers::package::{Element, Xml, XmlNode, one_line};
-use crate::readers::{HtmlReader, OpenDocumentReader, PageSink, ReadFailure, Reader, Source};
+use crate::readers::{
+    HtmlReader, OpenDocumentReader, PageSink, ReadFailure, Reader, Source, is_single_file, read_single_file,
+};
 use crate::units::Unit;
 
 /// The most elements and texts that are kept, and how deeply names are shown.
@@ -24,7 +26,7 @@ pub(crate) struct XmlReader;
 
 impl Reader for XmlReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+1"
+        "quick-xml 0.42.0+2"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -35,6 +37,9 @@ impl Reader for XmlReader {
         let text = decoded.text.as_ref();
         if is_open_document(text) {
             return OpenDocumentReader.read(Source { bytes: text.as_bytes(), ..source }, pages);
+        }
+        if is_single_file(text) {
+            return read_single_file(text, pages);
         }
         let mut tree = XmlTree::default();
         let mut xml = Xml::of_bytes("the file", text.as_bytes()).with_lenient_markup();

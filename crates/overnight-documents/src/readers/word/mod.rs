@@ -20,4 +20,4 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::WordReader;
+pub(crate) use read::{WordReader, is_single_file, read_single_file};

@@ -15,6 +15,8 @@ pub(super) struct Properties {
     pub(super) style: Option<String>,
     pub(super) outline: Option<u8>,
     pub(super) number: ListReference,
+    /// What stands before it, where the document says so: Word 2003 wrote it down.
+    pub(super) label: Option<String>,
     pub(super) break_before: bool,
     /// It ends a section, and whether that section began a page.
     pub(super) section: Option<bool>,
@@ -31,6 +33,7 @@ impl Properties {
                 "pStyle" => all.style = element.value("val"),
                 "outlineLvl" => all.outline = element.number("val"),
                 "numId" => all.number.list = element.value("val"),
+                "t" => all.label = element.value("val"),
                 "ilvl" => all.number.level = element.number("val"),
                 "pageBreakBefore" => all.break_before = element.is_on("val"),
                 "framePr" => {

@@ -1,5 +1,10 @@
 //! One DOCX, from bytes to text.
 
+use std::io::{Cursor, Write};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
 use super::inserted::StoryParts;
 use super::numbering::Numbering;
 use super::open_element::OmittedCounts;
@@ -19,9 +24,36 @@ const FORMAT: &str = "Word";
 /// Reads DOCX.
 pub(crate) struct WordReader;
 
+/// Whether a text is a document as Word 2003 saves it in one XML file.
+pub(crate) fn is_single_file(text: &str) -> bool {
+    const HEAD: usize = 4_096;
+    let head = &text[..text.floor_char_boundary(HEAD)];
+    head.contains(":wordDocument") && head.contains("schemas.microsoft.com/office/word/2003/wordml")
+}
+
+/// Reads such a file: its elements are those of DOCX, styles and text in one part.
+pub(crate) fn read_single_file(text: &str, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
+    const PART: &str = "word/document.xml";
+    const RELATIONS: &str =
+        "<Relationships><Relationship Id=\"styles\" Type=\"http://x/styles\" Target=\"document.xml\"/></Relationships>";
+    let damaged = |error: std::io::Error| Refusal::Damaged { format: FORMAT.to_owned(), why: error.to_string() };
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in [(PART, text), ("word/_rels/document.xml.rels", RELATIONS)] {
+        let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        archive.start_file(name, stored).map_err(|error| damaged(error.into()))?;
+        archive.write_all(content.as_bytes()).map_err(damaged)?;
+    }
+    let archive = archive.finish().map_err(|error| damaged(error.into()))?.into_inner();
+    let unit = WordReader.read(Source { name: "", bytes: &archive }, pages)?;
+    if text.contains("<w:hdr") || text.contains("<w:ftr") {
+        pages.note("headers and footers were left out".to_owned())?;
+    }
+    Ok(unit)
+}
+
 impl Reader for WordReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+6"
+        "quick-xml 0.42.0+7"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

@@ -189,7 +189,8 @@ impl<'s, 'p> Story<'s, 'p> {
                     cell.span = span;
                 }
             }
-            "txbxContent" => self.frames.push(OpenElement::Box(Blocks::default())),
+            // Word 2003 has notes where they are referred to; they follow the paragraph.
+            "txbxContent" | "footnote" | "endnote" => self.frames.push(OpenElement::Box(Blocks::default())),
             "AlternateContent" => self.frames.push(OpenElement::Forms(false)),
             "Choice" | "Fallback" => {
                 if let Some(OpenElement::Forms(is_read)) = self.frames.last_mut() {
@@ -222,7 +223,7 @@ impl<'s, 'p> Story<'s, 'p> {
                     self.link(&target, from);
                 }
             }
-            "p" | "tc" | "tbl" | "txbxContent" | "AlternateContent" => {
+            "p" | "tc" | "tbl" | "txbxContent" | "footnote" | "endnote" | "AlternateContent" => {
                 if let Some(frame) = self.frames.pop() {
                     self.end_frame(frame)?;
                 }
@@ -261,7 +262,11 @@ impl<'s, 'p> Story<'s, 'p> {
         let style = properties.style.as_deref();
         let heading = self.styles.heading(style, properties.outline);
         let heading = heading.or_else(|| self.styles.is_title(style).then_some(1));
-        let marker = self.numbering.next(self.styles, style, &properties.number);
+        let marker = self.numbering.next(self.styles, style, &properties.number).or_else(|| {
+            let label = properties.label.as_deref()?;
+            let is_number = label.contains(char::is_alphanumeric);
+            Some((properties.number.level.unwrap_or(0), if is_number { label.trim() } else { "-" }.to_owned()))
+        });
         if properties.break_before && !self.is_inside() && !self.page.is_empty() {
             self.turn(Break::ByHand)?;
         }

@@ -258,6 +258,23 @@ fn a_run_says_what_is_seen_of_it() {
 }
 
 #[test]
+fn a_document_of_word_2003_in_one_file_is_read() {
+    let xml = "<?xml version=\"1.0\"?><?mso-application progid=\"Word.Document\"?><w:wordDocument \
+        xmlns:w=\"http://schemas.microsoft.com/office/word/2003/wordml\" xmlns:wx=\"http://schemas.microsoft.com/office/word/2003/auxHint\">\
+        <o:DocumentProperties><o:Title>no</o:Title></o:DocumentProperties><w:styles><w:style w:type=\"paragraph\" w:styleId=\"H\">\
+        <w:name w:val=\"heading 1\"/></w:style></w:styles><w:body><wx:sect><w:p><w:pPr><w:pStyle w:val=\"H\"/></w:pPr><w:r><w:t>Duties\
+        </w:t></w:r></w:p><w:p><w:pPr><w:listPr><w:ilvl w:val=\"0\"/><w:ilfo w:val=\"1\"/><wx:t wx:val=\"b)\"/></w:listPr></w:pPr><w:r><w:t>\
+        Weigh it</w:t></w:r><w:r><w:footnote><w:p><w:r><w:t>In May.</w:t></w:r></w:p></w:footnote></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r>\
+        <w:t>Lamp</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>12</w:t></w:r></w:p></w:tc></w:tr></w:tbl><w:sectPr><w:hdr><w:p><w:r><w:t>\
+        Top</w:t></w:r></w:p></w:hdr></w:sectPr></wx:sect></w:body></w:wordDocument>";
+    for name in ["a.doc", "a.xml"] {
+        let read = extract(name, xml.as_bytes()).unwrap();
+        assert_eq!(read.text, "# Duties\n\nb) Weigh it\n\nIn May.\n\n| Lamp | 12 |\n| --- | --- |\n");
+        assert_eq!((read.notes, read.gaps), (vec!["headers and footers were left out".to_owned()], vec![]));
+    }
+}
+
+#[test]
 fn boxes_of_forms_show_what_was_chosen() {
     let field = |data: &str, shown: &str| {
         format!(
