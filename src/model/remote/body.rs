@@ -103,6 +103,11 @@ impl Excerpt {
         self.tail.drain(..over);
     }
 
+    /// How it begins, as it came.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// What there is to show, without secrets and control characters; how much was left out between.
     pub(super) fn shown(&self, secrets: &Secrets) -> String {
         let is_cut = self.bytes > (self.head.len() + self.tail.len()) as u64;

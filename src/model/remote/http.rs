@@ -268,9 +268,17 @@ impl HttpAttempt<'_> {
                 finished(decoder, 0)
             }
             (BodyReader::Stream(mut splitter), None) => {
+                let mut is_heard = self.observed.first.is_some();
                 let left = splitter.end(&mut |name, data| {
+                    is_heard = true;
                     if decoder.is_complete() { Ok(()) } else { decoder.event(name, &self.secrets.hide(data)) }
                 })?;
+                // A whole answer without one event was not lost on the way.
+                if !is_heard && !begins_an_event(self.observed.excerpt.head(), self.wire.framing()) {
+                    let what =
+                        "answered with what is no reply: check --base-url, and what stands between here and there";
+                    return Err(self.errors.failure(FailureKind::Malformed, self.observed.status, what));
+                }
                 finished(decoder, left)
             }
             (BodyReader::Unknown, None) => finished(decoder, 0),
@@ -310,6 +318,17 @@ impl HttpAttempt<'_> {
         };
         Ok(if is_whole { BodyReader::Whole(Vec::new()) } else { BodyReader::Stream(EventSplitter::new(framing)) })
     }
+}
+
+/// Whether a body may be the beginning of an event that was cut off, or has nothing in it.
+fn begins_an_event(body: &[u8], framing: Framing) -> bool {
+    let body = body.trim_ascii_start();
+    // The fields of an event, and comments (WHATWG HTML, section 9.2.6).
+    let fields: &[&str] = match framing {
+        Framing::ServerSentEvents => &["data", "event", "id", "retry", ":"],
+        Framing::Lines => &["{"],
+    };
+    fields.iter().any(|field| body.starts_with(&field.as_bytes()[..field.len().min(body.len())]))
 }
 
 /// Whether a body is one JSON object a line, as a stream without the marks of its events.

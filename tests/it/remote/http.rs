@@ -381,6 +381,8 @@ async fn what_comes_too_late_is_told_from_what_never_began() {
     }
 }
 
+const NO_REPLY: &str = "URL answered with what is no reply: check --base-url, and what stands between here and there";
+
 #[tokio::test]
 async fn refusals_are_told_with_their_variable_model_or_url_and_their_pause() {
     let error = |words: &str| json!({"error": {"message": words}}).to_string();
@@ -445,6 +447,8 @@ async fn refusals_are_told_with_their_variable_model_or_url_and_their_pause() {
             None,
             "URL answered with a page, not with a reply: check --base-url",
         ),
+        ("200 OK", "content-type: text/plain\r\n", "OK".to_owned(), FailureKind::Malformed, None, NO_REPLY),
+        ("200 OK", json, "null\n".to_owned(), FailureKind::Malformed, None, NO_REPLY),
     ] {
         let server = Server::new(vec![answer(status, headers, &body)]).await;
         let found = ask(&server.model("openai", patient(), None)).await;
