@@ -115,7 +115,7 @@ pub(crate) fn crowd() {
                     let (_keep, stop) = tokio::sync::watch::channel(false);
                     let mut called: Option<Instant> = None;
                     let mut watch = |_: &Job, report: RunReport<'_>| {
-                        if let RunReport::Calling = report {
+                        if let RunReport::Calling(_) = report {
                             let now = Instant::now();
                             if let Some(before) = called.replace(now) {
                                 own.lock().unwrap().push((now - before).saturating_sub(REPLY));

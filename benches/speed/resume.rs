@@ -34,7 +34,7 @@ pub(crate) fn measure() {
         .map(|_| {
             let (prompt, wall, cpu) = timed(|| {
                 let session = OpenJob::open(&path, None).unwrap();
-                compose::prompt(&session.job)
+                compose::prompt(&session.job.own)
             });
             assert!(prompt.messages.len() > 2);
             (wall, cpu)

@@ -102,14 +102,15 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             };
             format!("model replied ({} tokens in, {} out{stop}): {calls}", usage.input, usage.output)
         }
-        Event::AttemptFailed { turn, attempt, kind, status, wait_ms, reason, received } => {
+        Event::AttemptFailed { turn, attempt, kind, status, wait_ms, reason, received, .. } => {
             let status = status.map(|status| format!(" {status}")).unwrap_or_default();
             let received = received.as_deref().map(|text| format!("; what came: {}", reply_text(text)));
             let received = received.unwrap_or_default();
             format!("turn {turn}, attempt {attempt} failed ({kind}{status}), again in {wait_ms} ms: {reason}{received}")
         }
-        Event::ToolStarted { .. } => {
-            format!("{} begins", job.present_calls().pending.front().map_or("a call", |call| call.said.name.as_str()))
+        Event::ToolStarted { conversation, .. } => {
+            let call = job.conversation(*conversation).and_then(|one| one.calls.pending.front());
+            format!("{} begins", call.map_or("a call", |call| call.said.name.as_str()))
         }
         Event::ToolReturned { name, result, .. } if is_logged(name, result) => return None,
         Event::ToolReturned { name, result, .. } => format!("{name} {}", returned(result)),

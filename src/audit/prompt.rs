@@ -42,10 +42,10 @@ pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
             return Ok(());
         };
         for event in &decision.events {
-            if let Event::ModelReplied { turn: replied, prompt_sha256: recorded, .. } = event {
+            if let Event::ModelReplied { conversation, turn: replied, prompt_sha256: recorded, .. } = event {
                 turns = *replied;
                 if *replied == turn {
-                    let prompt = compose::prompt(job);
+                    let prompt = compose::prompt(job.conversation(*conversation).unwrap_or(&job.own));
                     let sha256 = prompt_sha256(&prompt);
                     found = Some(Rebuilt { prompt, recorded_sha256: recorded.clone(), sha256 });
                 }

@@ -164,7 +164,7 @@ impl PhasePart {
             planning_turns: 0,
             last_turn: 0,
             worked_ms: job.totals.worked_ms,
-            coverage: job.coverage.clone(),
+            coverage: job.own.coverage.clone(),
             shown_to_helpers: Vec::new(),
             files: BTreeMap::new(),
             notes: Vec::new(),
@@ -243,14 +243,13 @@ impl TimelineBuilder {
             Event::LessonProposed { lesson } => {
                 part.notes.push(format!("lesson proposed: {} ({})", lesson.text, lesson.evidence));
             }
-            Event::HelperEnded { conversation, end, .. } => part.notes.extend(self.job.helper.as_ref().map(|helper| {
-                format!(
-                    "helper {conversation}, {}: it {} after {}",
-                    helper.role.told(),
-                    end.told(),
-                    turns(helper.turns)
-                )
-            })),
+            Event::HelperEnded { conversation, end, .. } => {
+                let helper = self.job.helpers.get(conversation);
+                part.notes.extend(helper.and_then(|helper| {
+                    let role = helper.role.as_ref()?.told();
+                    Some(format!("helper {conversation}, {role}: it {} after {}", end.told(), turns(helper.turns)))
+                }));
+            }
             Event::ListsCompared { findings, .. } | Event::VerdictGiven { findings, .. } => {
                 part.notes.extend(
                     findings
@@ -344,13 +343,14 @@ fn turns(number: u64) -> String {
     format!("{number} turn{}", if number == 1 { "" } else { "s" })
 }
 
-/// Adds `next` to the parts that were read: to the last one, where it goes on with that.
+/// Adds `next` to the parts that were read: to the newest one that it goes on with. Several may read at once.
 fn read_on(parts: &mut Vec<ShownPart>, next: &ShownPart) {
-    match parts.last_mut().filter(|last| last.document == next.document && (last.to..=last.to + 1).contains(&next.from))
-    {
-        Some(last) => {
-            last.to = next.to.max(last.to);
-            last.lines = None;
+    let goes_on =
+        |part: &&mut ShownPart| part.document == next.document && (part.to..=part.to + 1).contains(&next.from);
+    match parts.iter_mut().rev().find(goes_on) {
+        Some(part) => {
+            part.to = next.to.max(part.to);
+            part.lines = None;
         }
         None => parts.push(next.clone()),
     }
@@ -360,7 +360,7 @@ fn read_on(parts: &mut Vec<ShownPart>, next: &ShownPart) {
 fn newly_shown(job: &Job, before: &Coverage) -> Vec<ShownPart> {
     let mut shown = Vec::new();
     for document in &job.spec.documents {
-        let mut still = job.coverage.gaps(document).into_iter().peekable();
+        let mut still = job.own.coverage.gaps(document).into_iter().peekable();
         for (mut from, to) in before.gaps(document) {
             let mut part = |from: u64, to: u64| {
                 if from <= to {

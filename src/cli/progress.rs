@@ -10,8 +10,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub(super) use overnight_core::amount::counted;
 use overnight_core::{
     job::{
+        conversation::HelperEnd,
         event::{Decision, Event, PhaseKind, PlanningEnd},
-        helper::HelperEnd,
         plan::PhaseState,
         state::{Job, Progress as Step},
         time::Timestamp,
@@ -118,7 +118,7 @@ impl ProgressDisplay {
             Self::Lines => {
                 let at = match report {
                     RunReport::Decided(decision) => Some(decision.at),
-                    RunReport::Calling | RunReport::Note(_) => None,
+                    RunReport::Calling(_) | RunReport::Note(_) => None,
                 };
                 for line in lines(job, report) {
                     line.say(job, at);
@@ -225,7 +225,7 @@ pub(super) fn amount(number: u64) -> String {
 
 fn lines(job: &Job, report: &RunReport<'_>) -> Vec<LogLine> {
     match report {
-        RunReport::Calling => Vec::new(),
+        RunReport::Calling(_) => Vec::new(),
         RunReport::Note(text) => vec![LogLine::mark(LogLevel::Warn, "note", out::one_line(text))],
         RunReport::Decided(decision) => of_decision(job, decision),
     }

@@ -123,7 +123,7 @@ impl<'j> ResultView<'j> {
             model: &job.spec.model,
             workspace: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
             deliverables: ending.map_or(&[], |ending| &ending.deliverables),
-            coverage: job.coverage.total(&job.spec.documents),
+            coverage: job.own.coverage.total(&job.spec.documents),
             not_read: job.spec.documents.iter().flat_map(NotRead::of).collect(),
             left_out_files: job.spec.left_out.files,
             left_out: &job.spec.left_out.first,

@@ -33,8 +33,12 @@ use std::sync::{Arc, atomic::AtomicU64};
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub prompt: &'a Prompt,
-    /// The number of the turn, from 1; scripted and replayed models answer by it.
+    /// The number of the turn, from 1, as this model counts: what others have answered is not among its turns.
     pub turn: u64,
+    /// The conversation of the job; 0 is its own.
+    pub conversation: u32,
+    /// The number of the turn in that conversation, from 1.
+    pub turn_of_conversation: u64,
     /// Bytes of the reply so far, counted while it comes.
     pub received: &'a AtomicU64,
 }

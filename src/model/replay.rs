@@ -3,18 +3,20 @@
 use super::{Failure, Model, ModelError, Request, rules};
 use async_trait::async_trait;
 use overnight_core::message::{Reply, Usage};
+use std::collections::BTreeMap;
 
 /// A model that repeats a job's replies.
 #[derive(Debug)]
 pub struct Replay {
     name: String,
     job: String,
-    replies: Vec<Reply>,
+    /// By conversation, each in the order of its turns.
+    replies: BTreeMap<u32, Vec<Reply>>,
 }
 
 impl Replay {
-    /// `replies` in the order of their turns.
-    pub fn new(job: String, replies: Vec<Reply>) -> Self {
+    /// `replies` of each conversation, in the order of its turns.
+    pub fn new(job: String, replies: BTreeMap<u32, Vec<Reply>>) -> Self {
         Self { name: format!("replay:{job}"), job, replies }
     }
 }
@@ -30,15 +32,16 @@ impl Model for Replay {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
-        let place = usize::try_from(request.turn).ok().and_then(|turn| turn.checked_sub(1));
-        place.and_then(|place| self.replies.get(place)).cloned().ok_or_else(|| {
-            let replies = self.replies.len() as u64;
-            ModelError::ReplayEnded { job: self.job.clone(), replies, turn: request.turn }.into()
+        let replies = self.replies.get(&request.conversation).map_or(&[][..], Vec::as_slice);
+        let place = usize::try_from(request.turn_of_conversation).ok().and_then(|turn| turn.checked_sub(1));
+        place.and_then(|place| replies.get(place)).cloned().ok_or_else(|| {
+            let (replies, turn) = (replies.len() as u64, request.turn_of_conversation);
+            ModelError::ReplayEnded { job: self.job.clone(), replies, turn }.into()
         })
     }
 
     fn is_rules(&self) -> bool {
-        self.replies.iter().all(|reply| reply.model == rules::NAME)
+        self.replies.values().flatten().all(|reply| reply.model == rules::NAME)
     }
 
     fn cost(&self, _usage: &Usage) -> Option<f64> {

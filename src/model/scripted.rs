@@ -8,19 +8,23 @@
 //!     times: 3                    # the same reply three times; default 1
 //!   - calls: [{write_file: "not an object"}]   # malformed arguments, as they stand
 //!     stop: length                # done (default), length, refused
+//!     takes_ms: 2000              # how long the reply takes; default 0
 //! then: stop                      # or: repeat — begin again after the last reply
+//! helpers:                        # replies of helpers by their numbers; then those above are the job's own
+//!   2: [{text: Done.}]
 //! ```
 
 use super::{Failure, Model, ModelError, Request};
 use async_trait::async_trait;
 use overnight_core::{
+    job::conversation::OWN,
     message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
     prompt::tools,
     tokens::estimate,
 };
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// A model that answers with the replies in its file, one a turn.
 #[derive(Debug)]
@@ -31,6 +35,7 @@ pub struct Scripted {
     /// Turns of one pass through the script.
     turns: u64,
     repeats: bool,
+    helpers: BTreeMap<u32, Vec<ScriptedReply>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -40,6 +45,8 @@ struct Script {
     replies: Vec<ScriptedReply>,
     #[serde(default)]
     then: AtEnd,
+    #[serde(default)]
+    helpers: BTreeMap<u32, Vec<ScriptedReply>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -62,6 +69,8 @@ struct ScriptedReply {
     times: u64,
     #[serde(default = "done")]
     stop: Stop,
+    #[serde(default)]
+    takes_ms: u64,
 }
 
 fn once() -> u64 {
@@ -86,7 +95,8 @@ impl Scripted {
         if script.version != 1 {
             return Err(wrong(format!("version {} is not known; this program reads version 1", script.version)));
         }
-        if let Some(place) = script.replies.iter().position(|line| line.calls.iter().any(|call| call.len() != 1)) {
+        let mut all = script.replies.iter().chain(script.helpers.values().flatten());
+        if let Some(place) = all.position(|line| line.calls.iter().any(|call| call.len() != 1)) {
             return Err(wrong(format!("reply {}: each call is one tool's name with its arguments", place + 1)));
         }
         let turns = script.replies.iter().fold(0_u64, |turns, line| turns.saturating_add(line.times));
@@ -99,6 +109,7 @@ impl Scripted {
             replies: script.replies,
             turns,
             repeats: script.then == AtEnd::Repeat,
+            helpers: script.helpers,
         })
     }
 
@@ -107,14 +118,26 @@ impl Scripted {
         if self.repeats {
             place %= self.turns;
         }
-        self.replies.iter().find(|line| match place.checked_sub(line.times) {
-            Some(rest) => {
-                place = rest;
-                false
-            }
-            None => true,
-        })
+        at_place(&self.replies, place)
     }
+
+    fn line_of(&self, request: &Request<'_>) -> Option<&ScriptedReply> {
+        match (request.conversation, self.helpers.is_empty()) {
+            (_, true) => self.line(request.turn),
+            (OWN, false) => self.line(request.turn_of_conversation),
+            (helper, false) => at_place(self.helpers.get(&helper)?, request.turn_of_conversation.checked_sub(1)?),
+        }
+    }
+}
+
+fn at_place(replies: &[ScriptedReply], mut place: u64) -> Option<&ScriptedReply> {
+    replies.iter().find(|line| match place.checked_sub(line.times) {
+        Some(rest) => {
+            place = rest;
+            false
+        }
+        None => true,
+    })
 }
 
 #[async_trait]
@@ -128,11 +151,14 @@ impl Model for Scripted {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
-        let Some(line) = self.line(request.turn) else {
+        let Some(line) = self.line_of(&request) else {
             return Err(
                 ModelError::ScriptEnded { file: self.file.clone(), replies: self.turns, turn: request.turn }.into()
             );
         };
+        if line.takes_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(line.takes_ms)).await;
+        }
         let calls: Vec<ToolCall> = line
             .calls
             .iter()

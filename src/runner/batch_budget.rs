@@ -8,7 +8,6 @@ use super::{
     open_job::OpenJob,
 };
 use crate::store::Grant;
-use overnight_core::message::Usage;
 use std::time::Duration;
 
 /// How many calls are reserved together.
@@ -46,12 +45,12 @@ impl JobRunner<'_> {
         self.budget.is_spent
     }
 
-    /// Reserves what the next call may cost, where that is not reserved yet.
-    pub(super) async fn reserve_call(&mut self, opened: &mut OpenJob) -> Result<BudgetAnswer, RunError> {
-        // At worst: as long a reply as there may be, where that is known.
-        let (expected, model) = (opened.job.expected_call(), self.models.asked(&opened.job)?);
-        let output = expected.output.max(model.most_output().unwrap_or_default());
-        let cost = model.cost(&Usage { output, ..expected });
+    /// Reserves what the next call and those in flight may cost at worst, where that is not reserved yet.
+    pub(super) async fn reserve_call(
+        &mut self,
+        opened: &mut OpenJob,
+        cost: Option<f64>,
+    ) -> Result<BudgetAnswer, RunError> {
         let (Some(granted), Some(cost)) = (self.budget.granted_usd, cost) else { return Ok(BudgetAnswer::Fits) };
         let spent = opened.job.totals.spent.cost_usd;
         if spent + cost <= granted {
@@ -66,6 +65,10 @@ impl JobRunner<'_> {
             if grant == Grant::Granted {
                 return Ok(BudgetAnswer::Fits);
             }
+        }
+        // What is reserved for calls in flight is theirs, and they are waited for.
+        if last == Grant::Later && !self.in_flight.is_empty() {
+            return Ok(BudgetAnswer::Later);
         }
         if last == Grant::Later {
             // What each keeps without need may be all that another waits for, and the rows must tell what was spent.

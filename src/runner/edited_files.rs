@@ -15,7 +15,7 @@ use overnight_core::{
 pub(super) fn find(opened: &OpenJob) -> Result<Option<Command>, RunError> {
     let job = &opened.job;
     // A change that a crash cut off is made first: until then the files may differ without anybody's doing.
-    if job.ended().is_some() || !job.writes.is_empty() || job.calls.prepared.is_some() {
+    if job.ended().is_some() || !job.writes.is_empty() || job.conversations().any(|one| one.calls.prepared.is_some()) {
         return Ok(None);
     }
     let memory = read(opened, MEMORY_FILE)?;

@@ -36,7 +36,7 @@ impl JobRunner<'_> {
 
     /// Why the tier is left now; none where it isn't, or the job is at the standard one.
     pub(super) fn flex_is_over(&self, opened: &OpenJob) -> Option<&'static str> {
-        if self.models.asked(&opened.job).is_ok_and(|model| model.tier() == Tier::Standard) {
+        if self.models.current.tier() == Tier::Standard {
             return None;
         }
         let wait = &self.models.flex;
@@ -49,11 +49,10 @@ impl JobRunner<'_> {
         }
     }
 
-    /// Whether the call under way is given up for one at the standard tier: at once while nothing has come, else when half of
-    /// the time is gone that was left for it.
-    pub(super) fn flex_is_given_up(&self, opened: &OpenJob, has_begun: bool) -> bool {
-        let is_last = || time_left(opened).is_some_and(|left| left <= self.near() / 2);
-        self.flex_is_over(opened).is_some() && (!has_begun || is_last())
+    /// Whether so little time is left that calls under way are given up also where an answer has begun: half of what was left
+    /// for them is gone.
+    pub(super) fn flex_is_last(&self, opened: &OpenJob) -> bool {
+        time_left(opened).is_some_and(|left| left <= self.near() / 2)
     }
 
     /// What is left of the job's time when its end is near.

@@ -2,8 +2,8 @@
 //! and phases, and when the job rests.
 
 use super::{
-    Disposition, RunError, batch_budget::BatchBudget, checkpoints::Checkpoints, clock::now, edited_files, input_check,
-    model_chain::ModelChain, open_job::OpenJob,
+    Disposition, RunError, batch_budget::BatchBudget, calls_in_flight::CallsInFlight, checkpoints::Checkpoints,
+    clock::now, edited_files, input_check, model_call::Rest, model_chain::ModelChain, open_job::OpenJob,
 };
 use crate::{
     blocking::run_blocking,
@@ -13,13 +13,14 @@ use crate::{
 };
 use overnight_core::{
     job::{
+        conversation::OWN,
         event::{Decision, Event},
         record::{HoldReason, JobStatus},
         state::{Job, Status},
     },
-    machine::effect::{Command, Effect, EffectResult},
+    machine::effect::{Command, Effect, EffectId, EffectResult, Outcome, Owed},
 };
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 /// What happened, for whoever shows it. Reports come after the commit, never before.
@@ -27,8 +28,8 @@ use tokio::sync::watch;
 pub enum RunReport<'a> {
     /// A decision is written and applied; on the disk too, unless it only says what the model or a tool answered.
     Decided(&'a Decision),
-    /// A model call begins.
-    Calling,
+    /// A model call of this conversation begins.
+    Calling(u32),
     /// Something a person may want to know; one sentence.
     Note(String),
 }
@@ -53,6 +54,11 @@ pub struct JobRunner<'a> {
     pub(super) models: ModelChain,
     pub(super) checkpoints: Checkpoints,
     pub(super) budget: BatchBudget,
+    pub(super) in_flight: CallsInFlight,
+    /// Conversations that wait before they are asked again.
+    pub(super) resting: BTreeMap<u32, Rest>,
+    /// The conversation for whose server the job waits.
+    pub(super) waits_for: u32,
     /// The job is to wait so long, and why: it goes back to the queue meanwhile.
     pub(super) later: Option<(Duration, String)>,
 }
@@ -72,7 +78,19 @@ impl<'a> JobRunner<'a> {
         observer: &'a mut (dyn FnMut(&Job, RunReport<'_>) + Send),
     ) -> Self {
         let (models, checkpoints, budget) = (ModelChain::new(model), Checkpoints::new(), BatchBudget::default());
-        Self { store, stop, observer, commands: Vec::new(), models, checkpoints, budget, later: None }
+        Self {
+            store,
+            stop,
+            observer,
+            commands: Vec::new(),
+            models,
+            checkpoints,
+            budget,
+            in_flight: CallsInFlight::default(),
+            resting: BTreeMap::new(),
+            waits_for: OWN,
+            later: None,
+        }
     }
 
     /// Has the job hear `commands` first: as part of the work, so that a full disk holds it here as anywhere.
@@ -100,16 +118,15 @@ impl<'a> JobRunner<'a> {
         let mut is_interrupted = false;
         loop {
             is_interrupted |= self.attend(opened).await?;
-            let effect = opened.job.next();
+            let owed = opened.job.owed();
+            self.in_flight.give_up(|id, _| !opened.job.is_owed(id));
             let is_later = self.later.is_some() && opened.job.is_running();
-            if effect == Effect::Nothing || is_later || (is_interrupted && opened.job.is_running()) {
+            if owed.is_empty() || is_later || (is_interrupted && opened.job.is_running()) {
                 break;
             }
-            let Some(result) = self.perform(opened, &effect).await? else { continue };
-            if !self.decide(opened, result).await? {
-                return Err(RunError::NoDecision(format!("{effect:?}")));
-            }
+            self.work_on(opened, owed).await?;
         }
+        self.in_flight.give_up(|_, _| true);
         self.finish(opened).await?;
         failpoint::hit("runner.rested");
         if let Some(reason) = self.models.misconfigured.take() {
@@ -165,7 +182,9 @@ impl<'a> JobRunner<'a> {
         if opened.job.is_running() {
             self.await_lease(opened).await?;
             self.check_signals(opened).await?;
-            self.check_window(opened).await?;
+            if self.in_flight.is_empty() {
+                self.check_window(opened).await?;
+            }
         }
         if !opened.job.is_out() {
             return Ok(is_stopped);
@@ -174,18 +193,37 @@ impl<'a> JobRunner<'a> {
         Ok(is_stopped || (!opened.job.is_running() && *self.stop.borrow()))
     }
 
-    /// Does what the job asks for. `None`: the work is to stop, or something else comes first.
-    async fn perform(&mut self, opened: &mut OpenJob, effect: &Effect) -> Result<Option<EffectResult>, RunError> {
-        match effect {
-            Effect::Model => {
-                if self.is_upload_due() {
-                    opened.journal.sync()?;
-                    self.save(opened).await?;
-                }
-                self.turn(opened).await
+    /// Begins all model calls that are owed, and does one of the other effects; where there is none, waits for a call's end.
+    async fn work_on(&mut self, opened: &mut OpenJob, owed: Vec<Owed>) -> Result<(), RunError> {
+        // Calls that are paid for are answered before the job rests.
+        if !self.in_flight.is_empty() && (opened.job.limit_reached().is_some() || opened.lease.is_window_closed()) {
+            return self.await_call(opened).await;
+        }
+        let (calls, others): (Vec<Owed>, Vec<Owed>) = owed.into_iter().partition(|one| one.effect == Effect::Model);
+        for Owed { id, .. } in calls {
+            if !self.begin_call(opened, id).await? {
+                return Ok(());
             }
-            Effect::Read { call, read } => self.read(opened, effect, (call, read)).await,
-            Effect::Nothing
+        }
+        let Some(Owed { id, effect }) = others.into_iter().next() else { return self.await_call(opened).await };
+        let Some(result) = self.perform(opened, id, &effect).await? else { return Ok(()) };
+        if self.decide(opened, id, Outcome::Done(result)).await? {
+            Ok(())
+        } else {
+            Err(RunError::NoDecision(format!("{effect:?}")))
+        }
+    }
+
+    /// Does what the job asks for. `None`: the work is to stop, or something else comes first.
+    async fn perform(
+        &mut self,
+        opened: &mut OpenJob,
+        id: EffectId,
+        effect: &Effect,
+    ) -> Result<Option<EffectResult>, RunError> {
+        match effect {
+            Effect::Read { call, read } => self.read(opened, id, effect, (call, read)).await,
+            Effect::Model
             | Effect::Decide
             | Effect::Prepare(_)
             | Effect::Change(..)
@@ -195,16 +233,24 @@ impl<'a> JobRunner<'a> {
             | Effect::Examine
             | Effect::Write(_)
             | Effect::FindQuotes(_)
-            | Effect::Check(_) => run_blocking(|| opened.perform(effect)).map(Some),
+            | Effect::Check(_) => run_blocking(|| opened.perform(id, effect)).map(Some),
         }
     }
 
     /// Decides, appends, applies, reports; then what follows from the decision: derived files and the checkpoint.
-    pub(super) async fn decide(&mut self, opened: &mut OpenJob, result: EffectResult) -> Result<bool, RunError> {
+    pub(super) async fn decide(
+        &mut self,
+        opened: &mut OpenJob,
+        id: EffectId,
+        outcome: Outcome,
+    ) -> Result<bool, RunError> {
         self.await_lease(opened).await?;
-        let Some(decision) = opened.decide(result)? else {
-            return Ok(false);
-        };
+        let decision = opened.decide(id, outcome)?;
+        self.on_decided(opened, decision).await
+    }
+
+    async fn on_decided(&mut self, opened: &mut OpenJob, decision: Option<Decision>) -> Result<bool, RunError> {
+        let Some(decision) = decision else { return Ok(false) };
         opened.refresh_derived()?;
         (self.observer)(&opened.job, RunReport::Decided(&decision));
         if decision.events.iter().any(|event| matches!(event, Event::PhaseStarted { .. })) {
@@ -217,7 +263,9 @@ impl<'a> JobRunner<'a> {
     }
 
     pub(super) async fn command(&mut self, opened: &mut OpenJob, command: Command) -> Result<(), RunError> {
-        self.decide(opened, EffectResult::Command(command)).await.map(drop)
+        self.await_lease(opened).await?;
+        let decision = opened.decide_command(command)?;
+        self.on_decided(opened, decision).await.map(drop)
     }
 
     pub(super) async fn pause(&mut self, opened: &mut OpenJob, detail: &str) -> Result<(), RunError> {

@@ -136,6 +136,11 @@ impl LeaseHandle {
         self.alone.is_none()
     }
 
+    /// Whether the time window of the job has closed.
+    pub(super) fn is_window_closed(&self) -> bool {
+        matches!(self.status.borrow().request, Some(StopRequest::WindowClosed { .. }))
+    }
+
     /// The number of the lease while it is held, else 0.
     pub fn held(&self) -> u64 {
         self.held.load(Ordering::SeqCst)

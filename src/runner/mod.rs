@@ -22,6 +22,7 @@
 
 mod active_jobs;
 mod batch_budget;
+mod calls_in_flight;
 mod checkpoints;
 mod clock;
 mod contract_check;

@@ -1,9 +1,10 @@
-//! One model call with all that may go wrong with it: the budget before it, attempts and waits, and the server that is
+//! Model calls with all that may go wrong with them: the budget before one, attempts and waits, and the server that is
 //! down. What each failure means for the job, the machine decides; here is only when the next attempt comes.
 
 use super::{
     RunError,
     batch_budget::BudgetAnswer,
+    calls_in_flight::{CallOutcome, CallSize, EndedCall, NewCall},
     clock::now,
     job_runner::{JobRunner, RunReport, until_stopped},
     lease::LeaseHandle,
@@ -11,20 +12,16 @@ use super::{
 };
 use crate::{
     failpoint,
-    model::{
-        Failure, FailureKind, Remedy, Request,
-        endpoint::{Probe, ServerDown},
-        retry,
-    },
+    model::{Failure, FailureKind, Model, Remedy, endpoint::Probe, retry},
 };
 use overnight_core::{
     job::{models::Tier, record::HoldReason},
-    machine::effect::{Command, EffectResult},
-    message::{Prompt, Reply, Stop},
+    machine::effect::{Command, EffectId, EffectResult, Outcome},
+    message::{Reply, Stop, Usage},
     prompt::compose,
 };
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -35,120 +32,183 @@ pub(super) const TICK: Duration = Duration::from_secs(1);
 /// Attempts at one turn after which the server counts as down for this job, whatever it answers.
 const MOST_ATTEMPTS: u32 = 10;
 
-/// How a model call ended.
-pub(super) enum CallOutcome {
-    Replied(Box<EffectResult>),
-    Failed(Failure),
-    /// The server turned out to be down while the call waited for its turn.
-    Down,
-    /// The work is to stop, or the job's state is not what it was.
-    Interrupted,
+/// A conversation that is not asked again before this moment, and why.
+#[derive(Debug)]
+pub(super) struct Rest {
+    until: Instant,
+    reason: String,
+}
+
+impl Rest {
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
 }
 
 impl JobRunner<'_> {
-    /// One turn: `None` when the work is to stop, or something else comes first. A call that is dropped costs nothing but
-    /// itself: its turn has not happened.
-    pub(super) async fn turn(&mut self, opened: &mut OpenJob) -> Result<Option<EffectResult>, RunError> {
-        opened.journal.sync()?;
+    /// Begins the call that is owed, unless it is in flight or waits. `false`: something else comes first.
+    pub(super) async fn begin_call(&mut self, opened: &mut OpenJob, id: EffectId) -> Result<bool, RunError> {
+        if self.in_flight.contains(id) {
+            return Ok(true);
+        }
         self.flex_is_asked(opened);
         if let Some(reason) = self.flex_is_over(opened) {
             self.leave_flex(opened, reason).await?;
+            self.resting.clear();
+            return Ok(false);
         }
-        let expected = opened.job.expected_call();
-        let model = self.models.asked(&opened.job)?;
-        let own = opened.job.has_budget().then(|| opened.job.over_budget(&expected, model.cost(&expected)));
+        if self.resting.get(&id.conversation).is_some_and(|rest| !rest.left().is_zero()) {
+            return Ok(true);
+        }
+        self.resting.remove(&id.conversation);
+        if self.in_flight.len() >= opened.job.most_in_flight() {
+            return Ok(true);
+        }
+        opened.journal.sync()?;
+        if self.is_upload_due() {
+            self.save(opened).await?;
+        }
+        let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(false) };
+        let model = self.models.asked(&opened.job, conversation)?;
+        let together = size(&*model, opened.job.expected_call(conversation)).and(self.in_flight.size());
+        let own = opened.job.has_budget().then(|| opened.job.over_budget(&together.tokens, together.usd));
         let spent = match own.flatten() {
             Some(cause) => Some(cause.to_string()),
-            None => match self.reserve_call(opened).await? {
+            None => match self.reserve_call(opened, together.worst_usd).await? {
                 BudgetAnswer::Fits => None,
-                BudgetAnswer::Later => return Ok(None),
+                BudgetAnswer::Later => return Ok(!self.in_flight.is_empty()),
                 BudgetAnswer::Spent(detail) => Some(detail),
             },
         };
-        if let Some(detail) = spent {
-            self.hold(opened, HoldReason::Budget, detail).await?;
-            return Ok(None);
-        }
-        match self.call(opened, None).await? {
-            CallOutcome::Replied(answer) => {
-                if let EffectResult::Reply { reply: Reply { stop: Stop::Refused, .. }, .. } = *answer {
-                    // The reply stands; who is asked next may think otherwise.
-                    self.decide(opened, *answer).await?;
-                    self.fall_back(opened, "it withheld its reply").await?;
-                    return Ok(None);
-                }
-                Ok(Some(*answer))
+        match spent {
+            // Less than expected may come of those in flight.
+            Some(_) if !self.in_flight.is_empty() => Ok(true),
+            Some(detail) => {
+                self.hold(opened, HoldReason::Budget, detail).await?;
+                Ok(false)
             }
-            CallOutcome::Failed(failure) => self.on_call_failed(opened, failure).await.map(|()| None),
-            CallOutcome::Down => self.hold_for_outage(opened, "its server does not answer").await.map(|()| None),
-            CallOutcome::Interrupted => Ok(None),
+            None => {
+                self.start_call(opened, id, None)?;
+                Ok(true)
+            }
         }
     }
 
-    /// One attempt, by way of the queue of its server.
-    pub(super) async fn call(&mut self, opened: &mut OpenJob, probe: Option<Probe>) -> Result<CallOutcome, RunError> {
-        (self.observer)(&opened.job, RunReport::Calling);
-        let prompt: Prompt = compose::prompt(&opened.job);
-        let prompt_sha256 = opened.job.history().prompt_sha256();
-        let limit = Duration::from_millis(opened.job.limits.model_call_ms);
-        let model = self.models.asked(&opened.job)?;
-        let turn = self.models.turn(&opened.job);
-        // Who has no server has no queue either.
-        let expected = model.endpoint().map(|_| opened.job.expected_call()).unwrap_or_default();
-        let received = AtomicU64::new(0);
-        failpoint::hit("model.called");
-        let attempt = async {
-            let permit = match model.endpoint() {
-                Some(endpoint) => Some(endpoint.admit(expected.input + expected.output, probe).await?),
-                None => None,
-            };
-            // The time in the queue is not the model's.
-            let reply = model.reply(Request { prompt: &prompt, turn, received: &received });
-            let result = tokio::time::timeout(limit, reply).await.unwrap_or_else(|_| {
-                let reason = format!("the model {} did not answer within {} s", model.name(), limit.as_secs());
-                Err(Failure::new(FailureKind::TimedOut, reason))
-            });
-            match (permit, &result) {
-                (Some(permit), Ok(reply)) => permit.answered(reply.usage.input + reply.usage.output),
-                (Some(permit), Err(failure)) => permit.failed(failure),
-                (None, _) => {}
+    /// Puts a call in flight.
+    pub(super) fn start_call(&mut self, opened: &OpenJob, id: EffectId, probe: Option<Probe>) -> Result<(), RunError> {
+        let job = &opened.job;
+        let Some(conversation) = job.conversation(id.conversation) else { return Ok(()) };
+        (self.observer)(job, RunReport::Calling(id.conversation));
+        let model = self.models.asked(job, conversation)?;
+        self.in_flight.start(NewCall {
+            id,
+            size: size(&*model, job.expected_call(conversation)),
+            model,
+            prompt: compose::prompt(conversation),
+            prompt_sha256: conversation.epoch.prompt_sha256(),
+            turn: job.turn_of_model(conversation),
+            turn_of_conversation: conversation.turns + 1,
+            limit: Duration::from_millis(job.limits.model_call_ms),
+            probe,
+        });
+        Ok(())
+    }
+
+    /// Waits for what comes first: the end of a call, the end of a rest, a stop, a control signal.
+    pub(super) async fn await_call(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
+        let is_there = |number: &u32| opened.job.conversation(*number).is_some();
+        self.resting.retain(|number, _| is_there(number));
+        let rest = self.resting.values().min_by_key(|rest| rest.until);
+        let left = rest.map_or(Duration::MAX, Rest::left);
+        if self.in_flight.is_empty() {
+            if let Some(rest) = rest.filter(|_| opened.lease.is_queued() && left >= LONG_WAIT) {
+                self.later = Some((left, rest.reason.clone()));
+                return Ok(());
             }
-            Ok::<_, ServerDown>(result)
-        };
-        tokio::pin!(attempt);
-        loop {
-            tokio::select! {
-                biased;
-                result = &mut attempt => {
-                    // The call is over, and its turn is not yet on the disk.
-                    failpoint::hit("model.replied");
-                    return Ok(match result {
-                        Err(ServerDown) => CallOutcome::Down,
-                        Ok(Err(failure)) => CallOutcome::Failed(failure),
-                        Ok(Ok(reply)) => {
-                            self.models.is_known = true;
-                            self.flex_has_answered();
-                            // What was answered at the usual tier costs what it costs there.
-                            let usual = model.standard_tier().filter(|_| reply.tier == Some(Tier::Standard));
-                            let cost_usd = usual.as_ref().unwrap_or(&model).cost(&reply.usage);
-                            CallOutcome::Replied(Box::new(EffectResult::Reply { reply, cost_usd, prompt_sha256 }))
-                        }
-                    });
-                }
-                () = until_stopped(&mut self.stop) => return Ok(CallOutcome::Interrupted),
-                () = tokio::time::sleep(TICK.min(work_left(opened))) => {
-                    opened.refresh_derived()?;
-                    if opened.job.is_running() {
-                        self.check_signals(opened).await?;
-                        self.check_time(opened).await?;
-                        let has_begun = received.load(Ordering::Relaxed) > 0;
-                        if !opened.job.is_running() || self.flex_is_given_up(opened, has_begun) {
-                            return Ok(CallOutcome::Interrupted);
-                        }
+            return self.wait(opened, left.min(TICK)).await;
+        }
+        if let Some(ended) = self.next_call(opened, left).await? {
+            self.on_call_ended(opened, ended).await?;
+        }
+        Ok(())
+    }
+
+    /// The next call that ends. None: it is time to look what comes first.
+    pub(super) async fn next_call(
+        &mut self,
+        opened: &mut OpenJob,
+        most: Duration,
+    ) -> Result<Option<EndedCall>, RunError> {
+        tokio::select! {
+            biased;
+            ended = self.in_flight.next() => {
+                // The call is over, and its turn is not yet on the disk.
+                failpoint::hit("model.replied");
+                return Ok(Some(ended));
+            }
+            () = until_stopped(&mut self.stop) => {}
+            () = tokio::time::sleep(TICK.min(most).min(work_left(opened))) => {
+                opened.refresh_derived()?;
+                if opened.job.is_running() {
+                    self.check_signals(opened).await?;
+                    self.check_time(opened).await?;
+                    if opened.job.is_running() && self.flex_is_over(opened).is_some() {
+                        let is_last = self.flex_is_last(opened);
+                        self.in_flight.give_up(|_, received| received == 0 || is_last);
                     }
                 }
             }
         }
+        Ok(None)
+    }
+
+    async fn on_call_ended(&mut self, opened: &mut OpenJob, ended: EndedCall) -> Result<(), RunError> {
+        let EndedCall { id, model, prompt_sha256, outcome } = ended;
+        match outcome {
+            CallOutcome::Down => self.on_server_down(opened, id, &model).await,
+            CallOutcome::Failed(failure) => self.on_call_failed(opened, id, &model, failure).await,
+            CallOutcome::Replied(reply) => {
+                let is_withheld = reply.stop == Stop::Refused;
+                let result = self.replied(&model, *reply, prompt_sha256);
+                // The reply stands; who is asked next may think otherwise.
+                if !self.decide(opened, id, Outcome::Done(result)).await? {
+                    let text = "a reply came that nobody waits for any more; it is dropped".to_owned();
+                    (self.observer)(&opened.job, RunReport::Note(text));
+                } else if is_withheld && self.is_asked(opened, id, &model) {
+                    self.fall_back(opened, id.conversation, "it withheld its reply").await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn on_server_down(
+        &mut self,
+        opened: &mut OpenJob,
+        id: EffectId,
+        model: &Arc<dyn Model>,
+    ) -> Result<(), RunError> {
+        if self.is_asked(opened, id, model) {
+            return self.hold_for_outage(opened, id, "its server does not answer").await;
+        }
+        Ok(())
+    }
+
+    /// Whether this model is still the one that is asked in a conversation: what becomes of a call to one that was left says
+    /// nothing of who goes on for it.
+    fn is_asked(&self, opened: &OpenJob, id: EffectId, model: &Arc<dyn Model>) -> bool {
+        let conversation = opened.job.conversation(id.conversation);
+        let asked = conversation.and_then(|one| self.models.asked(&opened.job, one).ok());
+        asked.is_some_and(|asked| Arc::ptr_eq(&asked, model))
+    }
+
+    /// A reply with its cost: what was answered at the usual tier costs what it costs there.
+    pub(super) fn replied(&mut self, model: &Arc<dyn Model>, reply: Reply, prompt_sha256: String) -> EffectResult {
+        self.models.is_known = true;
+        self.flex_has_answered();
+        let usual = model.standard_tier().filter(|_| reply.tier == Some(Tier::Standard));
+        let cost_usd = usual.as_ref().unwrap_or(model).cost(&reply.usage);
+        EffectResult::Reply { reply, cost_usd, prompt_sha256 }
     }
 
     /// Holds the job when its time of work is over, although no answer has come that would lead to a decision.
@@ -160,50 +220,59 @@ impl JobRunner<'_> {
     }
 
     /// Records a failed attempt, and waits until the next one may be made.
-    pub(super) async fn on_call_failed(&mut self, opened: &mut OpenJob, failure: Failure) -> Result<(), RunError> {
-        let attempts = opened.job.attempts;
+    pub(super) async fn on_call_failed(
+        &mut self,
+        opened: &mut OpenJob,
+        id: EffectId,
+        model: &Arc<dyn Model>,
+        failure: Failure,
+    ) -> Result<(), RunError> {
+        let number = id.conversation;
+        let Some(conversation) = opened.job.conversation(number) else { return Ok(()) };
+        let (attempts, is_last_unreadable) = (conversation.attempts, conversation.is_last_unreadable());
+        if !self.is_asked(opened, id, model) {
+            return Ok(());
+        }
         let is_wrong_address = failure.kind == FailureKind::Unreachable && !self.models.is_known;
         self.models.is_known |= failure.status.is_some();
         let remedy = if is_wrong_address { Remedy::Configure } else { failure.kind.remedy() };
         match remedy {
             Remedy::Retry { .. } => {
-                let is_down = self.models.asked(&opened.job)?.endpoint().is_some_and(|endpoint| endpoint.is_down());
+                let is_down = model.endpoint().is_some_and(|endpoint| endpoint.is_down());
                 // That the tier has no room is no outage: it is asked on.
                 let is_full = failure.kind == FailureKind::NoRoom;
                 if is_down || (attempts.failed + 1 >= MOST_ATTEMPTS && !is_full) {
                     let reason = failure.reason.clone();
-                    self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await?;
-                    return self.hold_for_outage(opened, &reason).await;
+                    self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await?;
+                    return self.hold_for_outage(opened, id, &reason).await;
                 }
-                self.retry_after_wait(opened, failure, attempts.failed + 1).await
+                self.retry_after_wait(opened, id, failure, attempts.failed + 1).await
             }
             Remedy::AskAgain => {
-                let is_last = opened.job.is_last_unreadable();
+                let is_last = is_last_unreadable;
                 // Written down, the last one holds the job: who goes on instead comes before that.
-                if is_last && self.fall_back(opened, &failure.reason).await? {
+                if is_last && self.fall_back(opened, number, &failure.reason).await? {
                     return Ok(());
                 }
-                self.retry_after_wait(opened, failure, if is_last { 0 } else { attempts.failed + 1 }).await
+                self.retry_after_wait(opened, id, failure, if is_last { 0 } else { attempts.failed + 1 }).await
             }
             // The next request is another one.
-            Remedy::Reopen => self.retry_after_wait(opened, failure, 0).await,
+            Remedy::Reopen => self.retry_after_wait(opened, id, failure, 0).await,
             // The first makes the prompt shorter at once.
-            Remedy::Compact => self.retry_after_wait(opened, failure, attempts.too_long).await,
+            Remedy::Compact => self.retry_after_wait(opened, id, failure, attempts.too_long).await,
             // What the provider refuses at its cheap tier, it may take at the usual one.
-            Remedy::Configure
-                if failure.kind == FailureKind::BadRequest && self.models.asked(&opened.job)?.tier() == Tier::Flex =>
-            {
+            Remedy::Configure if failure.kind == FailureKind::BadRequest && model.tier() == Tier::Flex => {
                 let reason = format!("refused at the flex tier: {}", failure.reason);
                 self.leave_flex(opened, &reason).await
             }
             Remedy::Configure => {
                 let reason = failure.reason.clone();
                 // Written down, a refusal holds the job: who goes on instead comes before that.
-                if failure.kind.remedy() == Remedy::Configure && self.fall_back(opened, &reason).await? {
+                if failure.kind.remedy() == Remedy::Configure && self.fall_back(opened, number, &reason).await? {
                     return Ok(());
                 }
-                self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await?;
-                if opened.job.is_running() && self.fall_back(opened, &reason).await? {
+                self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await?;
+                if opened.job.is_running() && self.fall_back(opened, number, &reason).await? {
                     return Ok(());
                 }
                 if opened.job.is_running() {
@@ -212,25 +281,30 @@ impl JobRunner<'_> {
                 self.models.misconfigured = Some(reason);
                 Ok(())
             }
-            Remedy::GiveUp => self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await.map(drop),
+            Remedy::GiveUp => self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await.map(drop),
         }
     }
 
-    /// Records a failed attempt, and waits as long as its number calls for.
-    async fn retry_after_wait(&mut self, opened: &mut OpenJob, failure: Failure, number: u32) -> Result<(), RunError> {
+    /// Records a failed attempt; the conversation rests as long as its number calls for.
+    async fn retry_after_wait(
+        &mut self,
+        opened: &mut OpenJob,
+        id: EffectId,
+        failure: Failure,
+        number: u32,
+    ) -> Result<(), RunError> {
         let wait = match number {
             0 => Duration::ZERO,
             number => retry::wait(number, failure.retry_after, fastrand::f64()),
         };
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let reason = failure.reason.clone();
-        self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms }).await?;
+        self.decide(opened, id, Outcome::Failed { failure, wait_ms }).await?;
         opened.journal.sync()?;
-        if opened.lease.is_queued() && wait >= LONG_WAIT && opened.job.is_running() {
-            self.later = Some((wait, reason));
-            return Ok(());
+        if !wait.is_zero() {
+            self.resting.insert(id.conversation, Rest { until: Instant::now() + wait, reason });
         }
-        self.wait(opened, wait).await
+        Ok(())
     }
 
     /// Waits, unless the work is to stop or the job's state changes: control signals are heard, and the lease is kept.
@@ -284,4 +358,10 @@ impl JobRunner<'_> {
 /// How long the job may still be worked.
 fn work_left(opened: &OpenJob) -> Duration {
     opened.job.work_left(now()).map_or(Duration::MAX, |(left_ms, _)| Duration::from_millis(left_ms))
+}
+
+/// What a call of `model` may take.
+fn size(model: &dyn Model, tokens: Usage) -> CallSize {
+    let output = tokens.output.max(model.most_output().unwrap_or_default());
+    CallSize { tokens, usd: model.cost(&tokens), worst_usd: model.cost(&Usage { output, ..tokens }) }
 }

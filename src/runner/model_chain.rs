@@ -7,7 +7,10 @@ use super::{
     open_job::{self, OpenJob},
 };
 use crate::model::Model;
-use overnight_core::{job::state::Job, machine::effect::Command};
+use overnight_core::{
+    job::{conversation::Conversation, state::Job},
+    machine::effect::Command,
+};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A model with its fallbacks.
@@ -47,9 +50,9 @@ impl ModelChain {
         }
     }
 
-    /// Who is asked next: the model that is named for the helper at work, else the job's own.
-    pub(super) fn asked(&self, job: &Job) -> Result<Arc<dyn Model>, RunError> {
-        match job.named_model() {
+    /// Who is asked in a conversation: the model that is named for it, else the job's own.
+    pub(super) fn asked(&self, job: &Job, conversation: &Conversation) -> Result<Arc<dyn Model>, RunError> {
+        match conversation.named_model(&job.spec) {
             None => Ok(self.current.clone()),
             // Replayed, a job is answered by its own record, whoever answered then.
             Some(_) if self.current.name().starts_with("replay:") => Ok(self.current.clone()),
@@ -62,11 +65,6 @@ impl ModelChain {
                 }
             },
         }
-    }
-
-    /// The number of the turn that is asked for, as who is asked counts them. A record of a job has the turns of all.
-    pub(super) fn turn(&self, job: &Job) -> u64 {
-        if self.current.name().starts_with("replay:") { job.totals.spent.turns + 1 } else { job.turn_of_model() }
     }
 }
 
@@ -93,9 +91,14 @@ impl JobRunner<'_> {
     }
 
     /// The next model takes over, where there is one.
-    pub(super) async fn fall_back(&mut self, opened: &mut OpenJob, reason: &str) -> Result<bool, RunError> {
+    pub(super) async fn fall_back(
+        &mut self,
+        opened: &mut OpenJob,
+        conversation: u32,
+        reason: &str,
+    ) -> Result<bool, RunError> {
         // Who is named for a helper has nobody who goes on for it.
-        if opened.job.named_model().is_some() {
+        if opened.job.conversation(conversation).is_some_and(|one| one.named_model(&opened.job.spec).is_some()) {
             return Ok(false);
         }
         let models = &mut self.models;

@@ -19,6 +19,7 @@ use overnight_core::{
     message::Reply,
 };
 use std::{
+    collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -190,15 +191,27 @@ const REASONING_WAIT: Duration = Duration::from_mins(5);
 /// How long a call may wait at the tier `flex`. Source: OpenAI's guide to flex processing.
 const FLEX_WAIT: Duration = Duration::from_mins(15);
 
-/// The replies in a job's journal, in the order of their turns.
-fn recorded(path: &Path) -> Result<Vec<Reply>, RunError> {
+/// The replies in a job's journal by conversation, in the order of their turns.
+fn recorded(path: &Path) -> Result<BTreeMap<u32, Vec<Reply>>, RunError> {
     let workspace = Workspace::open(path)?;
-    let mut replies = Vec::new();
+    let mut replies: BTreeMap<u32, Vec<Reply>> = BTreeMap::new();
     journal::read(&workspace, |decision| {
         for event in decision.events {
-            if let Event::ModelReplied { text, calls, usage, stop, model, carried, tier, mended, .. } = event {
+            if let Event::ModelReplied {
+                conversation, text, calls, usage, stop, model, carried, tier, mended, ..
+            } = event
+            {
                 let calls = calls.into_iter().map(|call| call.said).collect();
-                replies.push(Reply { text, calls, usage, stop, model, carried, tier, mended });
+                replies.entry(conversation).or_default().push(Reply {
+                    text,
+                    calls,
+                    usage,
+                    stop,
+                    model,
+                    carried,
+                    tier,
+                    mended,
+                });
             }
         }
         Ok(())

@@ -26,8 +26,9 @@ use overnight_core::{
         record::{Checkpoint, JobState, JobStatus, NewJob},
         rows::CheckpointExtent,
         state::Job,
+        time::Timestamp,
     },
-    machine::effect::{Command, EffectResult},
+    machine::effect::{Command, EffectId, Outcome},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 use uuid::Uuid;
@@ -138,8 +139,8 @@ pub struct OpenJob {
     pub(super) workspace: Arc<Workspace>,
     pub(super) journal: Journal,
     pub(super) document_cache: DocumentCache,
-    /// The change that was worked out last, until it is made.
-    pub(super) planned: Option<PlannedChange>,
+    /// The change that was worked out last, until it is made, with its conversation.
+    pub(super) planned: Option<(u32, PlannedChange)>,
     /// `todos.md` and `progress.md` as this process wrote them last.
     pub(super) derived: BTreeMap<&'static str, String>,
     pub(super) derived_at: Option<Instant>,
@@ -240,12 +241,21 @@ impl OpenJob {
         first_row(&self.job, self.workspace.path())
     }
 
-    /// Decides on `result`, writes the decision, and applies it. Nothing is decided: nothing is written. The line is on the
+    /// Decides on what became of an effect, writes the decision, and applies it. Nothing is decided: nothing is written. The line is on the
     /// disk when this returns, unless nothing follows from it by itself: then it goes there before the next effect, in one
     /// go with the lines after it.
-    pub(super) fn decide(&mut self, result: EffectResult) -> Result<Option<Decision>, RunError> {
+    pub(super) fn decide(&mut self, id: EffectId, outcome: Outcome) -> Result<Option<Decision>, RunError> {
         let at = self.clock.tick(self.job.last_at);
-        let events = self.job.decide(at, result);
+        self.commit(at, self.job.decide(at, id, outcome))
+    }
+
+    /// [`Self::decide`] on a command.
+    pub(super) fn decide_command(&mut self, command: Command) -> Result<Option<Decision>, RunError> {
+        let at = self.clock.tick(self.job.last_at);
+        self.commit(at, self.job.command(at, command))
+    }
+
+    fn commit(&mut self, at: Timestamp, events: Vec<Event>) -> Result<Option<Decision>, RunError> {
         if events.is_empty() {
             return Ok(None);
         }
@@ -269,7 +279,7 @@ impl OpenJob {
     /// Decides on a command from a person or from the runner. `false`: it means nothing in the job's state.
     pub fn command(&mut self, command: Command) -> Result<bool, RunError> {
         failpoint::hit("command.before");
-        let is_decided = self.decide(EffectResult::Command(command))?.is_some();
+        let is_decided = self.decide_command(command)?.is_some();
         failpoint::hit("command.done");
         if self.job.ended().is_some() {
             // Nobody drives it any more, and a crash may have come before these files.

@@ -15,7 +15,7 @@ use overnight_core::{
         part::Part,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
     },
-    machine::effect::{Effect, EffectResult},
+    machine::effect::{Effect, EffectId, EffectResult},
     message::ToolCall,
     prompt::{
         bounds::ResultBound,
@@ -40,11 +40,11 @@ impl OpenJob {
         Ok(())
     }
 
-    /// Answers everything but `Effect::Model` and reading calls, which are awaited, and `Effect::Nothing`, which has no answer.
-    pub(super) fn perform(&mut self, effect: &Effect) -> Result<EffectResult, RunError> {
+    /// Answers everything but `Effect::Model` and reading calls, which are awaited.
+    pub(super) fn perform(&mut self, id: EffectId, effect: &Effect) -> Result<EffectResult, RunError> {
         self.prepare(effect)?;
         Ok(match effect {
-            Effect::Decide | Effect::Model | Effect::Read { .. } | Effect::Nothing => EffectResult::Now,
+            Effect::Decide | Effect::Model | Effect::Read { .. } => EffectResult::Now,
             Effect::Prepare(change) => {
                 let (job, workspace) = (&self.job, &self.workspace);
                 let planned = contract_check::with_quotes(job, workspace, change, |find_quote| {
@@ -52,14 +52,16 @@ impl OpenJob {
                 });
                 match planned {
                     Ok(planned) => {
-                        let (prepared, saved) = self.planned.insert(planned).facts();
+                        let (_, planned) = self.planned.insert((id.conversation, planned));
+                        let (prepared, saved) = planned.facts();
                         EffectResult::Prepared(prepared, saved)
                     }
                     Err(error) => EffectResult::Tool(unless_fatal(Err(error))?, None),
                 }
             }
             Effect::Change(change, prepared) => {
-                let (job, workspace, planned) = (&self.job, &self.workspace, self.planned.take());
+                let planned = self.planned.take().filter(|(conversation, _)| *conversation == id.conversation);
+                let (job, workspace, planned) = (&self.job, &self.workspace, planned.map(|(_, planned)| planned));
                 let written = contract_check::with_quotes(job, workspace, change, |find_quote| {
                     tool::write(workspace, job, change, prepared, planned, find_quote)
                 });
@@ -209,7 +211,6 @@ fn reads_folder(effect: &Effect) -> bool {
         Effect::GenerateSummary | Effect::Summary | Effect::Check(_) => true,
         Effect::Decide
         | Effect::Model
-        | Effect::Nothing
         | Effect::Prepare(_)
         | Effect::Change(..)
         | Effect::Examine
@@ -222,7 +223,7 @@ fn reads_folder(effect: &Effect) -> bool {
 /// Whether answering may change anything: what led to it must be on the disk first.
 fn changes_something(effect: &Effect) -> bool {
     match effect {
-        Effect::Decide | Effect::Nothing | Effect::Prepare(_) | Effect::FindQuotes(_) | Effect::Examine => false,
+        Effect::Decide | Effect::Prepare(_) | Effect::FindQuotes(_) | Effect::Examine => false,
         Effect::Read { read, .. } => !tool::leaves_no_trace(read),
         Effect::Model
         | Effect::Change(..)

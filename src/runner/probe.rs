@@ -63,13 +63,13 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
     };
     let set = known.quirks.tool_choice;
     let remote = open(set)?;
-    let told = Conversation::with(&remote).await;
+    let told = ProbeConversation::with(&remote).await;
     let is_choice = match (&told.first, told.called()) {
         (Ok(_), called) => called.is_err(),
         (Err(failure), _) => matches!(failure.kind, FailureKind::BadRequest | FailureKind::Server),
     };
     let other = if set == ToolChoice::Required { ToolChoice::Auto } else { ToolChoice::Required };
-    let retold = if is_choice { Some(Conversation::with(&open(other)?).await) } else { None };
+    let retold = if is_choice { Some(ProbeConversation::with(&open(other)?).await) } else { None };
     let works = retold.as_ref().filter(|retold| retold.called().is_ok());
     let advice = match works {
         Some(_) => format!("add `tool_choice: {}` for this model to the models file", word(other)),
@@ -86,7 +86,7 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
         }
         Err(failure) => return Ok(vec![probed("call", Err(failure.reason.clone()))]),
     };
-    let replies = told.replies().chain(retold.iter().flat_map(Conversation::replies));
+    let replies = told.replies().chain(retold.iter().flat_map(ProbeConversation::replies));
     let usages: Vec<Usage> = replies.map(|reply| reply.usage).collect();
     let mut lines = vec![
         probed("call", Ok(format!("{} answers", reply.model))),
@@ -101,14 +101,14 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
 }
 
 /// What was said in turn, up to the first reply that calls nothing or the first failure.
-struct Conversation {
+struct ProbeConversation {
     first: Result<Reply, Failure>,
     later: Vec<Result<Reply, Failure>>,
     /// Estimated tokens of the first prompt.
     tokens: u64,
 }
 
-impl Conversation {
+impl ProbeConversation {
     async fn with(model: &RemoteModel) -> Self {
         let system = (1..=LIST).fold(SYSTEM.to_owned(), |mut text, shelf| {
             let _ = writeln!(text, "Shelf {shelf} has {} boxes of chalk and {} of tape.", shelf % 7, shelf % 11);
@@ -117,8 +117,17 @@ impl Conversation {
         let tokens = estimate(&system) + estimate(ASK);
         let mut prompt =
             Prompt::new(tool_specs(), vec![Message::System { text: system }, Message::User { text: ASK.to_owned() }]);
-        let ask =
-            async |prompt: &Prompt, turn| model.reply(Request { prompt, turn, received: &AtomicU64::new(0) }).await;
+        let ask = async |prompt: &Prompt, turn| {
+            model
+                .reply(Request {
+                    prompt,
+                    turn,
+                    conversation: 0,
+                    turn_of_conversation: turn,
+                    received: &AtomicU64::new(0),
+                })
+                .await
+        };
         let first = ask(&prompt, 1).await;
         let mut later: Vec<Result<Reply, Failure>> = Vec::new();
         for turn in 2..=TURNS {
@@ -208,7 +217,7 @@ fn parallel_calls(quirks: &Quirks, reply: &Reply) -> ProbeResult {
 }
 
 /// Whether the model goes on with its own replies, and the results of its calls, before it.
-fn turns(told: &Conversation) -> ProbeResult {
+fn turns(told: &ProbeConversation) -> ProbeResult {
     let tokens: u64 = told.replies().map(|reply| reply.usage.reasoning).sum();
     let back = match (told.replies().any(|reply| reply.carried.is_some()), tokens) {
         (true, _) => {
@@ -250,7 +259,7 @@ fn cache(first: &Reply, later: &[Result<Reply, Failure>]) -> Option<ProbeResult>
 }
 
 /// Whether the window is as large as the table says, as far as a prompt of some size and the server's own word tell.
-fn window(known: &KnownModel, told: &Conversation, stated: Option<u64>) -> ProbeResult {
+fn window(known: &KnownModel, told: &ProbeConversation, stated: Option<u64>) -> ProbeResult {
     let (tokens, sent) = (known.quirks.window_tokens, told.tokens);
     let advice = "start the server with a larger window, or use another model";
     let found = match &told.first {

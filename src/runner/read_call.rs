@@ -13,7 +13,7 @@ use crate::{
 };
 use overnight_core::{
     job::{call::ReadCall, coverage::Coverage},
-    machine::effect::{Effect, EffectResult},
+    machine::effect::{Effect, EffectId, EffectResult},
     message::ToolCall,
     prompt::bounds::ResultBound,
 };
@@ -24,10 +24,15 @@ impl JobRunner<'_> {
     pub(super) async fn read(
         &mut self,
         opened: &mut OpenJob,
+        id: EffectId,
         effect: &Effect,
         (call, work): (&ToolCall, &ReadCall),
     ) -> Result<Option<EffectResult>, RunError> {
-        let bound = ResultBound::of(&opened.job, work);
+        let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(None) };
+        let bound = ResultBound::of(&opened.job.spec, conversation, work);
+        // Only a list of the documents tells of it, and it may be long.
+        let is_list = matches!(work, ReadCall::ListDocuments(_));
+        let coverage = if is_list { conversation.coverage.clone() } else { Coverage::default() };
         let taken_back = run_blocking(|| {
             opened.prepare(effect)?;
             Ok::<_, RunError>(tool::take_back(&opened.workspace, &call.id, work))
@@ -39,9 +44,6 @@ impl JobRunner<'_> {
         let until = Instant::now() + limit;
         let mut reading = {
             let (spec, workspace, work) = (opened.job.spec.clone(), opened.workspace.clone(), work.clone());
-            // Only a list of the documents tells of it, and it may be long.
-            let is_list = matches!(work, ReadCall::ListDocuments(_));
-            let coverage = if is_list { opened.job.own_coverage().clone() } else { Coverage::default() };
             let mut document_cache = std::mem::take(&mut opened.document_cache);
             tokio::task::spawn_blocking(move || {
                 let read = tool::read(&spec, &coverage, &workspace, &mut document_cache, &work, bound);

@@ -18,7 +18,7 @@ use overnight_core::{
         rows::CheckpointExtent,
         state::{INSTRUCTIONS_FILE, Job},
     },
-    machine::effect::{Command, Effect, EffectResult},
+    machine::effect::{Command, Effect, EffectResult, Outcome, Owed},
 };
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -257,8 +257,8 @@ impl OpenJob {
         failpoint::hit("review.recorded");
         self.write_corrections()?;
         // An approval of a held job ends it: nothing outside is needed for that.
-        while self.job.is_running() && self.job.next() == Effect::Decide {
-            if self.decide(EffectResult::Now)?.is_none() {
+        while let Some(Owed { id, effect: Effect::Decide }) = self.job.owed().into_iter().next() {
+            if self.decide(id, Outcome::Done(EffectResult::Now))?.is_none() {
                 break;
             }
         }

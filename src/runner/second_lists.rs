@@ -33,7 +33,7 @@ pub(super) fn read(job: &Job, workspace: &Workspace) -> Result<Option<Lists>, Ru
     let mut quotes = QuoteCheck::new(job, workspace);
     let first = records(workspace, deliverable, (&deliverable.path, None), &mut quotes)?;
     let mut second = Vec::new();
-    for (file, units) in &reading.files {
+    for (_, file, units) in &reading.files {
         second.extend(records(workspace, deliverable, (file, Some(units)), &mut quotes)?);
     }
     Ok(Some(Lists { first, second }))

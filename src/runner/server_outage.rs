@@ -3,32 +3,43 @@
 
 use super::{
     RunError,
+    calls_in_flight::{CallOutcome, EndedCall},
     checkpoints::RETRY_AFTER,
     job_runner::{JobRunner, RunReport, until_stopped},
-    model_call::CallOutcome,
     open_job::OpenJob,
 };
-use crate::model::{Failure, FailureKind, Remedy, endpoint::WakeReason};
+use crate::{
+    failpoint,
+    model::{Failure, FailureKind, Model, Remedy, endpoint::WakeReason},
+};
 use overnight_core::{
     job::record::HoldReason,
-    machine::effect::{Command, EffectResult},
+    machine::effect::{Command, EffectId, Outcome},
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// How often signals are looked for, and the files that follow from the state are looked after, while the job is held.
 const HELD_TICK: Duration = Duration::from_secs(2);
 
 impl JobRunner<'_> {
     /// The job waits for its server, with its turn undone.
-    pub(super) async fn hold_for_outage(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
-        if self.fall_back(opened, reason).await? {
+    pub(super) async fn hold_for_outage(
+        &mut self,
+        opened: &mut OpenJob,
+        EffectId { conversation: number, .. }: EffectId,
+        reason: &str,
+    ) -> Result<(), RunError> {
+        if self.fall_back(opened, number, reason).await? {
             return Ok(());
         }
-        if opened.job.can_spare_helper() {
+        let Some(conversation) = opened.job.conversation(number) else { return Ok(()) };
+        let model = self.models.asked(&opened.job, conversation)?;
+        if conversation.can_be_spared(&opened.job.spec) {
+            let id = EffectId { conversation: number, number: conversation.facts };
             let failure = Failure::new(FailureKind::Exhausted, format!("its model does not answer: {reason}"));
-            return self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await.map(drop);
+            return self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await.map(drop);
         }
-        let model = self.models.asked(&opened.job)?;
+        self.waits_for = number;
         let server = model.endpoint().map_or_else(|| model.name(), |endpoint| endpoint.name());
         let detail = format!("{server} does not answer as it should, and is asked again now and then: {reason}");
         self.hold(opened, HoldReason::Outage, detail).await
@@ -37,7 +48,12 @@ impl JobRunner<'_> {
     /// A job that is held because its server is down waits here until the server answers: nothing is called but to probe.
     /// The hold has given the lease back; it is claimed again before anything else is written.
     pub(super) async fn wait_for_server(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        let Some(endpoint) = self.models.asked(&opened.job)?.endpoint().cloned() else { return Ok(()) };
+        // Who took the job up anew doesn't know for which conversation: the first that would be asked.
+        let job = &opened.job;
+        let first = || job.helpers.values().next().unwrap_or(&job.own);
+        let conversation = job.conversation(self.waits_for).filter(|one| !job.waits(one)).unwrap_or_else(first);
+        let number = conversation.number;
+        let Some(endpoint) = self.models.asked(job, conversation)?.endpoint().cloned() else { return Ok(()) };
         while opened.job.is_out() {
             let wake = {
                 // One wait, whatever is heard meanwhile: a new one would go to the end of the queue.
@@ -67,14 +83,20 @@ impl JobRunner<'_> {
             };
             let reply = match wake {
                 WakeReason::Answers => None,
-                WakeReason::Probe(probe) => match self.call(opened, Some(probe)).await? {
-                    CallOutcome::Replied(reply) => Some(*reply),
-                    CallOutcome::Interrupted | CallOutcome::Down => continue,
-                    CallOutcome::Failed(failure) => {
-                        self.probe_failed(opened, failure).await?;
-                        continue;
+                WakeReason::Probe(probe) => {
+                    let Some(id) = effect_of(opened, number) else { return Ok(()) };
+                    self.start_call(opened, id, Some(probe))?;
+                    let Some(ended) = self.probed(opened, id).await? else { continue };
+                    let EndedCall { model, prompt_sha256, outcome, .. } = ended;
+                    match outcome {
+                        CallOutcome::Replied(reply) => Some(self.replied(&model, *reply, prompt_sha256)),
+                        CallOutcome::Down => continue,
+                        CallOutcome::Failed(failure) => {
+                            self.probe_failed(opened, id, &model, failure).await?;
+                            continue;
+                        }
                     }
-                },
+                }
             };
             self.check_signals_while_held(opened).await?;
             if !opened.job.is_out() || !self.claim_again(opened).await? {
@@ -84,19 +106,44 @@ impl JobRunner<'_> {
             self.command(opened, Command::Resume { limits }).await?;
             let text = format!("{} answers again; the job goes on", endpoint.name());
             (self.observer)(&opened.job, RunReport::Note(text));
-            if let Some(reply) = reply {
-                self.decide(opened, reply).await?;
+            if let (Some(reply), Some(id)) = (reply, effect_of(opened, number)) {
+                self.decide(opened, id, Outcome::Done(reply)).await?;
             }
         }
         Ok(())
     }
 
+    /// The end of the probe; none where the work is to stop or the job waits no more. Calls of other conversations go on.
+    async fn probed(&mut self, opened: &mut OpenJob, id: EffectId) -> Result<Option<EndedCall>, RunError> {
+        loop {
+            tokio::select! {
+                biased;
+                ended = self.in_flight.next_of(id) => {
+                    failpoint::hit("model.replied");
+                    return Ok(Some(ended));
+                }
+                () = until_stopped(&mut self.stop) => {}
+                () = tokio::time::sleep(HELD_TICK) => self.check_signals_while_held(opened).await?,
+            }
+            if *self.stop.borrow() || !opened.job.is_out() {
+                self.in_flight.give_up(|given_up, _| given_up == id);
+                return Ok(None);
+            }
+        }
+    }
+
     /// The server does not answer yet, or it does, and refuses for good.
-    async fn probe_failed(&mut self, opened: &mut OpenJob, failure: Failure) -> Result<(), RunError> {
+    async fn probe_failed(
+        &mut self,
+        opened: &mut OpenJob,
+        id: EffectId,
+        model: &Arc<dyn Model>,
+        failure: Failure,
+    ) -> Result<(), RunError> {
         match failure.kind.remedy() {
             Remedy::Retry { .. } | Remedy::AskAgain | Remedy::Compact | Remedy::Reopen => {
                 // The row still says held, and a control signal is not forgotten, as it would be by claiming the job.
-                self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await?;
+                self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await?;
                 opened.journal.sync()?;
                 if !opened.job.is_out() {
                     self.claim_again(opened).await?;
@@ -105,7 +152,7 @@ impl JobRunner<'_> {
             }
             Remedy::Configure | Remedy::GiveUp => {
                 if self.claim_again(opened).await? {
-                    self.on_call_failed(opened, failure).await?;
+                    self.on_call_failed(opened, id, model, failure).await?;
                 }
                 Ok(())
             }
@@ -140,4 +187,10 @@ impl JobRunner<'_> {
             Some(_) | None => Ok(()),
         }
     }
+}
+
+/// The name of what a conversation is asked next, as it stands.
+fn effect_of(opened: &OpenJob, conversation: u32) -> Option<EffectId> {
+    let conversation = opened.job.conversation(conversation)?;
+    Some(EffectId { conversation: conversation.number, number: conversation.facts })
 }

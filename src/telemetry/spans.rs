@@ -23,6 +23,7 @@ use overnight_core::{
     },
     message::Stop,
 };
+use std::collections::BTreeMap;
 
 /// The conventions' word for any other value.
 const OTHER: &str = "_OTHER";
@@ -42,9 +43,10 @@ pub struct JobSpans {
     job: SpanData,
     phase: Option<SpanData>,
     todo: Option<(u32, SpanData)>,
-    turn: Option<SpanData>,
-    /// The turn whose calls are being done.
-    replied: Option<SpanId>,
+    /// By conversation.
+    turns: BTreeMap<u32, SpanData>,
+    /// The turns whose calls are being done, by conversation.
+    replied: BTreeMap<u32, SpanId>,
     /// The time of the last report.
     last: Timestamp,
     finished: Vec<SpanData>,
@@ -74,8 +76,8 @@ impl JobSpans {
             job: work,
             phase: None,
             todo: None,
-            turn: None,
-            replied: None,
+            turns: BTreeMap::new(),
+            replied: BTreeMap::new(),
             last: now,
             finished: Vec::new(),
         };
@@ -90,7 +92,7 @@ impl JobSpans {
     pub fn on(&mut self, job: &Job, report: &RunReport<'_>, now: impl FnOnce() -> Timestamp) -> Vec<SpanData> {
         match report {
             RunReport::Note(_) => {}
-            RunReport::Calling => self.on_calling(job, now().max(self.last)),
+            RunReport::Calling(conversation) => self.on_calling(job, *conversation, now().max(self.last)),
             RunReport::Decided(decision) => self.on_decided(job, decision),
         }
         std::mem::take(&mut self.finished)
@@ -125,14 +127,15 @@ impl JobSpans {
         self.finished
     }
 
-    fn on_calling(&mut self, job: &Job, now: Timestamp) {
-        self.drop_turn(now);
+    fn on_calling(&mut self, job: &Job, conversation: u32, now: Timestamp) {
+        self.drop_turn_of(conversation, now);
         if self.phase.is_none() {
             self.phase = Some(self.open("phase", self.job.id(), now));
         }
         self.follow_todo(job, now);
-        let turn = self.turn_begins(job.totals.spent.turns + 1, job.attempts.failed + 1, now);
-        self.turn = Some(turn);
+        let failed = job.conversation(conversation).map_or(0, |one| one.attempts.failed);
+        let turn = self.turn_begins(job.totals.spent.turns + 1, failed + 1, now);
+        self.turns.insert(conversation, turn);
         self.last = now;
     }
 
@@ -147,8 +150,8 @@ impl JobSpans {
 
     fn on_event(&mut self, job: &Job, event: &Event, at: Timestamp) {
         match event {
-            Event::ModelReplied { turn, calls, usage, cost_usd, stop, model, .. } => {
-                let mut span = self.turn.take().unwrap_or_else(|| self.turn_begins(*turn, 1, self.last));
+            Event::ModelReplied { conversation, turn, calls, usage, cost_usd, stop, model, .. } => {
+                let mut span = self.turns.remove(conversation).unwrap_or_else(|| self.turn_begins(*turn, 1, self.last));
                 span.text("gen_ai.response.model", model);
                 span.count("gen_ai.usage.input_tokens", usage.input);
                 span.count("gen_ai.usage.output_tokens", usage.output);
@@ -159,11 +162,12 @@ impl JobSpans {
                 if let Some(cost) = cost_usd {
                     span.set("overnight.cost_usd", *cost);
                 }
-                self.replied = Some(span.id());
+                self.replied.insert(*conversation, span.id());
                 self.end(span, at);
             }
-            Event::AttemptFailed { turn, attempt, kind, status, wait_ms, .. } => {
-                let mut span = self.turn.take().unwrap_or_else(|| self.turn_begins(*turn, *attempt, self.last));
+            Event::AttemptFailed { conversation, turn, attempt, kind, status, wait_ms, .. } => {
+                let mut span =
+                    self.turns.remove(conversation).unwrap_or_else(|| self.turn_begins(*turn, *attempt, self.last));
                 if let Some(status) = status {
                     span.count("http.response.status_code", (*status).into());
                 }
@@ -171,7 +175,10 @@ impl JobSpans {
                 span.fail(kind.name());
                 self.end(span, at);
             }
-            Event::ToolReturned { call, name, result, .. } => self.tool_returned(call, name, result.end, at),
+            Event::ToolReturned { conversation, call, name, result, .. } => {
+                let parent = self.replied.get(conversation).copied();
+                self.tool_returned(parent, call, name, result.end, at);
+            }
             Event::TodoCompleted { id, unevidenced, .. } => {
                 let open = self.todo.take_if(|(open, _)| open == id).map(|(_, span)| span);
                 let Some(todo) = job.phase.todos.all().iter().find(|todo| todo.id == *id) else { return };
@@ -310,15 +317,22 @@ impl JobSpans {
         self.fail_turn("dropped", at);
     }
 
+    fn drop_turn_of(&mut self, conversation: u32, at: Timestamp) {
+        if let Some(mut span) = self.turns.remove(&conversation) {
+            span.fail("dropped");
+            self.end(span, at);
+        }
+    }
+
     fn fail_turn(&mut self, word: &str, at: Timestamp) {
-        if let Some(mut span) = self.turn.take() {
+        for (_, mut span) in std::mem::take(&mut self.turns) {
             span.fail(word);
             self.end(span, at);
         }
     }
 
     /// Calls are done one after the other: each begins when the one before it is over.
-    fn tool_returned(&mut self, call: &str, name: &str, end: CallEnd, at: Timestamp) {
+    fn tool_returned(&mut self, parent: Option<SpanId>, call: &str, name: &str, end: CallEnd, at: Timestamp) {
         let error = match end {
             CallEnd::Done => None,
             CallEnd::Failed => Some("failed"),
@@ -327,7 +341,7 @@ impl JobSpans {
             // Nothing was done.
             CallEnd::Skipped => return,
         };
-        let parent = self.replied.unwrap_or_else(|| self.todo_or_phase());
+        let parent = parent.unwrap_or_else(|| self.todo_or_phase());
         let mut span = self.open(&format!("execute_tool {}", short(name)), parent, self.last);
         span.text("gen_ai.operation.name", "execute_tool");
         span.text("gen_ai.tool.name", name);

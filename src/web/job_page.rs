@@ -159,7 +159,7 @@ impl JobDetailPage {
                     "{}, {}, {} shown to the model",
                     document.format,
                     counted(document.units, document.unit()),
-                    percent(job.coverage.share(document))
+                    percent(job.own.coverage.share(document))
                 ),
             });
             (listed.collect::<Vec<_>>(), job.spec.documents.len().saturating_sub(MOST_DOCUMENTS))

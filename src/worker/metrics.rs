@@ -11,6 +11,7 @@ use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use overnight_core::job::{event::Event, failure::FailureKind};
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -138,7 +139,7 @@ impl Metrics {
 
     /// One job's turns, as they come.
     pub(super) fn for_job(self: &Arc<Self>) -> JobMetrics {
-        JobMetrics { metrics: self.clone(), called: Mutex::new(None) }
+        JobMetrics { metrics: self.clone(), called: Mutex::new(BTreeMap::new()) }
     }
 
     /// Whether the database took a heartbeat lately.
@@ -152,14 +153,14 @@ impl Metrics {
 #[derive(Debug)]
 pub(super) struct JobMetrics {
     metrics: Arc<Metrics>,
-    called: Mutex<Option<Instant>>,
+    called: Mutex<BTreeMap<u32, Instant>>,
 }
 
 impl JobMetrics {
     pub(super) fn on(&self, report: &RunReport<'_>) {
         let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
         match report {
-            RunReport::Calling => *called = Some(Instant::now()),
+            RunReport::Calling(conversation) => drop(called.insert(*conversation, Instant::now())),
             RunReport::Note(_) => {}
             RunReport::Decided(decision) => {
                 for event in &decision.events {
@@ -169,10 +170,10 @@ impl JobMetrics {
         }
     }
 
-    fn count(&self, event: &Event, called: &mut Option<Instant>) {
+    fn count(&self, event: &Event, called: &mut BTreeMap<u32, Instant>) {
         let metrics = &self.metrics;
-        if let Event::ModelReplied { usage, cost_usd, .. } = event {
-            if let Some(called) = called.take() {
+        if let Event::ModelReplied { conversation, usage, cost_usd, .. } = event {
+            if let Some(called) = called.remove(conversation) {
                 metrics.histogram("overnight_turn_seconds").record(called.elapsed());
             }
             metrics.counter("overnight_turns_total", Vec::new()).increment(1);

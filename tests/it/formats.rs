@@ -74,7 +74,7 @@ fn meaning(path: &Path) -> String {
     writeln!(text, "memory:\n{}", job.memory.as_deref().unwrap_or("none")).unwrap();
     writeln!(text, "instructions:\n{}", job.instructions).unwrap();
     for document in &job.spec.documents {
-        writeln!(text, "{}: {:.2} read", document.name, job.coverage.share(document)).unwrap();
+        writeln!(text, "{}: {:.2} read", document.name, job.own.coverage.share(document)).unwrap();
     }
     for turn in 1..=job.totals.spent.turns {
         let prompt = audit::prompt::prompt(path, turn).unwrap();

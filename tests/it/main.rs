@@ -50,6 +50,7 @@ mod schedule;
 mod searches;
 mod sections;
 mod serve;
+mod side_by_side;
 mod store;
 mod submit;
 mod support;

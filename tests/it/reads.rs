@@ -94,13 +94,13 @@ fn a_document_that_fits_comes_whole_in_one_call() {
     let dir = TestDir::new(&[("a.txt", &pages())], &offline(), 100_000);
     let job = load(&dir.path).unwrap().job;
     let call = ReadCall::ReadDocument(ReadDocument { name: "a.txt".to_owned(), from: None, to: None, line: None });
-    let bound = ResultBound::of(&job, &call);
+    let bound = ResultBound::of(&job.spec, &job.own, &call);
     let fifth = room(&job.spec) / 5;
     assert_eq!((bound.share, bound.left), (fifth, room(&job.spec) / 4));
     assert!(fifth > 17_000, "{fifth}");
     assert_eq!(dir.said("a.txt", (0, 0, 0), bound), "This is the end of the document.");
     let file = ReadCall::ReadFile(ReadFile { path: "workspace.md".to_owned(), offset: None, limit: None });
-    assert_eq!(ResultBound::of(&job, &file).share, room(&job.spec) / 10);
+    assert_eq!(ResultBound::of(&job.spec, &job.own, &file).share, room(&job.spec) / 10);
 }
 
 #[test]

@@ -126,7 +126,7 @@ impl<'t> OverviewPage<'t> {
         let documents = job.spec.documents.iter().map(|document| DocumentLine {
             name: document.name.clone(),
             about: format!("{}, {}, {}", document.format, counted(document.units, document.unit()), document.reader),
-            shown: percent(job.coverage.share(document)),
+            shown: percent(job.own.coverage.share(document)),
             sha256: document.sha256.clone(),
         });
         Self {
@@ -169,7 +169,7 @@ fn facts(timeline: &Timeline) -> Vec<(&'static str, String)> {
         (
             "Documents",
             format!("{}, {} shown", counted(spec.documents.len() as u64, "document"), {
-                percent(job.coverage.total(&spec.documents))
+                percent(job.own.coverage.total(&spec.documents))
             }),
         ),
         ("Models", list_models(&job.answered.models, &spec.model)),

@@ -52,7 +52,7 @@ pub(super) fn write(
         rows: Vec::new(),
         phase: 0,
         epochs: BTreeMap::new(),
-        helper_tools: String::new(),
+        helper_tools: BTreeMap::new(),
     };
     let mut fault = None;
     let workspace = Workspace::open(path)?;
@@ -81,8 +81,8 @@ struct RecordPages<'p> {
     phase: usize,
     /// Those that are open, by conversation.
     epochs: BTreeMap<u32, EpochPage>,
-    /// The hash of the helper's list of tools, as the journal has it.
-    helper_tools: String,
+    /// The hashes of the helpers' lists of tools, as the journal has them.
+    helper_tools: BTreeMap<u32, String>,
 }
 
 impl RecordPages<'_> {
@@ -100,8 +100,8 @@ impl RecordPages<'_> {
             self.row(&job, decision.at, event, turn);
             job.apply(decision.at, event);
             if let Event::EpochOpened { conversation, number, cause, .. } = event {
-                let tools = ToolList::of(job.tools());
-                let recorded = if *conversation == 0 { &job.tools_sha256 } else { &self.helper_tools };
+                let tools = ToolList::of(job.conversation(*conversation).unwrap_or(&job.own).tools);
+                let recorded = self.helper_tools.get(conversation).unwrap_or(&job.tools_sha256);
                 let page = EpochPage::new(EpochBegin {
                     conversation: *conversation,
                     number: *number,
@@ -123,8 +123,8 @@ impl RecordPages<'_> {
 
     /// What an event, which is not applied yet, means for the pages of epochs; the turn that it is.
     fn before(&mut self, job: &Job, at: Timestamp, event: &Event) -> Result<Option<TurnView>, RecordError> {
-        if let Event::HelperStarted { tools_sha256, .. } = event {
-            self.helper_tools.clone_from(tools_sha256);
+        if let Event::HelperStarted { conversation, tools_sha256, .. } = event {
+            self.helper_tools.insert(*conversation, tools_sha256.clone());
         }
         if let Event::EpochOpened { conversation, .. } | Event::HelperEnded { conversation, .. } = event {
             self.end_epoch(job, *conversation)?;
@@ -136,8 +136,8 @@ impl RecordPages<'_> {
         answered.observe(event);
         let who = model(&answered);
         let (mut prompt, mut new_messages) = (String::new(), 0);
-        if let Some(page) = self.epochs.get_mut(conversation) {
-            let history = job.history();
+        if let (Some(page), Some(one)) = (self.epochs.get_mut(conversation), job.conversation(*conversation)) {
+            let history = &one.epoch;
             new_messages = page.take(history);
             page.ask(*turn, format::moment(at), who.clone(), history, prompt_sha256);
             prompt = format!("{}#turn-{turn}", page.name());
@@ -188,10 +188,8 @@ impl RecordPages<'_> {
 
     fn end_epoch(&mut self, job: &Job, conversation: u32) -> Result<(), RecordError> {
         let Some(mut page) = self.epochs.remove(&conversation) else { return Ok(()) };
-        if conversation == 0 {
-            page.take(&job.epoch);
-        } else if job.conversation() == conversation {
-            page.take(job.history());
+        if let Some(one) = job.conversation(conversation) {
+            page.take(&one.epoch);
         }
         (self.put)(&format!("record/{}", page.name()), &page.render()?)
     }
@@ -236,8 +234,8 @@ impl RecordPages<'_> {
 
 /// `helper 2, second reader`; the job's own conversation has none.
 fn role(job: &Job, conversation: u32) -> Option<String> {
-    let helper = job.helper.as_ref().filter(|_| conversation > 0)?;
-    Some(format!("helper {conversation}, {}", helper.role.told()))
+    let role = job.conversation(conversation)?.role.as_ref()?;
+    Some(format!("helper {conversation}, {}", role.told()))
 }
 
 /// `openai:gpt-5.4, answered as gpt-5.4-2026-03-05, at the flex tier`.

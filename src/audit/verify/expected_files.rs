@@ -180,11 +180,11 @@ impl ExpectedFiles {
             }
             Event::ModelReplied { conversation, calls, .. } => {
                 // While a helper works, the job's own calls wait.
-                if conversation == 0 {
+                if conversation == overnight_core::job::conversation::OWN {
                     self.open_calls.clear();
+                    self.started.clear();
                 }
                 self.open_calls.extend(calls.into_iter().map(|call| call.said.id));
-                self.started.clear();
             }
             Event::ToolStarted { call, prepared, .. } => {
                 self.started.insert(call, prepared);

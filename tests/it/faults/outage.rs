@@ -109,7 +109,7 @@ async fn wired() -> (String, Wire, TestDir, Arc<dyn Store>, PathBuf) {
 fn is(report: &RunReport<'_>, wanted: impl Fn(&Event) -> bool) -> bool {
     match report {
         RunReport::Decided(decision) => decision.events.iter().any(wanted),
-        RunReport::Calling | RunReport::Note(_) => false,
+        RunReport::Calling(_) | RunReport::Note(_) => false,
     }
 }
 

@@ -7,15 +7,15 @@ use overnight_core::{
         limits::Limits,
         record::HoldReason,
     },
-    machine::effect::{Command, EffectResult},
+    machine::effect::{Command, EffectResult, Outcome},
     message::{Reply, Stop, Usage},
     prompt::{compact::local_tokens, compose},
 };
 use serde_json::json;
 use std::sync::Arc;
 
-fn failure(kind: FailureKind) -> EffectResult {
-    EffectResult::AttemptFailed { failure: Failure::new(kind, "the server says so").with_status(500), wait_ms: 250 }
+fn failure(kind: FailureKind) -> Outcome {
+    Outcome::Failed { failure: Failure::new(kind, "the server says so").with_status(500), wait_ms: 250 }
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn failed_attempts_are_counted_until_a_reply_comes_and_cost_no_turn() {
     for _ in 0..3 {
         world.answer_with(failure(FailureKind::Server));
     }
-    assert_eq!((world.job.attempts.failed, world.job.totals.spent), (3, before.spent));
+    assert_eq!((world.job.own.attempts.failed, world.job.totals.spent), (3, before.spent));
     world.play([say([write_file("notes/a.md", "x")])]);
     world.answer_with(failure(FailureKind::RateLimited));
     assert_eq!(
@@ -51,15 +51,15 @@ fn a_prompt_that_is_too_long_is_made_shorter_once_and_the_job_is_held_after_four
     for page in 1..=8 {
         world.play([say([read_document("north.md", page, page)])]);
     }
-    let before = local_tokens(&world.job);
+    let before = local_tokens(world.at_work());
     world.answer_with(failure(FailureKind::ContextLength));
-    let after = local_tokens(&world.job);
+    let after = local_tokens(world.at_work());
     assert!(after < before * 6 / 10, "{before} -> {after}");
     for _ in 0..3 {
         assert!(world.job.is_running());
         world.answer_with(failure(FailureKind::ContextLength));
     }
-    assert_eq!(local_tokens(&world.job), after, "never a loop");
+    assert_eq!(local_tokens(world.at_work()), after, "never a loop");
     world.answer_with(failure(FailureKind::ContextLength));
     assert_eq!(world.job.job_status().1, Some(HoldReason::Limit));
 }
@@ -76,12 +76,12 @@ fn a_small_result_that_the_model_has_not_seen_outlasts_a_prompt_that_is_too_long
     world.answer_with(failure(FailureKind::ContextLength));
     let prompt = world.prompt();
     let seen = [1, 2, 3].map(|page| prompt.contains(&format!("lines=\"{page}-{page}\">\nThe pump ran")));
-    assert_eq!((world.job.epoch.number, seen), (2, [false, false, true]), "{prompt}");
+    assert_eq!((world.job.own.epoch.number, seen), (2, [false, false, true]), "{prompt}");
 }
 
 /// What goes back to the vendor beside the texts.
 fn sent_back(world: &World) -> String {
-    serde_json::to_string(&compose::prompt(&world.job)).unwrap()
+    serde_json::to_string(&compose::prompt(world.at_work())).unwrap()
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_history_that_is_refused_for_its_reasoning_is_begun_anew() {
     let sent = |world: &World| ["seal-1", "seal-2", "seal-3"].map(|thought| sent_back(world).contains(thought));
     assert_eq!(sent(&world), [true, true, false]);
     world.answer_with(failure(FailureKind::HistoryRefused));
-    assert_eq!((sent(&world), world.job.epoch.number, world.job.is_running()), ([false; 3], 2, true));
+    assert_eq!((sent(&world), world.job.own.epoch.number, world.job.is_running()), ([false; 3], 2, true));
     world.play([thinking("notes/c.md", "seal-3")]);
     assert_eq!(sent(&world), [false, false, true]);
     for is_running in [true, false] {
@@ -152,13 +152,13 @@ fn a_job_that_waits_for_its_server_hears_probes_pauses_and_the_way_on_and_nothin
     assert!(world.job.is_out());
     world.skip_log().answer_with(failure(FailureKind::Unreachable));
     assert_eq!(world.command(Command::Hold { reason: HoldReason::Outage, detail: String::new() }), 0);
-    assert_eq!(world.job.decide(world.job.last_at, EffectResult::Now), []);
+    assert_eq!(world.job.decide(world.job.last_at, world.next_id(), Outcome::Done(EffectResult::Now)), []);
     world.command(Command::Resume { limits: world.job.limits });
-    assert_eq!(world.job.attempts.failed, 0);
+    assert_eq!(world.job.own.attempts.failed, 0);
     world.command(Command::Hold { reason: HoldReason::Outage, detail: "down again".to_owned() });
     world.command(Command::Hold { reason: HoldReason::Paused, detail: "paused by a person".to_owned() });
     assert_eq!(world.job.job_status().1, Some(HoldReason::Paused));
-    assert_eq!(world.job.decide(world.job.last_at, failure(FailureKind::Server)), []);
+    assert_eq!(world.job.decide(world.job.last_at, world.next_id(), failure(FailureKind::Server)), []);
 }
 
 #[test]
@@ -168,8 +168,8 @@ fn the_next_call_has_to_fit_in_the_budget() {
     world.in_phase_one();
     let spent = world.job.totals.spent;
     assert_eq!((spent.turns, spent.cost_usd), (1, 0.5));
-    let expected = world.job.expected_call();
-    assert_eq!(expected, Usage { input: local_tokens(&world.job), output: 50, ..Usage::default() });
+    let expected = world.job.expected_call(&world.job.own);
+    assert_eq!(expected, Usage { input: local_tokens(world.at_work()), output: 50, ..Usage::default() });
     let tokens = expected.input + expected.output;
     let with = |tokens, cost_usd| Limits { tokens, cost_usd, ..Limits::default() };
     for (limits, told) in [

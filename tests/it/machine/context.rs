@@ -28,13 +28,13 @@ fn a_full_context_opens_the_next_epoch() {
     for turn in 0..60_u64 {
         let mut reply = say([read_document("north.md", 1 + turn, 1 + turn)]);
         reply.text = format!("Part {turn} is sound. {}", "And more. ".repeat(20));
-        let epochs = world.job.epoch.number;
+        let epochs = world.job.own.epoch.number;
         world.play([reply]);
-        most = most.max(local_tokens(&world.job));
-        if world.job.epoch.number > epochs {
+        most = most.max(local_tokens(world.at_work()));
+        if world.job.own.epoch.number > epochs {
             let prompt = world.prompt();
-            assert_eq!(compose::prompt(&world.job).messages.len(), 2);
-            assert!(local_tokens(&world.job) < 8_000, "turn {turn}");
+            assert_eq!(compose::prompt(world.at_work()).messages.len(), 2);
+            assert!(local_tokens(world.at_work()) < 8_000, "turn {turn}");
             assert!(prompt.contains(&format!("lines=\"{0}-{0}\">\nThe pump", turn + 1)), "{prompt}");
             assert!(prompt.contains("\n## This task so far\n"), "{prompt}");
         }
@@ -98,7 +98,7 @@ fn the_board_is_bounded_however_much_stands_in_the_list() {
     let tokens = overnight_core::tokens::estimate(&world.board());
     assert!(tokens < 1_100, "{tokens}: {}", world.board());
     assert!(world.board().contains("tasks that were cancelled earlier: see todos.md"), "{}", world.board());
-    assert!(local_tokens(&world.job) < 5_600, "{}", local_tokens(&world.job));
+    assert!(local_tokens(world.at_work()) < 5_600, "{}", local_tokens(world.at_work()));
 }
 
 #[test]

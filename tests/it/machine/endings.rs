@@ -9,7 +9,7 @@ use overnight_core::{
         state::{INSTRUCTIONS_FILE, LAST_REVIEW_TODO, PLAN_FILE},
         todo::TodoStatus,
     },
-    machine::effect::{Command, Effect},
+    machine::effect::Command,
 };
 
 #[test]
@@ -19,7 +19,7 @@ fn what_was_not_done_when_a_job_ends_is_not_said_to_be_done() {
     assert_eq!(world.status(), "partial: unmet after 3 refusals: output/report.md: exists");
     let outcomes: Vec<Option<&str>> = world.job.phase.todos.all().iter().map(|todo| todo.outcome.as_deref()).collect();
     assert_eq!(outcomes, [Some("left open when the job ended"); 3]);
-    assert_eq!(world.job.next(), Effect::Nothing);
+    assert_eq!(world.job.owed(), []);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_held_or_ended_job_owes_nothing_and_hears_only_what_fits() {
     world.in_phase_one();
     assert_eq!(world.command(approve()), 0);
     assert_eq!(world.command(Command::Hold { reason: HoldReason::Paused, detail: "x".to_owned() }), 1);
-    assert_eq!(world.job.next(), Effect::Nothing);
+    assert_eq!(world.job.owed(), []);
     assert_eq!(world.command(Command::Hold { reason: HoldReason::Window, detail: "x".to_owned() }), 0);
     assert_eq!(world.command(Command::Cancel), 1);
     assert_eq!(world.status(), "cancelled: cancelled by a person");
@@ -122,6 +122,6 @@ fn a_held_or_ended_job_owes_nothing_and_hears_only_what_fits() {
     ] {
         assert_eq!(world.command(command), 0);
     }
-    assert_eq!(world.job.next(), Effect::Nothing);
+    assert_eq!(world.job.owed(), []);
     assert_eq!(world.count(|event| matches!(event, Event::JobEnded { .. })), 1);
 }

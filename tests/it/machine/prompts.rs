@@ -5,7 +5,7 @@ use overnight_core::{job::state::INSTRUCTIONS_FILE, prompt::compose};
 
 #[test]
 fn tools_and_system_prompt() {
-    let tools: Vec<String> = compose::prompt(&World::new().job)
+    let tools: Vec<String> = compose::prompt(World::new().at_work())
         .tools
         .iter()
         .map(|tool| format!("{}: {}\n  {}\n", tool.name, tool.description, tool.parameters))

@@ -17,7 +17,7 @@ use overnight_core::{
         failure::{Failure, FailureKind},
         state::Job,
     },
-    machine::effect::{Command, Effect, EffectResult},
+    machine::effect::{Command, Effect, Outcome},
 };
 use proptest::prelude::*;
 use std::{
@@ -69,9 +69,9 @@ impl Watched {
         self.world.replies.extend(replies);
         loop {
             let count = self.world.decisions.len();
-            match self.world.job.next() {
-                Effect::Model if self.world.replies.is_empty() => return self,
-                Effect::Model => self.on(&RunReport::Calling),
+            match self.world.owed().map(|owed| owed.effect) {
+                Some(Effect::Model) if self.world.replies.is_empty() => return self,
+                Some(Effect::Model) => self.on(&RunReport::Calling(self.world.at_work().number)),
                 _ => drop(self.world.wait_ms(10)),
             }
             if !self.world.step() {
@@ -83,11 +83,11 @@ impl Watched {
 
     /// An attempt that brings nothing, after a second; the next comes after `wait_ms`.
     fn fails(&mut self, kind: FailureKind, status: Option<u16>, wait_ms: u64) -> &mut Self {
-        self.on(&RunReport::Calling);
+        self.on(&RunReport::Calling(0));
         self.world.wait_ms(1_000);
         let failure = Failure { status, ..Failure::new(kind, "it said: <document>secret</document>") };
         let at = moment(self.world.clock_ms);
-        let events = self.world.job.decide(at, EffectResult::AttemptFailed { failure, wait_ms });
+        let events = self.world.job.decide(at, self.world.next_id(), Outcome::Failed { failure, wait_ms });
         let decision = Decision { at, events };
         self.world.job.apply_all(&decision);
         self.on(&RunReport::Decided(&decision));
@@ -193,7 +193,7 @@ fn a_whole_job() {
 #[test]
 fn a_call_that_nobody_waits_for() {
     let mut watched = Watched::new(World::new());
-    watched.play([]).on(&RunReport::Calling);
+    watched.play([]).on(&RunReport::Calling(0));
     watched.world.wait_ms(700);
     watched.command(Command::Cancel).leave();
     snapshot("spans_cancelled", &watched.tree());
@@ -207,7 +207,7 @@ fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
         || Command::Hold { reason: overnight_core::job::record::HoldReason::Outage, detail: "it is down".to_owned() };
     // Probed while it is held; then it answers.
     watched.command(outage()).fails(FailureKind::Unreachable, None, 5_000);
-    watched.on(&RunReport::Calling);
+    watched.on(&RunReport::Calling(0));
     let limits = watched.world.job.limits;
     watched.command(Command::Resume { limits });
     let count = watched.world.decisions.len();
@@ -241,7 +241,7 @@ fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
         }
         if decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. })) {
             let now = job.last_at;
-            finished.extend(spans.on(&job, &RunReport::Calling, || now));
+            finished.extend(spans.on(&job, &RunReport::Calling(0), || now));
         }
         job.apply_all(decision);
         finished.extend(spans.on(&job, &RunReport::Decided(decision), || unreachable!()));

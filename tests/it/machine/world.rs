@@ -5,6 +5,7 @@ use overnight_core::{
     job::{
         call::{FileChange, ParsedCall, PendingCall, ReadCall, WorkCall},
         contract::{QuoteQuery, QuoteResult, check_deliverable, records::add_records},
+        conversation::Conversation,
         digest::sha256,
         event::{
             CallEnd, ChangedFile, Decision, Event, ExaminedFiles, PhaseKind, PlanningEnd, PreparedWrite, SavedFile,
@@ -21,7 +22,7 @@ use overnight_core::{
         time::Timestamp,
     },
     machine::{
-        effect::{Command, Effect, EffectResult},
+        effect::{Command, Effect, EffectId, EffectResult, Outcome, Owed},
         planning::bootstrap_todos,
     },
     message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
@@ -78,6 +79,8 @@ pub(crate) struct World {
     pub(crate) invariant: Option<Invariant>,
     /// How the next calls of work tools fare, where not as they should.
     pub(crate) fates: VecDeque<Fate>,
+    /// Which of the effects that are owed is worked: the first, where it is 0, else any.
+    pub(crate) order: u64,
     pub(crate) clock_ms: i64,
     /// Decisions that `log` has already shown.
     logged: usize,
@@ -177,6 +180,7 @@ impl World {
             counted_percent: 100,
             invariant: None,
             fates: VecDeque::new(),
+            order: 0,
             clock_ms: 0,
             logged: 1,
         }
@@ -195,26 +199,52 @@ impl World {
 
     /// Answers one question; `false` where nothing is owed or the next reply is asked for and there is none.
     pub(crate) fn step(&mut self) -> bool {
-        let effect = self.job.next();
+        let Some(Owed { id, effect }) = self.owed() else { return false };
         let answer = match &effect {
-            Effect::Nothing => return false,
             Effect::Model => match self.replies.pop_front() {
                 Some(reply) => self.answer_model(reply),
                 None => return false,
             },
-            other => self.answer(other),
+            other => self.answer(id, other),
         };
-        let events = self.job.decide(moment(self.clock_ms), answer.clone());
+        let answer = Outcome::Done(answer);
+        let events = self.job.decide(moment(self.clock_ms), id, answer.clone());
         assert!(!events.is_empty(), "nothing was decided on the machine's own question {effect:?}");
         // The same answer at the same state means the same facts, whenever it is asked: else no journal could be resumed.
-        assert_eq!(self.job.decide(moment(self.clock_ms), answer), events);
+        assert_eq!(self.job.decide(moment(self.clock_ms), id, answer), events);
         self.apply(events);
         true
     }
 
+    /// The effect that is worked next; none where nothing is owed.
+    pub(crate) fn owed(&self) -> Option<Owed> {
+        let mut owed = self.job.owed();
+        // As good as chance, and the same each time: the number of the decision, multiplied.
+        let drawn = (self.decisions.len() as u64).wrapping_mul(self.order).wrapping_add(self.order) >> 7;
+        let place = drawn.checked_rem(owed.len() as u64)?;
+        Some(owed.swap_remove(usize::try_from(place).unwrap()))
+    }
+
+    /// Whether the model is asked next.
+    pub(crate) fn asks(&self) -> bool {
+        self.owed().is_some_and(|owed| owed.effect == Effect::Model)
+    }
+
+    /// The conversation that is worked next; the job's own, where nothing is owed.
+    pub(crate) fn at_work(&self) -> &Conversation {
+        let owed = self.owed().and_then(|owed| self.job.conversation(owed.id.conversation));
+        owed.unwrap_or(&self.job.own)
+    }
+
+    /// The name of what is worked next.
+    pub(crate) fn next_id(&self) -> EffectId {
+        let Conversation { number, facts, .. } = self.at_work();
+        EffectId { conversation: *number, number: *facts }
+    }
+
     /// A word from a person or the runner; the number of facts that followed.
     pub(crate) fn command(&mut self, command: Command) -> usize {
-        let events = self.job.decide(moment(self.clock_ms), EffectResult::Command(command));
+        let events = self.job.command(moment(self.clock_ms), command);
         let count = events.len();
         if count > 0 {
             self.apply(events);
@@ -224,15 +254,12 @@ impl World {
 
     /// The model can't be asked.
     pub(crate) fn model_fails(&mut self, reason: &str) {
-        self.answer_with(EffectResult::AttemptFailed {
-            failure: Failure::new(FailureKind::Exhausted, reason),
-            wait_ms: 0,
-        });
+        self.answer_with(Outcome::Failed { failure: Failure::new(FailureKind::Exhausted, reason), wait_ms: 0 });
     }
 
     /// An answer that means something.
-    pub(crate) fn answer_with(&mut self, result: EffectResult) {
-        let events = self.job.decide(moment(self.clock_ms), result);
+    pub(crate) fn answer_with(&mut self, outcome: Outcome) {
+        let events = self.job.decide(moment(self.clock_ms), self.next_id(), outcome);
         assert!(!events.is_empty());
         self.apply(events);
     }
@@ -257,19 +284,19 @@ impl World {
     }
 
     fn answer_model(&mut self, mut reply: Reply) -> EffectResult {
-        let prompt = compose::prompt(&self.job);
+        let prompt = compose::prompt(self.at_work());
         check_calls_and_results(&prompt);
-        let prompt_sha256 = self.job.history().prompt_sha256();
+        let prompt_sha256 = self.at_work().epoch.prompt_sha256();
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
-        let local = overnight_core::prompt::compact::local_tokens(&self.job);
+        let local = overnight_core::prompt::compact::local_tokens(self.at_work());
         reply.usage.input = local * self.counted_percent / 100;
         EffectResult::Reply { reply, cost_usd: self.cost_usd, prompt_sha256 }
     }
 
-    fn answer(&mut self, effect: &Effect) -> EffectResult {
+    fn answer(&mut self, id: EffectId, effect: &Effect) -> EffectResult {
         match effect {
-            Effect::Decide | Effect::Model | Effect::Nothing => EffectResult::Now,
+            Effect::Decide | Effect::Model => EffectResult::Now,
             Effect::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
                 self.fates.pop_front();
                 EffectResult::Tool(ToolResult::plain(CallEnd::Failed, "the file can't be opened"), None)
@@ -284,7 +311,8 @@ impl World {
                 Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text), None),
             },
             Effect::Change(..) | Effect::Read { .. } | Effect::GenerateSummary => {
-                let PendingCall { said, call, .. } = self.job.present_calls().pending[0].clone();
+                let PendingCall { said, call, .. } =
+                    self.job.conversation(id.conversation).unwrap().calls.pending[0].clone();
                 let ParsedCall::Work(work) = call else { panic!("{call:?} is no work") };
                 let (result, saved) = match self.fates.pop_front().unwrap_or(Fate::Well) {
                     Fate::Well | Fate::Unprepared => self.work(&said, &work),
@@ -453,7 +481,7 @@ impl World {
         let (Message::System { text }
         | Message::User { text }
         | Message::Assistant { text, .. }
-        | Message::Tool { text, .. }) = self.job.epoch.messages().last().unwrap().as_ref();
+        | Message::Tool { text, .. }) = self.job.own.epoch.messages().last().unwrap().as_ref();
         &text[text.rfind("[runner ").unwrap()..]
     }
 
@@ -491,7 +519,7 @@ impl World {
 
     /// The next prompt as a person reads it.
     pub(crate) fn prompt(&self) -> String {
-        show(&compose::prompt(&self.job))
+        show(&compose::prompt(self.at_work()))
     }
 
     // ── Ways to a place in the loops

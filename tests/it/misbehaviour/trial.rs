@@ -198,11 +198,11 @@ impl Trial {
                 each(path, decision);
                 decisions.push(decision.clone());
             }
-            RunReport::Calling => {
+            RunReport::Calling(_) => {
                 // As the provider would count it.
-                let (tokens, budget) = (job.expected_call().input, job.spec.budget_tokens);
+                let (tokens, budget) = (job.expected_call(&job.own).input, job.spec.budget_tokens);
                 assert!(tokens <= budget * 70 / 100, "a prompt of {tokens} tokens with a budget of {budget}");
-                prompts.push(compose::prompt(job));
+                prompts.push(compose::prompt(&job.own));
             }
             RunReport::Note(_) => {}
         };

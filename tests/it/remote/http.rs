@@ -165,7 +165,15 @@ fn prompt() -> Prompt {
 }
 
 async fn ask(model: &RemoteModel) -> Result<Reply, Failure> {
-    model.reply(Request { prompt: &prompt(), turn: 3, received: &AtomicU64::new(0) }).await
+    model
+        .reply(Request {
+            prompt: &prompt(),
+            turn: 3,
+            conversation: 0,
+            turn_of_conversation: 3,
+            received: &AtomicU64::new(0),
+        })
+        .await
 }
 
 fn act(text: &str, then: Then) -> Act {
@@ -276,7 +284,15 @@ async fn a_call_is_sent_as_it_must_be_and_its_connection_serves_the_next() {
     let model = server.model("openai", patient(), None);
     let received = AtomicU64::new(0);
     for turn in 1..=3 {
-        let reply = model.reply(Request { prompt: &prompt(), turn, received: &received }).await;
+        let reply = model
+            .reply(Request {
+                prompt: &prompt(),
+                turn,
+                conversation: 0,
+                turn_of_conversation: turn,
+                received: &received,
+            })
+            .await;
         assert_eq!(reply, Ok(expected()));
         // The connection is given back by a task of its own.
         while server.requests.lock().unwrap().len() as u64 != turn {
@@ -489,7 +505,10 @@ async fn what_is_too_large_is_not_read() {
     let server = Server::new(vec![Act { pieces, then: Then::Close }, refusal]).await;
     let model = server.model("openai", patient(), None);
     let received = AtomicU64::new(0);
-    let found = model.reply(Request { prompt: &prompt(), turn: 1, received: &received }).await.unwrap_err();
+    let found = model
+        .reply(Request { prompt: &prompt(), turn: 1, conversation: 0, turn_of_conversation: 1, received: &received })
+        .await
+        .unwrap_err();
     assert_eq!((found.kind, found.status), (FailureKind::Malformed, Some(200)), "{found}");
     assert!(received.load(Ordering::Relaxed) < 34 << 20);
     let found = ask(&model).await.unwrap_err();

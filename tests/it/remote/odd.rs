@@ -56,7 +56,17 @@ fn ask(model: &Arc<dyn Model>) -> Result<Reply, Failure> {
         Arc::from([tool("note"), tool("read_file")]),
         vec![Message::System { text: "Be brief.".to_owned() }, Message::User { text: "Note it.".to_owned() }],
     );
-    wait(async { model.reply(Request { prompt: &prompt, turn: 1, received: &AtomicU64::new(0) }).await })
+    wait(async {
+        model
+            .reply(Request {
+                prompt: &prompt,
+                turn: 1,
+                conversation: 0,
+                turn_of_conversation: 1,
+                received: &AtomicU64::new(0),
+            })
+            .await
+    })
 }
 
 fn asked(format: Format, quirk: Quirk) -> Result<Reply, Failure> {

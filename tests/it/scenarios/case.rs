@@ -149,6 +149,9 @@ struct File {
     replies: Vec<Value>,
     #[serde(default)]
     then: Option<String>,
+    /// Of helpers that have replies of their own, as in a scripted model's file.
+    #[serde(default)]
+    helpers: Option<Value>,
     #[serde(default = "one_step", with = "serde_yaml::with::singleton_map_recursive")]
     steps: Vec<Step>,
     #[serde(default)]
@@ -198,7 +201,7 @@ impl Scenario {
         let written: Vec<(String, String)> =
             sections::read(&text).into_iter().take_while(|(name, _)| name != GENERATED).collect();
         let (_, story) = written.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
-        let File { about, model, replies, then, steps, prompts, show, shipped, front, many } =
+        let File { about, model, replies, then, helpers, steps, prompts, show, shipped, front, many } =
             serde_yaml::from_str(story).map_err(|error| error.to_string())?;
         if about.trim().is_empty() {
             return Err("about says what is proved".to_owned());
@@ -224,7 +227,7 @@ impl Scenario {
         let is_rough = model == Provider::Offline;
         let model: Arc<dyn Model> = match model {
             Provider::Offline => Arc::new(Offline(None)),
-            Provider::Scripted => Arc::new(script(replies, then, &mut names, &mut told)?),
+            Provider::Scripted => Arc::new(script(replies, then, helpers, &mut names, &mut told)?),
         };
         let name = name(path);
         let (file, replies) = (text, told);
@@ -268,6 +271,7 @@ fn told(reply: &Value) -> Result<String, serde_yaml::Error> {
 fn script(
     replies: Vec<Value>,
     then: Option<String>,
+    helpers: Option<Value>,
     names: &mut Vec<Option<String>>,
     said: &mut Vec<String>,
 ) -> Result<Scripted, String> {
@@ -294,6 +298,9 @@ fn script(
     script.insert("replies".into(), Value::Sequence(whole));
     if let Some(then) = then {
         script.insert("then".into(), then.into());
+    }
+    if let Some(helpers) = helpers {
+        script.insert("helpers".into(), helpers);
     }
     let text = serde_yaml::to_string(&script).map_err(|error| error.to_string())?;
     Scripted::parse("scenario.yaml", &text).map_err(|error| error.to_string())

@@ -186,7 +186,7 @@ impl Stage<'_> {
                     stops.send_replace(true);
                 }
             }
-            RunReport::Calling | RunReport::Note(_) => {}
+            RunReport::Calling(_) | RunReport::Note(_) => {}
         };
         let model = self.scenario.model.clone();
         let outcome = JobRunner::new(self.store, model, stop, &mut reported).run(&mut session).await;

@@ -133,8 +133,8 @@ fn length(ranges: &[(u64, u64)]) -> u64 {
 impl Job {
     /// With what stands in results that the model answers to next: who reads what is said behind them has seen it.
     pub fn coverage_shown(&self) -> Coverage {
-        let mut coverage = self.coverage.clone();
-        for part in self.epoch.unanswered().iter().filter_map(|result| result.shown.as_ref()) {
+        let mut coverage = self.own.coverage.clone();
+        for part in self.own.epoch.unanswered().iter().filter_map(|result| result.shown.as_ref()) {
             coverage.add(part);
         }
         coverage

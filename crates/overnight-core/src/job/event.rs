@@ -5,10 +5,10 @@ use super::{
     call::{PendingCall, ToolSet},
     comparison::Comparison,
     contract::Check,
+    conversation::{HelperEnd, HelperRole, OWN},
     ending::Ending,
     failure::FailureKind,
     finding::{Finding, Settlement},
-    helper::{HelperEnd, HelperRole},
     lessons::Lesson,
     models::{ModelChoice, Tier},
     part::Part,
@@ -55,6 +55,11 @@ impl PhaseKind {
             Self::Review => "review",
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_own(conversation: &u32) -> bool {
+    *conversation == OWN
 }
 
 /// Reads a variant without fields: serde would pass over any that are there.
@@ -320,8 +325,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<String>,
     },
-    /// An attempt to have a reply brought none; the next comes after `wait_ms`.
+    /// An attempt to have a reply brought none; the next comes after `wait_ms`. Where no conversation is named, it is that of the
+    /// one helper at work, else the job's own.
     AttemptFailed {
+        #[serde(default, skip_serializing_if = "is_own")]
+        conversation: u32,
         turn: u64,
         /// From 1 at each turn.
         attempt: u32,
@@ -405,4 +413,20 @@ pub enum Event {
     },
     /// Only what people say of the result comes after it.
     JobEnded { ending: Box<Ending> },
+}
+
+impl Event {
+    /// The conversation that it belongs to.
+    pub fn conversation(&self) -> u32 {
+        match self {
+            Self::EpochOpened { conversation, .. }
+            | Self::BoardShown { conversation, .. }
+            | Self::ModelReplied { conversation, .. }
+            | Self::AttemptFailed { conversation, .. }
+            | Self::ToolStarted { conversation, .. }
+            | Self::ToolReturned { conversation, .. }
+            | Self::HelperEnded { conversation, .. } => *conversation,
+            _ => OWN,
+        }
+    }
 }

@@ -3,6 +3,7 @@
 pub mod call;
 pub mod comparison;
 pub mod contract;
+pub mod conversation;
 pub mod coverage;
 pub mod digest;
 pub mod effort;
@@ -11,7 +12,6 @@ pub mod epoch;
 pub mod event;
 pub mod failure;
 pub mod finding;
-pub mod helper;
 pub mod hold_cause;
 pub mod id;
 pub mod instructions;

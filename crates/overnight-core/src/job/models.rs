@@ -4,7 +4,10 @@ pub use crate::message::Tier;
 
 use super::event::Event;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 /// A model, and where it is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,8 +77,8 @@ pub struct ModelTurns {
 pub struct Answered {
     asked: String,
     base_url: Option<String>,
-    /// In its stead, while a helper works that another model is named for.
-    helper: Option<String>,
+    /// In its stead, for the helpers at work that another model is named for.
+    helpers: BTreeMap<u32, String>,
     /// At which the model is asked now.
     pub tier: Tier,
     left_flex: Option<String>,
@@ -95,15 +98,17 @@ impl Answered {
             self.base_url.clone_from(&choice.base_url);
         } else if let Event::Opened { model, .. } = event {
             self.asked.clone_from(model);
-        } else if let Event::HelperStarted { model, .. } = event {
-            self.helper.clone_from(model);
-        } else if let Event::HelperEnded { .. } | Event::JobEnded { .. } = event {
-            self.helper = None;
+        } else if let Event::HelperStarted { conversation, model: Some(model), .. } = event {
+            self.helpers.insert(*conversation, model.clone());
+        } else if let Event::HelperEnded { conversation, .. } = event {
+            self.helpers.remove(conversation);
+        } else if let Event::JobEnded { .. } = event {
+            self.helpers.clear();
         } else if let Event::TierChanged { tier, reason } = event {
             self.tier = *tier;
             self.left_flex = tier.is_standard().then(|| reason.clone());
-        } else if let Event::ModelReplied { model, tier, .. } = event {
-            let asked = self.helper.as_ref().unwrap_or(&self.asked).clone();
+        } else if let Event::ModelReplied { conversation, model, tier, .. } = event {
+            let asked = self.helpers.get(conversation).unwrap_or(&self.asked).clone();
             self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&asked)).to_owned());
             let is_asked = *model == asked || asked.split_once(':').is_some_and(|(_, name)| name == model);
             let answered_as = (!is_asked).then(|| model.clone());

@@ -2,8 +2,8 @@
 
 use super::{
     comparison::Comparison,
+    conversation::{Conversation, folder},
     finding::{Finding, FindingCounts, Settled, Settlement},
-    helper::{Helper, folder},
     second_reading::ReadUnit,
     spec::JobSpec,
     state::Job,
@@ -41,8 +41,8 @@ pub struct SecondReading {
     pub most_units: usize,
     /// Parts that were given up.
     pub unread: Vec<ReadUnit>,
-    /// The lists of the second readers, which may not exist, each with the parts that its reader was given.
-    pub files: Vec<(String, Vec<ReadUnit>)>,
+    /// The lists of the second readers, which may not exist: the reader's number, the path, and the parts that it was given.
+    pub files: Vec<(u32, String, Vec<ReadUnit>)>,
     /// None before both lists were compared.
     pub comparison: Option<Comparison>,
 }
@@ -121,22 +121,34 @@ impl SecondReading {
         }
     }
 
+    /// A second reader has begun: its parts are taken.
+    pub(crate) fn on_helper_started(&mut self, units: &[ReadUnit]) {
+        self.queue.retain(|unit| !units.contains(unit));
+    }
+
     /// A second reader has ended: what it was not shown is to be read by the next one. Who was shown nothing is followed by one
-    /// with half of it, and a part that is not shown alone is given up.
-    pub(crate) fn on_helper_ended(&mut self, helper: &Helper, units: &[ReadUnit], spec: &JobSpec, file: &str) {
+    /// with half of it, and a part that is not shown alone is given up. Readers may end in any order: it comes to the same.
+    pub(crate) fn on_helper_ended(&mut self, helper: &Conversation, units: &[ReadUnit], spec: &JobSpec, file: &str) {
         let (read, rest): (Vec<_>, Vec<_>) = units.iter().cloned().partition(|unit| helper.has_read(spec, unit));
-        self.queue.drain(..units.len().min(self.queue.len()));
         if read.is_empty() && units.len() > 1 {
             // Perhaps it was too much at once.
-            self.most_units = units.len() / 2;
-            self.queue.splice(0..0, rest);
+            self.most_units = self.most_units.min(units.len() / 2);
+            self.queue.extend(rest);
         } else if read.is_empty() {
             self.unread.extend(rest);
         } else {
-            self.queue.splice(0..0, rest);
-            self.files.push((format!("{}{file}", folder(helper.number)), units.to_vec()));
+            self.queue.extend(rest);
+            self.files.push((helper.number, format!("{}{file}", folder(helper.number)), units.to_vec()));
         }
         self.read.extend(read);
+        let order = |unit: &ReadUnit| {
+            let document = spec.documents.iter().position(|document| document.name == unit.document);
+            (document, unit.from)
+        };
+        for units in [&mut self.queue, &mut self.unread, &mut self.read] {
+            units.sort_by_key(order);
+        }
+        self.files.sort_by_key(|(number, ..)| *number);
     }
 }
 

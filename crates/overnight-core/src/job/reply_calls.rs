@@ -3,6 +3,7 @@
 use super::{
     call::{PendingCall, Tool},
     contract::{DeliverableState, WORDS},
+    conversation::HelperEnd,
     event::{CallEnd, PreparedWrite, ToolResult},
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -47,6 +48,17 @@ pub enum CompletionRule {
     Skip,
 }
 
+/// How a delegate's work ended, for the call that waits for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelegateReport {
+    /// The agent that it was.
+    pub agent: String,
+    /// How it ended.
+    pub end: HelperEnd,
+    /// What it said, bounded.
+    pub report: String,
+}
+
 /// The calls of one reply.
 #[derive(Clone, Debug, Default)]
 pub struct ReplyCalls {
@@ -70,6 +82,8 @@ pub struct ReplyCalls {
     pub completions: CompletionRule,
     /// Something of a document was shown that had not been shown before.
     pub has_shown_more: bool,
+    /// What became of what was delegated, by call: a call is answered when those before it are.
+    pub reports: BTreeMap<String, DelegateReport>,
 }
 
 impl ReplyCalls {

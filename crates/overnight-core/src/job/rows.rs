@@ -62,7 +62,7 @@ impl Job {
             tokens_cached: self.totals.spent.usage.cached,
             cost_usd: self.totals.spent.cost(),
             worked_ms: self.totals.worked_ms,
-            coverage: self.coverage.total(&self.spec.documents),
+            coverage: self.own.coverage.total(&self.spec.documents),
             summary: completion.map(|completion| completion.summary.clone()),
             confidence: completion.map(|completion| completion.confidence),
             notes: completion.and_then(|completion| completion.notes.clone()),

@@ -48,6 +48,4 @@ pub struct Totals {
     pub spent: Spent,
     /// Milliseconds of work, holds not counted.
     pub worked_ms: u64,
-    /// The provider's count of the last prompt, and the local estimate of the same prompt: their ratio corrects later estimates.
-    pub counted: Option<(u64, u64)>,
 }

@@ -2,13 +2,9 @@
 
 use super::{
     contract::{Check, DeliverableState},
-    coverage::Coverage,
-    effort::Effort,
+    conversation::Conversation,
     ending::Ending,
-    epoch::Epoch,
     event::{EpochCause, PhaseKind, Why},
-    failure::Attempts,
-    helper::Helper,
     lessons::Lesson,
     limits::Limits,
     models::{Answered, ModelChoice},
@@ -31,7 +27,7 @@ use std::{
     sync::Arc,
 };
 
-/// One job. Only events change it (`apply`); what it owes next is derived from it (`next`).
+/// One job. Only events change it (`apply`); what it owes is derived from it (`owed`).
 #[derive(Clone, Debug)]
 pub struct Job {
     /// What was asked; it never changes.
@@ -68,16 +64,18 @@ pub struct Job {
     pub notes: Vec<String>,
     /// What the model proposed for later jobs.
     pub lessons: Vec<Lesson>,
-    /// What the model is shown: layer 4 is its opening, layer 5 what was said since.
-    pub epoch: Epoch,
+    /// The job's own conversation.
+    pub own: Conversation,
+    /// Those of helpers at work, by number.
+    pub helpers: BTreeMap<u32, Conversation>,
+    /// Facts of work so far.
+    pub facts: u64,
+    /// Helpers so far: the number of the last.
+    pub helpers_begun: u32,
     /// Why the next prompt may begin a new epoch.
     pub compaction: CompactionDue,
     /// What was taken although it is outside its bounds, since the last board.
     pub warnings: Vec<String>,
-    /// At work in the job's stead, where there is one.
-    pub helper: Option<Box<Helper>>,
-    /// Helpers so far.
-    pub helpers: u32,
     /// Turns of helpers by the models that are named for them.
     pub turns_of_named: BTreeMap<String, u64>,
     /// What second reader and verifier have found, and people.
@@ -86,18 +84,12 @@ pub struct Job {
     pub reviewed: Reviewed,
     /// When it ended, where it has.
     pub ended_at: Option<Timestamp>,
-    /// What of the documents the model was shown.
-    pub coverage: Coverage,
     /// By path, as they stood when they were checked last.
     pub deliverables: BTreeMap<String, DeliverableState>,
     /// Records that were not written when they were added.
     pub refused: RefusedRecords,
     /// Turns, tokens, money and time of the whole job.
     pub totals: Totals,
-    /// At the present turn.
-    pub attempts: Attempts,
-    /// Of the present reply.
-    pub calls: ReplyCalls,
     /// Files that the machine wants on the disk, oldest first.
     pub writes: VecDeque<FileWrite>,
     /// Bounded, so that no job plans forever.
@@ -242,8 +234,6 @@ pub struct Phase {
     pub spent: Spent,
     /// Of these turns, those of helpers.
     pub helper_turns: u64,
-    /// Of the current todo.
-    pub effort: Effort,
     /// Files that were written in this phase.
     pub files: BTreeSet<String>,
     /// Notes and accomplishments that were added in this phase.

@@ -1,28 +1,23 @@
 //! What a fact means for the state: the transition table. Nothing here decides; every line follows from its event alone.
 
-use crate::{
-    job::{
-        coverage::Coverage,
-        effort::Effort,
-        epoch::Epoch,
-        event::{BoardKind, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, Why},
-        failure::{Attempts, Remedy},
-        models::Answered,
-        part::Part,
-        plan::Plan,
-        proof::Proof,
-        refused_records::RefusedRecords,
-        reviewed::Reviewed,
-        spec::JobSpec,
-        state::{
-            CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, Job, PLAN_FILE, PastPhase, Phase,
-            Planning, Progress, ReplyCalls, Spent, Status, Totals,
-        },
-        time::Timestamp,
-        todo::Todo,
-        todo_list::TodoList,
+use crate::job::{
+    conversation::{Conversation, OWN},
+    effort::Effort,
+    event::{BoardKind, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, Why},
+    failure::Attempts,
+    models::Answered,
+    plan::Plan,
+    proof::Proof,
+    refused_records::RefusedRecords,
+    reviewed::Reviewed,
+    spec::JobSpec,
+    state::{
+        CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, Job, PLAN_FILE, PastPhase, Phase,
+        Planning, Progress, ReplyCalls, Spent, Status, Totals,
     },
-    message::{Stop, ToolCall},
+    time::Timestamp,
+    todo::Todo,
+    todo_list::TodoList,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -61,21 +56,19 @@ impl Job {
             accomplishments: Vec::new(),
             notes: Vec::new(),
             lessons: Vec::new(),
-            epoch: Epoch::default(),
             compaction: CompactionDue::default(),
             warnings: Vec::new(),
-            helper: None,
-            helpers: 0,
+            own: Conversation::new(OWN, None, spec.instructions.tools_of_job(), &spec.system_prompt),
+            helpers: BTreeMap::new(),
+            facts: 0,
+            helpers_begun: 0,
             turns_of_named: BTreeMap::new(),
             proof: Proof::default(),
             reviewed: Reviewed::default(),
             ended_at: None,
-            coverage: Coverage::default(),
             deliverables: BTreeMap::new(),
             refused: RefusedRecords::default(),
             totals: Totals::default(),
-            attempts: Attempts::default(),
-            calls: ReplyCalls::default(),
             writes: VecDeque::new(),
             early_ends: EarlyEnds::default(),
             refusals: CompletionRefusals::default(),
@@ -101,17 +94,37 @@ impl Job {
         }
         self.last_at = self.last_at.max(at);
         self.answered.observe(event);
-        if self.apply_to_helper(at, event) || self.apply_review(at, event) {
+        let number = event.conversation();
+        if !self.apply_to_conversation(at, event) && !self.apply_review(at, event) {
+            self.apply_to_job(at, event);
+        }
+        // Whoever takes the job up goes on with the same effects.
+        if matches!(event, Event::Opened { .. }) {
             return;
         }
+        self.facts += 1;
+        let facts = self.facts;
+        if let Some(one) = self.conversation_mut(number) {
+            one.facts += 1;
+            one.last_fact = facts;
+        }
+    }
+
+    fn apply_to_job(&mut self, at: Timestamp, event: &Event) {
         match event {
             // The phase's beginning follows the end of planning in the same decision. Which tier is asked, `answered` knows.
-            // Those of helpers and reviews are taken in above.
+            // Those of conversations and reviews are taken in before.
             Event::JobCreated { .. }
             | Event::PlanningEnded { .. }
             | Event::TierChanged { .. }
             | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
+            | Event::EpochOpened { .. }
+            | Event::BoardShown { .. }
+            | Event::ModelReplied { .. }
+            | Event::AttemptFailed { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolReturned { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
             | Event::VerdictGiven { .. }
@@ -126,7 +139,8 @@ impl Job {
                 if before.is_some_and(|before| before != *model) {
                     self.compaction.forced = Some(EpochCause::ModelChanged);
                 }
-                self.attempts = Attempts::default();
+                self.own.attempts = Attempts::default();
+                self.helpers.values_mut().for_each(|helper| helper.attempts = Attempts::default());
                 if self.tools_sha256 != *tools_sha256 {
                     self.tools_sha256.clone_from(tools_sha256);
                     self.compaction.forced = Some(EpochCause::ToolsChanged);
@@ -141,15 +155,16 @@ impl Job {
                     self.early_ends.in_a_row = 0;
                 }
                 let list = TodoList::new(todos.clone(), at);
-                self.calls.completions = match (kind, self.phase.kind, self.planning()) {
+                self.own.calls.completions = match (kind, self.phase.kind, self.planning()) {
                     (PhaseKind::Planned, PhaseKind::Planned | PhaseKind::Review, Some(Planning { asked: 0, .. })) => {
                         CompletionRule::Skip
                     }
                     (PhaseKind::Planned, _, _) => CompletionRule::AfterWork,
                     (PhaseKind::Bootstrap | PhaseKind::Review, _, _) => CompletionRule::Run,
                 };
+                self.own.effort = Effort::default();
                 self.phase = Phase::new(*number, *attempt, *kind, title, *plan_phase, list, at);
-                self.phase.is_oriented = self.calls.completions != CompletionRule::Skip;
+                self.phase.is_oriented = self.own.calls.completions != CompletionRule::Skip;
                 if let Progress::Planning(planning) = &self.progress {
                     self.phase.spent = planning.spent;
                 }
@@ -212,50 +227,15 @@ impl Job {
             Event::TodosWritten { todos } => self.on_todos_written(todos, at),
             Event::TodoCompleted { id, outcome, unevidenced } => {
                 self.phase.todos.complete(*id, outcome.as_deref(), *unevidenced, at);
-                self.phase.effort.on_todo_change();
+                self.own.effort.on_todo_change();
                 self.compaction.todo_ended = true;
             }
             Event::TodoCompletionRefused { .. } => {
-                self.phase.effort.on_completion_refused();
-                self.calls.is_completion_refused = true;
-            }
-            Event::EpochOpened { number, opening, tokens, .. } => {
-                let text = opening.iter().map(Part::text).collect();
-                let board = opening.last().map_or("", Part::text);
-                self.epoch.open(*number, &self.spec.system_prompt, text, board, *tokens);
-                self.compaction = CompactionDue::default();
-                self.on_shown(BoardKind::Todos);
-            }
-            Event::BoardShown { kind, board, line, tokens, .. } => {
-                self.epoch.push_board(line, board.as_deref(), *tokens);
-                self.compaction.todo_ended = false;
-                self.on_shown(*kind);
+                self.own.effort.on_completion_refused();
+                self.own.calls.is_completion_refused = true;
             }
             Event::CompactionNotDue { .. } => self.compaction.phase_ended = false,
             Event::ChecksMade { checks } => self.phase.checks = Some(checks.clone()),
-            Event::ModelReplied {
-                text, calls, usage, cost_usd, prompt_tokens, reply_tokens, carried, stop, ..
-            } => {
-                let withheld = if *stop == Stop::Refused { self.attempts.withheld + 1 } else { 0 };
-                self.attempts = Attempts { withheld, ..Attempts::default() };
-                self.calls = ReplyCalls::of(calls, &self.deliverables);
-                self.totals.counted = Some((usage.input, *prompt_tokens));
-                self.totals.spent.add(usage, *cost_usd);
-                if let Progress::Planning(planning) = &mut self.progress {
-                    planning.asked += 1;
-                    planning.is_refused_now = false;
-                    planning.spent.add(usage, *cost_usd);
-                } else {
-                    self.phase.spent.add(usage, *cost_usd);
-                }
-                self.on_answered();
-                let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
-                self.epoch.push_reply(text, said, carried.as_ref(), *reply_tokens);
-                self.phase.effort.on_turn(calls.len());
-                self.phase.tries += 1;
-            }
-            Event::ToolStarted { prepared, .. } => self.calls.prepared = Some(prepared.clone()),
-            Event::ToolReturned { result, tokens, .. } => self.on_tool_returned(result, *tokens),
             Event::AccomplishmentAdded { text } => {
                 self.accomplishments.push(text.clone());
                 self.phase.notes.push(text.clone());
@@ -277,24 +257,15 @@ impl Job {
                 self.progress = Progress::Closing { ending: ending.clone(), approved: false };
             }
             Event::Held { reason, detail } => self.status = Status::Held { reason: *reason, detail: detail.clone() },
-            Event::AttemptFailed { kind, .. } => {
-                let remedy = kind.remedy();
-                self.attempts.failed += 1;
-                self.attempts.unreadable = if remedy == Remedy::AskAgain { self.attempts.unreadable + 1 } else { 0 };
-                match remedy {
-                    Remedy::Compact => self.attempts.too_long += 1,
-                    Remedy::Reopen if self.helper.is_none() => self.epoch.on_history_refused(),
-                    Remedy::Retry { .. } | Remedy::AskAgain | Remedy::Configure | Remedy::Reopen | Remedy::GiveUp => {}
-                }
-            }
             Event::Resumed { limits } => {
-                self.attempts = Attempts::default();
+                self.own.attempts = Attempts::default();
+                self.helpers.values_mut().for_each(|helper| helper.attempts = Attempts::default());
                 self.limits = *limits;
                 self.status = Status::Running;
             }
             Event::JobEnded { ending } => {
-                self.calls = ReplyCalls::default();
-                self.helper = None;
+                self.own.calls = ReplyCalls::default();
+                self.helpers.clear();
                 self.writes.clear();
                 self.status = Status::Ended(ending.clone());
                 self.ended_at = Some(at);
@@ -356,14 +327,14 @@ impl Job {
         let before = self.phase.todos.current().map(|todo| todo.id);
         self.phase.todos = TodoList::new(todos.to_vec(), at);
         if self.phase.todos.current().map(|todo| todo.id) == before {
-            self.phase.effort.on_list_change();
+            self.own.effort.on_list_change();
         } else {
-            self.phase.effort.on_todo_change();
+            self.own.effort.on_todo_change();
         }
     }
 
     /// The runner's word is said: what it told of is told.
-    fn on_shown(&mut self, kind: BoardKind) {
+    pub(super) fn on_shown(&mut self, kind: BoardKind) {
         self.warnings.clear();
         self.phase.is_oriented = true;
         match (kind, &mut self.progress) {
@@ -371,23 +342,9 @@ impl Job {
             (_, progress @ Progress::Digesting) => {
                 *progress = Progress::Executing;
                 // The digest called no tool, as it was asked to; the work on the first todo begins now.
-                self.phase.effort.on_todo_change();
+                self.own.effort.on_todo_change();
             }
             (BoardKind::Todos | BoardKind::Planning | BoardKind::Helper, _) => {}
-        }
-    }
-
-    /// The model has answered to all that the prompt showed.
-    fn on_answered(&mut self) {
-        let shown = match self.progress {
-            // The digest is of what was done before; the results behind it are still to be worked on.
-            Progress::Digesting => self.epoch.unanswered().iter().filter_map(|result| result.shown.clone()).collect(),
-            _ => self.epoch.on_answered(),
-        };
-        for part in shown {
-            if self.coverage.add(&part) {
-                self.phase.effort.on_change();
-            }
         }
     }
 }
@@ -417,7 +374,6 @@ impl Phase {
             started,
             spent: Spent::default(),
             helper_turns: 0,
-            effort: Effort::default(),
             files: BTreeSet::new(),
             notes: Vec::new(),
             is_oriented: true,

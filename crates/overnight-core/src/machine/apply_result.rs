@@ -3,73 +3,85 @@
 use crate::job::{
     call::{ControlCall, Family, ParsedCall, PendingCall},
     contract::{Check, DeliverableState},
+    conversation::OWN,
     event::{CallEnd, PhaseKind, ToolResult},
     state::{CompletionRule, Job, Phase},
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl Job {
-    pub(super) fn on_tool_returned(&mut self, result: &ToolResult, tokens: u64) {
-        let Some(call) = self.calls.pending.pop_front() else {
-            return;
-        };
+    pub(super) fn on_tool_returned(&mut self, number: u32, result: &ToolResult, tokens: u64) {
+        let news = self.refused.news(result);
+        let Some(one) = self.conversation_mut(number) else { return };
+        let Some(call) = one.calls.pending.pop_front() else { return };
         let (said, family) = (&call.said, call.family());
-        let prepared = self.calls.prepared.take();
-        self.epoch.push_result(said, result, tokens);
+        let prepared = one.calls.prepared.take();
+        one.calls.reports.remove(&said.id);
+        one.epoch.push_result(said, result, tokens);
         if let (ParsedCall::Control(ControlCall::TodoComplete { .. }), CallEnd::Skipped) = (&call.call, result.end)
-            && self.calls.unseen_work().is_some()
+            && one.calls.unseen_work().is_some()
         {
-            self.calls.is_completion_refused = true;
+            one.calls.is_completion_refused = true;
         }
-        self.calls.on_returned(&call, result, self.refused.news(result));
-        self.refused.observe(result, prepared.as_ref());
+        one.calls.on_returned(&call, result, news);
         if result.end == CallEnd::Done && is_work(&call) {
-            self.calls.has_worked = true;
-            if self.calls.completions == CompletionRule::AfterWork {
-                self.calls.completions = CompletionRule::Run;
+            one.calls.has_worked = true;
+            if one.calls.completions == CompletionRule::AfterWork {
+                one.calls.completions = CompletionRule::Run;
             }
         }
-        // To read what is new is no try of the bootstrap.
-        let is_new = |part| self.phase.kind == PhaseKind::Bootstrap && self.coverage.clone().add(part);
-        if !self.calls.has_shown_more && result.shown.as_ref().is_some_and(is_new) {
-            self.calls.has_shown_more = true;
-            self.phase.tries = self.phase.tries.saturating_sub(1);
-        }
-        let effort = &mut self.phase.effort;
         match result.end {
             CallEnd::Done => {
-                effort.on_readable();
+                one.effort.on_readable();
                 if family != Some(Family::Control) {
-                    effort.on_worked();
+                    one.effort.on_worked();
                 }
             }
-            CallEnd::Failed => effort.on_failed(&said.name),
+            CallEnd::Failed => one.effort.on_failed(&said.name),
+            CallEnd::Refused if !one.is_own() && ends_helper(&call.call) => one.asked += 1,
             CallEnd::Refused => {
                 let is_unreadable = family != Some(Family::Control) && !said.arguments.is_object();
-                if family.is_none() || is_unreadable {
-                    self.calls.unreadable.get_or_insert_with(|| said.name.clone());
+                if !one.is_own() || family.is_none() || is_unreadable {
+                    one.calls.unreadable.get_or_insert_with(|| said.name.clone());
                 }
                 if !said.arguments.is_object() {
-                    effort.on_malformed();
+                    one.effort.on_malformed();
                 }
             }
-            CallEnd::Skipped if is_work(&call) => {
-                self.calls.skipped.get_or_insert_with(|| said.name.clone());
+            CallEnd::Skipped if !one.is_own() || is_work(&call) => {
+                one.calls.skipped.get_or_insert_with(|| said.name.clone());
             }
             CallEnd::Skipped | CallEnd::Interrupted => {}
         }
         match result.end {
-            CallEnd::Done | CallEnd::Failed | CallEnd::Refused => effort
-                .on_call(self.totals.spent.turns, signature(&said.name, &said.arguments.to_string(), &result.text)),
+            CallEnd::Done | CallEnd::Failed | CallEnd::Refused => {
+                let signature = signature(&said.name, &said.arguments.to_string(), &result.text);
+                one.effort.on_call(one.turns, signature);
+            }
             CallEnd::Skipped | CallEnd::Interrupted => {}
+        }
+        if result.changed.is_some() {
+            one.effort.on_change();
+        }
+        self.refused.observe(result, prepared.as_ref());
+        if number == OWN {
+            self.on_shown_in_bootstrap(result);
         }
         if let Some(changed) = &result.changed {
             self.phase.files.insert(changed.path.clone());
-            self.phase.effort.on_change();
         }
         for state in &result.checked {
             self.phase.on_deliverable_checked(state);
             self.deliverables.insert(state.path.clone(), state.clone());
+        }
+    }
+
+    /// To read what is new is no try of the bootstrap.
+    fn on_shown_in_bootstrap(&mut self, result: &ToolResult) {
+        let is_new = |part| self.phase.kind == PhaseKind::Bootstrap && self.own.coverage.clone().add(part);
+        if !self.own.calls.has_shown_more && result.shown.as_ref().is_some_and(is_new) {
+            self.own.calls.has_shown_more = true;
+            self.phase.tries = self.phase.tries.saturating_sub(1);
         }
     }
 }

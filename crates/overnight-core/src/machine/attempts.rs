@@ -1,12 +1,12 @@
 //! Attempts at a turn: the reply, and those that brought none. Each is a fact; the next reply resets the count.
 
-use super::{control::returned, ending::held};
+use super::{control::returned, ending::held, helper::in_conversation};
 use crate::{
     job::{
         call::PendingCall,
+        conversation::{Conversation, HelperEnd},
         event::{CallEnd, EpochCause, Event},
         failure::{Failure, Remedy},
-        helper::HelperEnd,
         hold_cause::HoldCause,
         record::{HoldReason, JobStatus},
         state::Job,
@@ -29,39 +29,49 @@ const MOST_UNREADABLE: u32 = 3;
 /// Replies that the provider may withhold one after the other: what it withheld thrice, it withholds.
 pub(super) const MOST_WITHHELD: u32 = 3;
 
-/// Replies withheld one after the other so far.
-pub(super) fn withheld_now(job: &Job) -> u32 {
-    job.attempts.withheld
-}
-
-impl Job {
-    /// Whether one more reply that can't be read holds the job.
+impl Conversation {
+    /// Whether one more reply that can't be read holds the job, or ends the helper.
     pub fn is_last_unreadable(&self) -> bool {
         self.attempts.unreadable + 1 >= MOST_UNREADABLE
     }
+}
 
+impl Job {
     /// What the model has said, with what follows from how it stopped.
-    pub(super) fn on_reply(&self, reply: Reply, cost_usd: Option<f64>, prompt_sha256: String) -> Vec<Event> {
+    pub(super) fn on_reply(
+        &self,
+        of: &Conversation,
+        reply: Reply,
+        cost_usd: Option<f64>,
+        prompt_sha256: String,
+    ) -> Vec<Event> {
         let turn = self.totals.spent.turns + 1;
-        // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
+        // Calls get names of our own, whatever else is at work: providers leave them out, repeat them, or use letters that others refuse.
         let calls: Vec<PendingCall> = (1..)
             .zip(reply.calls)
             .map(|(place, call): (u32, ToolCall)| {
-                self.as_understood(PendingCall::new(ToolCall {
-                    id: format!("call_{turn}_{place}"),
-                    name: call.name,
-                    arguments: readable(call.arguments),
-                }))
+                self.as_understood(
+                    of,
+                    PendingCall::new(ToolCall {
+                        id: if of.is_own() {
+                            format!("call_{turn}_{place}")
+                        } else {
+                            format!("call_h{}_{}_{place}", of.number, of.turns + 1)
+                        },
+                        name: call.name,
+                        arguments: readable(call.arguments),
+                    }),
+                )
             })
             .collect();
-        let (is_cut, withheld) = (reply.stop == Stop::Length, self.attempts.withheld + 1);
+        let (is_cut, withheld) = (reply.stop == Stop::Length, of.attempts.withheld + 1);
         let is_withheld = reply.stop == Stop::Refused && withheld >= MOST_WITHHELD;
         let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
         let mut events = vec![Event::ModelReplied {
-            conversation: self.conversation(),
+            conversation: of.number,
             turn,
             reply_tokens: reply_tokens(&reply.text, &said, reply.carried.as_deref()),
-            prompt_tokens: compact::local_tokens(self),
+            prompt_tokens: compact::local_tokens(of),
             text: reply.text,
             calls,
             usage: reply.usage,
@@ -75,29 +85,30 @@ impl Job {
         }];
         if is_cut {
             let text = "not run: the reply was cut at the token limit; do less in one reply";
-            events.extend(said.iter().map(|call| self.in_conversation(returned(call, CallEnd::Refused, text))));
+            events.extend(said.iter().map(|call| in_conversation(of, returned(call, CallEnd::Refused, text))));
         }
         // A helper whose replies are withheld ends, and the job goes on.
-        let is_withheld = is_withheld && self.helper.is_none();
+        let is_withheld = is_withheld && of.is_own();
         events.extend(is_withheld.then(|| held(&HoldCause::RepliesWithheld { times: withheld })));
         events
     }
 
     /// What follows from a failed attempt after which the runner waits for `wait_ms`.
-    pub(super) fn attempt_failed(&self, failure: Failure, wait_ms: u64) -> Vec<Event> {
+    pub(super) fn attempt_failed(&self, of: &Conversation, failure: Failure, wait_ms: u64) -> Vec<Event> {
         let remedy = failure.kind.remedy();
-        if remedy == Remedy::GiveUp && self.helper.is_none() {
+        if remedy == Remedy::GiveUp && of.is_own() {
             return self.end_unfinished(JobStatus::Failed, failure.reason);
         }
         let Failure { kind, status, reason, received, .. } = failure;
-        let unreadable = if remedy == Remedy::AskAgain { self.attempts.unreadable + 1 } else { 0 };
+        let unreadable = if remedy == Remedy::AskAgain { of.attempts.unreadable + 1 } else { 0 };
         let told = match unreadable {
             0 | 1 => reason.clone(),
             times => format!("{reason} ({times} replies in a row that can't be read)"),
         };
         let mut events = vec![Event::AttemptFailed {
+            conversation: of.number,
             turn: self.totals.spent.turns + 1,
-            attempt: self.attempts.failed + 1,
+            attempt: of.attempts.failed + 1,
             kind,
             status,
             wait_ms,
@@ -105,15 +116,15 @@ impl Job {
             received,
         }];
         let is_unreadable = unreadable >= MOST_UNREADABLE;
-        if let Some(helper) = &self.helper {
+        if !of.is_own() {
             match remedy {
-                Remedy::Compact if self.attempts.too_long >= MOST_TOO_LONG => {
-                    events.extend(self.end_helper(helper, HelperEnd::Full, &reason));
+                Remedy::Compact if of.attempts.too_long >= MOST_TOO_LONG => {
+                    events.extend(self.end_helper(of, HelperEnd::Full, &reason));
                 }
-                Remedy::Reopen | Remedy::GiveUp => events.extend(self.end_helper(helper, HelperEnd::Failed, &reason)),
+                Remedy::Reopen | Remedy::GiveUp => events.extend(self.end_helper(of, HelperEnd::Failed, &reason)),
                 Remedy::Configure => events.push(Event::Held { reason: HoldReason::Paused, detail: reason }),
                 Remedy::AskAgain if is_unreadable => {
-                    events.extend(self.end_helper(helper, HelperEnd::Failed, &reason));
+                    events.extend(self.end_helper(of, HelperEnd::Failed, &reason));
                 }
                 Remedy::Compact | Remedy::AskAgain | Remedy::Retry { .. } => {}
             }
@@ -124,12 +135,12 @@ impl Job {
                 events.push(held(&HoldCause::RepliesUnreadable { times: unreadable, said: reason }));
             }
             Remedy::Retry { .. } | Remedy::AskAgain | Remedy::GiveUp => {}
-            Remedy::Compact if self.attempts.too_long == 0 => events.push(self.shorter()),
+            Remedy::Compact if of.attempts.too_long == 0 => events.push(self.shorter()),
             // Some servers say so now and then for no reason: the same prompt may be taken the next time.
-            Remedy::Compact if self.attempts.too_long < MOST_TOO_LONG => {}
+            Remedy::Compact if of.attempts.too_long < MOST_TOO_LONG => {}
             Remedy::Compact => events.push(held(&HoldCause::PromptTooLong { said: reason })),
-            Remedy::Reopen if self.epoch.has_reasoning() => {
-                events.push(opening::event(self, EpochCause::HistoryRefused, None, counted_room(self)));
+            Remedy::Reopen if of.epoch.has_reasoning() => {
+                events.push(opening::event(self, EpochCause::HistoryRefused, None, counted_room(&self.spec, of)));
             }
             Remedy::Configure | Remedy::Reopen => {
                 events.push(Event::Held { reason: HoldReason::Paused, detail: reason });
@@ -141,7 +152,7 @@ impl Job {
     /// What makes the next prompt half as long, as far as an opening can give that: the provider's count says that it is too
     /// long, whatever was counted here.
     fn shorter(&self) -> Event {
-        let room = counted_room(self).min(self.epoch.tokens());
+        let room = counted_room(&self.spec, &self.own).min(self.own.epoch.tokens());
         opening::event(self, EpochCause::TooLong, None, room)
     }
 }

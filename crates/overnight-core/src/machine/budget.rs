@@ -2,7 +2,7 @@
 //! a budget is overrun by that one call at most.
 
 use crate::{
-    job::{hold_cause::HoldCause, state::Job},
+    job::{conversation::Conversation, hold_cause::HoldCause, state::Job},
     message::Usage,
     prompt::compact::counted_tokens,
 };
@@ -18,10 +18,10 @@ impl Job {
 
     /// The next call's size: the prompt as counted here, corrected by the provider's last count; a reply as long as those so
     /// far. Nothing is taken to come from a cache.
-    pub fn expected_call(&self) -> Usage {
+    pub fn expected_call(&self, conversation: &Conversation) -> Usage {
         let spent = &self.totals.spent;
         let output = spent.usage.output.checked_div(spent.turns).unwrap_or(FIRST_OUTPUT);
-        Usage { input: counted_tokens(self), output, ..Usage::default() }
+        Usage { input: counted_tokens(conversation), output, ..Usage::default() }
     }
 
     /// Why the next call doesn't fit in the budget any more. `cost_usd` is what `expected` costs, where the price is known.

@@ -1,7 +1,10 @@
 //! The control tools: what the machine itself decides when the model calls one. Each gives the facts, the call's result
 //! among them.
 
-use super::{helper, planning};
+use super::{
+    helper::{self, in_conversation},
+    planning,
+};
 use crate::{
     amount::counted,
     job::{
@@ -76,7 +79,7 @@ impl Job {
                 "only job_complete() ends the review: call it with summary, deliverables and confidence".to_owned();
             return vec![refusal(call, text)];
         }
-        let effort = &self.phase.effort;
+        let effort = &self.own.effort;
         if let Some(tool) = effort.untold_failure() {
             let reason = format!("{tool} failed: look at its result first, then go on with task {number}");
             return vec![refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
@@ -89,7 +92,7 @@ impl Job {
             Event::TodoCompleted {
                 id: todo.id,
                 outcome: outcome.map(str::to_owned),
-                unevidenced: !effort.worked && !self.calls.has_worked,
+                unevidenced: !effort.worked && !self.own.calls.has_worked,
             },
         ];
         if left == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
@@ -105,7 +108,7 @@ impl Job {
 
     /// Every call gets exactly one result: the calls after the first `answered` get this one.
     pub(super) fn skipped(&self, answered: usize, text: &str) -> Vec<Event> {
-        self.calls.pending.iter().skip(answered).map(|call| returned(&call.said, CallEnd::Skipped, text)).collect()
+        self.own.calls.pending.iter().skip(answered).map(|call| returned(&call.said, CallEnd::Skipped, text)).collect()
     }
 
     fn todo_write(&self, call: &ToolCall, items: &[TodoItem], at: Timestamp) -> Vec<Event> {
@@ -196,12 +199,13 @@ impl Job {
     /// The end comes while calls wait: each has its result. Of the first it may not be known whether it was done.
     pub(super) fn unanswered(&self) -> Vec<Event> {
         let mut events = Vec::new();
-        if let Some(helper) = &self.helper {
+        for helper in self.helpers.values() {
             let cut = helper.calls.pending.front().filter(|_| helper.calls.prepared.is_some());
-            events.extend(cut.map(|call| helper::of(helper, returned(&call.said, CallEnd::Interrupted, CUT))));
-            events.extend(helper::skipped(helper, events.len()));
+            let is_cut = cut.is_some();
+            events.extend(cut.map(|call| in_conversation(helper, returned(&call.said, CallEnd::Interrupted, CUT))));
+            events.extend(helper::skipped(helper, usize::from(is_cut)));
         }
-        let cut = self.calls.pending.front().filter(|_| self.calls.prepared.is_some());
+        let cut = self.own.calls.pending.front().filter(|_| self.own.calls.prepared.is_some());
         events.extend(cut.map(|call| returned(&call.said, CallEnd::Interrupted, CUT)));
         events.extend(self.skipped(usize::from(cut.is_some()), "not run: the job has ended"));
         events

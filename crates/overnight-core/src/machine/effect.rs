@@ -20,7 +20,40 @@ use crate::{
 };
 use serde_json::Value;
 
-/// What is due now: one effect for the outside world to perform.
+/// The name of an effect: it follows from the state, and is another one once a fact of its conversation has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectId {
+    /// The conversation that it is for.
+    pub conversation: u32,
+    /// Facts of that conversation before it.
+    pub number: u64,
+}
+
+/// An effect that may be worked now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Owed {
+    /// Its name, with which its outcome comes back.
+    pub id: EffectId,
+    /// What is to be done.
+    pub effect: Effect,
+}
+
+/// What became of an effect.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
+pub enum Outcome {
+    /// It is done.
+    Done(EffectResult),
+    /// A model call brought no reply; where a retry helps, it comes after `wait_ms`.
+    Failed {
+        /// What went wrong.
+        failure: Failure,
+        /// 0 where it is not tried again by itself.
+        wait_ms: u64,
+    },
+}
+
+/// One effect for the outside world to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Nothing outside is needed: only the time.
@@ -57,11 +90,9 @@ pub enum Effect {
     Check(Option<Completion>),
     /// Look for the quotes of a verdict's faults.
     FindQuotes(GiveVerdict),
-    /// Held or ended.
-    Nothing,
 }
 
-/// The result of an `Effect`, or a command.
+/// The result of an `Effect`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectResult {
     /// The time that was asked for.
@@ -74,13 +105,6 @@ pub enum EffectResult {
         cost_usd: Option<f64>,
         /// The name of the prompt that it answers.
         prompt_sha256: String,
-    },
-    /// An attempt brought no reply; where a retry helps, it comes after `wait_ms`.
-    AttemptFailed {
-        /// What went wrong.
-        failure: Failure,
-        /// 0 where it is not tried again by itself.
-        wait_ms: u64,
     },
     /// What the first pending call is going to do; with the new text where the file is the plan or the memory.
     Prepared(PreparedWrite, Option<SavedFile>),
@@ -115,8 +139,6 @@ pub enum EffectResult {
     },
     /// Where the quotes stand, one for each fault; none where it has none.
     QuotesFound(Vec<Option<super::FoundQuote>>),
-    /// Nothing that was asked for.
-    Command(Command),
 }
 
 /// A field of a deliverable as a person wants it.

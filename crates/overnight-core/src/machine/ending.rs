@@ -33,7 +33,7 @@ pub(super) fn held(cause: &HoldCause) -> Event {
 
 impl Job {
     /// A job's own limit holds it.
-    pub(super) fn limit_reached(&self) -> Option<HoldCause> {
+    pub fn limit_reached(&self) -> Option<HoldCause> {
         let (limits, spent) = (&self.limits, &self.totals.spent);
         if spent.turns >= limits.turns {
             return Some(HoldCause::TurnsUsed { most: limits.turns });
@@ -119,12 +119,12 @@ impl Job {
         lists: Option<&Lists>,
     ) -> Vec<Event> {
         let completes = matches!(
-            self.calls.pending.front(),
+            self.own.calls.pending.front(),
             Some(PendingCall { call: ParsedCall::Control(ControlCall::JobComplete { .. }), .. })
         );
         // A completion is claimed before the results of its reply are seen; other checks are read together with them.
-        checks.push(self.coverage_check(&if completes { self.coverage.clone() } else { self.coverage_shown() }));
-        let (call, completion) = match self.calls.pending.front() {
+        checks.push(self.coverage_check(&if completes { self.own.coverage.clone() } else { self.coverage_shown() }));
+        let (call, completion) = match self.own.calls.pending.front() {
             Some(PendingCall {
                 said, call: ParsedCall::Control(ControlCall::JobComplete { completion, .. }), ..
             }) => (said, completion.clone()),
@@ -203,7 +203,7 @@ impl Job {
         };
         let completed = |(number, todo): (usize, &Todo)| {
             let is_last = todo.content == LAST_REVIEW_TODO;
-            let is_worked = number == 0 && self.phase.effort.worked;
+            let is_worked = number == 0 && self.own.effort.worked;
             let outcome = match (is_last, is_worked) {
                 (true, _) => accepted.clone(),
                 (false, true) => "closed with job_complete, by the program's checks".to_owned(),

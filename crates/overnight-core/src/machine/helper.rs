@@ -2,7 +2,7 @@
 //! end gives back what the job's own waits for.
 
 use super::{
-    attempts::{MOST_WITHHELD, withheld_now},
+    attempts::MOST_WITHHELD,
     control::{refusal, returned, unseen},
     ending::held,
     verifier,
@@ -13,10 +13,11 @@ use crate::{
             ControlCall, FileChange, ParsedCall, PendingCall, ReadCall, Tool, ToolSet, WorkCall, arguments::Delegate,
             plain_path,
         },
+        conversation::{Conversation, HelperEnd, HelperRole, MOST_ASKED, MOST_TURNS},
         event::{BoardKind, CallEnd, EpochCause, Event},
-        helper::{Helper, HelperEnd, HelperRole, MOST_ASKED, MOST_TURNS},
         instructions::Agent,
-        reply_calls::ReplyCalls,
+        reply_calls::{DelegateReport, ReplyCalls},
+        second_reading::ReadUnit,
         state::{INSTRUCTIONS_FILE, Job},
     },
     message::ToolCall,
@@ -33,10 +34,13 @@ use crate::{
 impl Job {
     /// A helper begins: its conversation, and its opening.
     pub(super) fn start_helper(&self, role: HelperRole, task: &str) -> Vec<Event> {
-        let conversation = self.helpers + 1;
+        self.start_helper_as(self.helpers_begun + 1, role, task)
+    }
+
+    fn start_helper_as(&self, conversation: u32, role: HelperRole, task: &str) -> Vec<Event> {
         let tools = self.tools_of(&role);
         let system_prompt = helper_system_prompt();
-        let helper = Helper::new(conversation, role.clone(), tools, &system_prompt);
+        let helper = Conversation::new(conversation, Some(role.clone()), tools, &system_prompt);
         let opening = helper_opening::parts(self, &helper, task);
         let tokens = FRAME + opening.iter().map(|part| estimate(part.text())).sum::<u64>();
         vec![
@@ -50,6 +54,12 @@ impl Job {
             },
             Event::EpochOpened { conversation, number: 1, cause: EpochCause::Begun, opening, tokens },
         ]
+    }
+
+    /// Second readers begin, one for each list of parts; they read side by side.
+    pub(super) fn start_readers(&self, parts: Vec<Vec<ReadUnit>>) -> Vec<Event> {
+        let start = |(number, units)| self.start_helper_as(number, HelperRole::SecondReader { units }, "");
+        (self.helpers_begun + 1..).zip(parts).flat_map(start).collect()
     }
 
     fn tools_of(&self, role: &HelperRole) -> ToolSet {
@@ -88,18 +98,18 @@ impl Job {
     }
 
     /// The facts that follow from a helper's state alone, where some do.
-    pub(super) fn owed_by_helper(&self, helper: &Helper) -> Option<Vec<Event>> {
+    pub(super) fn owed_by_helper(&self, helper: &Conversation, role: &HelperRole) -> Option<Vec<Event>> {
         if let Some(pending) = helper.calls.pending.front() {
-            return self.owed_to_call_of(helper, pending);
+            return self.owed_to_call_of(helper, role, pending);
         }
         if let Some(cause) = self.limit_reached() {
             return Some(vec![held(&cause)]);
         }
-        if withheld_now(self) >= MOST_WITHHELD {
+        if helper.attempts.withheld >= MOST_WITHHELD {
             return Some(self.end_helper(helper, HelperEnd::Withheld, ""));
         }
-        if helper.is_silent && !helper.epoch.is_complete() {
-            if let HelperRole::Delegate { .. } = helper.role {
+        if helper.effort.silent && !helper.epoch.is_complete() {
+            if let HelperRole::Delegate { .. } = role {
                 let said = helper.epoch.last_reply().unwrap_or_default();
                 return Some(self.end_helper(helper, HelperEnd::Reported, said));
             }
@@ -111,7 +121,7 @@ impl Job {
             HelperEnd::TurnsUsed
         } else if helper.effort.stuck().is_some() {
             HelperEnd::Stuck
-        } else if !compact::has_room(self, FRAME + estimate(&self.line_of(helper))) {
+        } else if !compact::has_room(&self.spec, helper, FRAME + estimate(&self.line_of(helper))) {
             HelperEnd::Full
         } else {
             return None;
@@ -120,8 +130,8 @@ impl Job {
     }
 
     /// What a helper's work still lacks, in a sentence for it.
-    fn lacks(&self, helper: &Helper) -> Option<String> {
-        match &helper.role {
+    fn lacks(&self, helper: &Conversation) -> Option<String> {
+        match helper.role.as_ref()? {
             HelperRole::Delegate { .. } => None,
             HelperRole::SecondReader { .. } => {
                 let unread: Vec<String> =
@@ -133,8 +143,13 @@ impl Job {
         }
     }
 
-    fn owed_to_call_of(&self, helper: &Helper, PendingCall { said, tool, call }: &PendingCall) -> Option<Vec<Event>> {
-        let refused = |text: String| Some(vec![of(helper, refusal(said, text))]);
+    fn owed_to_call_of(
+        &self,
+        helper: &Conversation,
+        role: &HelperRole,
+        PendingCall { said, tool, call }: &PendingCall,
+    ) -> Option<Vec<Event>> {
+        let refused = |text: String| Some(vec![in_conversation(helper, refusal(said, text))]);
         if let Some(tool) = tool
             && !helper.tools.contains(*tool)
         {
@@ -147,13 +162,13 @@ impl Job {
             ParsedCall::Control(ControlCall::Report(_) | ControlCall::Verdict(_))
                 if let Some(text) = undone(&helper.calls) =>
             {
-                Some(vec![of(helper, returned(said, CallEnd::Skipped, text))])
+                Some(vec![in_conversation(helper, returned(said, CallEnd::Skipped, text))])
             }
             ParsedCall::Control(ControlCall::Report(text)) => match self.lacks(helper) {
                 Some(lacks) if helper.asked < MOST_ASKED => refused(lacks),
                 lacks => {
                     let end = if lacks.is_none() { HelperEnd::Reported } else { HelperEnd::Unfinished };
-                    let mut events = vec![of(helper, returned(said, CallEnd::Done, "It is taken over."))];
+                    let mut events = vec![in_conversation(helper, returned(said, CallEnd::Done, "It is taken over."))];
                     events.extend(skipped(helper, 1));
                     events.extend(self.helper_ended(helper, end, text));
                     Some(events)
@@ -162,17 +177,17 @@ impl Job {
             // Quotes are looked for first.
             ParsedCall::Control(ControlCall::Verdict(_)) => None,
             ParsedCall::Control(_) => refused("a helper can't do that".to_owned()),
-            ParsedCall::Work(_) if bounds::is_full(self) => {
+            ParsedCall::Work(_) if bounds::is_full(&self.spec, helper) => {
                 let text =
                     "not run: the results of this reply fill the context already; call it again in the next reply";
-                Some(vec![of(helper, returned(said, CallEnd::Skipped, text))])
+                Some(vec![in_conversation(helper, returned(said, CallEnd::Skipped, text))])
             }
             ParsedCall::Work(WorkCall::Change(change)) if !is_own(helper, change) => refused(format!(
                 "a helper writes under {} only; give a path there, and say in the report what stands in it",
                 helper.folder()
             )),
             ParsedCall::Work(WorkCall::Read(ReadCall::ReadFile(read)))
-                if matches!(helper.role, HelperRole::Verifier { .. }) && !is_result(&read.path) =>
+                if matches!(role, HelperRole::Verifier { .. }) && !is_result(&read.path) =>
             {
                 refused(format!("only the deliverables under output/ and {INSTRUCTIONS_FILE} are to be judged"))
             }
@@ -181,34 +196,21 @@ impl Job {
     }
 
     /// A helper ends where no call of it waits for a result.
-    pub(super) fn end_helper(&self, helper: &Helper, end: HelperEnd, report: &str) -> Vec<Event> {
+    pub(super) fn end_helper(&self, helper: &Conversation, end: HelperEnd, report: &str) -> Vec<Event> {
         let mut events = skipped(helper, 0);
         events.extend(self.helper_ended(helper, end, report));
         events
     }
 
     /// A helper has ended, and what the job's own conversation waits for follows.
-    pub(super) fn helper_ended(&self, helper: &Helper, end: HelperEnd, report: &str) -> Vec<Event> {
+    pub(super) fn helper_ended(&self, helper: &Conversation, end: HelperEnd, report: &str) -> Vec<Event> {
         let most = bounds::answer_tokens(&self.spec);
         let report = bounded(report.trim(), most, "the journal");
         let mut events = vec![Event::HelperEnded { conversation: helper.number, end, report: report.clone() }];
         match &helper.role {
-            HelperRole::Delegate { agent } => {
-                let waiting = self.calls.pending.front();
-                let (call_end, text) = match end {
-                    HelperEnd::Reported => (CallEnd::Done, format!("{agent} reports:\n{report}")),
-                    _ => (
-                        CallEnd::Failed,
-                        format!(
-                            "{agent} gave no report: the helper {}; do it yourself, or delegate less at once",
-                            end.told()
-                        ),
-                    ),
-                };
-                events.extend(waiting.map(|call| returned(&call.said, call_end, text)));
-            }
-            HelperRole::SecondReader { .. } => {}
-            HelperRole::Verifier { round } => {
+            // The call that waits is answered when those before it are; second readers are counted when all have ended.
+            None | Some(HelperRole::Delegate { .. } | HelperRole::SecondReader { .. }) => {}
+            Some(HelperRole::Verifier { round }) => {
                 events.extend(verifier::without_verdict(self, helper.number, *round, end));
             }
         }
@@ -216,17 +218,17 @@ impl Job {
     }
 
     /// The runner's word behind a helper's newest result.
-    pub(super) fn word_to(&self, helper: &Helper) -> Event {
+    pub(super) fn word_to(&self, helper: &Conversation) -> Event {
         let line = self.line_of(helper);
         let tokens = FRAME + estimate(&line);
         Event::BoardShown { conversation: helper.number, kind: BoardKind::Helper, board: None, line, tokens }
     }
 
     /// `[runner 3f9a1b2c · helper 2 · turn 3 of 40]`, with what is missing where the helper stopped without it.
-    fn line_of(&self, helper: &Helper) -> String {
+    fn line_of(&self, helper: &Conversation) -> String {
         let mark = crate::prompt::opening::runner_mark(self);
         let line = format!("[{mark} · helper {} · turn {} of {MOST_TURNS}]", helper.number, helper.turns + 1);
-        if !helper.is_silent || helper.turns == 0 {
+        if !helper.effort.silent || helper.turns == 0 {
             return line;
         }
         let lacks = self.lacks(helper);
@@ -236,41 +238,49 @@ impl Job {
 }
 
 impl Job {
-    /// The same event in the conversation that is at work.
-    pub(super) fn in_conversation(&self, event: Event) -> Event {
-        match &self.helper {
-            Some(helper) => of(helper, event),
-            None => event,
-        }
-    }
-
     /// A second reader has one list, wherever it says that its records are to go.
-    pub(super) fn as_understood(&self, mut pending: PendingCall) -> PendingCall {
-        if let Some(helper) = &self.helper
-            && let HelperRole::SecondReader { .. } = helper.role
+    pub(super) fn as_understood(&self, of: &Conversation, mut pending: PendingCall) -> PendingCall {
+        if let Some(HelperRole::SecondReader { .. }) = of.role
             && let ParsedCall::Work(WorkCall::Change(FileChange::Records(add))) = &mut pending.call
             && let Some(deliverable) = helper_opening::second_list(self)
         {
-            add.path = format!("{}{}", helper.folder(), helper_opening::name(&deliverable.path));
+            add.path = format!("{}{}", of.folder(), helper_opening::name(&deliverable.path));
         }
         pending
     }
 }
 
-/// The helper's calls behind the first `answered` have no result yet, and get one.
-pub(super) fn skipped(helper: &Helper, answered: usize) -> Vec<Event> {
-    let text = "not run: the helper has ended";
-    let left = helper.calls.pending.iter().skip(answered);
-    left.map(|call| of(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
+/// The result of a call that was delegated.
+pub(super) fn reported(said: &ToolCall, DelegateReport { agent, end, report }: &DelegateReport) -> Event {
+    let (call_end, text) = match end {
+        HelperEnd::Reported => (CallEnd::Done, format!("{agent} reports:\n{report}")),
+        HelperEnd::Unfinished
+        | HelperEnd::TurnsUsed
+        | HelperEnd::Stuck
+        | HelperEnd::Full
+        | HelperEnd::Withheld
+        | HelperEnd::Failed => (
+            CallEnd::Failed,
+            format!("{agent} gave no report: the helper {}; do it yourself, or delegate less at once", end.told()),
+        ),
+    };
+    returned(said, call_end, text)
 }
 
-/// The same event in a helper's conversation.
-pub(super) fn of(helper: &Helper, mut event: Event) -> Event {
+/// The helper's calls behind the first `answered` have no result yet, and get one.
+pub(super) fn skipped(helper: &Conversation, answered: usize) -> Vec<Event> {
+    let text = "not run: the helper has ended";
+    let left = helper.calls.pending.iter().skip(answered);
+    left.map(|call| in_conversation(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
+}
+
+/// The same event in that conversation.
+pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
     match &mut event {
         Event::ToolReturned { conversation, .. }
         | Event::ToolStarted { conversation, .. }
         | Event::BoardShown { conversation, .. }
-        | Event::ModelReplied { conversation, .. } => *conversation = helper.number,
+        | Event::ModelReplied { conversation, .. } => *conversation = of.number,
         _ => {}
     }
     event
@@ -284,7 +294,7 @@ fn undone(calls: &ReplyCalls) -> Option<String> {
 }
 
 /// Whether a change stays in the helper's own folder.
-fn is_own(helper: &Helper, change: &FileChange) -> bool {
+fn is_own(helper: &Conversation, change: &FileChange) -> bool {
     change.plain_path().starts_with(&helper.folder())
 }
 

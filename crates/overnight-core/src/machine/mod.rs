@@ -1,11 +1,11 @@
-//! What moves a job. [`Job::next`](crate::job::state::Job::next) says which effect is owed, `decide` makes facts of its
-//! result, and `apply` makes state of the facts. Resuming is no second way: a job is what its facts say, so its journal is
-//! applied, and the work goes on with `next`.
+//! What moves a job. [`Job::owed`](crate::job::state::Job::owed) says which effects may be worked now, `decide` makes
+//! facts of the outcome of one, and `apply` makes state of the facts. Resuming is no second way: a job is what its facts say, so its journal is
+//! applied, and the work goes on with what is owed.
 //!
 //! ```
 //! use overnight_core::{
 //!     job::{digest::sha256, event::{Decision, Event}, id::JobId, instructions, spec::{FORMAT, JobSpec}, state::Job, time::Timestamp},
-//!     machine::effect::{Effect, EffectResult},
+//!     machine::effect::{Effect, EffectResult, Outcome},
 //!     message::{Reply, Stop, ToolCall, Usage},
 //!     prompt::{compose, tools::ToolList},
 //! };
@@ -33,12 +33,14 @@
 //! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;
 //!
 //! // The machine opens the history that the model is shown: it asks for nothing but the time.
-//! assert_eq!(job.next(), Effect::Decide);
-//! let events = job.decide(at, EffectResult::Now);
+//! let owed = job.owed().remove(0);
+//! assert_eq!(owed.effect, Effect::Decide);
+//! let events = job.decide(at, owed.id, Outcome::Done(EffectResult::Now));
 //! job.apply_all(&Decision { at, events });
-//! assert_eq!(job.next(), Effect::Model);
+//! let owed = job.owed().remove(0);
+//! assert_eq!(owed.effect, Effect::Model);
 //!
-//! // A model would answer to `compose::prompt(&job)`; here it takes a note.
+//! // A model would answer to `compose::prompt(&job.own)`; here it takes a note.
 //! let call = ToolCall { id: String::new(), name: "add_note".to_owned(), arguments: serde_json::json!({"text": "It is dark."}) };
 //! let reply = Reply {
 //!     text: String::new(),
@@ -50,20 +52,22 @@
 //!     tier: None,
 //!     mended: Vec::new(),
 //! };
-//! let events = job.decide(at, EffectResult::Reply { reply, cost_usd: None, prompt_sha256: sha256(b"prompt") });
+//! let reply = EffectResult::Reply { reply, cost_usd: None, prompt_sha256: sha256(b"prompt") };
+//! let events = job.decide(at, owed.id, Outcome::Done(reply));
 //! job.apply_all(&Decision { at, events });
 //!
 //! // It decides a note alone, and puts the board behind its result.
-//! while job.next() == Effect::Decide {
-//!     let events = job.decide(at, EffectResult::Now);
+//! while let Some(owed) = job.owed().into_iter().find(|owed| owed.effect == Effect::Decide) {
+//!     let events = job.decide(at, owed.id, Outcome::Done(EffectResult::Now));
 //!     job.apply_all(&Decision { at, events });
 //! }
-//! assert_eq!((job.notes.as_slice(), job.next()), (["It is dark.".to_owned()].as_slice(), Effect::Model));
+//! assert_eq!(job.notes, ["It is dark."]);
+//! assert_eq!(job.owed()[0].effect, Effect::Model);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod apply;
-mod apply_helper;
+mod apply_conversation;
 mod apply_result;
 mod attempts;
 mod budget;
@@ -73,6 +77,7 @@ pub mod effect;
 mod ending;
 mod helper;
 mod next_prompt;
+mod owed;
 mod plan_file;
 pub mod planning;
 mod proof;

@@ -15,7 +15,7 @@ use crate::{
 impl Job {
     /// Whether something is to be told: the opening of an epoch that is due, or the board, where it is not said yet.
     pub(super) fn has_word(&self) -> bool {
-        if !self.epoch.is_complete() {
+        if !self.own.epoch.is_complete() {
             return true;
         }
         if self.progress == Progress::Digesting {
@@ -38,21 +38,21 @@ impl Job {
             | Progress::Examining { .. }
             | Progress::Closing { .. } => BoardKind::Todos,
         };
-        let opening = |cause, digest| opening::event(self, cause, digest, compact::counted_room(self));
+        let opening = |cause, digest| opening::event(self, cause, digest, compact::counted_room(&self.spec, &self.own));
         if self.progress == Progress::Digesting {
-            let is_answered = !self.epoch.is_complete();
-            let digest = self.epoch.last_reply().map(str::trim).filter(|text| is_answered && !text.is_empty());
+            let is_answered = !self.own.epoch.is_complete();
+            let digest = self.own.epoch.last_reply().map(str::trim).filter(|text| is_answered && !text.is_empty());
             return opening(self.compaction.forced.unwrap_or(EpochCause::PhaseEnded), digest);
         }
         match compact::owed(self) {
             Compaction::Due(cause) => opening(cause, None),
             Compaction::NotDue => Event::CompactionNotDue {
-                prompt_tokens: compact::local_tokens(self),
+                prompt_tokens: compact::local_tokens(&self.own),
                 document_tokens: self.spec.document_tokens(),
             },
             due @ (Compaction::None | Compaction::Digest) => {
                 let (board, tokens) = self.board(kind, due == Compaction::Digest);
-                if compact::has_room(self, tokens) { board } else { opening(EpochCause::Full, None) }
+                if compact::has_room(&self.spec, &self.own, tokens) { board } else { opening(EpochCause::Full, None) }
             }
         }
     }
@@ -62,7 +62,7 @@ impl Job {
         let (kind, board) = if is_digest {
             (BoardKind::Digest, Some(todo_board::digest_request()))
         } else {
-            (kind, Some(todo_board::render(self)).filter(|board| self.epoch.board() != Some(board)))
+            (kind, Some(todo_board::render(self)).filter(|board| self.own.epoch.board() != Some(board)))
         };
         let line = todo_board::status_line(self);
         let tokens = FRAME + estimate(&line) + board.as_deref().map_or(0, estimate);

@@ -6,10 +6,10 @@ use crate::{
     amount::grouped,
     job::{
         comparison::{Lists, compare, settled_by},
+        conversation::{HelperRole, MOST_AT_WORK},
         digest::sha256,
         event::{CallEnd, Event},
         finding::{BY_MODEL, FINDINGS_FILE, Finding, FindingKind, Settlement},
-        helper::HelperRole,
         instructions::SecondReader,
         proof::SecondReading,
         second_reading::{ReadUnit, units},
@@ -36,7 +36,9 @@ impl Job {
         if let Some(wanted) = &instructions.second_reader {
             match &self.proof.reading {
                 None => return Some(self.begin_reading(wanted)),
-                Some(reading) if !reading.queue.is_empty() => return Some(self.next_reader(reading)),
+                Some(reading) if !reading.queue.is_empty() => {
+                    return Some(self.start_readers(self.parts(&reading.queue, reading.most_units)));
+                }
                 Some(reading) if reading.comparison.is_none() => {
                     return Some(self.on_compared(call, reading, &lists.cloned().unwrap_or_default()));
                 }
@@ -79,21 +81,29 @@ impl Job {
         let most =
             if wanted.share < 1.0 { whole.min(fine_unit(self.spec.document_tokens(), wanted.share)) } else { whole };
         let units = units(&self.spec.documents, most, wanted.share, seed);
-        vec![Event::SecondReadingBegun { seed, units }]
+        let parts = self.parts(&units, usize::MAX);
+        let mut events = vec![Event::SecondReadingBegun { seed, units }];
+        events.extend(self.start_readers(parts));
+        events
     }
 
-    /// The next second reader, with as many parts as it has room for.
-    fn next_reader(&self, SecondReading { queue, most_units, .. }: &SecondReading) -> Vec<Event> {
-        let mut left = bounds::room(&self.spec) * READER_PERCENT / 100;
-        let fitting = queue.iter().take_while(|unit| match left.checked_sub(unit.tokens) {
-            Some(rest) => {
-                left = rest;
-                true
+    /// What is to be read next, divided among second readers: each has as many parts as it has room for, and at most so many.
+    fn parts(&self, queue: &[ReadUnit], most_units: usize) -> Vec<Vec<ReadUnit>> {
+        let most = bounds::room(&self.spec) * READER_PERCENT / 100;
+        let mut parts: Vec<Vec<ReadUnit>> = Vec::new();
+        let mut left = 0;
+        for unit in queue {
+            if let Some(part) = parts.last_mut().filter(|part| part.len() < most_units && unit.tokens <= left) {
+                part.push(unit.clone());
+            } else {
+                left = most;
+                parts.push(vec![unit.clone()]);
             }
-            None => false,
-        });
-        let count = fitting.take(*most_units).count().max(1);
-        self.start_helper(HelperRole::SecondReader { units: queue[..count].to_vec() }, "")
+            left = left.saturating_sub(unit.tokens);
+        }
+        // The others begin when these have ended.
+        parts.truncate(MOST_AT_WORK);
+        parts
     }
 
     fn on_compared(&self, call: &ToolCall, reading: &SecondReading, lists: &Lists) -> Vec<Event> {

@@ -2,16 +2,16 @@
 
 use super::{
     control::{refusal, returned},
-    helper::{of, skipped},
+    helper::{in_conversation, skipped},
 };
 use crate::job::{
     call::{
         ControlCall, ParsedCall,
         arguments::{Fault, GiveVerdict, Judgement},
     },
+    conversation::{Conversation, HelperEnd, HelperRole, MOST_ASKED},
     event::{CallEnd, Event},
     finding::{Finding, FindingKind, Settlement},
-    helper::{Helper, HelperEnd, HelperRole, MOST_ASKED},
     proof::Verdict,
     second_reading::QuoteSpan,
     state::Job,
@@ -22,10 +22,9 @@ pub type FoundQuote = Result<QuoteSpan, String>;
 
 impl Job {
     /// The quotes of the verdict that waits were looked for: one result for each fault that has a quote.
-    pub(super) fn on_quotes_found(&self, found: &[Option<FoundQuote>]) -> Vec<Event> {
-        let Some(helper) = &self.helper else { return Vec::new() };
+    pub(super) fn on_quotes_found(&self, helper: &Conversation, found: &[Option<FoundQuote>]) -> Vec<Event> {
         let Some(pending) = helper.calls.pending.front() else { return Vec::new() };
-        let (ParsedCall::Control(ControlCall::Verdict(given)), HelperRole::Verifier { round }) =
+        let (ParsedCall::Control(ControlCall::Verdict(given)), Some(HelperRole::Verifier { round })) =
             (&pending.call, &helper.role)
         else {
             return Vec::new();
@@ -39,9 +38,10 @@ impl Job {
             .collect();
         if !wrong.is_empty() && helper.asked < MOST_ASKED {
             let text = format!("not taken: {}; quote the documents exactly, or leave the quote out", wrong.join("; "));
-            return vec![of(helper, refusal(&pending.said, text))];
+            return vec![in_conversation(helper, refusal(&pending.said, text))];
         }
-        let mut events = vec![of(helper, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
+        let mut events =
+            vec![in_conversation(helper, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
         events.extend(skipped(helper, 1));
         events.push(Event::HelperEnded {
             conversation: helper.number,
@@ -52,7 +52,13 @@ impl Job {
         events
     }
 
-    fn judged(&self, helper: &Helper, round: u32, given: &GiveVerdict, found: &[Option<FoundQuote>]) -> Vec<Event> {
+    fn judged(
+        &self,
+        helper: &Conversation,
+        round: u32,
+        given: &GiveVerdict,
+        found: &[Option<FoundQuote>],
+    ) -> Vec<Event> {
         match given.verdict {
             Judgement::Accept => verdict(self, helper.number, round, Verdict::Accept, Vec::new()),
             Judgement::Reject => {
@@ -86,7 +92,7 @@ fn verdict(job: &Job, conversation: u32, round: u32, verdict: Verdict, findings:
         "Every check passes, and the verifier, who saw the deliverables and the documents, does not accept the result:";
     let text = (!findings.is_empty()).then(|| job.findings_told(head, &findings));
     events.push(Event::VerdictGiven { conversation, round, verdict, findings });
-    if let (Some(text), Some(waiting)) = (text, job.calls.pending.front()) {
+    if let (Some(text), Some(waiting)) = (text, job.own.calls.pending.front()) {
         events.push(returned(&waiting.said, CallEnd::Done, text));
     }
     events

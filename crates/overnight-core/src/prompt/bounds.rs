@@ -5,8 +5,8 @@ use super::tools::ToolList;
 use crate::{
     job::{
         call::{ReadCall, ToolSet},
+        conversation::Conversation,
         spec::JobSpec,
-        state::Job,
     },
     tokens::estimate,
 };
@@ -30,15 +30,15 @@ pub struct ResultBound {
 }
 
 impl ResultBound {
-    /// That of `call`, if it is made next.
-    pub fn of(job: &Job, call: &ReadCall) -> Self {
+    /// That of `call`, if it is made next in `conversation`.
+    pub fn of(spec: &JobSpec, conversation: &Conversation, call: &ReadCall) -> Self {
         let percent = match call {
             ReadCall::ReadDocument(_) => DOCUMENT_PERCENT,
             ReadCall::ReadFile(_) | ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListDocuments(_) => {
                 OTHER_PERCENT
             }
         };
-        Self { share: room(&job.spec) * percent / 100, left: left(job) }
+        Self { share: room(spec) * percent / 100, left: left(spec, conversation) }
     }
 
     /// That of a call with nothing before it in its reply.
@@ -88,13 +88,13 @@ pub fn reply_tokens(spec: &JobSpec) -> u64 {
 }
 
 /// Tokens that the results of the newest reply leave for the next one of it.
-fn left(job: &Job) -> u64 {
-    reply_tokens(&job.spec).saturating_sub(job.history().unanswered_tokens())
+fn left(spec: &JobSpec, conversation: &Conversation) -> u64 {
+    reply_tokens(spec).saturating_sub(conversation.epoch.unanswered_tokens())
 }
 
 /// Whether the results of the newest reply leave no room that is worth another call.
-pub fn is_full(job: &Job) -> bool {
-    job.history().unanswered_tokens() > 0 && left(job) < room(&job.spec) * LEAST_PERCENT / 100
+pub fn is_full(spec: &JobSpec, conversation: &Conversation) -> bool {
+    conversation.epoch.unanswered_tokens() > 0 && left(spec, conversation) < room(spec) * LEAST_PERCENT / 100
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::bounds::{fixed_tokens, room};
 use crate::job::{
+    conversation::Conversation,
     event::EpochCause,
     instructions::{CompactionPolicy, SummaryBy},
     spec::JobSpec,
@@ -19,43 +20,42 @@ const FITTING_PROMPT_PERCENT: u64 = 60;
 /// What a message costs beside its text, in tokens.
 pub(crate) const FRAME: u64 = 4;
 
-/// Estimated tokens of the next prompt, as counted here.
-pub fn local_tokens(job: &Job) -> u64 {
-    fixed(job) + job.history().tokens()
+/// Estimated tokens of the next prompt of a conversation, as counted here.
+pub fn local_tokens(conversation: &Conversation) -> u64 {
+    fixed(conversation) + conversation.epoch.tokens()
 }
 
 /// Estimated tokens of what stands before the first message of a history.
-fn fixed(job: &Job) -> u64 {
-    fixed_tokens(job.tools(), job.system_prompt())
+fn fixed(conversation: &Conversation) -> u64 {
+    fixed_tokens(conversation.tools, &conversation.system_prompt)
 }
 
 /// The provider's count of the last prompt, and the estimate of the same one, where the count can be one.
-fn counted(job: &Job) -> Option<(u64, u64)> {
+fn counted(conversation: &Conversation) -> Option<(u64, u64)> {
     // A count far from the estimate is no count of this prompt (some servers report only what wasn't cached).
-    let counted = job.helper.as_ref().map_or(job.totals.counted, |helper| helper.counted);
-    counted.filter(|(counted, local)| *counted > local / 2 && *local > counted / 4)
+    conversation.counted.filter(|(counted, local)| *counted > local / 2 && *local > counted / 4)
 }
 
 /// A number of the provider's tokens as it would be counted here: its last count corrects the estimate.
-fn as_local(job: &Job, tokens: u64) -> u64 {
-    counted(job).map_or(tokens, |(counted, local)| tokens * local / counted.max(1))
+fn as_local(conversation: &Conversation, tokens: u64) -> u64 {
+    counted(conversation).map_or(tokens, |(counted, local)| tokens * local / counted.max(1))
 }
 
 /// The next prompt's tokens as the provider would count them.
-pub(crate) fn counted_tokens(job: &Job) -> u64 {
-    let tokens = local_tokens(job);
-    counted(job).map_or(tokens, |(counted, local)| tokens * counted / local.max(1))
+pub(crate) fn counted_tokens(conversation: &Conversation) -> u64 {
+    let tokens = local_tokens(conversation);
+    counted(conversation).map_or(tokens, |(counted, local)| tokens * counted / local.max(1))
 }
 
 /// The room as the provider counts it, where it counts more than is estimated here: an opening has to fit there too.
-pub(crate) fn counted_room(job: &Job) -> u64 {
-    as_local(job, job.spec.budget_tokens).saturating_sub(fixed(job)).min(room(&job.spec))
+pub(crate) fn counted_room(spec: &JobSpec, conversation: &Conversation) -> u64 {
+    as_local(conversation, spec.budget_tokens).saturating_sub(fixed(conversation)).min(room(spec))
 }
 
 /// Whether the epoch can take `more` tokens before it is full. With nothing in it but the opening it is as small as it gets.
-pub(crate) fn has_room(job: &Job, more: u64) -> bool {
-    let most = as_local(job, job.spec.budget_tokens) * FULL_PERCENT / 100;
-    job.history().conversation_tokens() == 0 || local_tokens(job) + more <= most
+pub(crate) fn has_room(spec: &JobSpec, conversation: &Conversation, more: u64) -> bool {
+    let most = as_local(conversation, spec.budget_tokens) * FULL_PERCENT / 100;
+    conversation.epoch.conversation_tokens() == 0 || local_tokens(conversation) + more <= most
 }
 
 /// Whether the job's documents leave so much of the room that it needs no division: neither small phases nor compactions.
@@ -79,22 +79,23 @@ pub(crate) enum Compaction {
     Due(EpochCause),
 }
 
-/// What the state of the epoch calls for.
+/// What the state of the job's own epoch calls for.
 pub(crate) fn owed(job: &Job) -> Compaction {
-    if job.epoch.number == 0 {
+    let own = &job.own;
+    if own.epoch.number == 0 {
         return Compaction::Due(EpochCause::Begun);
     }
     if let Some(cause) = job.compaction.forced {
         return Compaction::Due(cause);
     }
-    if !has_room(job, 0) {
+    if !has_room(&job.spec, own, 0) {
         return Compaction::Due(EpochCause::Full);
     }
     // A phase that ended in the reply in which it began is planned on first.
     if !job.is_executing() {
         return Compaction::None;
     }
-    let (tokens, budget) = (local_tokens(job), as_local(job, job.spec.budget_tokens));
+    let (tokens, budget) = (local_tokens(own), as_local(own, job.spec.budget_tokens));
     let fits = fits(&job.spec);
     if job.compaction.phase_ended {
         let asks = job.spec.instructions.context.summary == SummaryBy::Model && !job.is_review();
@@ -104,7 +105,7 @@ pub(crate) fn owed(job: &Job) -> Compaction {
             false => Compaction::Due(EpochCause::PhaseEnded),
         };
     }
-    let is_long = job.epoch.conversation_tokens() > room(&job.spec) * LONG_PERCENT / 100;
+    let is_long = own.epoch.conversation_tokens() > room(&job.spec) * LONG_PERCENT / 100;
     if job.compaction.todo_ended && !fits && is_long && !job.is_bootstrap() {
         return Compaction::Due(EpochCause::TodoEnded);
     }

@@ -3,13 +3,14 @@
 
 use super::tools::ToolList;
 use crate::{
-    job::{digest::RunningSha256, epoch::hash_message, state::Job},
+    job::{conversation::Conversation, digest::RunningSha256, epoch::hash_message},
     message::Prompt,
 };
 
-/// The prompt of the next model call.
-pub fn prompt(job: &Job) -> Prompt {
-    Prompt { tools: ToolList::of(job.tools()).specs.clone(), messages: job.history().messages().to_vec() }
+/// The prompt of the next model call of a conversation.
+pub fn prompt(conversation: &Conversation) -> Prompt {
+    let messages = conversation.epoch.messages().to_vec();
+    Prompt { tools: ToolList::of(conversation.tools).specs.clone(), messages }
 }
 
 /// The system prompt of a helper's conversation.

@@ -4,7 +4,7 @@ use super::{bounds, opening::runner_mark};
 use crate::{
     amount::grouped,
     job::{
-        helper::{Helper, HelperRole},
+        conversation::{Conversation, HelperRole},
         instructions::Deliverable,
         part::Part,
         second_reading::ReadUnit,
@@ -20,7 +20,7 @@ const SCHEMA_PERCENT: u64 = 5;
 const DOCUMENTS_PERCENT: u64 = 5;
 
 /// The parts of a helper's opening. `task` is what was delegated to it; other helpers have the job's.
-pub(crate) fn parts(job: &Job, helper: &Helper, task: &str) -> Vec<Part> {
+pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
     let room = bounds::room(&job.spec);
     let whole = || bounded(job.instructions.trim(), room * TASK_PERCENT / 100, INSTRUCTIONS_FILE);
     let mut parts = vec![format!(
@@ -28,7 +28,9 @@ pub(crate) fn parts(job: &Job, helper: &Helper, task: &str) -> Vec<Part> {
         runner_mark(job)
     )];
     match &helper.role {
-        HelperRole::Delegate { agent } => {
+        // The job's own has another opening.
+        None => {}
+        Some(HelperRole::Delegate { agent }) => {
             let agent = job.spec.instructions.agents.get(agent);
             let prompt = agent.map(|agent| agent.prompt.trim()).unwrap_or_default();
             let writes = helper.tools.iter().any(|tool| tool.family() == crate::job::call::Family::Writing);
@@ -43,7 +45,7 @@ pub(crate) fn parts(job: &Job, helper: &Helper, task: &str) -> Vec<Part> {
             parts.push(format!("\n\n## Task\n{}", bounded(task, room * TASK_PERCENT / 100, "the journal")));
             parts.push(documents(job));
         }
-        HelperRole::SecondReader { units } => {
+        Some(HelperRole::SecondReader { units }) => {
             let deliverable = second_list(job);
             let path = deliverable.map(|found| found.path.as_str()).unwrap_or_default();
             let listed: Vec<String> = units.iter().map(|unit| format!("- {}", unit_told(unit))).collect();
@@ -60,7 +62,7 @@ pub(crate) fn parts(job: &Job, helper: &Helper, task: &str) -> Vec<Part> {
             }
             parts.push(format!("\n\n## The task as the other reader was given it\n{}", whole()));
         }
-        HelperRole::Verifier { .. } => {
+        Some(HelperRole::Verifier { .. }) => {
             let rubric = job.spec.instructions.verify.as_ref().map(|verify| verify.rubric.trim()).unwrap_or_default();
             parts.push(include_str!("../../../../instructions/runner/verifier.md").trim().to_owned());
             parts.push(format!("\n\n## The rubric\n{}", bounded(rubric, room * PROMPT_PERCENT / 100, "assets/")));

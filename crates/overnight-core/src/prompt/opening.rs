@@ -84,7 +84,7 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
         parts.push(format!("\n\n## This phase so far\n{}", newest_lines(&done, FILE_SHARE * unit)));
     }
     let used: u64 = parts.iter().map(|part| estimate(part)).sum();
-    let so_far = words_on(job.epoch.messages());
+    let so_far = words_on(job.own.epoch.messages());
     if !so_far.is_empty() && !matches!(cause, EpochCause::PhaseEnded | EpochCause::TodoEnded | EpochCause::Begun) {
         let left = most.saturating_sub(used + of_results + of_last + 40);
         parts.push(format!("\n\n## This task so far\n{}", last_lines(&so_far, left.min(unit * SHARES))));
@@ -93,7 +93,7 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + of_last;
     parts.extend([format!("\n\n{line}\n"), board]);
     let opening = parts.into_iter().map(Part::from).collect();
-    Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening, tokens }
+    Event::EpochOpened { conversation: 0, number: job.own.epoch.number + 1, cause, opening, tokens }
 }
 
 /// The completed todos of the phase that is worked, with their outcomes.
@@ -109,7 +109,7 @@ fn done_in_phase(job: &Job) -> Vec<String> {
 /// Results that the model has not answered to, whole, each in a part of its own; those beyond `tokens` are counted.
 fn unanswered(job: &Job, tokens: u64) -> Vec<String> {
     let (mut parts, mut left, mut hidden) = (Vec::new(), tokens, 0);
-    for result in job.epoch.unanswered() {
+    for result in job.own.epoch.unanswered() {
         let arguments = bounded(&result.arguments.to_string(), 60, "the journal").replace('\n', " ");
         let head = format!("\n\n### {}({arguments})\n", result.name);
         match left.checked_sub(estimate(&head) + estimate(&result.text)) {

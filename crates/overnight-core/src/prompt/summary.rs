@@ -100,7 +100,7 @@ fn current_state(job: &Job) -> String {
         text,
         "- documents: {}, {} of their text shown",
         job.spec.documents.len(),
-        percent(job.coverage.total(&job.spec.documents))
+        percent(job.own.coverage.total(&job.spec.documents))
     );
     let issues: Vec<String> = job
         .past

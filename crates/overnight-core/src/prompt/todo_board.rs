@@ -223,14 +223,14 @@ fn reminders(job: &Job) -> Vec<String> {
     {
         reminders.push(format!("The next phase has not begun: {owed}, and go on with its first task."));
     }
-    if job.phase.effort.silent && job.progress == Progress::Executing {
+    if job.own.effort.silent && job.progress == Progress::Executing {
         let number = job.phase.todos.current().map_or(0, |todo| job.phase.todos.number_of(todo.id));
         reminders.push(format!(
             "Your last reply called no tool. Continue with task {number}, or call todo_complete() if it is done."
         ));
     }
     // Of a phase that has ended, nothing is to be mended.
-    reminders.extend(job.phase.effort.reminder().filter(|_| job.progress == Progress::Executing));
+    reminders.extend(job.own.effort.reminder().filter(|_| job.progress == Progress::Executing));
     reminders
 }
 

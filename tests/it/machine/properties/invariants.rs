@@ -2,6 +2,7 @@
 
 use overnight_core::{
     job::{
+        conversation::Conversation,
         event::{BoardKind, Decision, EpochCause, Event, PhaseKind, Why},
         instructions::Review,
         plan::Plan,
@@ -71,10 +72,8 @@ impl Ledger {
             self.ends(before, event);
             self.epochs(before, event);
         }
-        let helpers = after.helper.as_ref().map(|helper| (helper.number, &helper.calls));
         for (conversation, open) in &self.open_calls {
-            let calls = helpers.filter(|(number, _)| number == conversation).map(|(_, calls)| calls);
-            let calls = if *conversation == 0 { Some(&after.calls) } else { calls };
+            let calls = after.conversation(*conversation).map(|one| &one.calls);
             let pending = calls.map(|calls| calls.pending.iter().map(|call| &call.said.id).collect::<Vec<_>>());
             let open: Vec<&String> = open.iter().map(|(id, _)| id).collect();
             assert_eq!(pending.unwrap_or_default(), open, "every tool call of {conversation} gets exactly one result");
@@ -272,7 +271,7 @@ impl Ledger {
                 assert_eq!(counted, left_out > 0, "{whole} of {} results:\n{}", self.unanswered.len(), texts.concat());
             }
             Event::BoardShown { conversation: 0, board, kind, .. } => {
-                let stands = before.epoch.board();
+                let stands = before.own.epoch.board();
                 assert_ne!(board.as_deref(), stands, "the board stands in the epoch already, or there is none");
                 let is_digest = *kind == BoardKind::Digest;
                 assert!(is_digest || board.as_deref().or(stands) == Some(&*todo_board::render(before)), "an old board");
@@ -297,7 +296,7 @@ impl Ledger {
             }
             [Event::ModelReplied { calls, .. }, ..] => {
                 // What a helper was asked in the middle of goes on behind its end.
-                let waiting = before.helper.as_ref().map_or(0, |_| before.calls.pending.len());
+                let waiting = before.conversations().map(|one| one.calls.pending.len()).sum::<usize>();
                 self.since = (calls.len() + waiting, 0);
                 self.planned += u32::from(before.planning().is_some());
             }
@@ -324,21 +323,20 @@ impl Ledger {
 }
 
 /// The budget as it would be counted here, by the ratio that the last reply showed.
-pub(crate) fn local_budget(job: &Job) -> u64 {
+pub(crate) fn local_budget(job: &Job, of: &Conversation) -> u64 {
     let budget = job.spec.budget_tokens;
-    let counted = job.helper.as_ref().map_or(job.totals.counted, |helper| helper.counted);
-    counted.map_or(budget, |(counted, local)| budget * local / counted)
+    of.counted.map_or(budget, |(counted, local)| budget * local / counted)
 }
 
 /// A prompt that is about to be sent has room: an opening with nothing behind it in half of what there is, any other
 /// prompt in 70 % of the budget, as the provider counts. Nothing of it is left uncounted.
-pub(crate) fn has_room(job: &Job) {
-    let (tokens, budget) = (local_tokens(job), local_budget(job));
-    let history = job.history();
+pub(crate) fn has_room(job: &Job, of: &Conversation) {
+    let (tokens, budget) = (local_tokens(of), local_budget(job, of));
+    let history = &of.epoch;
     if history.conversation_tokens() > 0 {
         assert!(tokens * 100 <= budget * 70, "an epoch ends at 70 %, {tokens} of {budget} are sent");
     } else {
-        let fixed = fixed_tokens(job.tools(), job.system_prompt());
+        let fixed = fixed_tokens(of.tools, &of.system_prompt);
         let most = fixed + (budget.saturating_sub(fixed) / 2).max(LEAST_OPENING);
         assert!(tokens <= most, "{tokens} of {budget} tokens in an opening");
     }
@@ -392,7 +390,7 @@ fn limits(before: &Job, decision: &Decision) {
     assert!(limits.tokens.is_none_or(|most| spent.tokens() < most));
     assert!(limits.cost_usd.is_none_or(|most| spent.cost_usd < most));
     assert!(limits.wall_clock_ms.is_none_or(|most| before.totals.worked_ms < most));
-    if before.helper.is_some() {
+    if !before.helpers.is_empty() {
         return;
     }
     let turns = before.phase.spent.turns - before.phase.helper_turns;
@@ -400,6 +398,6 @@ fn limits(before: &Job, decision: &Decision) {
         assert!(turns < BOOTSTRAP_TURNS, "{turns} turns in the bootstrap");
     } else if before.progress == Progress::Executing {
         assert!(turns < limits.turns_per_phase, "{turns} turns in the phase");
-        assert!(before.phase.effort.turns < limits.turns_per_todo, "{} turns on a todo", before.phase.effort.turns);
+        assert!(before.own.effort.turns < limits.turns_per_todo, "{} turns on a todo", before.own.effort.turns);
     }
 }

@@ -17,7 +17,7 @@ use overnight_core::{
         record::HoldReason,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, Status},
     },
-    machine::effect::{Command, Effect, EffectResult},
+    machine::effect::{Command, Effect, EffectResult, Outcome},
     message::{Reply, Stop},
     prompt::bounds,
 };
@@ -185,6 +185,8 @@ impl Settings {
         let mut world = World::of(spec);
         world.counted_percent = self.counted_percent;
         world.cost_usd = self.cost_usd;
+        // Helpers end in any order.
+        world.order = if self.is_helped { self.page_percent } else { 0 };
         world.page_letters = usize::try_from(read * 4 * self.page_percent / 100).unwrap();
         let mut ledger = Ledger::default();
         world.invariant = Some(Box::new(move |before, decision, after| ledger.book(before, decision, after)));
@@ -215,9 +217,9 @@ pub(crate) fn play(settings: &Settings, night: &[Happening]) -> World {
                     go_on(&mut world, u64::from(bothers) * 5);
                     world.play([]);
                 }
-                if world.job.next() == Effect::Model {
+                if world.asks() {
                     world.fates = fates.iter().copied().collect();
-                    let reply = said.reply(&world.job);
+                    let reply = said.reply(&world.job, world.at_work());
                     world.replies.push_back(reply);
                     world.step();
                 }
@@ -259,16 +261,16 @@ impl What {
             }
             Self::ModelFails => {
                 world.play([]);
-                if world.job.next() == Effect::Model {
+                if world.asks() {
                     world.model_fails("the key is not accepted");
                 }
                 return;
             }
             Self::TooLong => {
                 world.play([]);
-                if world.job.next() == Effect::Model {
+                if world.asks() {
                     let failure = Failure::new(FailureKind::ContextLength, "the prompt is too long");
-                    world.answer_with(EffectResult::AttemptFailed { failure, wait_ms: 0 });
+                    world.answer_with(Outcome::Failed { failure, wait_ms: 0 });
                 }
                 return;
             }
@@ -328,7 +330,7 @@ impl What {
 
 /// A person edits a file, at a moment when no tool is at it.
 fn edit(world: &mut World, path: &str, text: Option<String>) {
-    if world.job.present_calls().prepared.is_some() || !world.job.writes.is_empty() {
+    if world.job.conversations().any(|one| one.calls.prepared.is_some()) || !world.job.writes.is_empty() {
         return;
     }
     match text {
@@ -340,7 +342,7 @@ fn edit(world: &mut World, path: &str, text: Option<String>) {
 /// What a person has edited is told when the job is taken up; a plan that can't be read is put back first.
 fn tell_edits(world: &mut World) {
     let job = &world.job;
-    if job.ended().is_some() || job.present_calls().prepared.is_some() || !job.writes.is_empty() {
+    if job.ended().is_some() || job.conversations().any(|one| one.calls.prepared.is_some()) || !job.writes.is_empty() {
         return;
     }
     let memory = world.files.get(MEMORY_FILE).cloned();
@@ -370,16 +372,15 @@ fn tell_edits(world: &mut World) {
 fn rests(world: &World) {
     let job = &world.job;
     if job.is_running() {
-        assert_eq!(job.next(), Effect::Model, "it waits for nothing but the model");
+        assert!(job.owed().iter().any(|owed| owed.effect == Effect::Model), "it waits for the model");
         return;
     }
-    assert_eq!(job.next(), Effect::Nothing);
+    assert_eq!(job.owed(), []);
     let at = moment(world.clock_ms);
     let reply = Reply { stop: Stop::Done, ..say([done("late")]) };
     for late in [
         EffectResult::Now,
         EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() },
-        EffectResult::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 },
         EffectResult::Prepared(
             PreparedWrite { before: None, after: String::new(), records: None, mended: Vec::new() },
             None,
@@ -397,11 +398,12 @@ fn rests(world: &World) {
             lists: None,
         },
     ] {
-        // A job that is held because its server is down has the server probed.
-        if job.is_out() && matches!(late, EffectResult::AttemptFailed { .. }) {
-            continue;
-        }
-        assert_eq!(job.decide(at, late.clone()), [], "{late:?} came when nothing was owed");
+        assert_eq!(job.decide(at, world.next_id(), Outcome::Done(late.clone())), [], "{late:?} came late");
+    }
+    // A job that is held because its server is down has the server probed.
+    if !job.is_out() {
+        let late = Outcome::Failed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 };
+        assert_eq!(job.decide(at, world.next_id(), late), [], "a failure came when nothing was owed");
     }
     if job.ended().is_some() {
         // What people say of a result is told in `endings.rs`; a job without one takes nothing of it.
@@ -415,7 +417,7 @@ fn rests(world: &World) {
             Command::Edited { plan: None, memory: Some("late".to_owned()) },
             Command::Open { version: String::new(), model: String::new(), torn_bytes: None },
         ]) {
-            assert_eq!(job.decide(at, EffectResult::Command(command.clone())), [], "{command:?} after the end");
+            assert_eq!(job.command(at, command.clone()), [], "{command:?} after the end");
         }
     }
 }

@@ -8,7 +8,7 @@ use overnight_core::{
         record::HoldReason,
         state::{Job, MEMORY_FILE, PLAN_FILE},
     },
-    machine::effect::{Command, Effect, EffectResult},
+    machine::effect::{Command, EffectResult, Outcome},
     message::Reply,
     prompt::{bounds::room, compose},
     tokens::estimate,
@@ -38,7 +38,7 @@ fn an_answer_that_comes_when_nothing_is_owed_means_nothing() {
     let late = |world: &World| {
         let reply = Reply { ..say([done("late")]) };
         [EffectResult::Now, EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() }]
-            .map(|answer| world.job.decide(moment(0), answer))
+            .map(|answer| world.job.decide(moment(0), world.next_id(), Outcome::Done(answer)))
     };
     assert_eq!(late(&world), [Vec::new(), Vec::new()]);
     world.command(Command::Cancel);
@@ -72,7 +72,7 @@ fn arguments_of_any_depth_can_be_read_again_from_the_journal() {
         let deep = (0..depth).fold(json!({}), |inner, _| json!({ "path": inner }));
         world.in_phase_one().play([say([call("read_file", deep)]), say([done("x")])]);
         let job = again(&world);
-        assert_eq!(compose::prompt(&job), compose::prompt(&world.job));
+        assert_eq!(compose::prompt(&job.own), compose::prompt(&world.job.own));
     }
 }
 
@@ -139,7 +139,7 @@ fn an_opening_is_sent_however_much_the_provider_counts() {
     let mut world = World::with("context: { budget_tokens: 8000 }\n");
     world.counted_percent = 350;
     world.in_phase_one().play((1..5).map(|line| say([read_document("north.md", line, line)])));
-    assert_eq!(world.job.next(), Effect::Model);
+    assert!(world.asks());
     assert_eq!(world.count(|event| matches!(event, Event::EpochOpened { cause: EpochCause::Full, .. })), 5);
 }
 

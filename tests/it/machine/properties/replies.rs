@@ -1,8 +1,9 @@
 //! Replies as data, so that a failing case can be read: what an able model says at the step it is at, mixed with nonsense.
 
 use crate::machine::world::*;
+use overnight_core::job::conversation::Conversation;
 use overnight_core::{
-    job::helper::HelperRole,
+    job::conversation::HelperRole,
     job::state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
     message::{Reply, Stop, ToolCall},
 };
@@ -72,9 +73,9 @@ pub(crate) fn plan_text(kind: u8) -> String {
 
 impl Call {
     /// The calls of a reply at this state.
-    fn spoken(&self, job: &Job) -> Vec<ToolCall> {
+    fn spoken(&self, job: &Job, asked: &Conversation) -> Vec<ToolCall> {
         vec![match self {
-            Self::Able(count, letters) => return able(job, *count, *letters),
+            Self::Able(count, letters) => return able(job, asked, *count, *letters),
             Self::Done => done("checked"),
             Self::Delegate(writes) => {
                 let agent = if *writes { "writer" } else { "checker" };
@@ -130,9 +131,9 @@ impl Call {
 }
 
 /// What a model that understands its step does there: all that is owed, and work behind it.
-fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
+fn able(job: &Job, asked: &Conversation, count: u32, letters: usize) -> Vec<ToolCall> {
     let turn = job.totals.spent.turns;
-    match job.helper.as_ref().map(|helper| &helper.role) {
+    match &asked.role {
         Some(HelperRole::Verifier { .. }) if letters.is_multiple_of(3) => {
             let fault = json!({"text": "A pump is missing.", "document": "north.md", "quote": "All pumps"});
             return vec![call("verdict", json!({"verdict": "reject", "findings": [fault]}))];
@@ -140,7 +141,7 @@ fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
         Some(HelperRole::Verifier { .. }) => return vec![call("verdict", json!({"verdict": "accept"}))],
         Some(_) => {
             let page = read_document("north.md", turn % 40 + 1, turn % 40 + 3);
-            let note = write_file(&format!("helpers/{}/notes.md", job.conversation()), &text(letters));
+            let note = write_file(&format!("helpers/{}/notes.md", asked.number), &text(letters));
             return vec![
                 if turn.is_multiple_of(3) { page } else { note },
                 call("report", json!({"text": text(letters)})),
@@ -201,11 +202,11 @@ fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
 }
 
 impl Said {
-    pub(crate) fn reply(&self, job: &Job) -> Reply {
+    pub(crate) fn reply(&self, job: &Job, asked: &Conversation) -> Reply {
         Reply {
             text: "word ".repeat(self.words),
             stop: self.stop,
-            ..say(self.calls.iter().flat_map(|call| call.spoken(job)))
+            ..say(self.calls.iter().flat_map(|call| call.spoken(job, asked)))
         }
     }
 }

@@ -5,7 +5,6 @@ use super::{
     wire,
 };
 use crate::support::property;
-use overnight_core::machine::effect::Effect;
 use proptest::prelude::*;
 
 proptest! {
@@ -20,7 +19,7 @@ proptest! {
         let turns = world.job.totals.spent.turns;
         prop_assert!(turns <= world.job.limits.turns);
         if world.job.is_running() {
-            prop_assert_eq!(world.job.next(), Effect::Model);
+            prop_assert!(world.asks());
             prop_assert!(turns < world.job.limits.turns, "{} turns, and it still runs", turns);
         }
     }

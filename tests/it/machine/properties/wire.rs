@@ -2,13 +2,14 @@
 
 use super::invariants::has_room;
 use crate::machine::world::*;
+use overnight_core::job::conversation::Conversation;
 use overnight_core::{
     job::{
         digest::sha256,
         event::{Decision, Event},
         state::Job,
     },
-    machine::effect::Effect,
+    machine::effect::{Effect, Owed},
     message::{Message, Prompt},
     prompt::compose,
 };
@@ -25,15 +26,17 @@ pub(crate) fn check(world: &World) {
             job = Job::begin(&decision);
             continue;
         };
-        if let Some(Event::ModelReplied { prompt_sha256, turn, .. }) = decision.events.first() {
-            let prompt = compose::prompt(job);
+        if let Some(Event::ModelReplied { conversation, prompt_sha256, turn, .. }) = decision.events.first() {
+            let prompt = compose::prompt(job.conversation(*conversation).unwrap());
             assert_eq!(&compose::prompt_sha256(&prompt), prompt_sha256, "the prompt of turn {turn}");
         }
         job.apply_all(&decision);
-        if job.next() == Effect::Model {
-            let number = job.conversation();
-            let before = last.remove(&number);
-            last.insert(number, asked(job, before));
+        for Owed { id, effect } in job.owed() {
+            if effect == Effect::Model {
+                let number = id.conversation;
+                let before = last.remove(&number);
+                last.insert(number, asked(job, job.conversation(number).unwrap(), before));
+            }
         }
         for event in &decision.events {
             // What was too large for the conversation is still there, whole.
@@ -47,8 +50,8 @@ pub(crate) fn check(world: &World) {
     }
     let job = job.unwrap();
     assert_eq!(format!("{job:#?}"), format!("{:#?}", world.job), "the state that the stored facts say");
-    assert_eq!(compose::prompt(&job), compose::prompt(&world.job));
-    assert_eq!(job.next(), world.job.next());
+    assert_eq!(compose::prompt(&job.own), compose::prompt(&world.job.own));
+    assert_eq!(job.owed(), world.job.owed());
 }
 
 /// An event as it comes back from the journal.
@@ -64,23 +67,23 @@ fn stored(event: &Event) -> Event {
 
 /// The prompt that the model is about to be asked with, whether or not a reply comes: tools and system prompt are those of
 /// the whole job, and of what the same epoch has sent before nothing has changed. Gives the epoch's number with it.
-fn asked(job: &Job, last: Option<(u32, Prompt)>) -> (u32, Prompt) {
-    has_room(job);
-    let prompt = compose::prompt(job);
-    assert_eq!(*prompt.messages[0], Message::System { text: job.system_prompt().to_owned() });
-    if let Some(board) = job.history().board().filter(|_| job.helper.is_none()) {
+fn asked(job: &Job, of: &Conversation, last: Option<(u32, Prompt)>) -> (u32, Prompt) {
+    has_room(job, of);
+    let prompt = compose::prompt(of);
+    assert_eq!(*prompt.messages[0], Message::System { text: of.system_prompt.clone() });
+    if let Some(board) = of.epoch.board().filter(|_| of.is_own()) {
         assert!(show(&prompt).contains(board), "the newest board is not in the epoch:\n{board}");
     }
     if let Some((epoch, last)) = last {
         assert!(last.tools == prompt.tools, "the tools never change during a job");
         assert_eq!(last.messages[0], prompt.messages[0], "the system prompt never changes");
-        if epoch == job.history().number {
+        if epoch == of.epoch.number {
             let before = prompt.messages.get(..last.messages.len());
             assert_eq!(before, Some(&last.messages[..]), "an epoch only grows");
         } else {
-            assert_eq!(job.history().number, epoch + 1, "an epoch was opened and nothing sent in it");
+            assert_eq!(of.epoch.number, epoch + 1, "an epoch was opened and nothing sent in it");
             assert_eq!(prompt.messages.len(), 2, "an epoch begins with its opening");
         }
     }
-    (job.history().number, prompt)
+    (of.epoch.number, prompt)
 }

@@ -193,7 +193,13 @@ async fn before(wire: &mut Wire, format: Format, mishap: Option<Mishap>, tokens:
 
 async fn said(format: Format, asked: &Asked, body: &Value, shared: &Shared) -> Result<Said, String> {
     let number = shared.replies.fetch_add(1, Ordering::Relaxed) + 1;
-    let request = Request { prompt: &asked.prompt, turn: number, received: &AtomicU64::new(0) };
+    let request = Request {
+        prompt: &asked.prompt,
+        turn: number,
+        conversation: 0,
+        turn_of_conversation: number,
+        received: &AtomicU64::new(0),
+    };
     let reply: Reply = shared.setup.model.reply(request).await.map_err(|failure| failure.to_string())?;
     let prefix = if format == Format::Anthropic { "toolu" } else { "call" };
     let calls = reply.calls.into_iter().map(|call| Called {

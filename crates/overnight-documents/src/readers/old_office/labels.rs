@@ -145,9 +145,9 @@ fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
     Some(Labels { paragraphs, formulas })
 }
 
-type Run = (u32, u32, ListWords, u16);
+type LabelRun = (u32, u32, ListWords, u16);
 
-fn words_at(runs: &[Run], place: u32) -> Option<(ListWords, u16)> {
+fn words_at(runs: &[LabelRun], place: u32) -> Option<(ListWords, u16)> {
     let at = runs.partition_point(|(start, ..)| *start <= place).checked_sub(1)?;
     let (_, end, words, style) = runs.get(at)?;
     (place < *end).then_some((*words, *style))
@@ -206,7 +206,7 @@ impl Places<'_> {
     }
 
     /// What is said of paragraphs by themselves, by their places in the file, and their styles.
-    fn runs(&self) -> Option<Vec<Run>> {
+    fn runs(&self) -> Option<Vec<LabelRun>> {
         const ENTRY: usize = 13;
         let pages = self.part(13)?;
         let count = pages.len().checked_sub(4)? / 8;

@@ -1,13 +1,27 @@
-//! Helpers: conversations beside the job's own, one at a time. Each has a task, a fresh history, fewer tools, and bounds of its
-//! own, so that whatever one does costs nothing but itself. Its turns are decisions of the same journal.
+//! Conversations: the job's own, which is number 0, and those of helpers beside it. Each has a history, the calls of its present
+//! reply, tools, and bounds of its own, so that whatever a helper does costs nothing but itself. Several helpers may be at work
+//! at once; the job's own conversation waits for them. The turns of all are decisions of one journal.
 
 use super::{
-    call::ToolSet, coverage::Coverage, effort::Effort, epoch::Epoch, instructions::Instructions, models::ModelRoles,
-    reply_calls::ReplyCalls, second_reading::ReadUnit, spec::JobSpec, state::Job,
+    call::{ControlCall, ParsedCall, PendingCall, ToolSet},
+    coverage::Coverage,
+    effort::Effort,
+    epoch::Epoch,
+    failure::Attempts,
+    instructions::Instructions,
+    models::ModelRoles,
+    reply_calls::ReplyCalls,
+    second_reading::ReadUnit,
+    spec::JobSpec,
+    state::Job,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// The number of the job's own conversation.
+pub const OWN: u32 = 0;
+/// Helpers of one job that may be at work at once, and model calls that may be in flight.
+pub const MOST_AT_WORK: usize = 4;
 /// Turns of one helper.
 pub const MOST_TURNS: u64 = 40;
 /// Times that a helper is told what its work still lacks before it ends without it.
@@ -96,61 +110,85 @@ impl HelperEnd {
     }
 }
 
-/// A helper at work.
+/// One history with a model, and what belongs to it.
 #[derive(Clone, Debug)]
-pub struct Helper {
-    /// The number of its conversation, from 1.
+pub struct Conversation {
+    /// Unique in the job: [`OWN`], and from 1 those of helpers.
     pub number: u32,
-    /// What it is for.
-    pub role: HelperRole,
-    /// Those that it may call.
+    /// What it is for; none: it is the job's own.
+    pub role: Option<HelperRole>,
+    /// The call of the job's own conversation that waits for its end, where one delegated it.
+    pub answers: Option<String>,
+    /// Those that may be called.
     pub tools: ToolSet,
     /// The first message of its history.
     pub system_prompt: String,
-    /// What it is shown.
+    /// What the model is shown: layer 4 is its opening, layer 5 what was said since.
     pub epoch: Epoch,
-    /// Of its present reply.
+    /// Of the present reply.
     pub calls: ReplyCalls,
-    /// Whether that had no call.
-    pub is_silent: bool,
+    /// At the present turn.
+    pub attempts: Attempts,
     /// Its replies so far.
     pub turns: u64,
-    /// The signs of being stuck.
+    /// The signs of being stuck: of the current todo, or of a helper's whole work.
     pub effort: Effort,
-    /// How often it was told what is missing.
+    /// How often a helper was told what is missing.
     pub asked: u32,
-    /// The provider's count of its last prompt, and the local estimate of the same one.
+    /// The provider's count of the last prompt, and the local estimate of the same prompt: their ratio corrects later estimates.
     pub counted: Option<(u64, u64)>,
-    /// What of the documents it was shown.
+    /// What of the documents it was shown; of the job's own, with what its delegates were shown.
     pub coverage: Coverage,
+    /// Facts that belong to it so far: they number its effects.
+    pub facts: u64,
+    /// The number of the last of them among all facts of the job: who waits longest is asked first.
+    pub last_fact: u64,
 }
 
-impl Helper {
-    pub(crate) fn new(number: u32, role: HelperRole, tools: ToolSet, system_prompt: &str) -> Self {
+impl Conversation {
+    pub(crate) fn new(number: u32, role: Option<HelperRole>, tools: ToolSet, system_prompt: &str) -> Self {
         Self {
             number,
             role,
+            answers: None,
             tools,
             system_prompt: system_prompt.to_owned(),
             epoch: Epoch::default(),
             calls: ReplyCalls::default(),
-            is_silent: false,
+            attempts: Attempts::default(),
             turns: 0,
             effort: Effort::default(),
             asked: 0,
             counted: None,
             coverage: Coverage::default(),
+            facts: 0,
+            last_fact: 0,
         }
     }
 
-    /// Where it may write: `helpers/2/`.
+    /// Whether it is the job's own.
+    pub fn is_own(&self) -> bool {
+        self.number == OWN
+    }
+
+    /// Where a helper may write: `helpers/2/`.
     pub fn folder(&self) -> String {
         folder(self.number)
     }
 
-    /// Parts that it was to read and was not shown, as a reader names them; none where it is no reader.
+    /// The model that is named for it; none: the job's own.
+    pub fn named_model<'s>(&self, spec: &'s JobSpec) -> Option<&'s str> {
+        self.role.as_ref().and_then(|role| role.model(spec))
+    }
+
+    /// Whether the job can go on without it when its model is not there: what was delegated to another model than the job's own.
+    pub fn can_be_spared(&self, spec: &JobSpec) -> bool {
+        matches!(self.role, Some(HelperRole::Delegate { .. })) && self.named_model(spec).is_some()
+    }
+
+    /// Parts that it was to read and was not shown, as a reader names them; none where it is no second reader.
     pub fn unread<'u>(&'u self, spec: &'u JobSpec) -> Vec<&'u ReadUnit> {
-        let HelperRole::SecondReader { units } = &self.role else { return Vec::new() };
+        let Some(HelperRole::SecondReader { units }) = &self.role else { return Vec::new() };
         units.iter().filter(|unit| !self.has_read(spec, unit)).collect()
     }
 
@@ -189,54 +227,53 @@ impl Instructions {
     }
 }
 
-/// The conversation that is at work: the helper's, where there is one, else the job's own.
 impl Job {
-    /// Its number; 0 is the job's own.
-    pub fn conversation(&self) -> u32 {
-        self.helper.as_ref().map_or(0, |helper| helper.number)
+    /// All conversations: the job's own, and those of the helpers at work.
+    pub fn conversations(&self) -> impl Iterator<Item = &Conversation> {
+        std::iter::once(&self.own).chain(self.helpers.values())
     }
 
-    /// Its history.
-    pub fn history(&self) -> &Epoch {
-        self.helper.as_ref().map_or(&self.epoch, |helper| &helper.epoch)
+    /// The conversation of that number, where it is not over.
+    pub fn conversation(&self, number: u32) -> Option<&Conversation> {
+        if number == OWN { Some(&self.own) } else { self.helpers.get(&number) }
     }
 
-    /// The calls of its present reply.
-    pub fn present_calls(&self) -> &ReplyCalls {
-        self.helper.as_ref().map_or(&self.calls, |helper| &helper.calls)
+    pub(crate) fn conversation_mut(&mut self, number: u32) -> Option<&mut Conversation> {
+        if number == OWN { Some(&mut self.own) } else { self.helpers.get_mut(&number) }
     }
 
-    /// Its tools.
-    pub fn tools(&self) -> ToolSet {
-        self.helper.as_ref().map_or_else(|| self.spec.instructions.tools_of_job(), |helper| helper.tools)
+    /// The call that is to be done now. The job's own conversation waits for its helpers; only further calls of `delegate` are
+    /// begun beside them.
+    pub fn due_call<'j>(&'j self, conversation: &'j Conversation) -> Option<&'j PendingCall> {
+        let pending = &conversation.calls.pending;
+        if !conversation.is_own() || self.helpers.is_empty() {
+            return pending.front();
+        }
+        if pending.front().is_some_and(|first| self.own.calls.reports.contains_key(&first.said.id)) {
+            return pending.front();
+        }
+        let is_begun = |call: &PendingCall| {
+            let id = &call.said.id;
+            self.own.calls.reports.contains_key(id)
+                || self.helpers.values().any(|helper| helper.answers.as_ref() == Some(id))
+        };
+        let next = pending.iter().find(|call| !is_begun(call))?;
+        // What can't be begun is refused when those before it have their results.
+        let ParsedCall::Control(ControlCall::Delegate(call)) = &next.call else { return None };
+        let is_known = self.spec.instructions.agents.contains_key(call.agent_type.trim());
+        let has_place = self.helpers.len() < MOST_AT_WORK;
+        (is_known && has_place && pending.front().is_some_and(is_begun)).then_some(next)
     }
 
-    /// Its system prompt.
-    pub fn system_prompt(&self) -> &str {
-        self.helper.as_ref().map_or(&self.spec.system_prompt, |helper| &helper.system_prompt)
+    /// Whether a conversation waits for others.
+    pub fn waits(&self, conversation: &Conversation) -> bool {
+        conversation.is_own() && !self.helpers.is_empty() && self.due_call(conversation).is_none()
     }
 
-    /// What of the documents it was shown.
-    pub fn own_coverage(&self) -> &Coverage {
-        self.helper.as_ref().map_or(&self.coverage, |helper| &helper.coverage)
-    }
-
-    /// The model that is named for it; none: the job's own.
-    pub fn named_model(&self) -> Option<&str> {
-        self.helper.as_ref().and_then(|helper| helper.role.model(&self.spec))
-    }
-
-    /// Whether the job can go on without the helper at work when its model is not there: what was delegated to another model
-    /// than the job's own.
-    pub fn can_spare_helper(&self) -> bool {
-        let is_delegate = matches!(self.helper.as_deref(), Some(Helper { role: HelperRole::Delegate { .. }, .. }));
-        is_delegate && self.named_model().is_some()
-    }
-
-    /// The number of the turn that is to be asked for, as the model counts that is asked: what other models have answered
-    /// is not among its turns.
-    pub fn turn_of_model(&self) -> u64 {
-        match self.named_model() {
+    /// The number of the turn that is to be asked for in a conversation, as the model counts that is asked: what other models
+    /// have answered is not among its turns.
+    pub fn turn_of_model(&self, conversation: &Conversation) -> u64 {
+        match conversation.named_model(&self.spec) {
             Some(model) => self.turns_of_named.get(model).copied().unwrap_or_default() + 1,
             None => self.totals.spent.turns - self.turns_of_named.values().sum::<u64>() + 1,
         }

@@ -1,0 +1,220 @@
+//! Model calls in flight: each in a task of its own, known by the name of its effect, so that several conversations of one job
+//! are answered side by side. A call that is dropped costs nothing but itself: its turn has not happened.
+
+use crate::{
+    failpoint,
+    model::{
+        Failure, FailureKind, Model, Request,
+        endpoint::{Probe, ServerDown},
+    },
+};
+use overnight_core::{
+    machine::effect::EffectId,
+    message::{Prompt, Reply, Usage},
+};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::task::{AbortHandle, Id, JoinSet};
+
+/// How a model call ended.
+#[derive(Debug)]
+pub(super) enum CallOutcome {
+    Replied(Box<Reply>),
+    Failed(Failure),
+    /// The server turned out to be down while the call waited for its turn.
+    Down,
+}
+
+/// What a call may take: as expected, and what it costs, where the price is known; and at worst, with as long a reply as there
+/// may be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CallSize {
+    pub(super) tokens: Usage,
+    pub(super) usd: Option<f64>,
+    pub(super) worst_usd: Option<f64>,
+}
+
+impl CallSize {
+    /// Both together; the price of those whose price is known.
+    pub(super) fn and(self, other: Self) -> Self {
+        let sum = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or_default() + other.unwrap_or_default()),
+        };
+        let input = self.tokens.input + other.tokens.input;
+        let output = self.tokens.output + other.tokens.output;
+        Self {
+            tokens: Usage { input, output, ..Usage::default() },
+            usd: sum(self.usd, other.usd),
+            worst_usd: sum(self.worst_usd, other.worst_usd),
+        }
+    }
+}
+
+/// A model call as it is begun.
+#[derive(Debug)]
+pub(super) struct NewCall {
+    pub(super) id: EffectId,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) prompt: Prompt,
+    pub(super) prompt_sha256: String,
+    /// The number of the turn, as the model counts that is asked.
+    pub(super) turn: u64,
+    /// The number of the turn in its conversation.
+    pub(super) turn_of_conversation: u64,
+    /// How long it may take, without the time in the queue of its server.
+    pub(super) limit: Duration,
+    pub(super) size: CallSize,
+    pub(super) probe: Option<Probe>,
+}
+
+/// A call that has ended, with the prompt that it was made with.
+#[derive(Debug)]
+pub(super) struct EndedCall {
+    pub(super) id: EffectId,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) prompt_sha256: String,
+    pub(super) outcome: CallOutcome,
+}
+
+/// What is known of a call while it is in flight.
+#[derive(Debug)]
+struct FlyingCall {
+    id: EffectId,
+    task: AbortHandle,
+    model: Arc<dyn Model>,
+    prompt_sha256: String,
+    received: Arc<AtomicU64>,
+    size: CallSize,
+}
+
+/// All calls of one job that are in flight.
+#[derive(Debug, Default)]
+pub(super) struct CallsInFlight {
+    tasks: JoinSet<CallOutcome>,
+    calls: HashMap<Id, FlyingCall>,
+    /// Those that have ended while another was waited for.
+    ended: VecDeque<EndedCall>,
+}
+
+impl CallsInFlight {
+    pub(super) fn len(&self) -> u64 {
+        (self.calls.len() + self.ended.len()) as u64
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.ended.is_empty()
+    }
+
+    pub(super) fn contains(&self, id: EffectId) -> bool {
+        self.calls.values().any(|call| call.id == id) || self.ended.iter().any(|call| call.id == id)
+    }
+
+    /// What all of them may take, together.
+    pub(super) fn size(&self) -> CallSize {
+        self.calls.values().fold(CallSize::default(), |sum, call| sum.and(call.size))
+    }
+
+    /// Gives up the calls of which `is_given_up` says so, by their names and the bytes that have come.
+    pub(super) fn give_up(&mut self, is_given_up: impl Fn(EffectId, u64) -> bool) {
+        self.calls.retain(|_, call| {
+            let is_given_up = is_given_up(call.id, call.received.load(Ordering::Relaxed));
+            if is_given_up {
+                call.task.abort();
+            }
+            !is_given_up
+        });
+        self.ended.retain(|call| !is_given_up(call.id, u64::MAX));
+    }
+
+    /// Begins a call, by way of the queue of its server.
+    pub(super) fn start(&mut self, call: NewCall) {
+        let NewCall { id, model, prompt, prompt_sha256, turn, turn_of_conversation, limit, size, probe } = call;
+        let received = Arc::new(AtomicU64::new(0));
+        failpoint::hit("model.called");
+        let (asked, counted) = (model.clone(), received.clone());
+        let task = self.tasks.spawn(async move {
+            let conversation = id.conversation;
+            let request = Request { prompt: &prompt, turn, conversation, turn_of_conversation, received: &counted };
+            attempt(&*asked, request, size.tokens.input + size.tokens.output, limit, probe).await
+        });
+        self.calls.insert(task.id(), FlyingCall { id, task, model, prompt_sha256, received, size });
+    }
+
+    /// The next call that ends; for ever, where none is in flight.
+    pub(super) async fn next(&mut self) -> EndedCall {
+        match self.ended.pop_front() {
+            Some(ended) => ended,
+            None => self.next_in_flight().await,
+        }
+    }
+
+    /// The end of this call; others that end before are kept for [`Self::next`].
+    pub(super) async fn next_of(&mut self, id: EffectId) -> EndedCall {
+        loop {
+            let ended = self.next_in_flight().await;
+            if ended.id == id {
+                return ended;
+            }
+            self.ended.push_back(ended);
+        }
+    }
+
+    async fn next_in_flight(&mut self) -> EndedCall {
+        loop {
+            let Some(joined) = self.tasks.join_next_with_id().await else {
+                std::future::pending::<()>().await;
+                continue;
+            };
+            match joined {
+                Ok((task, outcome)) => {
+                    if let Some(FlyingCall { id, model, prompt_sha256, .. }) = self.calls.remove(&task) {
+                        return EndedCall { id, model, prompt_sha256, outcome };
+                    }
+                }
+                Err(error) => {
+                    self.calls.remove(&error.id());
+                    if let Ok(panic) = error.try_into_panic() {
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One attempt. The time in the queue is not the model's.
+async fn attempt(
+    model: &dyn Model,
+    request: Request<'_>,
+    tokens: u64,
+    limit: Duration,
+    probe: Option<Probe>,
+) -> CallOutcome {
+    let permit = match model.endpoint() {
+        Some(endpoint) => match endpoint.admit(tokens, probe).await {
+            Ok(permit) => Some(permit),
+            Err(ServerDown) => return CallOutcome::Down,
+        },
+        None => None,
+    };
+    let result = tokio::time::timeout(limit, model.reply(request)).await.unwrap_or_else(|_| {
+        let reason = format!("the model {} did not answer within {} s", model.name(), limit.as_secs());
+        Err(Failure::new(FailureKind::TimedOut, reason))
+    });
+    match (permit, &result) {
+        (Some(permit), Ok(reply)) => permit.answered(reply.usage.input + reply.usage.output),
+        (Some(permit), Err(failure)) => permit.failed(failure),
+        (None, _) => {}
+    }
+    match result {
+        Ok(reply) => CallOutcome::Replied(Box::new(reply)),
+        Err(failure) => CallOutcome::Failed(failure),
+    }
+}
