@@ -10,8 +10,8 @@
 //!     stop: length                # done (default), length, refused
 //!     takes_ms: 2000              # how long the reply takes; default 0
 //! then: stop                      # or: repeat — begin again after the last reply
-//! helpers:                        # replies of helpers by their numbers; then those above are the job's own
-//!   2: [{text: Done.}]
+//! helpers:                        # the replies of helper 1, of helper 2, …; then those above are the job's own
+//!   - [{text: Done.}]
 //! ```
 
 use super::{Failure, Model, ModelError, Request};
@@ -35,7 +35,7 @@ pub struct Scripted {
     /// Turns of one pass through the script.
     turns: u64,
     repeats: bool,
-    helpers: BTreeMap<u32, Vec<ScriptedReply>>,
+    helpers: Vec<Vec<ScriptedReply>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,7 +46,7 @@ struct Script {
     #[serde(default)]
     then: AtEnd,
     #[serde(default)]
-    helpers: BTreeMap<u32, Vec<ScriptedReply>>,
+    helpers: Vec<Vec<ScriptedReply>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -95,7 +95,7 @@ impl Scripted {
         if script.version != 1 {
             return Err(wrong(format!("version {} is not known; this program reads version 1", script.version)));
         }
-        let mut all = script.replies.iter().chain(script.helpers.values().flatten());
+        let mut all = script.replies.iter().chain(script.helpers.iter().flatten());
         if let Some(place) = all.position(|line| line.calls.iter().any(|call| call.len() != 1)) {
             return Err(wrong(format!("reply {}: each call is one tool's name with its arguments", place + 1)));
         }
@@ -125,7 +125,10 @@ impl Scripted {
         match (request.conversation, self.helpers.is_empty()) {
             (_, true) => self.line(request.turn),
             (OWN, false) => self.line(request.turn_of_conversation),
-            (helper, false) => at_place(self.helpers.get(&helper)?, request.turn_of_conversation.checked_sub(1)?),
+            (helper, false) => {
+                let replies = self.helpers.get(usize::try_from(helper).ok()?.checked_sub(1)?)?;
+                at_place(replies, request.turn_of_conversation.checked_sub(1)?)
+            }
         }
     }
 }
