@@ -4,10 +4,11 @@
 #   benches/scale.sh PROGRAM JOBS FOLDER [DATABASE_URL]
 #
 # FOLDER is made, and holds all that is made; without a URL the database is a SQLite file in it. One document a job, worked
-# with the offline model, four at once; WORK_FOR=20m works no longer than that, and the rest stays queued. It runs on Linux only,
+# by the replies of scale/replies.yaml, four at once; WORK_FOR=20m works no longer than that, and the rest stays queued. It runs on Linux only,
 # because it reads /proc.
 set -euo pipefail
 (($# >= 3)) || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+scripted=$(realpath "$(dirname "$0")")/scale
 program=$(realpath "$1") jobs=$2 folder=$3 url=${4:-}
 mkdir -- "$folder" && cd -- "$folder"
 export OVERNIGHT_WORKSPACES=$PWD/workspaces
@@ -53,7 +54,7 @@ measure() { # measure NAME ARGUMENTS…
 
 echo '| step | jobs | time | a job | peak memory | printed |'
 echo '|---|---|---|---|---|---|'
-measure submit submit extract-requirements -d docs --each --batch many --json -q
+measure submit submit "$scripted/requirements.md" --model "scripted:$scripted/replies.yaml" -d docs --each --batch many --json -q
 measure work work --until-empty --concurrency 4 ${WORK_FOR:+--drain-after "$WORK_FOR"} -q
 measure 'report, HTML' report many -o report.html -q
 measure 'report --collect' report many --collect results -o collected.json -q
