@@ -7,6 +7,7 @@
 //! - `iwork`: the previews that documents of Pages, Numbers and Keynote hold
 //! - `data`: JSON, XML, notebooks
 //! - `chart`: the figures that a chart was drawn from
+//! - `equation_field`: formulas that stand in fields of texts
 //! - `inline_text`: runs of text in a line, what is raised or struck in it marked
 //! - `pdf`: PDF
 //! - `mail`: mails, and what is attached to them
@@ -15,6 +16,7 @@ mod chart;
 mod csv;
 mod data;
 mod epub;
+mod equation_field;
 mod flow;
 mod html;
 mod inline_text;

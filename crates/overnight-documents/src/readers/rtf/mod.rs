@@ -2,9 +2,11 @@
 //! because it knows neither code pages, tables, notes nor fields; so the control words are read here.
 //!
 //! - `tokens`: bytes → control words, groups and text; `fonts`: which characters a font's bytes are; `story`: what words
-//!   mean for the text; `blocks`: where paragraphs, rows and notes end; `words`: which groups hold no text; `read`: the whole document
+//!   mean for the text; `blocks`: where paragraphs, rows and notes end; `words`: which groups hold no text;
+//!   `fields`: what fields show; `read`: the whole document
 
 mod blocks;
+mod fields;
 mod fonts;
 mod read;
 mod story;

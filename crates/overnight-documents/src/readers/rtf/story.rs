@@ -2,6 +2,7 @@
 
 use encoding_rs::Encoding;
 
+use super::fields::RtfFields;
 use super::fonts::{FontBytes, FontTable, encoding};
 use super::tokens::RtfToken;
 use super::words::{Destination, OmittedGroup, character, destination};
@@ -69,6 +70,7 @@ pub(super) struct RtfStory {
     /// Bytes and code units that aren't characters yet.
     pub(super) bytes: Vec<u8>,
     pub(super) units: Vec<u16>,
+    fields: RtfFields,
     pub(super) to_skip: usize,
     pub(super) is_first: bool,
     pub(super) is_starred: bool,
@@ -97,6 +99,7 @@ impl RtfStory {
             properties: ParagraphWords::default(),
             bytes: Vec::new(),
             units: Vec::new(),
+            fields: RtfFields::default(),
             to_skip: 0,
             is_first: false,
             is_starred: false,
@@ -175,6 +178,9 @@ impl RtfStory {
             return;
         }
         let Some(group) = self.groups.pop() else { return };
+        if let Some(shown) = self.fields.end_group(self.groups.len()) {
+            self.text(&shown);
+        }
         self.omitted.behind = (self.groups.len() == 1).then_some(0);
         let around = self.group().destination;
         if group.destination == around {
@@ -184,6 +190,7 @@ impl RtfStory {
             Destination::Note => self.end_note(),
             Destination::TextBox => self.end_box(),
             Destination::Styles => self.end_style(),
+            Destination::Instruction => self.fields.end_instruction(self.groups.len()),
             Destination::Body
             | Destination::Skip
             | Destination::Fonts
@@ -198,6 +205,8 @@ impl RtfStory {
         if around == Destination::Skip && found != Destination::Body {
             return;
         }
+        let is_text = matches!(around, Destination::Body | Destination::Note | Destination::TextBox);
+        let found = if found == Destination::Instruction && !is_text { Destination::Skip } else { found };
         match omitted {
             Some(OmittedGroup::Image) => self.omitted.images += 1,
             Some(OmittedGroup::Comment) => self.omitted.comments += 1,
@@ -293,7 +302,10 @@ impl RtfStory {
     }
 
     fn structure(&mut self, word: &str, number: Option<i32>) {
-        if matches!(self.group().destination, Destination::Fonts | Destination::Styles | Destination::ListLabel) {
+        if matches!(
+            self.group().destination,
+            Destination::Fonts | Destination::Styles | Destination::ListLabel | Destination::Instruction
+        ) {
             return;
         }
         match word {
@@ -411,7 +423,9 @@ impl RtfStory {
                 }
             }
             Destination::ListLabel => self.part().label.push_str(text),
+            Destination::Instruction => self.fields.instruct(text),
             Destination::Body | Destination::Note | Destination::TextBox => {
+                self.fields.shown(self.groups.len(), text);
                 if group.is_hidden || group.is_deleted {
                     let count = if group.is_deleted { &mut self.omitted.deletions } else { &mut self.omitted.hidden };
                     *count += u64::from(!text.trim().is_empty());

@@ -33,6 +33,11 @@ fn characters_come_in_every_way_that_they_are_written() {
             "{\\upr{wrong}{\\*\\ud{right}}} and {\\*\\unknown lost}{\\field{\\*\\fldinst HYPERLINK x}{\\fldrslt shown}}",
             "right and shown\n",
         ),
+        (
+            "about {\\field{\\*\\fldinst {EQ \\\\f(\\u945?,{\\b 2})}}{\\fldrslt }} or {\\field{\\*\\fldinst EQ \\\\r(,x)}}.",
+            "about α/2 or √(x).\n",
+        ),
+        ("{\\field{\\*\\fldinst EQ \\\\f(1,2)}{\\fldrslt {\\b a half}}} more", "a half more\n"),
         ("10{\\super 5} x{\\sub 2} {\\strike old} new", "10⁵ x₂ ~~old~~ new\n"),
         ("\\bin5 {{{{{kept", "kept\n"),
         ("{\\b\\*\\cs7 styled} {\\*\\cs7 too}{\\list{\\listname no}}{ \\generator no;}", "styled too\n"),

@@ -12,6 +12,8 @@ pub(super) enum Destination {
     ListLabel,
     Note,
     TextBox,
+    /// What makes a field.
+    Instruction,
     /// Two forms of one text, of which the one marked as Unicode counts.
     TwoForms,
 }
@@ -26,13 +28,14 @@ pub(super) enum OmittedGroup {
 
 /// What the first word of a group makes of it; none where it is only a word.
 pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, Option<OmittedGroup>)> {
-    use Destination::{Body, Fonts, ListLabel, Note, Skip, Styles, TextBox, TwoForms};
+    use Destination::{Body, Fonts, Instruction, ListLabel, Note, Skip, Styles, TextBox, TwoForms};
     let found = match word {
         "fonttbl" => Fonts,
         "stylesheet" => Styles,
         "listtext" | "pntext" => ListLabel,
         "footnote" => Note,
         "shptxt" | "dptxbxtext" => TextBox,
+        "fldinst" => Instruction,
         "upr" => TwoForms,
         "pict" => return Some((Skip, Some(OmittedGroup::Image))),
         "annotation" => return Some((Skip, Some(OmittedGroup::Comment))),
@@ -44,10 +47,10 @@ pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, 
         "cs" => return None,
         "shpinst" | "do" | "shppict" | "ud" | "moMath" | "moMathPara" | "fldrslt" => Body,
         "colortbl" | "info" | "nonshppict" | "shprslt" | "sp" | "xe" | "tc" | "tcn" | "rxe" | "txe"
-        | "nonesttables" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn" | "fldinst" | "pn"
-        | "pnseclvl" | "objdata" | "objclass" | "objname" | "filetbl" | "revtbl" | "private" | "fldtype"
-        | "template" | "listtable" | "listoverridetable" | "list" | "listlevel" | "leveltext" | "levelnumbers"
-        | "listname" | "listoverride" | "generator" => Skip,
+        | "nonesttables" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn" | "pn" | "pnseclvl"
+        | "objdata" | "objclass" | "objname" | "filetbl" | "revtbl" | "private" | "fldtype" | "template"
+        | "listtable" | "listoverridetable" | "list" | "listlevel" | "leveltext" | "levelnumbers" | "listname"
+        | "listoverride" | "generator" => Skip,
         _ => {
             let is_passed_over = is_starred || (word.starts_with('m') && word.ends_with("Pr"));
             return is_passed_over.then_some((Skip, None));

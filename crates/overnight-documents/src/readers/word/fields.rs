@@ -1,6 +1,7 @@
-//! Fields: what makes them, and what they show. A box of a form shows what its data say; where a link leads stands in what
-//! makes it.
+//! Fields: what makes them, and what they show. A box of a form shows what its data say, a formula what makes it; where a link
+//! leads stands in what makes it.
 
+use crate::readers::equation_field::equation;
 use crate::readers::package::{BrokenPart, Xml};
 
 /// The most fields inside one another that are told apart.
@@ -19,6 +20,14 @@ struct Field {
     has_shown: bool,
     /// Where the text of a link begins.
     link_from: Option<usize>,
+}
+
+impl Field {
+    fn instruct(&mut self, text: &str) {
+        if self.is_code && self.instruction.len() + text.len() <= MAX_INSTRUCTION {
+            self.instruction.push_str(text);
+        }
+    }
 }
 
 /// The fields that we are in.
@@ -50,11 +59,7 @@ impl Fields {
 
     /// Text of what makes the field.
     pub(super) fn instruct(&mut self, text: &str) {
-        if let Some(field) = self.open.last_mut().filter(|field| field.is_code)
-            && field.instruction.len() + text.len() <= MAX_INSTRUCTION
-        {
-            field.instruction.push_str(text);
-        }
+        self.open.last_mut().into_iter().for_each(|field| field.instruct(text));
     }
 
     /// What the field shows begins, behind `at` bytes of its paragraph.
@@ -70,12 +75,21 @@ impl Fields {
         self.has_made_of_text = false;
         let Some(field) = self.open.pop() else { return FieldEnd::default() };
         let link = field.link_from.and_then(|from| Some((target(&field.instruction)?, from)));
-        FieldEnd { form: field.form.filter(|_| !field.has_shown), link }
+        let form = field.form.or_else(|| equation(&field.instruction)).filter(|_| !field.has_shown);
+        // In what makes another field, it is a part of that.
+        self.instruct(form.as_deref().unwrap_or_default());
+        FieldEnd { form, link }
     }
 
-    /// Text came that makes a field.
+    /// Text came that makes a field, or that a field shows within what makes another.
     pub(super) fn made_of(&mut self, text: &str) {
         self.has_made_of_text |= !text.trim().is_empty();
+        if let Some((shown, around)) = self.open.split_last_mut()
+            && !shown.is_code
+        {
+            shown.has_shown |= !text.trim().is_empty();
+            around.iter_mut().rev().find(|field| field.is_code).into_iter().for_each(|field| field.instruct(text));
+        }
     }
 
     /// Text came that is shown.

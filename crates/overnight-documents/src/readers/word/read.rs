@@ -53,7 +53,7 @@ pub(crate) fn read_single_file(text: &str, pages: &mut dyn PageSink) -> Result<U
 
 impl Reader for WordReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+7"
+        "quick-xml 0.42.0+8"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

@@ -167,6 +167,26 @@ fn what_is_read_and_what_is_left_out() {
 }
 
 #[test]
+fn formulas_in_fields_are_read() {
+    let field = |code: &str, shown: &str| {
+        let mark = |kind: &str| format!("<w:r><w:fldChar w:fldCharType=\"{kind}\"/></w:r>");
+        let shown =
+            if shown.is_empty() { String::new() } else { format!("{}<w:r><w:t>{shown}</w:t></w:r>", mark("separate")) };
+        format!("{}{code}{shown}{}", mark("begin"), mark("end"))
+    };
+    let code = |text: &str| format!("<w:r><w:instrText xml:space=\"preserve\">{text}</w:instrText></w:r>");
+    let halves = field(
+        &[code(" EQ \\f("), field(&code(" =1+2 "), "3"), code(","), field(&code("EQ \\r(,2)"), ""), code(") ")]
+            .concat(),
+        "",
+    );
+    let shown = field(&code("EQ \\f(1,2)"), "½");
+    let run = |text: &str| format!("<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>");
+    let body = format!("<w:p>{}{halves}{}{shown}</w:p>", run("at "), run(", or "));
+    assert_eq!(described(&read(&body, &[])), (Unit::Line, vec!["at 3/(√(2)), or ½\n"], vec![], vec![]));
+}
+
+#[test]
 fn a_formula_is_written_such_that_it_is_read_in_one_way() {
     let r = |text: &str| format!("<m:r><w:rPr><w:i/></w:rPr><m:t>{text}</m:t></m:r>");
     let of = |name: &str, slots: &[(&str, &str)]| {
