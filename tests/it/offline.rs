@@ -98,6 +98,21 @@ fn odd_names_are_read_like_any_other() {
     assert_eq!(found, BTreeSet::from(names));
 }
 
+/// The first todo of each phase is begun from the board of planning, which shows it whole, however many documents it names.
+#[test]
+fn todos_of_many_documents_are_read_in_every_phase() {
+    let documents = tempfile::tempdir().unwrap();
+    let names: BTreeSet<String> =
+        (0..80).map(|number| format!("what-a-clerk-of-room-{number}-does-each-day.txt")).collect();
+    for name in &names {
+        std::fs::write(documents.path().join(name), format!("The clerk of {name} must sign.\n")).unwrap();
+    }
+    let found =
+        entries(&wait(Place::new()), "extract-requirements", documents.path(), ("requirements.json", "requirements"));
+    let found: BTreeSet<String> = found.iter().map(|one| one["document"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(found, names);
+}
+
 /// A list of several parts is read; one that no prompt can hold ends the job with the reason, and at once.
 #[test]
 fn thousands_of_documents_are_listed_or_refused() {

@@ -379,10 +379,18 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
     let plan = job.plan.as_ref().map_or("There is none yet.", |plan| plan.text().trim());
     let next =
         job.next_planned().map_or_else(String::new, |phase| format!(" of phase {} ({})", phase.number, phase.title));
-    let todos: Vec<String> = match &planning.todos {
-        Some(todos) => todos.iter().map(|todo| format!("- {}", cut(&todo.content, Bounds::of(budget).line))).collect(),
-        None => job.next_steps().iter().map(|step| format!("- {}", cut(step, Bounds::of(budget).line))).collect(),
+    let bounds = Bounds::of(budget);
+    let steps = job.next_steps();
+    let (todos, file): (Vec<&str>, &str) = match &planning.todos {
+        Some(todos) => (todos.iter().map(|todo| todo.content.as_str()).collect(), TODOS_FILE),
+        None => (steps.iter().map(String::as_str).collect(), PLAN_FILE),
     };
+    // The first is begun in the same reply, and is shown as the current one of a phase is.
+    let todos = todos.into_iter().enumerate().map(|(at, todo)| match at {
+        0 => format!("- {}", bounded(todo, bounds.line.max(bounds.detail), file)),
+        _ => format!("- {}", cut(todo, bounds.line)),
+    });
+    let todos: Vec<String> = todos.collect();
     let because =
         because(&planning.why, share_of(budget, DETAIL_TOKENS)).map_or_else(String::new, |text| text + "\n\n");
     let body = include_str!("../../../../instructions/runner/planning.md")
