@@ -87,6 +87,7 @@ fn odd_names_are_read_like_any_other() {
         "日本 語.md",
         "a-b.md",
         "a_b.md",
+        "__.._.._.._b.md",
         "It's \"so\" (2 lines).txt",
     ];
     for name in names {

@@ -112,8 +112,17 @@ fn segments(todo: &str) -> Vec<Segment> {
 /// A name as a JSON string that neither a plan nor a todo changes: what is no letter, digit or plain mark is `\uxxxx`.
 fn in_todo(name: &str) -> String {
     let mut text = String::from("\"");
-    for letter in name.chars() {
-        if letter.is_alphanumeric() || "-_./()+,&'".contains(letter) || letter == ' ' && !text.ends_with([' ', '"']) {
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        // Elsewhere than within a word, it may set off what stands between it and another.
+        let is_joint = letter == '_'
+            && text.ends_with(char::is_alphanumeric)
+            && letters.peek().is_some_and(|next| next.is_alphanumeric());
+        if letter.is_alphanumeric()
+            || is_joint
+            || "-./()+,&'".contains(letter)
+            || letter == ' ' && !text.ends_with([' ', '"'])
+        {
             text.push(letter);
         } else {
             letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| _ = write!(text, "\\u{unit:04x}"));
