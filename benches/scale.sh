@@ -4,8 +4,8 @@
 #   benches/scale.sh PROGRAM JOBS FOLDER [DATABASE_URL]
 #
 # FOLDER is made, and holds all that is made; without a URL the database is a SQLite file in it. One document a job, worked
-# by the replies of scale/replies.yaml, four at once; WORK_FOR=20m works no longer than that, and the rest stays queued. It runs on Linux only,
-# because it reads /proc.
+# by the replies of scale/replies.yaml, four at once; WORK_FOR=20m works no longer than that, and the rest stays queued.
+# It runs on Linux only, because it reads /proc.
 set -euo pipefail
 (($# >= 3)) || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
 scripted=$(realpath "$(dirname "$0")")/scale

@@ -46,18 +46,28 @@ struct ListWords {
 }
 
 /// What the parts of the file are found by.
-pub(super) struct Places<'f> {
+struct Places<'f> {
     text: &'f [u8],
     table: &'f [u8],
     pairs: usize,
-    /// How many characters the main text has.
-    length: u32,
 }
 
 impl Labels {
     /// None of them where the file isn't of Word 97 or later, or is damaged.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        parts(bytes).and_then(|(text, table)| read(&text, &table)).unwrap_or_default()
+        Self::parts(bytes).and_then(|(text, table)| read(&text, &table)).unwrap_or_default()
+    }
+
+    /// The text and the tables about it.
+    fn parts(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        let mut file = cfb::CompoundFile::open(Cursor::new(bytes)).ok()?;
+        let mut stream = |name: &str| {
+            let mut bytes = Vec::new();
+            file.open_stream(name).ok()?.read_to_end(&mut bytes).ok().map(|_| bytes)
+        };
+        let text = stream("/WordDocument")?;
+        let table = stream(if short(&text, 10)? & 0x200 == 0 { "/0Table" } else { "/1Table" })?;
+        Some((text, table))
     }
 
     /// The level in its list of the next paragraph that has this text, and what stands before it, which may be nothing.
@@ -74,21 +84,17 @@ fn letters(text: impl Iterator<Item = char>) -> String {
     text.filter(|found| found.is_alphanumeric()).collect()
 }
 
-/// A file's text and the tables about it.
-pub(super) fn parts(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let mut file = cfb::CompoundFile::open(Cursor::new(bytes)).ok()?;
-    let mut stream = |name: &str| {
-        let mut bytes = Vec::new();
-        file.open_stream(name).ok()?.read_to_end(&mut bytes).ok().map(|_| bytes)
-    };
-    let text = stream("/WordDocument")?;
-    let table = stream(if short(&text, 10)? & 0x200 == 0 { "/0Table" } else { "/1Table" })?;
-    Some((text, table))
-}
-
 fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
-    let places = Places::of(text, table)?;
-    let length = places.length;
+    const WORD_97: u16 = 0xc0;
+    if short(text, 0)? != 0xa5ec || short(text, 2)? < WORD_97 {
+        return None;
+    }
+    // Arrays of numbers of two, four and eight bytes, each behind its length.
+    let shorts = 32;
+    let longs = shorts + 2 + 2 * usize::from(short(text, shorts)?);
+    let pairs = longs + 2 + 4 * usize::from(short(text, longs)?) + 2;
+    let places = Places { text, table, pairs };
+    let length = long(text, longs + 2 + 4 * 3)?;
     let lists = places.offset(73)?;
     let uses = places.offset(74)?;
     let mut lists = WordLists::read(table, lists, uses);
@@ -98,7 +104,7 @@ fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
     // Of each open field, whether it shows something, and else its name.
     let (mut letters, mut fields): (String, Vec<(bool, String)>) = (String::new(), Vec::new());
     let mut silent = 0_usize;
-    places.each_char(length, |found, place, _| match found {
+    places.each_char(length, |found, place| match found {
         '\u{13}' => {
             fields.push((false, String::new()));
             silent += 1;
@@ -147,20 +153,7 @@ fn words_at(runs: &[LabelRun], place: u32) -> Option<(ListWords, u16)> {
     (place < *end).then_some((*words, *style))
 }
 
-impl<'f> Places<'f> {
-    /// None where the file isn't of Word 97 or later.
-    pub(super) fn of(text: &'f [u8], table: &'f [u8]) -> Option<Self> {
-        const WORD_97: u16 = 0xc0;
-        if short(text, 0)? != 0xa5ec || short(text, 2)? < WORD_97 {
-            return None;
-        }
-        // Arrays of numbers of two, four and eight bytes, each behind its length.
-        let shorts = 32;
-        let longs = shorts + 2 + 2 * usize::from(short(text, shorts)?);
-        let pairs = longs + 2 + 4 * usize::from(short(text, longs)?) + 2;
-        Some(Self { text, table, pairs, length: long(text, longs + 2 + 4 * 3)? })
-    }
-
+impl Places<'_> {
     /// Where a part stands in the table stream.
     fn offset(&self, pair: usize) -> Option<usize> {
         usize::try_from(long(self.text, self.pairs + 8 * pair)?).ok()
@@ -172,9 +165,8 @@ impl<'f> Places<'f> {
         self.table.get(from..from.checked_add(length)?)
     }
 
-    /// Tells the first `length` characters, each with its place in the file and whether it is wide there, by the pieces
-    /// that they are kept in.
-    pub(super) fn each_char(&self, length: u32, mut tell: impl FnMut(char, u32, bool)) -> Option<()> {
+    /// Tells the main text's characters, each with its place in the file, by the pieces that it is kept in.
+    fn each_char(&self, length: u32, mut tell: impl FnMut(char, u32)) -> Option<()> {
         const BYTES: u32 = 0x4000_0000;
         let part = self.part(33)?;
         let mut at = 0;
@@ -199,13 +191,13 @@ impl<'f> Places<'f> {
                 let from = usize::try_from(place).ok()?;
                 let bytes = self.text.get(from..from.checked_add(units)?)?;
                 let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
-                (place..).zip(text.chars()).for_each(|(place, found)| tell(found, place, false));
+                (place..).zip(text.chars()).for_each(|(place, found)| tell(found, place));
             } else {
                 let units = wide(self.text, usize::try_from(head).ok()?, units)?;
                 let mut place = head;
                 for found in char::decode_utf16(units) {
                     let found = found.unwrap_or(char::REPLACEMENT_CHARACTER);
-                    tell(found, place, true);
+                    tell(found, place);
                     place = place.saturating_add(if u32::from(found) > 0xffff { 4 } else { 2 });
                 }
             }

@@ -3,13 +3,11 @@
 //! for here. PPT is read here.
 //!
 //! - `read`: one file, from bytes to text; `sample.zip` holds one of each, made for the tests by `LibreOffice`
-//! - `equations`: formulas in its fields
 //! - `labels`: the numbers and letters before its paragraphs, counted by its `lists`; `bytes`: what a file is read by
 //! - `slides`: presentations, with `shapes`, the texts on a slide, `objects`, the documents on it, and `records`, what the file
 //!   is made of
 
 mod bytes;
-mod equations;
 mod labels;
 mod lists;
 mod objects;

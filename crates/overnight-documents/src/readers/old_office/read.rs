@@ -1,6 +1,5 @@
 //! One DOC or PPT, from bytes to text.
 
-use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -26,12 +25,11 @@ pub(crate) struct OldOfficeReader;
 
 impl Reader for OldOfficeReader {
     fn version(&self) -> &'static str {
-        "undoc 0.27.1+4"
+        "undoc 0.27.1+3"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         let mended = ole::mended(source.bytes);
-        let mended = super::equations::shown(&mended).map_or(mended, Cow::Owned);
         let mut beside = Beside::of(&mended);
         if beside.is_slides
             && let Ok(mut file) = cfb::CompoundFile::open(Cursor::new(&*mended))

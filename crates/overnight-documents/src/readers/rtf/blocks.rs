@@ -9,9 +9,7 @@ impl RtfStory {
         self.flush();
         let properties = self.properties;
         let is_body = self.parts.len() == 1;
-        let by_style =
-            || self.levels.iter().find(|(style, _)| Some(*style) == properties.style).map(|(_, level)| *level);
-        let heading = properties.outline.filter(|level| *level <= 9).or_else(by_style);
+        let heading = properties.outline.filter(|level| *level <= 9).or_else(|| self.styles.level(properties.style));
         if !properties.is_in_table {
             self.end_table();
         }

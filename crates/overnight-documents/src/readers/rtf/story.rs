@@ -4,14 +4,13 @@ use encoding_rs::Encoding;
 
 use super::fields::RtfFields;
 use super::fonts::{FontBytes, FontTable, encoding};
+use super::styles::RtfStyles;
 use super::tokens::RtfToken;
 use super::words::{Destination, OmittedGroup, character, destination};
 use crate::readers::flow::{Emphasis, Flow, FlowPart, FlowTable, written};
 
 /// The most groups inside one another.
 const MAX_GROUPS: usize = 20_000;
-/// The most styles whose levels are kept.
-const MAX_STYLES: usize = 20_000;
 
 /// What holds within a group.
 #[derive(Debug, Clone, Copy)]
@@ -61,9 +60,7 @@ pub(super) struct RtfOmissions {
 
 pub(super) struct RtfStory {
     fonts: FontTable,
-    /// Levels of headings by the numbers of styles.
-    pub(super) levels: Vec<(i32, u8)>,
-    pub(super) style: (Option<i32>, String),
+    pub(super) styles: RtfStyles,
     groups: Vec<RtfGroup>,
     pub(super) parts: Vec<RtfPart>,
     pub(super) properties: ParagraphWords,
@@ -92,8 +89,7 @@ impl RtfStory {
         };
         Self {
             fonts: FontTable::default(),
-            levels: Vec::new(),
-            style: (None, String::new()),
+            styles: RtfStyles::default(),
             groups: vec![group],
             parts: vec![RtfPart::default()],
             properties: ParagraphWords::default(),
@@ -189,7 +185,7 @@ impl RtfStory {
         match group.destination {
             Destination::Note => self.end_note(),
             Destination::TextBox => self.end_box(),
-            Destination::Styles => self.end_style(),
+            Destination::Styles => self.styles.end(),
             Destination::Instruction => self.fields.end_instruction(self.groups.len()),
             Destination::Body
             | Destination::Skip
@@ -265,8 +261,8 @@ impl RtfStory {
             "f" if around == Destination::Fonts => self.fonts.current = number.unwrap_or(0),
             "fcharset" if around == Destination::Fonts => self.fonts.set_charset(number.unwrap_or(0)),
             "cpg" if around == Destination::Fonts => self.fonts.set_page(number.unwrap_or(0)),
-            "s" if around == Destination::Styles => self.style.0 = number,
-            "outlinelevel" if around == Destination::Styles => self.learn_level(number.unwrap_or(9)),
+            "s" if around == Destination::Styles => self.styles.current = number,
+            "outlinelevel" if around == Destination::Styles => self.styles.set_level(number.unwrap_or(9)),
             "par" | "sect" | "page" | "cell" | "row" | "pagebb" | "pard" | "intbl" | "outlinelevel" | "s"
             | "sbknone" | "sbkcol" | "chftn" => self.structure(word, number),
             _ => self.format(word, number),
@@ -416,12 +412,7 @@ impl RtfStory {
         let group = self.group();
         match group.destination {
             Destination::Skip | Destination::Fonts | Destination::TwoForms => {}
-            Destination::Styles => {
-                self.style.1.push_str(text);
-                if text.contains(';') {
-                    self.end_style();
-                }
-            }
+            Destination::Styles => self.styles.name(text),
             Destination::ListLabel => self.part().label.push_str(text),
             Destination::Instruction => self.fields.instruct(text),
             Destination::Body | Destination::Note | Destination::TextBox => {
@@ -436,24 +427,6 @@ impl RtfStory {
                 part.line.push_str(&written(text, group.emphasis));
             }
         }
-    }
-
-    fn learn_level(&mut self, level: i32) {
-        if let (Some(style), Ok(level @ 1..=9)) = (self.style.0, u8::try_from(level + 1))
-            && self.levels.len() < MAX_STYLES
-        {
-            self.levels.push((style, level));
-        }
-    }
-
-    /// A style's name says whether it is that of a heading.
-    fn end_style(&mut self) {
-        let name = std::mem::take(&mut self.style.1).trim_end_matches(';').trim().to_lowercase();
-        let level = name.strip_prefix("heading ").and_then(|level| level.parse::<i32>().ok());
-        if let Some(level) = level.or((name == "title").then_some(1)) {
-            self.learn_level(level - 1);
-        }
-        self.style.0 = None;
     }
 }
 
