@@ -91,7 +91,7 @@ create table jobs (
     manifest            text,
 
     status              text    not null default 'queued' check (status in
-        ('queued', 'running', 'held', 'completed', 'partial', 'blocked', 'failed', 'cancelled')),
+        ('queued', 'running', 'waiting', 'held', 'completed', 'partial', 'blocked', 'failed', 'cancelled')),
     hold_reason         text    check (hold_reason in
         ('budget', 'limit', 'window', 'outage', 'review', 'paused', 'disk')),
     reason              text,
@@ -132,6 +132,8 @@ create table jobs (
     -- As waiting makes all jobs older alike, the order of two jobs never changes, and no job waits for ever behind later ones.
     place_in_line       integer not null default 0,
     run_after           text,
+    -- JSON: the calls whose answers a waiting job waits for, [{"model": …, "handle": …}]; it means nothing of any other job.
+    awaits              text,
     attempts            integer not null default 0,
     max_attempts        integer not null default 3,
     -- Turns when the job was claimed last: an attempt that gets further makes the failed ones before it forgotten.
@@ -152,8 +154,9 @@ create index jobs_by_status on jobs (status, created desc);
 -- what has ended nor what waits for its time is ever passed by.
 create index jobs_to_claim on jobs (coalesce(group_key, ''), coalesce(host, ''), place_in_line, id)
     where status = 'queued' and run_after is null and batch is not null;
--- What waits for its time: the queued, and the held that wake by themselves.
+-- What waits for its time: the queued, and what wakes by itself of the held and the waiting.
 create index jobs_to_wake on jobs (status, run_after) where run_after is not null;
+create index jobs_waiting on jobs (id) where status = 'waiting';
 create index jobs_by_batch on jobs (batch, status) where batch is not null;
 create index jobs_by_group on jobs (group_key, status) where group_key is not null;
 create index jobs_by_input on jobs (instructions_sha256, documents_sha256);
@@ -236,6 +239,7 @@ select
     count(jobs.id) as jobs,
     count(case when jobs.status = 'queued' then 1 end) as queued,
     count(case when jobs.status = 'running' then 1 end) as running,
+    count(case when jobs.status = 'waiting' then 1 end) as waiting,
     count(case when jobs.status = 'held' then 1 end) as held,
     count(case when jobs.status = 'completed' then 1 end) as completed,
     count(case when jobs.status = 'partial' then 1 end) as partial,

@@ -108,6 +108,12 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             let received = received.unwrap_or_default();
             format!("turn {turn}, attempt {attempt} failed ({kind}{status}), again in {wait_ms} ms: {reason}{received}")
         }
+        Event::CallSubmitted { turn, call, .. } => {
+            format!(
+                "turn {turn} was handed in to {} as {}; waited for until {}",
+                call.model, call.handle, call.waits_until
+            )
+        }
         Event::ToolStarted { conversation, .. } => {
             let call = job.conversation(*conversation).and_then(|one| one.calls.pending.front());
             format!("{} begins", call.map_or("a call", |call| call.said.name.as_str()))

@@ -90,6 +90,7 @@ impl PersonAct {
             | Event::ChecksMade { .. }
             | Event::ModelReplied { .. }
             | Event::AttemptFailed { .. }
+            | Event::CallSubmitted { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
             | Event::AccomplishmentAdded { .. }

@@ -297,6 +297,7 @@ impl TimelineBuilder {
             | Event::CompactionNotDue { .. }
             | Event::ChecksMade { .. }
             | Event::AttemptFailed { .. }
+            | Event::CallSubmitted { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
             | Event::HelperStarted { .. }

@@ -191,6 +191,7 @@ fn has_result(status: JobStatus) -> bool {
         JobStatus::Completed | JobStatus::Partial => true,
         JobStatus::Queued
         | JobStatus::Running
+        | JobStatus::Waiting
         | JobStatus::Held
         | JobStatus::Blocked
         | JobStatus::Failed

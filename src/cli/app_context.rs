@@ -241,7 +241,9 @@ fn unbegun(job: &DatabaseJob) -> String {
     let id = job.id();
     match job.status() {
         JobStatus::Queued => format!("job {id} has no workspace yet: it waits for a worker (`overnight work`)"),
-        JobStatus::Running => format!("job {id} has no workspace yet: a worker is about to make it"),
+        JobStatus::Running | JobStatus::Waiting => {
+            format!("job {id} has no workspace yet: a worker is about to make it")
+        }
         JobStatus::Held => {
             format!("job {id} has no workspace yet: it is held, and `overnight resume {id}` queues it")
         }

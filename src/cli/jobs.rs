@@ -259,6 +259,7 @@ pub(super) fn phase(state: &JobState) -> String {
         status if status.is_end() => format!("{complete} of {planned}"),
         JobStatus::Queued
         | JobStatus::Running
+        | JobStatus::Waiting
         | JobStatus::Held
         | JobStatus::Completed
         | JobStatus::Partial

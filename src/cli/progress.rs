@@ -301,6 +301,12 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 let text = format!("  attempt {attempt} failed: {}{then}", short(reason));
                 lines.push(LogLine::mark(LogLevel::Warn, "attempt_failed", text));
             }
+            Event::CallSubmitted { call, .. } => {
+                lines.push(LogLine::step(
+                    "call_submitted",
+                    format!("  handed in to {}; its answer comes later", call.model),
+                ));
+            }
             Event::HelperStarted { conversation, role, .. } => {
                 lines.push(LogLine::step("helper_started", format!("  helper {conversation}: {}", role.told())));
             }

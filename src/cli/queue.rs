@@ -63,9 +63,10 @@ impl DatabaseJob {
 pub(super) type JobsLeftOut = Vec<(String, String)>;
 
 /// All statuses, in the order in which they are told.
-pub(super) const STATUSES: [JobStatus; 8] = [
+pub(super) const STATUSES: [JobStatus; 9] = [
     JobStatus::Queued,
     JobStatus::Running,
+    JobStatus::Waiting,
     JobStatus::Held,
     JobStatus::Completed,
     JobStatus::Partial,

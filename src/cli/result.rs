@@ -77,7 +77,9 @@ pub(super) fn level(status: JobStatus) -> out::LogLevel {
     match status {
         JobStatus::Failed | JobStatus::Partial | JobStatus::Blocked => out::LogLevel::Error,
         JobStatus::Held => out::LogLevel::Warn,
-        JobStatus::Completed | JobStatus::Cancelled | JobStatus::Queued | JobStatus::Running => out::LogLevel::Info,
+        JobStatus::Completed | JobStatus::Cancelled | JobStatus::Queued | JobStatus::Running | JobStatus::Waiting => {
+            out::LogLevel::Info
+        }
     }
 }
 
@@ -101,6 +103,7 @@ impl<'j> ResultView<'j> {
         let (status, hold_reason) = match outcome {
             JobOutcome::Ended(status) => (status, None),
             JobOutcome::Held(reason) => (JobStatus::Held, Some(reason)),
+            JobOutcome::Waiting => (JobStatus::Waiting, None),
             JobOutcome::Interrupted => (JobStatus::Held, Some(HoldReason::Paused)),
         };
         let (_, _, reason) = job.job_status();
@@ -153,7 +156,7 @@ impl<'j> ResultView<'j> {
         let hold = self.hold_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
         let status = match self.status {
             JobStatus::Completed => console::style(self.status).green(),
-            JobStatus::Held | JobStatus::Partial | JobStatus::Queued | JobStatus::Running => {
+            JobStatus::Held | JobStatus::Partial | JobStatus::Queued | JobStatus::Running | JobStatus::Waiting => {
                 console::style(self.status).yellow()
             }
             JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled => console::style(self.status).red(),

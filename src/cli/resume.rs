@@ -150,6 +150,10 @@ async fn requeue_job(app: &AppContext, job: &DatabaseJob) -> Result<u8, CliError
                 None => format!("job {id} is queued; {where_to}"),
             }
         }
+        JobStatus::Waiting => {
+            let what = job.row.state.reason.as_deref().map(out::one_line).unwrap_or_default();
+            format!("job {id} waits for {what}, and goes on by itself")
+        }
         JobStatus::Running => {
             // A pending pause is withdrawn.
             app.store.resume(JobTarget::Job(id)).await?;

@@ -152,7 +152,7 @@ pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, 
     Ok(match outcome {
         // However it ended: a person has taken it as it is.
         JobOutcome::Ended(_) => super::exit::COMPLETED,
-        JobOutcome::Held(_) | JobOutcome::Interrupted => run_job::exit_code(outcome),
+        JobOutcome::Held(_) | JobOutcome::Waiting | JobOutcome::Interrupted => run_job::exit_code(outcome),
     })
 }
 

@@ -87,10 +87,12 @@ pub(super) fn exit_code(outcome: JobOutcome) -> u8 {
             JobStatus::Completed => exit::COMPLETED,
             JobStatus::Partial | JobStatus::Blocked => exit::PARTIAL_OR_BLOCKED,
             JobStatus::Cancelled => exit::CANCELLED,
-            JobStatus::Failed | JobStatus::Queued | JobStatus::Running | JobStatus::Held => exit::FAILED,
+            JobStatus::Failed | JobStatus::Queued | JobStatus::Running | JobStatus::Waiting | JobStatus::Held => {
+                exit::FAILED
+            }
         },
         JobOutcome::Held(_) => exit::HELD,
-        JobOutcome::Interrupted => exit::INTERRUPTED,
+        JobOutcome::Waiting | JobOutcome::Interrupted => exit::INTERRUPTED,
     }
 }
 

@@ -286,7 +286,7 @@ fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, interrupted: bo
             Some(HoldReason::Window | HoldReason::Outage | HoldReason::Paused | HoldReason::Disk) | None,
         )
         | (JobStatus::Queued, _) => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
-        (JobStatus::Running, _) => vec![
+        (JobStatus::Running | JobStatus::Waiting, _) => vec![
             format!("overnight logs {name} --follow"),
             format!("overnight pause {name}"),
             format!("overnight cancel {name}"),

@@ -249,7 +249,7 @@ fn describe_rest(rest: &ClaimOutcome) -> (out::LogLevel, Option<&str>) {
     use out::LogLevel::{Error, Info, Warn};
     match rest {
         ClaimOutcome::Ended(status, reason) => (result::level(*status), reason.as_deref()),
-        ClaimOutcome::GivenBack(why) => (Info, Some(why)),
+        ClaimOutcome::GivenBack(why) | ClaimOutcome::Waiting(why) => (Info, Some(why)),
         ClaimOutcome::GivenUp(why) => (Error, Some(why)),
         ClaimOutcome::Held(_, why) | ClaimOutcome::Failed(why) | ClaimOutcome::Lost(why) => (Warn, Some(why)),
     }
@@ -258,7 +258,7 @@ fn describe_rest(rest: &ClaimOutcome) -> (out::LogLevel, Option<&str>) {
 /// The exit code of a worker that ran until the queue was empty.
 fn exit_code(summary: &WorkerSummary, is_stopped: bool) -> u8 {
     let is_other = summary.ended.keys().any(|status| *status != JobStatus::Completed.name());
-    let is_left = summary.given_back > 0;
+    let is_left = summary.given_back + summary.waiting > 0;
     if summary.failed_hooks > 0 {
         exit::FAILED
     } else if is_other || summary.lost > 0 || (is_left && !is_stopped) {
@@ -277,6 +277,7 @@ fn show(summary: &WorkerSummary, as_json: bool) -> Result<(), CliError> {
         return out::json(&json!({
             "ended": summary.ended,
             "held": summary.held,
+            "waiting": summary.waiting,
             "given_back": summary.given_back,
             "failed_attempts": summary.failed_attempts,
             "lost": summary.lost,
@@ -287,6 +288,7 @@ fn show(summary: &WorkerSummary, as_json: bool) -> Result<(), CliError> {
     let mut parts: Vec<String> = summary.ended.iter().map(|(name, count)| format!("{count} {name}")).collect();
     parts.extend(summary.held.iter().map(|(reason, count)| format!("{count} held ({reason})")));
     let others = [
+        (summary.waiting, "waiting for answers"),
         (summary.given_back, "given back"),
         (summary.failed_attempts, "failed attempts"),
         (summary.lost, "left to others"),

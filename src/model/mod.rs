@@ -3,11 +3,13 @@
 //! - `rules`: the embedded model `offline`; `scripted`: replies from a file; `replay`: replies from a journal
 //! - `remote`: models behind HTTP, in four wire formats
 //! - `endpoint`: what all jobs of a process share of one such server: its circuit breaker, its limits
+//! - `later`: models whose answers come later
 //! - `retry`: when to try again after a failed attempt
 //! - `table`: quirks and prices of models; `repair`: repairs malformed replies
 
 pub mod endpoint;
 mod error;
+pub mod later;
 pub mod repair;
 
 pub mod remote;
@@ -23,6 +25,7 @@ pub use overnight_core::job::failure::{Failure, FailureKind, Remedy};
 use async_trait::async_trait;
 use chrono::NaiveDate;
 use endpoint::Endpoint;
+use later::LaterAnswers;
 use overnight_core::{
     job::models::Tier,
     message::{Prompt, Reply, Usage},
@@ -54,6 +57,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
 
     /// Makes one attempt to get a reply. The caller retries and records each attempt. Dropping the future cancels the attempt.
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure>;
+
+    /// Its calls are handed in, and answered later; `None`: [`Self::reply`] waits for them.
+    fn later(&self) -> Option<&dyn LaterAnswers> {
+        None
+    }
 
     /// The limits and the breaker shared by all jobs that use the same server; `None` for models inside the program.
     fn endpoint(&self) -> Option<&Arc<Endpoint>> {

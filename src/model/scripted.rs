@@ -12,9 +12,15 @@
 //! then: stop                      # or: repeat — begin again after the last reply
 //! helpers:                        # the replies of helper 1, of helper 2, …; then those above are the job's own
 //!   - [{text: Done.}]
+//! later: {folder: calls, after_ms: 60000}   # calls are handed in, and answered a minute later
 //! ```
 
-use super::{Failure, Model, ModelError, Request};
+mod post_box;
+
+use super::{
+    Failure, FailureKind, Model, ModelError, Request,
+    later::{LaterAnswer, LaterAnswers, TakenCall},
+};
 use async_trait::async_trait;
 use overnight_core::{
     job::conversation::OWN,
@@ -22,9 +28,13 @@ use overnight_core::{
     prompt::tools,
     tokens::estimate,
 };
+use post_box::PostBox;
 use serde::Deserialize;
 use serde_json::Value;
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 /// A model that answers with the replies in its file, one a turn.
 #[derive(Debug)]
@@ -36,6 +46,8 @@ pub struct Scripted {
     turns: u64,
     repeats: bool,
     helpers: Vec<Vec<ScriptedReply>>,
+    /// Where its calls are handed in; none: it answers at once.
+    later: Option<PostBox>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,6 +59,7 @@ struct Script {
     then: AtEnd,
     #[serde(default)]
     helpers: Vec<Vec<ScriptedReply>>,
+    later: Option<PostBox>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -110,7 +123,13 @@ impl Scripted {
             turns,
             repeats: script.then == AtEnd::Repeat,
             helpers: script.helpers,
+            later: script.later.map(|later| later.beside(file)),
         })
+    }
+
+    fn post_box(&self) -> Result<&PostBox, Failure> {
+        let none = || Failure::new(FailureKind::Exhausted, format!("{} answers at once", self.name));
+        self.later.as_ref().ok_or_else(none)
     }
 
     fn line(&self, turn: u64) -> Option<&ScriptedReply> {
@@ -121,14 +140,37 @@ impl Scripted {
         at_place(&self.replies, place)
     }
 
-    fn line_of(&self, request: &Request<'_>) -> Option<&ScriptedReply> {
-        match (request.conversation, self.helpers.is_empty()) {
-            (_, true) => self.line(request.turn),
-            (OWN, false) => self.line(request.turn_of_conversation),
+    /// The line for a turn of the model, which is the turn `of_conversation` in its conversation.
+    fn line_of(&self, turn: u64, conversation: u32, of_conversation: u64) -> Result<&ScriptedReply, Failure> {
+        let line = match (conversation, self.helpers.is_empty()) {
+            (_, true) => self.line(turn),
+            (OWN, false) => self.line(of_conversation),
             (helper, false) => {
-                let replies = self.helpers.get(usize::try_from(helper).ok()?.checked_sub(1)?)?;
-                at_place(replies, request.turn_of_conversation.checked_sub(1)?)
+                let place = usize::try_from(helper).ok().and_then(|helper| helper.checked_sub(1));
+                let replies = place.and_then(|place| self.helpers.get(place));
+                replies.zip(of_conversation.checked_sub(1)).and_then(|(replies, place)| at_place(replies, place))
             }
+        };
+        line.ok_or_else(|| ModelError::ScriptEnded { file: self.file.clone(), replies: self.turns, turn }.into())
+    }
+
+    fn said(&self, line: &ScriptedReply, prompt_tokens: u64) -> Reply {
+        let calls: Vec<ToolCall> = line
+            .calls
+            .iter()
+            .flatten()
+            .map(|(name, arguments)| ToolCall { id: String::new(), name: name.clone(), arguments: arguments.clone() })
+            .collect();
+        let output = estimate(&line.text) + calls.iter().map(|call| estimate(&call.arguments.to_string())).sum::<u64>();
+        Reply {
+            text: line.text.clone(),
+            calls,
+            usage: Usage { input: prompt_tokens, output, ..Usage::default() },
+            stop: line.stop,
+            model: self.name.clone(),
+            carried: None,
+            tier: None,
+            mended: Vec::new(),
         }
     }
 }
@@ -154,35 +196,54 @@ impl Model for Scripted {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
-        let Some(line) = self.line_of(&request) else {
-            return Err(
-                ModelError::ScriptEnded { file: self.file.clone(), replies: self.turns, turn: request.turn }.into()
-            );
-        };
+        let line = self.line_of(request.turn, request.conversation, request.turn_of_conversation)?;
         if line.takes_ms > 0 {
             tokio::time::sleep(Duration::from_millis(line.takes_ms)).await;
         }
-        let calls: Vec<ToolCall> = line
-            .calls
-            .iter()
-            .flatten()
-            .map(|(name, arguments)| ToolCall { id: String::new(), name: name.clone(), arguments: arguments.clone() })
-            .collect();
-        let output = estimate(&line.text) + calls.iter().map(|call| estimate(&call.arguments.to_string())).sum::<u64>();
-        Ok(Reply {
-            text: line.text.clone(),
-            calls,
-            usage: Usage { input: prompt_tokens(request.prompt), output, ..Usage::default() },
-            stop: line.stop,
-            model: self.name.clone(),
-            carried: None,
-            tier: None,
-            mended: Vec::new(),
-        })
+        Ok(self.said(line, prompt_tokens(request.prompt)))
+    }
+
+    fn later(&self) -> Option<&dyn LaterAnswers> {
+        self.later.is_some().then_some(self as &dyn LaterAnswers)
     }
 
     fn cost(&self, _usage: &Usage) -> Option<f64> {
         Some(0.0)
+    }
+}
+
+#[async_trait]
+impl LaterAnswers for Scripted {
+    async fn submit(&self, key: &str, request: Request<'_>) -> Result<TakenCall, Failure> {
+        self.line_of(request.turn, request.conversation, request.turn_of_conversation)?;
+        self.post_box()?.submit(key, request, prompt_tokens(request.prompt))
+    }
+
+    async fn ended(&self, handles: &[String]) -> Result<BTreeSet<String>, Failure> {
+        let post_box = self.post_box()?;
+        let mut ended = BTreeSet::new();
+        for handle in handles {
+            // A call that is lost has come to an end too.
+            if post_box.posted(handle)?.is_none_or(|call| call.is_answered()) {
+                ended.insert(handle.clone());
+            }
+        }
+        Ok(ended)
+    }
+
+    async fn answer(&self, handle: &str) -> Result<LaterAnswer, Failure> {
+        Ok(match self.post_box()?.posted(handle)? {
+            None => LaterAnswer::Failed(Failure::new(FailureKind::TimedOut, format!("the call {handle} is lost"))),
+            Some(call) if !call.is_answered() => LaterAnswer::Pending,
+            Some(call) => {
+                let line = self.line_of(call.turn, call.conversation, call.turn_of_conversation)?;
+                LaterAnswer::Replied(Box::new(self.said(line, call.prompt_tokens)))
+            }
+        })
+    }
+
+    fn every(&self) -> Duration {
+        self.later.as_ref().map(PostBox::every).unwrap_or_default()
     }
 }
 

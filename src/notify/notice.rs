@@ -151,7 +151,11 @@ impl NoticeNeed {
                 }
                 HoldReason::Paused | HoldReason::Window | HoldReason::Disk => return None,
             },
-            JobStatus::Queued | JobStatus::Running | JobStatus::Completed | JobStatus::Cancelled => return None,
+            JobStatus::Queued
+            | JobStatus::Running
+            | JobStatus::Waiting
+            | JobStatus::Completed
+            | JobStatus::Cancelled => return None,
         };
         let (id, queue) = (row.job.id, row.queue.as_ref()?);
         let batch = queue.batch.to_string();

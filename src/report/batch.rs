@@ -93,7 +93,7 @@ impl Waiting {
 
     /// Adds these jobs to those that wait alike; `here` is this machine.
     pub fn add_to(self, sums: &mut Vec<Self>, here: &str) {
-        if !matches!(self.status, JobStatus::Queued | JobStatus::Held) {
+        if !matches!(self.status, JobStatus::Queued | JobStatus::Waiting | JobStatus::Held) {
             return;
         }
         let one = Self { host: self.host.filter(|host| host != here), ..self };
@@ -122,6 +122,11 @@ impl Waiting {
     /// What they wait for.
     pub fn words(&self, time: &dyn Fn(Timestamp) -> String) -> String {
         let there = self.host.as_deref().map(short);
+        if self.status == JobStatus::Waiting {
+            let until =
+                self.until.map(|until| format!("; the first until {} at most", time(until))).unwrap_or_default();
+            return format!("for answers to what was handed in{until}");
+        }
         match (self.until.map(time), self.hold_reason, there) {
             (Some(until), None, None) => format!("for a time; the first until {until}"),
             (Some(until), None, Some(host)) => {

@@ -21,7 +21,7 @@ impl Tone {
             JobStanding::Completed => Self::Good,
             JobStanding::Partial | JobStanding::Held | JobStanding::Interrupted => Self::Doubt,
             JobStanding::Blocked | JobStanding::Failed => Self::Bad,
-            JobStanding::Running | JobStanding::Queued | JobStanding::Cancelled => Self::Plain,
+            JobStanding::Running | JobStanding::Waiting | JobStanding::Queued | JobStanding::Cancelled => Self::Plain,
         }
     }
 

@@ -128,6 +128,7 @@ pub struct StandingCounts {
     pub held: u64,
     pub interrupted: u64,
     pub running: u64,
+    pub waiting: u64,
     pub queued: u64,
     pub cancelled: u64,
     /// Of the completed, those that another job did before.
@@ -233,6 +234,7 @@ pub fn waits(standing: JobStanding) -> bool {
         | JobStanding::Blocked
         | JobStanding::Failed
         | JobStanding::Running
+        | JobStanding::Waiting
         | JobStanding::Queued
         | JobStanding::Cancelled => false,
     }
@@ -250,6 +252,7 @@ impl StandingCounts {
             JobStanding::Held => &mut self.held,
             JobStanding::Interrupted => &mut self.interrupted,
             JobStanding::Running => &mut self.running,
+            JobStanding::Waiting => &mut self.waiting,
             JobStanding::Queued => &mut self.queued,
             JobStanding::Cancelled => &mut self.cancelled,
         } += 1;
@@ -264,6 +267,7 @@ impl StandingCounts {
             JobStanding::Held => self.held,
             JobStanding::Interrupted => self.interrupted,
             JobStanding::Running => self.running,
+            JobStanding::Waiting => self.waiting,
             JobStanding::Queued => self.queued,
             JobStanding::Cancelled => self.cancelled,
         }

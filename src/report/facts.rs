@@ -26,13 +26,14 @@ pub enum JobStanding {
     Held,
     Interrupted,
     Running,
+    Waiting,
     Queued,
     Cancelled,
 }
 
 impl JobStanding {
     /// In the order in which they are told.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Completed,
         Self::Partial,
         Self::Blocked,
@@ -40,6 +41,7 @@ impl JobStanding {
         Self::Held,
         Self::Interrupted,
         Self::Running,
+        Self::Waiting,
         Self::Queued,
         Self::Cancelled,
     ];
@@ -49,6 +51,7 @@ impl JobStanding {
             JobStatus::Queued => Self::Queued,
             JobStatus::Running if interrupted => Self::Interrupted,
             JobStatus::Running => Self::Running,
+            JobStatus::Waiting => Self::Waiting,
             JobStatus::Held => Self::Held,
             JobStatus::Completed => Self::Completed,
             JobStatus::Partial => Self::Partial,
@@ -67,6 +70,7 @@ impl JobStanding {
             Self::Held => JobStatus::Held.name(),
             Self::Interrupted => "interrupted",
             Self::Running => JobStatus::Running.name(),
+            Self::Waiting => JobStatus::Waiting.name(),
             Self::Queued => JobStatus::Queued.name(),
             Self::Cancelled => JobStatus::Cancelled.name(),
         }

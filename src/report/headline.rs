@@ -13,7 +13,7 @@ pub fn headline(report: &Report) -> String {
     let plural = if all == 1 { "" } else { "s" };
     let mut text = format!("{done} of {all} {thing}{plural} {} done {}", is_or_are(done), price(report));
     let others = &report.page.unneeding;
-    let to_come = others.queued + others.running + others.held + others.interrupted;
+    let to_come = others.queued + others.running + others.waiting + others.held + others.interrupted;
     let cancelled = others.cancelled;
     for (number, what) in [(to_come, "still to come"), (cancelled, "cancelled")] {
         if number > 0 {

@@ -101,7 +101,11 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
                 job.checks_failed.iter().map(|check| format!("{}: {}", check.name, check.detail)).collect();
             need(NeedKind::Partial, if unmet.is_empty() { reason() } else { unmet.join("; ") });
         }
-        JobStanding::Completed | JobStanding::Running | JobStanding::Queued | JobStanding::Cancelled => {}
+        JobStanding::Completed
+        | JobStanding::Running
+        | JobStanding::Waiting
+        | JobStanding::Queued
+        | JobStanding::Cancelled => {}
     }
     if let Some(fault) = &job.record_fault {
         need(if job.record == RecordState::Gone { NeedKind::Gone } else { NeedKind::Broken }, fault.clone());

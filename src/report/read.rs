@@ -194,6 +194,7 @@ impl JournalFacts {
             // What would have been delivered is not accepted.
             Event::FeedbackGiven { .. } => self.ending = None,
             Event::Opened { .. }
+            | Event::CallSubmitted { .. }
             | Event::Approved { .. }
             | Event::PhaseStarted { .. }
             | Event::PhaseEnded { .. }

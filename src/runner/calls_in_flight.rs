@@ -6,6 +6,7 @@ use crate::{
     model::{
         Failure, FailureKind, Model, Request,
         endpoint::{Probe, ServerDown},
+        later::TakenCall,
     },
 };
 use overnight_core::{
@@ -27,6 +28,8 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 pub(super) enum CallOutcome {
     Replied(Box<Reply>),
     Failed(Failure),
+    /// Its answer comes later.
+    Submitted(TakenCall),
     /// The server turned out to be down while the call waited for its turn.
     Down,
 }
@@ -64,6 +67,8 @@ pub(super) struct NewCall {
     pub(super) model: Arc<dyn Model>,
     pub(super) prompt: Prompt,
     pub(super) prompt_sha256: String,
+    /// The name under which it is handed in, where its answer comes later.
+    pub(super) key: String,
     /// The number of the turn, as the model counts that is asked.
     pub(super) turn: u64,
     /// The number of the turn in its conversation.
@@ -80,6 +85,7 @@ pub(super) struct EndedCall {
     pub(super) id: EffectId,
     pub(super) model: Arc<dyn Model>,
     pub(super) prompt_sha256: String,
+    pub(super) key: String,
     pub(super) outcome: CallOutcome,
 }
 
@@ -90,6 +96,7 @@ struct FlyingCall {
     task: AbortHandle,
     model: Arc<dyn Model>,
     prompt_sha256: String,
+    key: String,
     received: Arc<AtomicU64>,
     size: CallSize,
 }
@@ -135,16 +142,16 @@ impl CallsInFlight {
 
     /// Begins a call, by way of the queue of its server.
     pub(super) fn start(&mut self, call: NewCall) {
-        let NewCall { id, model, prompt, prompt_sha256, turn, turn_of_conversation, limit, size, probe } = call;
+        let NewCall { id, model, prompt, prompt_sha256, key, turn, turn_of_conversation, limit, size, probe } = call;
         let received = Arc::new(AtomicU64::new(0));
         failpoint::hit("model.called");
-        let (asked, counted) = (model.clone(), received.clone());
+        let (asked, counted, name) = (model.clone(), received.clone(), key.clone());
         let task = self.tasks.spawn(async move {
             let conversation = id.conversation;
             let request = Request { prompt: &prompt, turn, conversation, turn_of_conversation, received: &counted };
-            attempt(&*asked, request, size.tokens.input + size.tokens.output, limit, probe).await
+            attempt(&*asked, &name, request, size.tokens.input + size.tokens.output, limit, probe).await
         });
-        self.calls.insert(task.id(), FlyingCall { id, task, model, prompt_sha256, received, size });
+        self.calls.insert(task.id(), FlyingCall { id, task, model, prompt_sha256, key, received, size });
     }
 
     /// The next call that ends; for ever, where none is in flight.
@@ -174,8 +181,8 @@ impl CallsInFlight {
             };
             match joined {
                 Ok((task, outcome)) => {
-                    if let Some(FlyingCall { id, model, prompt_sha256, .. }) = self.calls.remove(&task) {
-                        return EndedCall { id, model, prompt_sha256, outcome };
+                    if let Some(FlyingCall { id, model, prompt_sha256, key, .. }) = self.calls.remove(&task) {
+                        return EndedCall { id, model, prompt_sha256, key, outcome };
                     }
                 }
                 Err(error) => {
@@ -192,6 +199,7 @@ impl CallsInFlight {
 /// One attempt. The time in the queue is not the model's.
 async fn attempt(
     model: &dyn Model,
+    key: &str,
     request: Request<'_>,
     tokens: u64,
     limit: Duration,
@@ -204,17 +212,21 @@ async fn attempt(
         },
         None => None,
     };
-    let result = tokio::time::timeout(limit, model.reply(request)).await.unwrap_or_else(|_| {
+    let asked = async {
+        Ok(match model.later() {
+            None => CallOutcome::Replied(Box::new(model.reply(request).await?)),
+            Some(later) => CallOutcome::Submitted(later.submit(key, request).await?),
+        })
+    };
+    let outcome = tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
         let reason = format!("the model {} did not answer within {} s", model.name(), limit.as_secs());
         Err(Failure::new(FailureKind::TimedOut, reason))
     });
-    match (permit, &result) {
-        (Some(permit), Ok(reply)) => permit.answered(reply.usage.input + reply.usage.output),
+    match (permit, &outcome) {
+        (Some(permit), Ok(CallOutcome::Replied(reply))) => permit.answered(reply.usage.input + reply.usage.output),
+        (Some(permit), Ok(_)) => permit.answered(0),
         (Some(permit), Err(failure)) => permit.failed(failure),
         (None, _) => {}
     }
-    match result {
-        Ok(reply) => CallOutcome::Replied(Box::new(reply)),
-        Err(failure) => CallOutcome::Failed(failure),
-    }
+    outcome.unwrap_or_else(CallOutcome::Failed)
 }

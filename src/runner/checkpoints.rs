@@ -4,6 +4,7 @@
 use super::{
     RunError,
     job_runner::{JobRunner, RunReport},
+    later_answers::waits_for,
     open_job::{Anchor, OpenJob},
 };
 use crate::{
@@ -32,6 +33,8 @@ pub(super) struct Checkpoints {
     saved: Option<Checkpoint>,
     /// When the database took it.
     pub(super) saved_at: Instant,
+    /// The job rests until answers to what it has handed in have come.
+    pub(super) waits: bool,
     /// The database may lack rows of phases before the last two.
     pub(super) lags: bool,
     /// Since when the database can't be reached; the person was told.
@@ -51,7 +54,7 @@ struct WorkspaceUpload {
 
 impl Checkpoints {
     pub(super) fn new() -> Self {
-        Self { saved: None, saved_at: Instant::now(), lags: true, outage: None, upload: None }
+        Self { saved: None, saved_at: Instant::now(), waits: false, lags: true, outage: None, upload: None }
     }
 
     fn extent(&self) -> CheckpointExtent {
@@ -111,13 +114,18 @@ impl JobRunner<'_> {
     async fn checkpoint(&mut self, opened: &OpenJob) -> Result<(), RunError> {
         self.upload(opened).await?;
         let extent = self.checkpoints.extent();
-        if !opened.job.is_running() {
+        let waits_for = self.checkpoints.waits.then(|| waits_for(opened));
+        if waits_for.is_some() {
+            self.await_answers(opened).await?;
+        }
+        if !opened.job.is_running() || waits_for.is_some() {
             opened.lease.release();
         }
         // What became of a checkpoint that failed isn't known: the next one is written whole.
         self.checkpoints.lags = true;
         let before = self.checkpoints.saved.take();
-        self.checkpoints.saved = Some(opened.checkpoint_since(self.store, extent, before.as_ref()).await?);
+        let saved = opened.checkpoint_since(self.store, extent, before.as_ref(), waits_for).await?;
+        self.checkpoints.saved = Some(saved);
         self.checkpoints.saved_at = Instant::now();
         self.checkpoints.lags = false;
         Ok(())

@@ -20,7 +20,11 @@ use overnight_core::{
     },
     machine::effect::{Command, Effect, EffectId, EffectResult, Outcome, Owed},
 };
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::sync::watch;
 
 /// What happened, for whoever shows it. Reports come after the commit, never before.
@@ -39,6 +43,8 @@ pub enum RunReport<'a> {
 pub enum JobOutcome {
     Ended(JobStatus),
     Held(HoldReason),
+    /// Answers to what was handed in are to come: a job of the queue rests until then.
+    Waiting,
     /// Stopped: a person's job is held as paused, one of the queue is to be given back.
     Interrupted,
 }
@@ -61,6 +67,8 @@ pub struct JobRunner<'a> {
     pub(super) waits_for: u32,
     /// The job is to wait so long, and why: it goes back to the queue meanwhile.
     pub(super) later: Option<(Duration, String)>,
+    /// When answers to what was handed in are looked for next; none: at once.
+    pub(super) looks_at: Option<Instant>,
 }
 
 impl std::fmt::Debug for JobRunner<'_> {
@@ -90,6 +98,7 @@ impl<'a> JobRunner<'a> {
             resting: BTreeMap::new(),
             waits_for: OWN,
             later: None,
+            looks_at: None,
         }
     }
 
@@ -118,15 +127,22 @@ impl<'a> JobRunner<'a> {
         let mut is_interrupted = false;
         loop {
             is_interrupted |= self.attend(opened).await?;
+            self.fetch_answers(opened).await?;
             let owed = opened.job.owed();
             self.in_flight.give_up(|id, _| !opened.job.is_owed(id));
             let is_later = self.later.is_some() && opened.job.is_running();
+            if !is_interrupted && opened.job.is_waiting() && !opened.lease.is_queued() {
+                self.wait_for_answers(opened).await?;
+                continue;
+            }
             if owed.is_empty() || is_later || (is_interrupted && opened.job.is_running()) {
                 break;
             }
             self.work_on(opened, owed).await?;
         }
         self.in_flight.give_up(|_, _| true);
+        let is_waiting = opened.job.is_waiting() && !is_interrupted;
+        self.checkpoints.waits = is_waiting;
         self.finish(opened).await?;
         failpoint::hit("runner.rested");
         if let Some(reason) = self.models.misconfigured.take() {
@@ -138,6 +154,7 @@ impl<'a> JobRunner<'a> {
         Ok(match &opened.job.status {
             Status::Ended(ending) => JobOutcome::Ended(ending.status),
             Status::Held { reason, .. } if !is_interrupted => JobOutcome::Held(*reason),
+            Status::Running if is_waiting => JobOutcome::Waiting,
             Status::Held { .. } | Status::Running => JobOutcome::Interrupted,
         })
     }

@@ -7,7 +7,8 @@
 //! - `job_runner`: ask, perform, decide, append, apply
 //! - `checkpoints`: what the workspace store and the database hear of it
 //! - `lease`: the lease of a job, and what is asked of a running job; `heartbeat` keeps the leases of all `active_jobs`
-//! - `model_call`: one model call, with its retries; `model_chain`: the model and its fallbacks; `flex_tier`: its tier;
+//! - `model_call`: one model call, with its retries; `later_answers`: calls that are answered later;
+//!   `model_chain`: the model and its fallbacks; `flex_tier`: its tier;
 //!   `server_outage`: its server is down; `second_lists`: the lists of both readers
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
@@ -35,6 +36,7 @@ mod flex_tier;
 mod heartbeat;
 mod input_check;
 mod job_runner;
+mod later_answers;
 mod lease;
 mod model_call;
 mod model_chain;
@@ -57,6 +59,7 @@ pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::{Disposition, RunError};
 pub use heartbeat::{Heartbeat, Leases};
 pub use job_runner::{JobOutcome, JobRunner, RunReport};
+pub use later_answers::waits_for;
 pub use lease::{LeaseHandle, LeaseStatus, StopRequest, WorkerTimes};
 pub use models::{ModelOptions, open_model};
 pub use new_documents::NewDocuments;

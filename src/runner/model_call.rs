@@ -7,6 +7,7 @@ use super::{
     calls_in_flight::{CallOutcome, CallSize, EndedCall, NewCall},
     clock::now,
     job_runner::{JobRunner, RunReport, until_stopped},
+    later_answers::submitted_call,
     lease::LeaseHandle,
     open_job::OpenJob,
 };
@@ -15,7 +16,7 @@ use crate::{
     model::{Failure, FailureKind, Model, Remedy, endpoint::Probe, retry},
 };
 use overnight_core::{
-    job::{models::Tier, record::HoldReason},
+    job::{models::Tier, record::HoldReason, submitted_call::submission_key},
     machine::effect::{Command, EffectId, EffectResult, Outcome},
     message::{Reply, Stop, Usage},
     prompt::compose,
@@ -70,7 +71,8 @@ impl JobRunner<'_> {
         }
         let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(false) };
         let model = self.models.asked(&opened.job, conversation)?;
-        let together = size(&*model, opened.job.expected_call(conversation)).and(self.in_flight.size());
+        let own = size(&*model, opened.job.expected_call(conversation));
+        let together = own.and(self.in_flight.size()).and(self.submitted_size(opened)?);
         let own = opened.job.has_budget().then(|| opened.job.over_budget(&together.tokens, together.usd));
         let spent = match own.flatten() {
             Some(cause) => Some(cause.to_string()),
@@ -105,6 +107,7 @@ impl JobRunner<'_> {
             size: size(&*model, job.expected_call(conversation)),
             model,
             prompt: compose::prompt(conversation),
+            key: submission_key(job.spec.id, conversation, &conversation.epoch.prompt_sha256()),
             prompt_sha256: conversation.epoch.prompt_sha256(),
             turn: job.turn_of_model(conversation),
             turn_of_conversation: conversation.turns + 1,
@@ -162,10 +165,14 @@ impl JobRunner<'_> {
         Ok(None)
     }
 
-    async fn on_call_ended(&mut self, opened: &mut OpenJob, ended: EndedCall) -> Result<(), RunError> {
-        let EndedCall { id, model, prompt_sha256, outcome } = ended;
+    pub(super) async fn on_call_ended(&mut self, opened: &mut OpenJob, ended: EndedCall) -> Result<(), RunError> {
+        let EndedCall { id, model, prompt_sha256, key, outcome } = ended;
         match outcome {
             CallOutcome::Down => self.on_server_down(opened, id, &model).await,
+            CallOutcome::Submitted(taken) => {
+                let call = submitted_call(key, &*model, prompt_sha256, taken);
+                self.on_submitted(opened, id, call).await
+            }
             CallOutcome::Failed(failure) => self.on_call_failed(opened, id, &model, failure).await,
             CallOutcome::Replied(reply) => {
                 let is_withheld = reply.stop == Stop::Refused;
@@ -361,7 +368,7 @@ fn work_left(opened: &OpenJob) -> Duration {
 }
 
 /// What a call of `model` may take.
-fn size(model: &dyn Model, tokens: Usage) -> CallSize {
+pub(super) fn size(model: &dyn Model, tokens: Usage) -> CallSize {
     let output = tokens.output.max(model.most_output().unwrap_or_default());
     CallSize { tokens, usd: model.cost(&tokens), worst_usd: model.cost(&Usage { output, ..tokens }) }
 }

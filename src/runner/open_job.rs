@@ -290,18 +290,22 @@ impl OpenJob {
 
     /// Writes the rows of the present state. A status other than running frees the lease.
     pub async fn checkpoint(&self, store: &dyn JobStore, extent: CheckpointExtent) -> Result<(), StoreError> {
-        self.checkpoint_since(store, extent, None).await.map(drop)
+        self.checkpoint_since(store, extent, None, None).await.map(drop)
     }
 
     /// [`Self::checkpoint`] without the rows that `before`, this process's last one, wrote already. Gives the one to
-    /// name the next time.
+    /// name the next time. `waits_for`: what the job waits for, where it rests until answers have come.
     pub(super) async fn checkpoint_since(
         &self,
         store: &dyn JobStore,
         extent: CheckpointExtent,
         before: Option<&Checkpoint>,
+        waits_for: Option<String>,
     ) -> Result<Checkpoint, StoreError> {
-        let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
+        let mut checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
+        if waits_for.is_some() {
+            (checkpoint.state.status, checkpoint.state.reason) = (JobStatus::Waiting, waits_for);
+        }
         failpoint::hit("checkpoint.before");
         store.checkpoint(self.lease.id, self.lease.number, &checkpoint.since(before)).await?;
         failpoint::hit("checkpoint.done");

@@ -358,8 +358,12 @@ fn row_agrees(row: &JobRow, facts: &WorkspaceFacts) -> bool {
     let mut state = row.state.clone();
     let expected = &facts.checkpoint.state;
     // What stopped a process is not always a fact of the job: a full disk takes no further line.
-    // Nor is that it waits in the queue for its next worker.
-    let rests = state.status == JobStatus::Held || (state.status == JobStatus::Queued && row.queue.is_some());
+    // Nor is that it waits in the queue for its next worker, or for an answer.
+    let rests = match state.status {
+        JobStatus::Held | JobStatus::Waiting => true,
+        JobStatus::Queued => row.queue.is_some(),
+        _ => false,
+    };
     if rests && expected.status == JobStatus::Running {
         (state.status, state.hold_reason) = (expected.status, expected.hold_reason);
         state.reason.clone_from(&expected.reason);

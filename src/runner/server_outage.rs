@@ -6,6 +6,7 @@ use super::{
     calls_in_flight::{CallOutcome, EndedCall},
     checkpoints::RETRY_AFTER,
     job_runner::{JobRunner, RunReport, until_stopped},
+    later_answers::submitted_call,
     open_job::OpenJob,
 };
 use crate::{
@@ -81,15 +82,18 @@ impl JobRunner<'_> {
                     }
                 }
             };
-            let reply = match wake {
+            let outcome = match wake {
                 WakeReason::Answers => None,
                 WakeReason::Probe(probe) => {
                     let Some(id) = effect_of(opened, number) else { return Ok(()) };
                     self.start_call(opened, id, Some(probe))?;
                     let Some(ended) = self.probed(opened, id).await? else { continue };
-                    let EndedCall { model, prompt_sha256, outcome, .. } = ended;
+                    let EndedCall { model, prompt_sha256, key, outcome, .. } = ended;
                     match outcome {
-                        CallOutcome::Replied(reply) => Some(self.replied(&model, *reply, prompt_sha256)),
+                        CallOutcome::Replied(reply) => Some(Outcome::Done(self.replied(&model, *reply, prompt_sha256))),
+                        CallOutcome::Submitted(taken) => {
+                            Some(Outcome::Submitted(submitted_call(key, &*model, prompt_sha256, taken)))
+                        }
                         CallOutcome::Down => continue,
                         CallOutcome::Failed(failure) => {
                             self.probe_failed(opened, id, &model, failure).await?;
@@ -106,8 +110,8 @@ impl JobRunner<'_> {
             self.command(opened, Command::Resume { limits }).await?;
             let text = format!("{} answers again; the job goes on", endpoint.name());
             (self.observer)(&opened.job, RunReport::Note(text));
-            if let (Some(reply), Some(id)) = (reply, effect_of(opened, number)) {
-                self.decide(opened, id, Outcome::Done(reply)).await?;
+            if let (Some(outcome), Some(id)) = (outcome, effect_of(opened, number)) {
+                self.decide(opened, id, outcome).await?;
             }
         }
         Ok(())

@@ -52,6 +52,7 @@ pub struct BatchRow {
 pub struct BatchTotals {
     pub queued: u64,
     pub running: u64,
+    pub waiting: u64,
     pub held: u64,
     pub completed: u64,
     pub partial: u64,
@@ -67,6 +68,7 @@ impl BatchTotals {
         match status {
             JobStatus::Queued => self.queued,
             JobStatus::Running => self.running,
+            JobStatus::Waiting => self.waiting,
             JobStatus::Held => self.held,
             JobStatus::Completed => self.completed,
             JobStatus::Partial => self.partial,
@@ -81,6 +83,7 @@ impl BatchTotals {
         match status {
             JobStatus::Queued => &mut self.queued,
             JobStatus::Running => &mut self.running,
+            JobStatus::Waiting => &mut self.waiting,
             JobStatus::Held => &mut self.held,
             JobStatus::Completed => &mut self.completed,
             JobStatus::Partial => &mut self.partial,

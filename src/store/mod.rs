@@ -34,7 +34,10 @@ pub use error::StoreError;
 pub use jobs::{ControlSignal, JOBS_AT_ONCE, JobFilter, JobRow, JobStore};
 pub use listing::{BatchHead, JobChange, JobChanges, JobPageQuery, ListStore};
 pub use notices::{NoticeClaim, NoticeStore, NoticeSubject, PAUSED_BY_PERSON};
-pub use queue::{ClaimedJob, Enqueued, Group, JobTarget, QueueEntry, QueueInfo, QueueStore, QueuedJob, Swept};
+pub use queue::{
+    AwaitedCall, AwaitingJob, ClaimedJob, Enqueued, Group, JobTarget, QueueEntry, QueueInfo, QueueStore, QueuedJob,
+    Swept,
+};
 pub use retry_policy::backoff_ms;
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, ScheduleStore};
 pub use workers::{HeldLease, WorkerStore};

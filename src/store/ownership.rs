@@ -4,9 +4,10 @@
 use super::StoreError;
 use sqlx::migrate::Migrator;
 
-/// With what the hash of the first migration begins in databases that earlier development versions made: they had six
-/// migrations, never released, that became one.
-const DEVELOPMENT: [u64; 2] = [0xdb84_488d_af5f_544f, 0x84b2_28ca_3f38_a51a];
+/// With what the hash of the first migration begins in databases that earlier development versions made: six migrations, never
+/// released, became one, and that has changed since.
+const DEVELOPMENT: [u64; 4] =
+    [0xdb84_488d_af5f_544f, 0x84b2_28ca_3f38_a51a, 0x5b74_8f7b_6c51_f50e, 0xb447_08df_026f_e9c8];
 
 /// What an inspection of a database found.
 pub(super) struct DatabaseContents {

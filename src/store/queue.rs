@@ -16,7 +16,8 @@ mod submission;
 
 pub(super) use changes::ChangeWaiter;
 pub(super) use columns::{
-    BatchColumns, BatchFigures, ClaimedColumns, EntryColumns, LateColumns, LeaseColumns, depth, figures,
+    AwaitingColumns, BatchColumns, BatchFigures, ClaimedColumns, EntryColumns, LateColumns, LeaseColumns, depth,
+    figures,
 };
 pub(super) use submission::{MOST_PER_STATEMENT, groups_json, jobs_json};
 
@@ -27,6 +28,7 @@ use overnight_core::job::{
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -74,6 +76,8 @@ pub struct Enqueued {
 ///   checkpoint leaves a queued job with an attempt more, once the sweep has found it.
 /// - `Running`: a worker has its lease. After a crash it stays so until the deadline has passed; the next sweep, of whichever
 ///   worker, queues it again, with the next lease number, so that the lost worker can write nothing more.
+/// - `Waiting`: nobody has it; the answers to calls that were handed in are to come. `run_after` is when it is queued whether or not
+///   they came. A crash changes nothing.
 /// - `Held`: stopped with everything kept. With `run_after` it is queued by itself then; else somebody has to resume it.
 /// - `Failed`, with as many `attempts` as it may have: the dead letter. Each attempt ended with a dead worker or an error.
 ///   Only `retry` takes it up again.
@@ -142,6 +146,23 @@ pub struct ClaimedJob {
     pub manifest: Option<String>,
 }
 
+/// A model call whose answer a job waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwaitedCall {
+    /// As the user names it.
+    pub model: String,
+    /// The provider's name for the call.
+    pub handle: String,
+}
+
+/// A job that waits for answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwaitingJob {
+    pub id: JobId,
+    pub batch: Uuid,
+    pub calls: Vec<AwaitedCall>,
+}
+
 /// What a sweep did. Each list in the order of the ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
@@ -151,7 +172,7 @@ pub struct Swept {
     pub paused: Vec<JobId>,
     /// The same, but all attempts are used up: the dead letter.
     pub dead: Vec<JobId>,
-    /// Were held until now, and are queued.
+    /// Were held or waiting until now, and are queued.
     pub woken: Vec<JobId>,
 }
 
@@ -192,6 +213,22 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
     /// When a job that is about to be held goes on by itself. Say so before the checkpoint that holds it. `LeaseLost`.
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError>;
 
+    /// Which answers a job that is about to wait waits for, and until when. Say so before the checkpoint with which it waits.
+    /// `LeaseLost`.
+    async fn await_answers(
+        &self,
+        id: JobId,
+        lease: u64,
+        calls: &[AwaitedCall],
+        until: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// The jobs that wait for answers, of those that a worker on `host` may take, in the order of their ids.
+    async fn awaited(&self, host: &str, has_store: bool) -> Result<Vec<AwaitingJob>, StoreError>;
+
+    /// Queues those of these jobs that wait: an answer has come. Returns how many.
+    async fn bring(&self, ids: &[JobId]) -> Result<u64, StoreError>;
+
     /// Frees a job without an end: queued again, to be taken `after_ms` milliseconds from now or later. `failed`, with a
     /// sentence that says why, costs an attempt; when that was the last one, the job has failed. A pause signal holds it
     /// instead. Returns how it stands now. `LeaseLost`.
@@ -204,18 +241,18 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
     ) -> Result<JobStatus, StoreError>;
 
     /// Takes running jobs from workers that didn't keep the lease, each with a failed attempt more, and with what the retry
-    /// policy says of that; queues held jobs whose time has come; forgets workers that were not
+    /// policy says of that; queues held and waiting jobs whose time has come; forgets workers that were not
     /// seen for a day. Any worker may do it at any time.
     async fn sweep(&self) -> Result<Swept, StoreError>;
 
-    /// Whether a worker on `host` could still come to work on something without a person: jobs that are queued, running, or held
-    /// until their time, on no machine or on that one, in the workspace store only where it has that.
+    /// Whether a worker on `host` could still come to work on something without a person: jobs that are queued, running, waiting, or
+    /// held until their time, on no machine or on that one, in the workspace store only where it has that.
     async fn has_work(&self, host: &str, has_store: bool) -> Result<bool, StoreError>;
 
     /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
     async fn retry(&self, which: JobTarget) -> Result<u64, StoreError>;
 
-    /// Holds queued jobs, until `until` or their later time where that is given; sends running ones a pause signal where the reason
+    /// Holds queued and waiting jobs, until `until` or their later time where that is given; sends running ones a pause signal where the reason
     /// is `Paused`. Returns how many of both.
     async fn hold(&self, which: JobTarget, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError>;
 

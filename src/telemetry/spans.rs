@@ -175,6 +175,12 @@ impl JobSpans {
                 span.fail(kind.name());
                 self.end(span, at);
             }
+            Event::CallSubmitted { conversation, call, .. } => {
+                if let Some(mut span) = self.turns.remove(conversation) {
+                    span.text("overnight.submitted_as", &call.handle);
+                    self.end(span, at);
+                }
+            }
             Event::ToolReturned { conversation, call, name, result, .. } => {
                 let parent = self.replied.get(conversation).copied();
                 self.tool_returned(parent, call, name, result.end, at);

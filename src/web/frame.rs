@@ -56,7 +56,7 @@ impl StateBadge {
             JobStanding::Completed => "good",
             JobStanding::Partial | JobStanding::Blocked | JobStanding::Held | JobStanding::Interrupted => "doubt",
             JobStanding::Failed => "bad",
-            JobStanding::Running => "busy",
+            JobStanding::Running | JobStanding::Waiting => "busy",
             JobStanding::Queued | JobStanding::Cancelled => "quiet",
         };
         let word = hold.map_or_else(|| standing.to_string(), |reason| format!("{standing} ({reason})"));

@@ -28,8 +28,9 @@ use uuid::Uuid;
 const PAGE: u64 = 100;
 /// Batches above them.
 const MOST_BATCHES: u32 = 20;
-const STATUSES: [JobStatus; 8] = [
+const STATUSES: [JobStatus; 9] = [
     JobStatus::Running,
+    JobStatus::Waiting,
     JobStatus::Queued,
     JobStatus::Held,
     JobStatus::Completed,

@@ -1,7 +1,7 @@
 //! The loop of a worker: claim while there is room, until it is to stop.
 
 use super::{
-    ClaimOutcome, WorkerConfig, WorkerEvent,
+    ClaimOutcome, WorkerConfig, WorkerEvent, awaited,
     background::{self, DatabaseHealth},
     batches::{Batches, Supply},
     claimed_job::WorkerContext,
@@ -39,6 +39,8 @@ pub struct WorkerSummary {
     /// By how they ended here.
     pub ended: BTreeMap<&'static str, u64>,
     pub held: BTreeMap<&'static str, u64>,
+    /// Answers to what they have handed in are to come.
+    pub waiting: u64,
     pub given_back: u64,
     pub failed_attempts: u64,
     pub lost: u64,
@@ -68,7 +70,7 @@ impl LastOutcomes {
                 *self.summary.ended.entry(outcome.name()).or_default() += 1;
             }
             ClaimOutcome::Failed(_) => {}
-            ClaimOutcome::Held(..) | ClaimOutcome::GivenBack(_) | ClaimOutcome::Lost(_) => {
+            ClaimOutcome::Held(..) | ClaimOutcome::Waiting(_) | ClaimOutcome::GivenBack(_) | ClaimOutcome::Lost(_) => {
                 self.last.insert(id, outcome);
             }
         }
@@ -79,6 +81,7 @@ impl LastOutcomes {
         for last in self.last.into_values() {
             match last {
                 ClaimOutcome::Held(reason, _) => *summary.held.entry(reason.name()).or_default() += 1,
+                ClaimOutcome::Waiting(_) => summary.waiting += 1,
                 ClaimOutcome::GivenBack(_) => summary.given_back += 1,
                 ClaimOutcome::Lost(_) => summary.lost += 1,
                 ClaimOutcome::Ended(..) | ClaimOutcome::GivenUp(_) | ClaimOutcome::Failed(_) => {}
@@ -157,6 +160,7 @@ impl Worker {
         let beside = [
             AbortOnDrop(tokio::spawn(background::sweep(context.clone()))),
             AbortOnDrop(tokio::spawn(background::run_schedules(context.clone()))),
+            AbortOnDrop(tokio::spawn(awaited::look_on(context.clone()))),
             AbortOnDrop(tokio::spawn(notices::tell_on(context.clone()))),
         ];
         let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -32,6 +32,8 @@ pub enum ClaimOutcome {
     /// With the reason, where there is one.
     Ended(JobStatus, Option<String>),
     Held(HoldReason, String),
+    /// Answers are to come, in a sentence.
+    Waiting(String),
     /// Queued again, with no attempt used.
     GivenBack(String),
     /// An attempt failed: the job is queued again.
@@ -48,6 +50,7 @@ impl ClaimOutcome {
         match self {
             Self::Ended(status, _) => status.name(),
             Self::Held(..) => "held",
+            Self::Waiting(_) => JobStatus::Waiting.name(),
             Self::GivenBack(_) => "given_back",
             Self::Failed(_) => "attempt_failed",
             Self::GivenUp(_) => JobStatus::Failed.name(),
@@ -185,6 +188,7 @@ impl WorkerContext {
         Ok(match outcome? {
             JobOutcome::Ended(status) => ClaimOutcome::Ended(status, opened.job.job_status().2),
             JobOutcome::Held(reason) => ClaimOutcome::Held(reason, opened.job.job_status().2.unwrap_or_default()),
+            JobOutcome::Waiting => ClaimOutcome::Waiting(crate::runner::waits_for(&opened)),
             JobOutcome::Interrupted if opened.job.is_out() => {
                 // To be taken up by the next worker at once.
                 store.keep_held(&[id], 0).await?;

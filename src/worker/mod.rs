@@ -5,6 +5,7 @@
 //! - `claimed_job`: one job, from its claim until it rests; `open_workspace`: its workspace, from here or from the store, or a new one
 //! - `job_setup`: what a job is worked with, for a worker and for a person's command alike
 //! - `background`: what else is done beside the jobs: sweeps, schedules
+//! - `awaited`: jobs that wait for answers to what they have handed in
 //! - `clock_jumps`: the database's clock, where somebody sets it
 //! - `batches`: the batches that the jobs belong to, read once
 //! - `ended_batches`: submits the closing job of a batch that has ended
@@ -15,6 +16,7 @@
 //! What a crash leaves behind: rows that say running, with a lease that nobody renews. Any worker's next sweep queues them
 //! again, and who claims them goes on at the last decision of their journals.
 
+mod awaited;
 mod background;
 mod batches;
 mod claim_loop;

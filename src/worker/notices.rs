@@ -112,7 +112,9 @@ async fn notice(context: &WorkerContext, claim: NoticeClaim, kind: NoticeKind) -
 fn may_need_a_person(status: JobStatus) -> bool {
     match status {
         JobStatus::Failed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Held => true,
-        JobStatus::Queued | JobStatus::Running | JobStatus::Completed | JobStatus::Cancelled => false,
+        JobStatus::Queued | JobStatus::Running | JobStatus::Waiting | JobStatus::Completed | JobStatus::Cancelled => {
+            false
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod derived;
 mod generated;
 pub(crate) mod golden;
 pub(crate) mod ground;
+pub(crate) mod later;
 pub(crate) mod mask;
 pub(crate) mod play;
 pub(crate) mod story;

@@ -5,6 +5,7 @@
 #![expect(clippy::float_cmp, reason = "small whole numbers are exact")]
 
 mod heartbeat;
+mod later_answers;
 
 use crate::{
     remote::server::{Format, Server, Setup},
@@ -13,6 +14,9 @@ use crate::{
 };
 use async_trait::async_trait;
 use heartbeat::{a_blocked_thread_keeps_no_heartbeat_back, a_hook_keeps_nobody_waiting};
+use later_answers::{
+    a_waiting_job_holds_nothing_and_another_worker_goes_on, a_waiting_job_is_paused_resumed_and_cancelled,
+};
 use overnight::{
     batch::{BatchSettings, window::Window},
     extraction::Extractor,
@@ -535,4 +539,6 @@ on_both! {
     an_outage_of_the_models_server_is_waited_for
     a_blocked_thread_keeps_no_heartbeat_back
     a_hook_keeps_nobody_waiting
+    a_waiting_job_holds_nothing_and_another_worker_goes_on
+    a_waiting_job_is_paused_resumed_and_cancelled
 }

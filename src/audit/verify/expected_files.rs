@@ -197,6 +197,7 @@ impl ExpectedFiles {
             }
             Event::Opened { .. }
             | Event::AttemptFailed { .. }
+            | Event::CallSubmitted { .. }
             | Event::PhaseStarted { .. }
             | Event::PhaseEnded { .. }
             | Event::ArchiveStored { .. }

@@ -106,7 +106,7 @@ impl NamedTargets {
 
     async fn add_jobs(&mut self, app: &AppContext) -> Result<(), CliError> {
         let mut batches = BTreeSet::new();
-        for status in [JobStatus::Queued, JobStatus::Running, JobStatus::Held] {
+        for status in [JobStatus::Queued, JobStatus::Running, JobStatus::Waiting, JobStatus::Held] {
             let ids = app.store.job_ids(&JobFilter { status: Some(status), ..JobFilter::default() }).await?;
             for page in ids.chunks(JOBS_AT_ONCE) {
                 for row in app.store.jobs(page).await? {

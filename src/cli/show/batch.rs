@@ -100,8 +100,8 @@ fn next(totals: &BatchTotals, waiting: &[Waiting], name: &str) -> Vec<String> {
     if totals.running > 0 {
         commands.push(format!("overnight watch {name}"));
     }
-    if totals.queued > 0 {
-        if waiting.iter().any(|sum| sum.status == JobStatus::Queued && sum.host.is_none()) {
+    if totals.queued + totals.waiting > 0 {
+        if waiting.iter().any(|sum| sum.status != JobStatus::Held && sum.host.is_none()) {
             commands.push("overnight work".to_owned());
         }
         commands.push(format!("overnight pause {name}"));

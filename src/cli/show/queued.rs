@@ -153,7 +153,7 @@ pub(super) fn next(
         // The next worker takes it over by itself.
         JobStatus::Running if here == Some(true) => vec![work, resume, cancel],
         JobStatus::Running if is_here => return None,
-        JobStatus::Running => vec![pause, cancel],
+        JobStatus::Running | JobStatus::Waiting => vec![pause, cancel],
         // Its workspace should be here, and isn't.
         JobStatus::Held if !is_here && job.is_held_here() => {
             vec![format!("overnight retry {name}"), resume, cancel]
@@ -240,6 +240,7 @@ fn waits(job: &DatabaseJob, queue: &JobQueueFacts) -> Option<String> {
             Some(group) => format!("for {who} (`overnight work`), and for room in the group {}", short_label(group)),
             None => format!("for {who} (`overnight work`)"),
         }),
+        (JobStatus::Waiting, _) => job.row.state.reason.as_ref().map(|reason| format!("for {reason}")),
         (JobStatus::Held, Some(until)) => Some(format!("until {until}; then it is queued by itself")),
         (JobStatus::Held, None) if job.row.state.hold_reason == Some(HoldReason::Review) => {
             Some("for a person's review".to_owned())

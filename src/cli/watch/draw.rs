@@ -140,6 +140,7 @@ fn current_work(job: &JobLine) -> String {
     match job.status {
         JobStatus::Running => job.todo.as_deref().map_or_else(|| "–".to_owned(), short_label),
         JobStatus::Queued
+        | JobStatus::Waiting
         | JobStatus::Held
         | JobStatus::Completed
         | JobStatus::Partial

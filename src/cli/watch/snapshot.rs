@@ -144,11 +144,13 @@ impl<'o> Watcher<'o> {
         let batches: Vec<BatchLine> = batches.into_iter().map(|batch| self.batch(batch, at)).collect();
         let is_over = match &self.watched {
             Watched::All => lines.is_empty(),
-            Watched::Job(_) => lines.iter().all(|line| !matches!(line.status, JobStatus::Running | JobStatus::Queued)),
+            Watched::Job(_) => lines
+                .iter()
+                .all(|line| !matches!(line.status, JobStatus::Running | JobStatus::Waiting | JobStatus::Queued)),
             Watched::Batch(batch) => batches
                 .iter()
                 .filter(|line| line.batch == batch.batch.id)
-                .all(|line| line.totals.queued + line.totals.running == 0),
+                .all(|line| line.totals.queued + line.totals.running + line.totals.waiting == 0),
         };
         self.before = lines.iter().map(|line| (line.id, line.clone())).collect();
         let is_one_job = matches!(self.watched, Watched::Job(_));
@@ -239,7 +241,7 @@ impl<'o> Watcher<'o> {
     fn batch(&self, batch: BatchRow, at: Timestamp) -> BatchLine {
         let BatchRow { batch, spent_usd, totals, .. } = batch;
         let ends = self.paces.get(&batch.id).map(|pace| &pace.ends);
-        let more = totals.queued + totals.running;
+        let more = totals.queued + totals.running + totals.waiting;
         let left = ends.filter(|_| totals.running > 0).and_then(|ends| ends.left(at, more));
         BatchLine {
             batch: batch.id,

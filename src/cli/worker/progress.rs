@@ -91,7 +91,7 @@ impl QueueTally {
             self.ends.push(now());
         }
         self.ended = ended;
-        self.left = sum(|status| matches!(status, JobStatus::Queued | JobStatus::Running));
+        self.left = sum(|status| matches!(status, JobStatus::Queued | JobStatus::Running | JobStatus::Waiting));
     }
 
     /// `312 of 500 jobs ended; 41 an hour; ends ~06:40 +01:00 (in 4h 35m); 12.31 USD`.

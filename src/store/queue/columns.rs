@@ -1,6 +1,6 @@
 //! The queue's rows as they are read, in either database.
 
-use super::{ClaimedJob, Group, QueueEntry, QueuedJob};
+use super::{AwaitingJob, ClaimedJob, Group, QueueEntry, QueuedJob};
 use crate::store::{
     BatchRow, BatchTotals, HeldLease, NewBatch, StoreError,
     columns::columns,
@@ -57,6 +57,21 @@ impl ClaimedColumns {
             wants: control_signal(self.wants.as_deref(), &read)?,
             manifest: self.manifest,
         })
+    }
+}
+
+columns! {
+    pub(in crate::store) struct AwaitingColumns {
+        id: DbId,
+        batch: DbId,
+        awaits: String,
+    }
+}
+
+impl AwaitingColumns {
+    pub(in crate::store) fn row(self, database: &str) -> Result<AwaitingJob, StoreError> {
+        let calls = json(&reader(database, self.id), "awaits", &self.awaits)?;
+        Ok(AwaitingJob { id: JobId(self.id.0), batch: self.batch.0, calls })
     }
 }
 

@@ -20,7 +20,7 @@ const IS_UNBOUND: &str = "select batches.budget_usd is null
 /// (The inner query is asked for each open batch, by the index: a join would look at all jobs.)
 const BATCHES_TO_END: &str = "select * from batches
      where ended_at is null and (
-        select true from jobs where batch = batches.id and status in ('queued', 'running', 'held') limit 1) is null
+        select true from jobs where batch = batches.id and status in ('queued', 'running', 'waiting', 'held') limit 1) is null
      order by created, id";
 
 /// How the jobs of a batch stand.
@@ -32,7 +32,7 @@ const WORK: &str = "select cast(coalesce(sum(turns), 0) as bigint), cast(coalesc
      from jobs where batch = $1";
 
 const WAITING: &str = "select status, hold_reason, host, count(*), min(run_after)
-     from jobs where batch = $1 and status in ('queued', 'held')
+     from jobs where batch = $1 and status in ('queued', 'waiting', 'held')
      group by status, hold_reason, host, run_after is null";
 
 const RECENT_ENDS: &str = "select completed_at from jobs

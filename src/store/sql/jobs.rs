@@ -28,7 +28,7 @@ const CLAIM: &str = "update jobs set
         status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2, turns_at_claim = turns,
         lease_until = {from_now $3}, run_after = null, may_cost_usd = 0,
         wants = case when wants = 'pause' then null else wants end, updated = {now}
-     where id = $1 and status in ('queued', 'running', 'held')
+     where id = $1 and status in ('queued', 'running', 'waiting', 'held')
      returning lease";
 
 const CLAIM_FOR_REVIEW: &str = "update jobs set
@@ -62,11 +62,11 @@ const RESTORE: &str =
 /// Takes away the mark of batches that have something to do again, whether it is seen or not: it may just have been made.
 pub(super) const REOPEN_BATCHES: &str = "update batches set ended_at = null
      where id in (
-        select batch from jobs where (id = $1 or batch = $2) and status in ('queued', 'running', 'held'))";
+        select batch from jobs where (id = $1 or batch = $2) and status in ('queued', 'running', 'waiting', 'held'))";
 
 const SEND_SIGNAL: &str = "{notifying}update jobs set
         wants = case when wants = 'cancel' then wants else $2 end, updated = {now}
-     where id = $1 and status in ('queued', 'running', 'held'){and_count}";
+     where id = $1 and status in ('queued', 'running', 'waiting', 'held'){and_count}";
 
 const SET_WORKSPACE: &str = "update jobs set workspace = $3, host = $4, updated = {now}
      where id = $1 and lease = $2 and worker is not null
@@ -107,7 +107,7 @@ async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
 
 /// A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
 const WORKED_SINCE: &str =
-    "(created >= $ or updated >= $ or status in ('queued', 'running', 'held') and hold_reason is null)";
+    "(created >= $ or updated >= $ or status in ('queued', 'running', 'waiting', 'held') and hold_reason is null)";
 
 /// The query for a list: only with the conditions that it has, so that each finds its index.
 fn job_list(filter: &JobFilter) -> SqlStatement {

@@ -2,8 +2,10 @@
 
 use super::{Durability, Engine, SqlStatement, jobs::REOPEN_BATCHES};
 use crate::store::{
-    ClaimedJob, Enqueued, JobTarget, NewBatch, QueueStore, QueuedJob, StoreError, Swept,
-    queue::{ClaimedColumns, LateColumns, MOST_PER_STATEMENT, NEVER_BEGUN, depth, groups_json, jobs_json},
+    AwaitedCall, AwaitingJob, ClaimedJob, Enqueued, JobTarget, NewBatch, QueueStore, QueuedJob, StoreError, Swept,
+    queue::{
+        AwaitingColumns, ClaimedColumns, LateColumns, MOST_PER_STATEMENT, NEVER_BEGUN, depth, groups_json, jobs_json,
+    },
     row::RowReader,
     value::{DbId, NO_HEAD, lease_ms, values},
 };
@@ -56,6 +58,19 @@ const WAKE_AT: &str = "update jobs set run_after = $3, updated = {now}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
 
+const AWAIT_ANSWERS: &str = "update jobs set run_after = $3, awaits = $4, updated = {now}
+     where id = $1 and lease = $2 and worker is not null
+     returning lease";
+
+const AWAITED: &str = "select id, batch, awaits from jobs
+     where status = 'waiting' and batch is not null and awaits is not null and (host is null or host = $1)
+        and (manifest is null or $2)
+     order by id";
+
+const BRING: &str = "{notifying}update jobs set status = 'queued', reason = null, run_after = null, updated = {now}
+     where id in (select id from jobs where id {in_list $1} and status = 'waiting' and batch is not null{lock})
+     {and_count}";
+
 const WITH_WORKER: &str = "select id, lease, turns, turns_at_claim, attempts, max_attempts from jobs
      where id = $1 and lease = $2 and worker is not null and status = 'running'";
 
@@ -107,13 +122,14 @@ const WAKE: &str = "{notifying}update jobs set
         status = 'queued', hold_reason = null, reason = null, run_after = null,
         wants = case when wants = 'pause' then null else wants end, updated = {now}
      where id in (
-        select id from jobs where status = 'held' and run_after <= {start} and batch is not null{lock_what_is_free})
+        select id from jobs
+        where status in ('held', 'waiting') and run_after <= {start} and batch is not null{lock_what_is_free})
      returning id{and_rows}";
 
 const HAS_WORK: &str = "select exists (
         select 1 from jobs
         where batch is not null and (host is null or host = $1) and (manifest is null or $2)
-            and (status in ('queued', 'running') or (status = 'held' and run_after is not null)))";
+            and (status in ('queued', 'running', 'waiting') or (status = 'held' and run_after is not null)))";
 
 /// The jobs that a person means.
 macro_rules! meant {
@@ -137,15 +153,16 @@ const RETRY: &str = concat!(
 
 const HOLD: &str = concat!(
     "{notifying}update jobs set
-        status = case when status = 'queued' then 'held' else status end,
-        hold_reason = case when status = 'queued' then $3 else hold_reason end,
-        reason = case when status = 'queued' then null else reason end,
+        status = case when status in ('queued', 'waiting') then 'held' else status end,
+        hold_reason = case when status in ('queued', 'waiting') then $3 else hold_reason end,
+        reason = case when status in ('queued', 'waiting') then null else reason end,
         run_after = case
+            when status = 'waiting' then $4
             when status <> 'queued' or $4 < run_after then run_after
             else $4 end,
         wants = case when status = 'running' then 'pause' else wants end,
         updated = {now}",
-    meant!("(status = 'queued' or (status = 'running' and wants is null and $3 = 'paused'))"),
+    meant!("(status in ('queued', 'waiting') or (status = 'running' and wants is null and $3 = 'paused'))"),
     "{and_count}"
 );
 
@@ -171,11 +188,11 @@ const CANCEL: &str = concat!(
     "{notifying}update jobs set
         status = case when ",
     is_new!(),
-    " then 'cancelled' when status = 'held' then 'queued' else status end,
+    " then 'cancelled' when status in ('held', 'waiting') then 'queued' else status end,
         hold_reason = null,
         reason = case when ",
     is_new!(),
-    " then $3 when status = 'held' then null else reason end,
+    " then $3 when status in ('held', 'waiting') then null else reason end,
         completed_at = case when ",
     is_new!(),
     " then {now_ms} else completed_at end,
@@ -185,9 +202,9 @@ const CANCEL: &str = concat!(
     ") then 'cancel' end,
         updated = {now}",
     meant!(concat!(
-        "status in ('queued', 'running', 'held') and (",
+        "status in ('queued', 'running', 'waiting', 'held') and (",
         is_new!(),
-        " or status = 'held' or wants is distinct from 'cancel')"
+        " or status in ('held', 'waiting') or wants is distinct from 'cancel')"
     )),
     "{and_count}"
 );
@@ -202,7 +219,7 @@ const DEPTH: &str = "select status, count(*) from jobs where batch is not null g
 
 /// What would be worked on without a person, and only on other machines, by machine.
 const ELSEWHERE: &str = "select host, count(*) from jobs
-     where batch is not null and host <> $1 and (status = 'queued' or (status = 'held' and run_after is not null))
+     where batch is not null and host <> $1 and (status in ('queued', 'waiting') or (status = 'held' and run_after is not null))
      group by host
      order by host";
 
@@ -288,6 +305,27 @@ impl<E: Engine> QueueStore for E {
 
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError> {
         self.under_lease(id, WAKE_AT, values![id, lease, at], Durability::Now).await
+    }
+
+    async fn await_answers(
+        &self,
+        id: JobId,
+        lease: u64,
+        calls: &[AwaitedCall],
+        until: Timestamp,
+    ) -> Result<(), StoreError> {
+        let given = values![id, lease, until, json!(calls).to_string()];
+        self.under_lease(id, AWAIT_ANSWERS, given, Durability::Now).await
+    }
+
+    async fn awaited(&self, host: &str, has_store: bool) -> Result<Vec<AwaitingJob>, StoreError> {
+        let rows: Vec<AwaitingColumns> = self.query(AWAITED, values![host, has_store]).await?;
+        rows.into_iter().map(|row| row.row(self.database())).collect()
+    }
+
+    async fn bring(&self, ids: &[JobId]) -> Result<u64, StoreError> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+        self.count(vec![SqlStatement::new(BRING, values![ids])]).await
     }
 
     async fn give_back(

@@ -104,7 +104,7 @@ pub(super) const CLAIM_NEXT: &str = concat!(
 /// (Sums of tenths are not exact.)
 pub(super) const RESERVE: &str = "update jobs set may_cost_usd = $3
      where id = $1 and lease = $2 and worker is not null and status = 'running' and ($3 <= may_cost_usd or (
-        select coalesce(sum(case when others.status = 'running'
+        select coalesce(sum(case when others.status in ('running', 'waiting')
             then max(coalesce(others.cost_usd, 0), others.may_cost_usd) else others.cost_usd end), 0)
         from jobs as others where others.batch = jobs.batch and others.id <> $1)
         + max(coalesce(cost_usd, 0), $3) <= (
@@ -117,7 +117,7 @@ pub(super) const RESERVE: &str = "update jobs set may_cost_usd = $3
 
 pub(super) const MARK_ENDED: &str = "update batches set ended_at = {now}
      where id = $1 and ended_at is null and not exists (
-        select 1 from jobs where batch = batches.id and status in ('queued', 'running', 'held'))
+        select 1 from jobs where batch = batches.id and status in ('queued', 'running', 'waiting', 'held'))
      returning id";
 
 /// Of a job that is running, and was. (SQLite writes the indexes of every column that is set, changed or not: so none of the

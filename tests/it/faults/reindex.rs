@@ -29,7 +29,9 @@ async fn jobs_of_all_kinds(dir: &TestDir, store: &dyn Store) -> Vec<(JobId, JobS
         let (status, hold) = match outcome {
             JobOutcome::Ended(status) => (status, None),
             JobOutcome::Held(reason) => (JobStatus::Held, Some(reason)),
-            JobOutcome::Interrupted => unreachable!("nobody interrupts"),
+            JobOutcome::Waiting | JobOutcome::Interrupted => {
+                unreachable!("nobody interrupts, and answers come at once")
+            }
         };
         made.push((id(&path), status, hold));
     };

@@ -19,6 +19,7 @@ use overnight_core::{
         record::{Delivered, HoldReason},
         spec::{DocumentEntry, FORMAT, JobSpec},
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, SUMMARY_FILE, Status},
+        submitted_call::{SubmittedCall, submission_key},
         time::Timestamp,
     },
     machine::{
@@ -79,6 +80,8 @@ pub(crate) struct World {
     pub(crate) invariant: Option<Invariant>,
     /// How the next calls of work tools fare, where not as they should.
     pub(crate) fates: VecDeque<Fate>,
+    /// Calls are handed in, and answered later.
+    pub(crate) answers_later: bool,
     /// Which of the effects that are owed is worked: the first, where it is 0, else any.
     pub(crate) order: u64,
     pub(crate) clock_ms: i64,
@@ -180,6 +183,7 @@ impl World {
             counted_percent: 100,
             invariant: None,
             fates: VecDeque::new(),
+            answers_later: false,
             order: 0,
             clock_ms: 0,
             logged: 1,
@@ -199,15 +203,16 @@ impl World {
 
     /// Answers one question; `false` where nothing is owed or the next reply is asked for and there is none.
     pub(crate) fn step(&mut self) -> bool {
-        let Some(Owed { id, effect }) = self.owed() else { return false };
+        let Some((id, effect)) = self.next() else { return false };
+        let is_new = self.job.submitted().all(|(submitted, _)| submitted != id);
         let answer = match &effect {
+            Effect::Model if self.answers_later && is_new => Outcome::Submitted(self.hand_in(id)),
             Effect::Model => match self.replies.pop_front() {
-                Some(reply) => self.answer_model(reply),
+                Some(reply) => Outcome::Done(self.answer_model(id, reply)),
                 None => return false,
             },
-            other => self.answer(id, other),
+            other => Outcome::Done(self.answer(id, other)),
         };
-        let answer = Outcome::Done(answer);
         let events = self.job.decide(moment(self.clock_ms), id, answer.clone());
         assert!(!events.is_empty(), "nothing was decided on the machine's own question {effect:?}");
         // The same answer at the same state means the same facts, whenever it is asked: else no journal could be resumed.
@@ -216,24 +221,45 @@ impl World {
         true
     }
 
+    /// What is worked next, or what was handed in and is answered next.
+    fn next(&self) -> Option<(EffectId, Effect)> {
+        let owed = self.owed().map(|Owed { id, effect }| (id, effect));
+        let mut submitted = self.job.submitted().map(|(id, _)| (id, Effect::Model));
+        let is_late = owed.is_none() || self.drawn() % 3 == 0;
+        submitted.next().filter(|_| is_late).or(owed)
+    }
+
+    /// A call as its provider takes it.
+    fn hand_in(&self, id: EffectId) -> SubmittedCall {
+        let conversation = self.job.conversation(id.conversation).unwrap();
+        let prompt_sha256 = conversation.epoch.prompt_sha256();
+        let key = submission_key(self.job.spec.id, conversation, &prompt_sha256);
+        let handle = format!("handed-in:{key}");
+        let waits_until = moment(self.clock_ms + 1_000_000);
+        SubmittedCall { key, handle, model: self.job.spec.model.clone(), prompt_sha256, waits_until }
+    }
+
+    /// As good as chance, and the same each time: the number of the decision, multiplied.
+    fn drawn(&self) -> u64 {
+        (self.decisions.len() as u64).wrapping_mul(self.order).wrapping_add(self.order) >> 7
+    }
+
     /// The effect that is worked next; none where nothing is owed.
     pub(crate) fn owed(&self) -> Option<Owed> {
         let mut owed = self.job.owed();
-        // As good as chance, and the same each time: the number of the decision, multiplied.
-        let drawn = (self.decisions.len() as u64).wrapping_mul(self.order).wrapping_add(self.order) >> 7;
-        let place = drawn.checked_rem(owed.len() as u64)?;
+        let place = self.drawn().checked_rem(owed.len() as u64)?;
         Some(owed.swap_remove(usize::try_from(place).unwrap()))
     }
 
     /// Whether the model is asked next.
     pub(crate) fn asks(&self) -> bool {
-        self.owed().is_some_and(|owed| owed.effect == Effect::Model)
+        self.next().is_some_and(|(_, effect)| effect == Effect::Model)
     }
 
-    /// The conversation that is worked next; the job's own, where nothing is owed.
+    /// The conversation that is worked or answered next; the job's own, where there is none.
     pub(crate) fn at_work(&self) -> &Conversation {
-        let owed = self.owed().and_then(|owed| self.job.conversation(owed.id.conversation));
-        owed.unwrap_or(&self.job.own)
+        let next = self.next().and_then(|(id, _)| self.job.conversation(id.conversation));
+        next.unwrap_or(&self.job.own)
     }
 
     /// The name of what is worked next.
@@ -283,13 +309,14 @@ impl World {
         self.decisions.push(decision);
     }
 
-    fn answer_model(&mut self, mut reply: Reply) -> EffectResult {
-        let prompt = compose::prompt(self.at_work());
+    fn answer_model(&mut self, id: EffectId, mut reply: Reply) -> EffectResult {
+        let conversation = self.job.conversation(id.conversation).unwrap();
+        let prompt = compose::prompt(conversation);
         check_calls_and_results(&prompt);
-        let prompt_sha256 = self.at_work().epoch.prompt_sha256();
+        let prompt_sha256 = conversation.epoch.prompt_sha256();
+        let local = overnight_core::prompt::compact::local_tokens(conversation);
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
-        let local = overnight_core::prompt::compact::local_tokens(self.at_work());
         reply.usage.input = local * self.counted_percent / 100;
         EffectResult::Reply { reply, cost_usd: self.cost_usd, prompt_sha256 }
     }
@@ -695,6 +722,7 @@ pub(crate) fn line(event: &Event) -> String {
             format!("todo {id} completed{mark}: {}", outcome.as_deref().unwrap_or("-"))
         }
         Event::TodoCompletionRefused { id, .. } => format!("todo {id} not completed"),
+        Event::CallSubmitted { turn, .. } => format!("turn {turn} handed in"),
         Event::AttemptFailed { turn, attempt, kind, .. } => format!("turn {turn}, attempt {attempt}: {kind}"),
         Event::EpochOpened { number, cause, .. } => format!("epoch {number}: {cause:?}"),
         Event::BoardShown { kind, board, .. } => {

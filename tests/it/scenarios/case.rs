@@ -7,7 +7,7 @@
     reason = "a test fails by them, and says how long it took"
 )]
 
-use super::{ground::DOCUMENTS, story};
+use super::{ground::DOCUMENTS, later::Later, story};
 use crate::sections;
 use overnight::model::{Model, rules::Offline, scripted::Scripted};
 use overnight_core::{
@@ -152,6 +152,9 @@ struct File {
     /// Of helpers that have replies of their own, as in a scripted model's file.
     #[serde(default)]
     helpers: Option<Value>,
+    /// Calls are handed in, and answered later.
+    #[serde(default)]
+    later: bool,
     #[serde(default = "one_step", with = "serde_yaml::with::singleton_map_recursive")]
     steps: Vec<Step>,
     #[serde(default)]
@@ -201,7 +204,7 @@ impl Scenario {
         let written: Vec<(String, String)> =
             sections::read(&text).into_iter().take_while(|(name, _)| name != GENERATED).collect();
         let (_, story) = written.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
-        let File { about, model, replies, then, helpers, steps, prompts, show, shipped, front, many } =
+        let File { about, model, replies, then, helpers, later, steps, prompts, show, shipped, front, many } =
             serde_yaml::from_str(story).map_err(|error| error.to_string())?;
         if about.trim().is_empty() {
             return Err("about says what is proved".to_owned());
@@ -229,6 +232,7 @@ impl Scenario {
             Provider::Offline => Arc::new(Offline(None)),
             Provider::Scripted => Arc::new(script(replies, then, helpers, &mut names, &mut told)?),
         };
+        let model = if later { Arc::new(Later::new(model)) } else { model };
         let name = name(path);
         let (file, replies) = (text, told);
         Ok(Self { name, file, written, given, shipped, is_rough, names, replies, model, steps, prompts, show })

@@ -194,6 +194,8 @@ impl Stage<'_> {
             Ok(JobOutcome::Ended(status)) => rest.status() == Some(*status),
             Ok(JobOutcome::Held(reason)) => *rest == Rest::Held(*reason),
             Ok(JobOutcome::Interrupted) => last_turn != u64::MAX,
+            // Only a job of the queue rests for answers.
+            Ok(JobOutcome::Waiting) => false,
             Err(error) => matches!(rest, Rest::Stopped(text) if error.to_string().contains(text.as_str())),
         };
         if rested {

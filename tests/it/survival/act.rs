@@ -51,6 +51,14 @@ impl Act {
         Self::new(Word::Run, SCRIPTED, 4, TestDir::new())
     }
 
+    /// The same with a model that is handed its calls and answers later.
+    #[cfg(feature = "failpoints")]
+    pub(super) fn scripted_later() -> Self {
+        let dir = TestDir::new();
+        dir.answer_later();
+        Self::new(Word::Run, SCRIPTED, 4, dir)
+    }
+
     pub(super) fn feedback() -> Self {
         let arguments = &["feedback", "last", "The key is missing.", "-q"];
         Self::new(Word::Feedback, arguments, 4, after(&[(SCRIPTED, 4)]))

@@ -13,11 +13,13 @@ use overnight_core::job::{event::Event, id::JobId};
 use regex::Regex;
 use std::{fmt::Write, fs, path::Path, sync::LazyLock};
 
-static VARIABLE: LazyLock<[(Regex, &str); 8]> = LazyLock::new(|| {
+static VARIABLE: LazyLock<[(Regex, &str); 9]> = LazyLock::new(|| {
     [
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?( UTC|Z)?", "TIME"),
         (r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
         (r"\b[0-9a-f]{64}\b", "HASH"),
+        // The beginning of a prompt's hash in the name of a call that was handed in.
+        (r"(ID-\d+-\d+-\d+)-[0-9a-f]{12}\b", "$1-HASH"),
         (r"runner [0-9a-f]{8}\b", "runner MARK"),
         // The summary's table: the newest first, within a millisecond too; itself where it is written a second time.
         (r"\| [^|]+ \(\d+ bytes\) \| [^|]+ \| TIME \|(\n|\\n)", ""),

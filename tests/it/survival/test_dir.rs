@@ -88,6 +88,14 @@ impl TestDir {
         dir
     }
 
+    /// Has the model of the script answer later.
+    #[cfg(feature = "failpoints")]
+    pub(super) fn answer_later(&self) {
+        let later = json!({"folder": "calls", "after_ms": 0, "every_ms": 5});
+        let script = json!({"version": 1, "replies": script(), "later": later});
+        self.put("script.json", &script.to_string());
+    }
+
     fn empty() -> Self {
         let memory = Path::new(MEMORY);
         let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };

@@ -14,6 +14,7 @@ use super::{
     second_reading::ReadUnit,
     spec::JobSpec,
     state::Job,
+    submitted_call::SubmittedCall,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -129,6 +130,8 @@ pub struct Conversation {
     pub calls: ReplyCalls,
     /// At the present turn.
     pub attempts: Attempts,
+    /// The call that was handed in, where its answer is to come.
+    pub submitted: Option<SubmittedCall>,
     /// Its replies so far.
     pub turns: u64,
     /// The signs of being stuck: of the current todo, or of a helper's whole work.
@@ -156,6 +159,7 @@ impl Conversation {
             epoch: Epoch::default(),
             calls: ReplyCalls::default(),
             attempts: Attempts::default(),
+            submitted: None,
             turns: 0,
             effort: Effort::default(),
             asked: 0,

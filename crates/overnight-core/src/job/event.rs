@@ -17,6 +17,7 @@ use super::{
     record::HoldReason,
     second_reading::ReadUnit,
     spec::{DocumentEntry, JobSpec},
+    submitted_call::SubmittedCall,
     time::Timestamp,
     todo::Todo,
 };
@@ -342,6 +343,13 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         received: Option<String>,
     },
+    /// A call was handed in, and is answered later.
+    CallSubmitted {
+        #[serde(default, skip_serializing_if = "is_own")]
+        conversation: u32,
+        turn: u64,
+        call: SubmittedCall,
+    },
     /// A change is about to be made.
     ToolStarted { conversation: u32, call: String, prepared: PreparedWrite },
     /// A call has its one result.
@@ -423,6 +431,7 @@ impl Event {
             | Self::BoardShown { conversation, .. }
             | Self::ModelReplied { conversation, .. }
             | Self::AttemptFailed { conversation, .. }
+            | Self::CallSubmitted { conversation, .. }
             | Self::ToolStarted { conversation, .. }
             | Self::ToolReturned { conversation, .. }
             | Self::HelperEnded { conversation, .. } => *conversation,

@@ -34,6 +34,7 @@ pub mod second_reading;
 pub mod spec;
 pub mod spent;
 pub mod state;
+pub mod submitted_call;
 pub mod time;
 pub mod todo;
 pub mod todo_list;

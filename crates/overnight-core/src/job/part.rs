@@ -125,6 +125,7 @@ impl Event {
             | Self::ChecksMade { .. }
             | Self::ModelReplied { .. }
             | Self::AttemptFailed { .. }
+            | Self::CallSubmitted { .. }
             | Self::ToolStarted { .. }
             | Self::ToolReturned { .. }
             | Self::AccomplishmentAdded { .. }

@@ -13,6 +13,8 @@ pub enum JobStatus {
     Queued,
     /// A process has its lease and works on it.
     Running,
+    /// Nobody works on it: model calls were handed in, and their answers are to come.
+    Waiting,
     /// Stopped with everything kept; goes on after `resume`, `approve` or `feedback`. The reason is beside it.
     Held,
     /// Contract and coverage met.
@@ -33,6 +35,7 @@ impl JobStatus {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",
+            Self::Waiting => "waiting",
             Self::Held => "held",
             Self::Completed => "completed",
             Self::Partial => "partial",
@@ -45,7 +48,7 @@ impl JobStatus {
     /// An end is left only by `retry`, which begins the job again.
     pub fn is_end(self) -> bool {
         match self {
-            Self::Queued | Self::Running | Self::Held => false,
+            Self::Queued | Self::Running | Self::Waiting | Self::Held => false,
             Self::Completed | Self::Partial | Self::Blocked | Self::Failed | Self::Cancelled => true,
         }
     }

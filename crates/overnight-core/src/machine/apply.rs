@@ -86,8 +86,8 @@ impl Job {
 
     /// What `event` means for the state. `at` is the decision's time.
     pub fn apply(&mut self, at: Timestamp, event: &Event) {
-        // What lies before an opening is not work: the process was down, or the job was held.
-        if self.is_running() && !matches!(event, Event::Opened { .. }) {
+        // What lies before an opening is not work: the process was down, or the job was held. Nor is it to wait for an answer.
+        if self.is_running() && !self.is_waiting() && !matches!(event, Event::Opened { .. }) {
             // No call takes longer than it may: more is a clock that was set, a machine that slept, a database away.
             let longest = self.limits.model_call_ms.saturating_add(self.limits.tool_call_ms);
             self.totals.worked_ms += at.millis_since(self.last_at).min(longest);
@@ -123,6 +123,7 @@ impl Job {
             | Event::BoardShown { .. }
             | Event::ModelReplied { .. }
             | Event::AttemptFailed { .. }
+            | Event::CallSubmitted { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
             | Event::SecondReadingBegun { .. }

@@ -57,12 +57,18 @@ impl Job {
                 let number = self.failed_conversation(*conversation);
                 let remedy = kind.remedy();
                 let Some(one) = self.conversation_mut(number) else { return true };
+                one.submitted = None;
                 one.attempts.failed += 1;
                 one.attempts.unreadable = if remedy == Remedy::AskAgain { one.attempts.unreadable + 1 } else { 0 };
                 match remedy {
                     Remedy::Compact => one.attempts.too_long += 1,
                     Remedy::Reopen => one.epoch.on_history_refused(),
                     Remedy::Retry { .. } | Remedy::AskAgain | Remedy::Configure | Remedy::GiveUp => {}
+                }
+            }
+            Event::CallSubmitted { conversation, call, .. } => {
+                if let Some(one) = self.conversation_mut(*conversation) {
+                    one.submitted = Some(call.clone());
                 }
             }
             Event::ToolStarted { conversation, prepared, .. } => {
@@ -144,6 +150,7 @@ impl Job {
         let Some(one) = self.conversation_mut(*conversation) else { return };
         let withheld = if *stop == Stop::Refused { one.attempts.withheld + 1 } else { 0 };
         one.attempts = Attempts { withheld, ..Attempts::default() };
+        one.submitted = None;
         one.turns += 1;
         one.counted = Some((usage.input, *prompt_tokens));
         one.calls = known;

@@ -23,7 +23,7 @@ impl Job {
         let is_heard = match &outcome {
             // A server that is down is asked now and then.
             Outcome::Failed { .. } => self.is_running() || self.is_out(),
-            Outcome::Done(_) => self.is_running(),
+            Outcome::Done(_) | Outcome::Submitted(_) => self.is_running(),
         };
         let conversation = self.conversation(id.conversation).filter(|one| is_heard && one.facts == id.number);
         let Some(conversation) = conversation else { return Vec::new() };
@@ -32,6 +32,11 @@ impl Job {
         let most = if is_of_tool { bounds::reply_tokens(&self.spec) } else { bounds::answer_tokens(&self.spec) };
         let mut events = match outcome {
             Outcome::Done(result) => self.facts(at, conversation, result),
+            Outcome::Submitted(_) if conversation.submitted.is_some() => Vec::new(),
+            Outcome::Submitted(call) => {
+                let turn = self.totals.spent.turns + 1;
+                vec![Event::CallSubmitted { conversation: conversation.number, turn, call }]
+            }
             Outcome::Failed { failure, wait_ms } => self.attempt_failed(conversation, failure, wait_ms),
         };
         for event in &mut events {

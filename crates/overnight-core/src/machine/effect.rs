@@ -15,6 +15,7 @@ use crate::{
         record::{Delivered, HoldReason, QuotePositions},
         spec::DocumentEntry,
         state::FileWrite,
+        submitted_call::SubmittedCall,
     },
     message::{Reply, ToolCall},
 };
@@ -44,6 +45,8 @@ pub struct Owed {
 pub enum Outcome {
     /// It is done.
     Done(EffectResult),
+    /// A model call was handed in; its outcome comes later.
+    Submitted(SubmittedCall),
     /// A model call brought no reply; where a retry helps, it comes after `wait_ms`.
     Failed {
         /// What went wrong.

@@ -13,6 +13,7 @@ use crate::{
         conversation::{Conversation, HELPERS_FOLDER, MOST_AT_WORK},
         event::{CallEnd, EpochCause, Event, PlanningEnd, Why},
         state::{BOOTSTRAP_TURNS, CompletionRule, Job, MEMORY_FILE, PLAN_FILE, PLANNING_TRIES, Progress},
+        submitted_call::SubmittedCall,
         time::Timestamp,
     },
     prompt::{
@@ -26,6 +27,7 @@ use crate::{
 impl Job {
     /// All effects that may be worked now, each with its name; none while the job is held or has ended. What follows from the
     /// state alone, and files that the machine wants on the disk, come first and alone; what touches files comes one by one.
+    /// What was handed in ([`Job::submitted`]) is not among them.
     pub fn owed(&self) -> Vec<Owed> {
         if !self.is_running() {
             return Vec::new();
@@ -38,7 +40,9 @@ impl Job {
             return vec![named(&self.own, Effect::Write(write.clone()))];
         }
         // Whether the runner has a word to say is known before it is composed.
-        let decides = |one: &&Conversation| self.facts_owed(one, self.last_at).is_some() || self.owes_word(one);
+        let decides = |one: &&Conversation| {
+            one.submitted.is_none() && (self.facts_owed(one, self.last_at).is_some() || self.owes_word(one))
+        };
         if let Some(one) = self.conversations().find(decides) {
             return vec![named(one, Effect::Decide)];
         }
@@ -51,6 +55,14 @@ impl Job {
         due.filter(|(_, effect)| fits(effect)).map(|(one, effect)| named(one, effect)).collect()
     }
 
+    /// The calls whose answers are to come, each with the name under which its outcome comes back.
+    pub fn submitted(&self) -> impl Iterator<Item = (EffectId, &SubmittedCall)> {
+        self.conversations().filter_map(|one| {
+            let id = EffectId { conversation: one.number, number: one.facts };
+            one.submitted.as_ref().map(|call| (id, call))
+        })
+    }
+
     /// Whether an outcome of that name still means something. It may be owed without being among those that may be worked now.
     pub fn is_owed(&self, id: EffectId) -> bool {
         self.is_running() && self.conversation(id.conversation).is_some_and(|one| one.facts == id.number)
@@ -58,11 +70,15 @@ impl Job {
 
     /// Model calls that may be in flight at once.
     pub fn most_in_flight(&self) -> u64 {
-        self.limits.turns.saturating_sub(self.totals.spent.turns).min(MOST_AT_WORK as u64)
+        let asked = self.totals.spent.turns + self.submitted().count() as u64;
+        self.limits.turns.saturating_sub(asked).min(MOST_AT_WORK as u64)
     }
 
     /// What a conversation asks of the outside world; none where it waits for others.
     fn effect_of(&self, conversation: &Conversation) -> Option<Effect> {
+        if conversation.submitted.is_some() {
+            return None;
+        }
         if conversation.is_own() {
             if !self.helpers.is_empty() {
                 return None;

@@ -242,7 +242,9 @@ impl Ledger {
                 JobStatus::Partial | JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled => {
                     assert!(ending.reason.as_ref().is_some_and(|reason| !reason.is_empty()), "an end without a reason");
                 }
-                JobStatus::Queued | JobStatus::Running | JobStatus::Held => panic!("{} is no end", ending.status),
+                JobStatus::Queued | JobStatus::Running | JobStatus::Waiting | JobStatus::Held => {
+                    panic!("{} is no end", ending.status)
+                }
             },
             _ => {}
         }
@@ -305,6 +307,7 @@ impl Ledger {
                 | Event::Resumed { .. }
                 | Event::Opened { .. }
                 | Event::AttemptFailed { .. }
+                | Event::CallSubmitted { .. }
                 | Event::ModelChosen { .. }
                 | Event::FilesEdited { .. }
                 | Event::FeedbackGiven { .. }

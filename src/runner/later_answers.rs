@@ -1,0 +1,149 @@
+//! Model calls whose answers come later: what was handed in is looked after here, and a job of the queue that has nothing else
+//! to do rests meanwhile, with no lease, no lock and no task.
+
+use super::{
+    RunError,
+    calls_in_flight::{CallOutcome, CallSize, EndedCall},
+    clock::now,
+    job_runner::{JobRunner, RunReport},
+    model_call::size,
+    open_job::OpenJob,
+};
+use crate::{
+    failpoint,
+    model::{
+        Failure, FailureKind, Model, Remedy,
+        later::{LaterAnswer, LaterAnswers, TakenCall},
+    },
+    store::AwaitedCall,
+};
+use overnight_core::{
+    job::{submitted_call::SubmittedCall, time::Timestamp},
+    machine::effect::{EffectId, Outcome},
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// How soon a job is taken up again whose model no worker knows, because a person chose it for this job: it looks for itself.
+const LOOKS_AFTER: Duration = Duration::from_mins(5);
+
+/// A call that `model` has taken, as a fact.
+pub(super) fn submitted_call(key: String, model: &dyn Model, prompt_sha256: String, taken: TakenCall) -> SubmittedCall {
+    let TakenCall { handle, within } = taken;
+    SubmittedCall { key, handle, model: model.name().to_owned(), prompt_sha256, waits_until: now().after(within) }
+}
+
+impl JobRunner<'_> {
+    /// What calls that were handed in may take, together.
+    pub(super) fn submitted_size(&self, opened: &OpenJob) -> Result<CallSize, RunError> {
+        let mut sum = CallSize::default();
+        for (id, _) in opened.job.submitted() {
+            if let Some(conversation) = opened.job.conversation(id.conversation) {
+                let model = self.models.asked(&opened.job, conversation)?;
+                sum = sum.and(size(&*model, opened.job.expected_call(conversation)));
+            }
+        }
+        Ok(sum)
+    }
+
+    pub(super) async fn on_submitted(
+        &mut self,
+        opened: &mut OpenJob,
+        id: EffectId,
+        call: SubmittedCall,
+    ) -> Result<(), RunError> {
+        // It is paid for, and nothing here says so yet.
+        failpoint::hit("model.submitted");
+        self.models.is_known = true;
+        self.looks_at = None;
+        self.decide(opened, id, Outcome::Submitted(call)).await.map(drop)
+    }
+
+    /// Fetches the answers that have come, when it is time to look.
+    pub(super) async fn fetch_answers(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
+        if !opened.job.is_running() || self.looks_at.is_some_and(|at| Instant::now() < at) {
+            return Ok(());
+        }
+        let mut every = Duration::MAX;
+        let submitted: Vec<(EffectId, SubmittedCall)> =
+            opened.job.submitted().map(|(id, call)| (id, call.clone())).collect();
+        for (id, call) in submitted {
+            let Some(conversation) = opened.job.conversation(id.conversation) else { continue };
+            let model = self.models.asked(&opened.job, conversation)?;
+            let asked = model.later().filter(|_| model.name() == call.model);
+            every = asked.map_or(every, |asked| every.min(asked.every()));
+            if let Some(outcome) = self.outcome(opened, asked, &call).await {
+                let SubmittedCall { key, prompt_sha256, .. } = call;
+                let ended = EndedCall { id, model: Arc::clone(&model), prompt_sha256, key, outcome };
+                self.on_call_ended(opened, ended).await?;
+            }
+            if !opened.job.is_running() {
+                return Ok(());
+            }
+        }
+        self.looks_at = Instant::now().checked_add(every);
+        Ok(())
+    }
+
+    /// What became of a call; none: it is still waited for.
+    async fn outcome(
+        &mut self,
+        opened: &OpenJob,
+        asked: Option<&dyn LaterAnswers>,
+        call: &SubmittedCall,
+    ) -> Option<CallOutcome> {
+        let gone = |reason: String| Some(CallOutcome::Failed(Failure::new(FailureKind::TimedOut, reason)));
+        let Some(asked) = asked else {
+            return gone(format!("{} was asked, and is no longer the model of this job", call.model));
+        };
+        match asked.answer(&call.handle).await {
+            Ok(LaterAnswer::Replied(reply)) => Some(CallOutcome::Replied(reply)),
+            Ok(LaterAnswer::Failed(failure)) => Some(CallOutcome::Failed(failure)),
+            Ok(LaterAnswer::Pending) if now() >= call.waits_until => {
+                gone(format!("{} has not answered by {}", call.model, call.waits_until))
+            }
+            Ok(LaterAnswer::Pending) => None,
+            // That it can't be asked just now says nothing of the answer.
+            Err(failure) if matches!(failure.kind.remedy(), Remedy::Retry { .. }) && now() < call.waits_until => {
+                (self.observer)(&opened.job, RunReport::Note(format!("{failure}; its answer is looked for again")));
+                None
+            }
+            Err(failure) => Some(CallOutcome::Failed(failure)),
+        }
+    }
+
+    /// A person's job waits here for what it has handed in, and keeps its lease.
+    pub(super) async fn wait_for_answers(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
+        let left = self.looks_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
+        self.wait(opened, left).await
+    }
+
+    /// Tells the queue what the job waits for, before the checkpoint with which it rests.
+    pub(super) async fn await_answers(&mut self, opened: &OpenJob) -> Result<(), RunError> {
+        let job = &opened.job;
+        let calls: Vec<AwaitedCall> = job
+            .submitted()
+            .map(|(_, call)| AwaitedCall { model: call.model.clone(), handle: call.handle.clone() })
+            .collect();
+        let Some(until) = waits_until(opened) else { return Ok(()) };
+        let looks_at = Some(now().after(LOOKS_AFTER)).filter(|_| job.choice != job.spec.choice());
+        let until = looks_at.map_or(until, |at| at.min(until));
+        Ok(self.store.await_answers(opened.lease.id, opened.lease.number, &calls, until).await?)
+    }
+}
+
+/// When the job stops waiting for the first of its answers.
+fn waits_until(opened: &OpenJob) -> Option<Timestamp> {
+    opened.job.submitted().map(|(_, call)| call.waits_until).min()
+}
+
+/// What a waiting job waits for, in a sentence.
+pub fn waits_for(opened: &OpenJob) -> String {
+    let mut models: Vec<&str> = opened.job.submitted().map(|(_, call)| call.model.as_str()).collect();
+    let answers = if let [_] = models[..] { "the answer".to_owned() } else { format!("{} answers", models.len()) };
+    models.dedup();
+    let until = waits_until(opened).map(|until| format!(", until {until} at most")).unwrap_or_default();
+    format!("{answers} of {} to what was handed in{until}", models.join(" and "))
+}
