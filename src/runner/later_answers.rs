@@ -100,7 +100,6 @@ impl JobRunner<'_> {
         };
         match asked.answer(&call.handle).await {
             Ok(LaterAnswer::Replied(reply)) => Some(CallOutcome::Replied(reply)),
-            Ok(LaterAnswer::Failed(failure)) => Some(CallOutcome::Failed(failure)),
             Ok(LaterAnswer::Pending) if now() >= call.waits_until => {
                 gone(format!("{} has not answered by {}", call.model, call.waits_until))
             }
@@ -110,7 +109,7 @@ impl JobRunner<'_> {
                 (self.observer)(&opened.job, RunReport::Note(format!("{failure}; its answer is looked for again")));
                 None
             }
-            Err(failure) => Some(CallOutcome::Failed(failure)),
+            Ok(LaterAnswer::Failed(failure)) | Err(failure) => Some(CallOutcome::Failed(failure)),
         }
     }
 

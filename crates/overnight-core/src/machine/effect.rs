@@ -41,7 +41,6 @@ pub struct Owed {
 
 /// What became of an effect.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 pub enum Outcome {
     /// It is done.
     Done(EffectResult),
