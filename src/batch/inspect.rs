@@ -8,6 +8,7 @@ use std::{
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
+        mpsc::{self, SyncSender},
     },
     thread,
 };
@@ -43,37 +44,50 @@ pub struct Inspected {
 /// Looks at all of `found`, several at a time, and tells each that was looked at.
 pub fn inspect(found: &[FoundDocument], extractor: &Extractor, tell: &(dyn Fn() + Sync)) -> Inspected {
     // An archive is opened once, by one looker, for all that lie in it.
-    let parts: Vec<&[FoundDocument]> = found.chunk_by(FoundDocument::is_beside).collect();
+    let mut first = 0;
+    let parts: Vec<(usize, &[FoundDocument])> = found
+        .chunk_by(FoundDocument::is_beside)
+        .map(|part| {
+            first += part.len();
+            (first - part.len(), part)
+        })
+        .collect();
     let next = AtomicUsize::new(0);
     let large = Mutex::new(());
     let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(parts.len().max(1));
-    let mut seen: Vec<(usize, Vec<Result<Document, String>>)> = thread::scope(|scope| {
-        let look = || {
-            let mut seen = Vec::new();
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&part) = parts.get(place) else { return seen };
-                let is_large = part.iter().any(|found| found.bytes >= LARGE);
-                let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-                let mut looked = Vec::with_capacity(part.len());
-                extractor.contents(part, &mut |found, content| {
-                    looked.push(document(found, content, extractor));
-                    tell();
-                });
-                seen.push((place, looked));
-            }
-        };
-        let lookers: Vec<_> = (0..at_once).map(|_| scope.spawn(look)).collect();
-        let seen =
-            lookers.into_iter().map(|looker| looker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        seen.flatten().collect()
+    let mut seen: Vec<Option<Result<Document, String>>> = vec![None; found.len()];
+    let look = |sender: SyncSender<(usize, Result<Document, String>)>| {
+        while let Some(&(first, part)) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let is_large = part.iter().any(|found| found.bytes >= LARGE);
+            let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+            let mut places = first..;
+            extractor.contents(part, &mut |found, content| {
+                let document = document(found, content, extractor);
+                // Who takes it waits for all of them.
+                let _ = places.next().map(|place| sender.send((place, document)));
+                tell();
+            });
+        }
+    };
+    thread::scope(|scope| {
+        let (sender, looked) = mpsc::sync_channel(MOST_AT_ONCE);
+        for _ in 0..at_once {
+            let (look, sender) = (&look, sender.clone());
+            scope.spawn(move || look(sender));
+        }
+        drop(sender);
+        for (place, document) in looked {
+            // Made anew by one thread: what many threads keep of what they read is scattered among what they have freed, and
+            // takes twice the memory.
+            seen[place] = Some(document.clone());
+        }
     });
-    seen.sort_by_key(|(place, _)| *place);
     let mut inspected = Inspected::default();
-    for (document, found) in seen.into_iter().flat_map(|(_, looked)| looked).zip(found) {
+    for (document, found) in seen.into_iter().zip(found) {
         match document {
-            Ok(document) => inspected.documents.push(document),
-            Err(why) => inspected.left_out.push((found.clone(), why)),
+            Some(Ok(document)) => inspected.documents.push(document),
+            Some(Err(why)) => inspected.left_out.push((found.clone(), why)),
+            None => {}
         }
     }
     inspected

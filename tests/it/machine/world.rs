@@ -225,7 +225,7 @@ impl World {
     fn next(&self) -> Option<(EffectId, Effect)> {
         let owed = self.owed().map(|Owed { id, effect }| (id, effect));
         let mut submitted = self.job.submitted().map(|(id, _)| (id, Effect::Model));
-        let is_late = owed.is_none() || self.drawn() % 3 == 0;
+        let is_late = owed.is_none() || self.drawn().is_multiple_of(3);
         submitted.next().filter(|_| is_late).or(owed)
     }
 

@@ -1,7 +1,5 @@
 //! The program killed between a call's submission and the fact of it: what was handed in is found again, and not paid for twice.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use super::{act::Act, failpoints::death, test_dir::TestDir};
 use std::fs;
 

@@ -187,7 +187,7 @@ impl Settings {
         world.cost_usd = self.cost_usd;
         // Helpers end in any order.
         world.order = if self.is_helped { self.page_percent } else { 0 };
-        world.answers_later = self.page_percent % 3 == 0;
+        world.answers_later = self.page_percent.is_multiple_of(3);
         world.page_letters = usize::try_from(read * 4 * self.page_percent / 100).unwrap();
         let mut ledger = Ledger::default();
         world.invariant = Some(Box::new(move |before, decision, after| ledger.book(before, decision, after)));
