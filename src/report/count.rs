@@ -49,6 +49,7 @@ pub struct Report {
     /// The batches that these jobs belong to, the oldest first.
     pub batches: Vec<BatchFacts>,
     /// Jobs of batches that nobody works on, by what they wait for.
+    #[serde(rename = "waits_for")]
     pub waiting: Vec<Waiting>,
     /// Jobs of batches that failed as often as they may, or can't be repaired.
     pub given_up: Vec<JobId>,

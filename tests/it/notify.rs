@@ -117,7 +117,7 @@ fn a_web_address_and_a_mail_server_are_told_of_a_review() {
     let message = "batch night: 1 job needs you; 0 of 1 ended, for 0.00 USD";
     let expected = json!({
         "event": "needs_person", "batch": null, "name": "night", "instructions": "task", "model": null, "created": null,
-        "jobs": 1, "queued": 0, "running": 0, "held": 1, "completed": 0, "partial": 0, "blocked": 0, "failed": 0,
+        "jobs": 1, "queued": 0, "running": 0, "waiting": 0, "held": 1, "completed": 0, "partial": 0, "blocked": 0, "failed": 0,
         "cancelled": 0, "linked": 0, "cost_usd": 0.0, "budget_usd": null, "need": 1,
         "needs": [{
             "job": job, "label": "a.md and 1 more", "status": "held", "hold_reason": "review", "reason": reason,

@@ -40,7 +40,7 @@ fn report_numbers_are_those_of_the_database_and_the_workspaces() {
         report["counts"],
         json!({
             "jobs": 14, "completed": 4, "partial": 2, "blocked": 1, "failed": 1, "held": 4, "interrupted": 1, "running": 0,
-            "queued": 0, "cancelled": 1, "linked": 0,
+            "waiting": 0, "queued": 0, "cancelled": 1, "linked": 0,
         })
     );
     let number = |status: JobStatus| rows.iter().filter(|row| row.state.status == status).count();

@@ -42,6 +42,7 @@ struct BatchView<'b> {
     /// The job over all deliverables, once it is submitted.
     closing: Option<ClosingJobView>,
     /// Jobs that nobody works on, by what they wait for.
+    #[serde(rename = "waits_for")]
     waiting: Vec<Waiting>,
     next: Vec<String>,
 }

@@ -57,7 +57,7 @@ fn a_budget_is_rehearsed_with_a_price_for_offline() {
     assert_eq!(dir.output(&["work", "--until-empty"]).status.code(), Some(4));
     let shown = dir.json(&["show", "night", "--json"]);
     assert!(shown["held"].as_u64().unwrap() > 0, "{shown}");
-    assert!(shown["waiting"].as_array().unwrap().iter().any(|sum| sum["hold_reason"] == "budget"), "{shown}");
+    assert!(shown["waits_for"].as_array().unwrap().iter().any(|sum| sum["hold_reason"] == "budget"), "{shown}");
     let spent = dir.spent();
     assert!(spent > 0.0 && spent <= budget, "{spent} of {budget}");
 

@@ -74,7 +74,7 @@ fn report_of_a_batch_adds_up_with_the_queue() {
     );
     assert_eq!(report["given_up"], json!([id(15)]));
     assert_eq!(
-        report["waiting"],
+        report["waits_for"],
         json!([
             {"status": "queued", "hold_reason": null, "host": null, "jobs": 1, "until": null},
             {"status": "queued", "hold_reason": null, "host": null, "jobs": 1, "until": FUTURE},

@@ -77,8 +77,8 @@ fn jobs_of_another_machine_are_told_with_its_name() {
         {"status": "queued", "hold_reason": null, "host": "machA", "jobs": 2, "until": null},
         {"status": "held", "hold_reason": "window", "host": "mach\u{1b}[31mB", "jobs": 1, "until": FUTURE},
     ]);
-    assert_eq!(dir.json(&["show", "night", "--json"])["waiting"], waiting);
-    assert_eq!(dir.json(&["report", "night", "--json"])["waiting"], waiting);
+    assert_eq!(dir.json(&["show", "night", "--json"])["waits_for"], waiting);
+    assert_eq!(dir.json(&["report", "night", "--json"])["waits_for"], waiting);
     let there = "for a worker on machA, which has the workspace";
     for words in [
         &["report", "night"][..],
