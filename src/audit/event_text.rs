@@ -223,6 +223,8 @@ fn is_logged(name: &str, result: &ToolResult) -> bool {
         | Tool::AppendFile
         | Tool::EditFile
         | Tool::AddRecords
+        | Tool::EditRecords
+        | Tool::ListRecords
         | Tool::CheckDeliverables
         | Tool::ListFiles
         | Tool::SearchFiles

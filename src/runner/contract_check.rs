@@ -114,10 +114,16 @@ pub(super) fn with_quotes<T>(
     work: impl FnOnce(FindQuote<'_>) -> T,
 ) -> T {
     let _turn = match change {
-        FileChange::Records(add) if is_large(job, workspace, [add.path.as_str()].into_iter()) => {
+        FileChange::Records(_) | FileChange::EditRecords(_)
+            if is_large(job, workspace, [change.path()].into_iter()) =>
+        {
             Some(LARGE.lock().unwrap_or_else(PoisonError::into_inner))
         }
-        FileChange::Records(_) | FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) => None,
+        FileChange::Records(_)
+        | FileChange::EditRecords(_)
+        | FileChange::Whole(_)
+        | FileChange::Append(_)
+        | FileChange::Edit(_) => None,
     };
     let mut quotes = QuoteCheck::new(job, workspace);
     work(&mut |asked| quotes.find(asked))

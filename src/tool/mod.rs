@@ -4,8 +4,8 @@
 //! - `document_cache`: the documents' text, kept in memory while it is read
 //! - `document_list`: `list_documents`; `documents`: `read_document`
 //! - `files`: `read_file`, `list_files`
-//! - `search`: `search_files`
-//! - `write`: `write_file`, `append_file`, `edit_file`, `add_records`, made safe to repeat
+//! - `records`: `list_records`; `search`: `search_files`
+//! - `write`: `write_file`, `append_file`, `edit_file`, `add_records`, `edit_records`, made safe to repeat
 //! - `spill`: results too large for the conversation
 
 mod document_cache;
@@ -14,6 +14,7 @@ mod documents;
 mod error;
 mod files;
 mod reading;
+mod records;
 mod search;
 mod spill;
 mod write;

@@ -1,6 +1,6 @@
 //! Runs a call of a reading tool, and bounds its result.
 
-use super::{DocumentCache, ToolError, document_list, documents, files, search, spill};
+use super::{DocumentCache, ToolError, document_list, documents, files, records, search, spill};
 use crate::workspace::Workspace;
 use overnight_core::{
     amount::grouped,
@@ -36,6 +36,7 @@ pub fn read(
         ReadCall::ReadFile(wanted) => files::read(workspace, wanted, bound),
         ReadCall::ListFiles(wanted) => files::list(workspace, wanted),
         ReadCall::SearchFiles(wanted) => search::search(spec, workspace, wanted, bound.most()),
+        ReadCall::ListRecords(wanted) => records::list(spec, workspace, wanted, bound.most()),
         ReadCall::ListDocuments(wanted) => {
             document_list::list(spec, coverage, workspace, document_cache, wanted, bound.most())
         }
@@ -57,7 +58,9 @@ pub fn bounded(
         // A document's part fits by itself, and goes on where it says.
         ReadCall::ReadDocument(_) => return Ok(result),
         ReadCall::ReadFile(_) => bound.most_whole(),
-        ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListDocuments(_) => bound.most(),
+        ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListRecords(_) | ReadCall::ListDocuments(_) => {
+            bound.most()
+        }
     };
     spill::bounded(workspace, call, result, most)
 }

@@ -1,4 +1,4 @@
-//! `write_file`, `append_file`, `edit_file`, `add_records`. The hashes before and after are facts in the journal before the file is
+//! `write_file`, `append_file`, `edit_file`, `add_records`, `edit_records`. The hashes before and after are facts in the journal before the file is
 //! touched, so that a change that a crash cut off is repeated once, and never made twice.
 
 use super::{
@@ -14,6 +14,7 @@ use overnight_core::job::{
     call::{FileChange, arguments::AddRecords},
     contract::{
         CheckedDeliverable, FindQuote,
+        edited_records::{edit_records, edits_told},
         records::{AddedRecords, add_records, mended_records},
     },
     conversation::HELPERS_FOLDER,
@@ -127,6 +128,14 @@ fn plan(
             }
             records.insert(added).text.clone()
         }
+        FileChange::EditRecords(edit) => {
+            let deliverable = deliverable(&job.spec, &resolved.path)?;
+            if before.is_none() {
+                return Err(ToolError::Tell(format!("{} does not exist; add records to it first", resolved.path)));
+            }
+            let text = text_of(before, &resolved.path)?;
+            edit_records(deliverable, &text, &edit.edits, find_quote).map_err(ToolError::Tell)?
+        }
     };
     if after.len() as u64 > MOST_BYTES {
         return Err(ToolError::Tell(format!(
@@ -154,14 +163,7 @@ fn added(
     before: Option<Vec<u8>>,
     find_quote: FindQuote<'_>,
 ) -> Result<AddedRecords, ToolError> {
-    let Some(deliverable) = deliverable_of(spec, path) else {
-        let names: Vec<&str> =
-            spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str()).collect();
-        return Err(ToolError::Tell(format!(
-            "{path} is not a deliverable, and records are only added to one: {}",
-            names.join(", ")
-        )));
-    };
+    let deliverable = deliverable(spec, path)?;
     let text = before.map(|content| text_of(Some(content), path)).transpose()?;
     let added = add_records(deliverable, text.as_deref(), &add.records, add.list.as_deref(), find_quote);
     added.map_err(|why| {
@@ -174,6 +176,15 @@ fn added(
             fields: Vec::new(),
         };
         ToolError::RecordsRefused { refused: add.records.iter().map(refused).collect(), text: why.clone() }
+    })
+}
+
+/// The deliverable whose records a file has.
+pub(super) fn deliverable<'s>(spec: &'s JobSpec, path: &str) -> Result<&'s Deliverable, ToolError> {
+    deliverable_of(spec, path).ok_or_else(|| {
+        let names: Vec<&str> =
+            spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str()).collect();
+        ToolError::Tell(format!("{path} is not a deliverable, and only one has records: {}", names.join(", ")))
     })
 }
 
@@ -228,7 +239,7 @@ fn make(
     };
     let refused = match (&records, change) {
         (Some(added), FileChange::Records(add)) => added.refused(&resolved.path, &add.records),
-        (_, FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) | FileChange::Records(_)) => Vec::new(),
+        (_, _) => Vec::new(),
     };
     let saved = saved(resolved.known, &after);
     let changed = Some(ChangedFile { path: resolved.path, sha256: hash, bytes });
@@ -238,6 +249,7 @@ fn make(
 /// What was done to the file, and how much of it there is.
 fn answer(change: &FileChange, path: &str, amount: &str) -> String {
     let verb = match change {
+        FileChange::EditRecords(edit) => return format!("{} of {path} ({amount}).", edits_told(&edit.edits)),
         FileChange::Whole(_) => "Wrote",
         FileChange::Append(_) => "Appended to",
         FileChange::Edit(_) => "Edited",
@@ -275,7 +287,7 @@ fn plan_again(
     if hash.as_deref() == Some(&prepared.after) {
         let records = match change {
             FileChange::Records(add) => Some(added(&job.spec, add, &resolved.path, current.clone(), find_quote)?),
-            FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) => None,
+            FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) | FileChange::EditRecords(_) => None,
         };
         let after = text_of(current, &resolved.path)?;
         return Ok(PlannedChange {

@@ -46,7 +46,8 @@ impl TestDir {
     fn search_from(&self, pattern: &str, path: Option<&str>, offset: Option<u64>, most: u64) -> (CallEnd, String) {
         let job = load(&self.path).unwrap().job;
         let workspace = Workspace::open(&self.path).unwrap();
-        let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None, offset };
+        let wanted =
+            SearchFiles { pattern: pattern.to_owned(), scope: None, path: path.map(str::to_owned), glob: None, offset };
         let (working, coverage) = (ReadCall::SearchFiles(wanted), Coverage::default());
         match read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working, ResultBound::alone(most))
         {

@@ -15,10 +15,10 @@ use crate::{
         document_cache::unit,
         files::{MOST_BYTES, glob, matches, parse},
     },
-    workspace::Workspace,
+    workspace::{Folder, KnownPath, Workspace},
 };
 use overnight_core::job::{
-    call::arguments::SearchFiles,
+    call::arguments::{SearchFiles, SearchScope},
     event::{CallEnd, ToolResult},
     spec::JobSpec,
 };
@@ -92,7 +92,11 @@ pub(in crate::tool) fn search(
             return Ok(ToolResult::plain(CallEnd::Done, text));
         }
     }
-    Ok(ToolResult::plain(CallEnd::Done, "No matches."))
+    let text = match (run.wanted.scope, &run.wanted.path) {
+        (None | Some(SearchScope::Documents), None) => "No matches in the documents.",
+        (_, _) => "No matches.",
+    };
+    Ok(ToolResult::plain(CallEnd::Done, text))
 }
 
 impl SearchRun<'_> {
@@ -186,10 +190,12 @@ fn failed(why: impl Display) -> ToolError {
     ToolError::Tell(format!("the search failed ({why})"))
 }
 
-/// The documents in their order, then the files in theirs.
+/// The documents in their order, then the files in theirs, as far as the scope goes: without one, it is the documents, or the path
+/// that is named.
 fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<SearchedText>, ToolError> {
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let given = wanted.path.as_deref().unwrap_or(".");
+    let scope = wanted.scope.unwrap_or(if wanted.path.is_some() { SearchScope::All } else { SearchScope::Documents });
     // A document is called by its name everywhere else.
     let document = spec.named(given).filter(|_| workspace.metadata(given).is_err());
     let path = match document {
@@ -199,7 +205,7 @@ fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result
     let named = path.as_str();
     let is_document_path = named == "documents" || named.starts_with("documents/");
     let mut places = Vec::new();
-    if path.is_root() || is_document_path {
+    if scope != SearchScope::Output && (path.is_root() || is_document_path) {
         let wanted_name = named.strip_prefix("documents/").unwrap_or("");
         for document in &spec.documents {
             let inside = !is_document_path || is_below(&document.name, wanted_name);
@@ -217,14 +223,20 @@ fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result
             }
         }
     }
-    if !is_document_path {
+    if scope != SearchScope::Documents && !is_document_path {
         let resolved = workspace.resolve_for_read(&path)?;
+        let resolved_name = resolved.path.clone();
         let files: Vec<String> = if workspace.metadata(&resolved.path).is_ok() && resolved.path != "." {
             vec![resolved.path]
         } else {
             workspace.list(&resolved.path)?.into_iter().map(|entry| entry.path).collect()
         };
-        for path in files.into_iter().filter(|path| is_searched(path) && matches(glob.as_ref(), path)) {
+        let is_named = |path: &str| wanted.path.is_some() && path == resolved_name;
+        let is_wanted = |path: &String| match scope {
+            SearchScope::Output => path.starts_with("output/"),
+            SearchScope::Documents | SearchScope::All => is_searched(path) || is_named(path),
+        };
+        for path in files.into_iter().filter(|path| is_wanted(path) && matches(glob.as_ref(), path)) {
             let is_material = path.starts_with("tool_results/");
             places.push(SearchedText { name: path.clone(), path, unit: Unit::Line, is_document: false, is_material });
         }
@@ -232,11 +244,11 @@ fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result
     Ok(places)
 }
 
-/// The documents are searched by their text, and the runner's own record is no place to look for results.
+/// The documents are searched by their text, and neither the runner's own files nor the task are places to look for results.
 fn is_searched(path: &str) -> bool {
-    !path.starts_with("documents/")
-        && !path.starts_with("archive/")
-        && !matches!(path, "journal.jsonl" | "quotes.jsonl" | ".lock")
+    let is_in = |folder: &Folder| path.strip_prefix(folder.name()).is_some_and(|rest| rest.starts_with('/'));
+    let is_own = KnownPath::FILES.iter().any(|known| known.file() == Some(path));
+    !is_own && ![Folder::Documents, Folder::Assets, Folder::Archive].iter().any(is_in)
 }
 
 fn is_below(name: &str, folder: &str) -> bool {

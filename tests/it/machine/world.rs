@@ -4,7 +4,7 @@
 use overnight_core::{
     job::{
         call::{FileChange, ParsedCall, PendingCall, ReadCall, WorkCall},
-        contract::{QuoteQuery, QuoteResult, check_deliverable, records::add_records},
+        contract::{QuoteQuery, QuoteResult, check_deliverable, edited_records::edit_records, records::add_records},
         conversation::Conversation,
         digest::sha256,
         event::{
@@ -410,6 +410,12 @@ impl World {
                 Some(_) => Err(format!("old does not occur exactly once in {}", edit.path)),
                 None => Err(format!("{} does not exist; create it with write_file", edit.path)),
             },
+            FileChange::EditRecords(edit) => {
+                let deliverables = &self.job.spec.instructions.deliverables;
+                let wanted = deliverables.iter().find(|wanted| wanted.path == edit.path).ok_or("no deliverable")?;
+                let mut found = |_: QuoteQuery<'_>| QuoteResult::Found;
+                edit_records(wanted, before.ok_or("not there")?, &edit.edits, &mut found)
+            }
             FileChange::Records(add) => {
                 let deliverables = &self.job.spec.instructions.deliverables;
                 let wanted = deliverables.iter().find(|wanted| wanted.path == add.path).ok_or("no deliverable")?;
@@ -442,6 +448,7 @@ impl World {
                 None => ToolResult::plain(CallEnd::Failed, format!("{} does not exist", wanted.path)),
             },
             WorkCall::Read(ReadCall::ListFiles(_)) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
+            WorkCall::Read(ReadCall::ListRecords(wanted)) => done(format!("the records of {}", wanted.path)),
             WorkCall::Read(ReadCall::SearchFiles(wanted)) => done(format!("no line matches {}", wanted.pattern)),
             WorkCall::Read(ReadCall::ListDocuments(_)) => done(
                 self.job.spec.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>().join("\n"),

@@ -9,9 +9,10 @@ use super::contract::records::MOST_RECORDS;
 use super::{ending::Completion, lessons::Lesson, todo::TodoStatus, todo_list::clean_note};
 use crate::{message::ToolCall, tokens};
 use arguments::{
-    AddRecords, CompletionStatus, Delegate, EditFile, GiveVerdict, JobComplete, Judgement, LessonArguments,
-    ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile, ReasonArgument, SearchFiles, SettleFinding,
-    TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite, WriteFile, read,
+    AddRecords, CompletionStatus, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, Judgement,
+    LessonArguments, ListDocuments, ListFiles, ListRecords, NoArguments, ReadDocument, ReadFile, ReasonArgument,
+    RecordEdit, SearchFiles, SettleFinding, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind,
+    TodoWrite, WriteFile, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,6 +138,8 @@ pub enum ReadCall {
     ListFiles(ListFiles),
     /// Lines of files and documents that match.
     SearchFiles(SearchFiles),
+    /// Records of a deliverable, a line each.
+    ListRecords(ListRecords),
     /// The documents with how much of each was shown.
     ListDocuments(ListDocuments),
     /// Pages or lines of a document's text.
@@ -155,6 +158,8 @@ pub enum FileChange {
     Edit(EditFile),
     /// Records are added to a list in it.
     Records(AddRecords),
+    /// Records of it are changed or removed.
+    EditRecords(EditRecords),
 }
 
 impl PendingCall {
@@ -181,6 +186,7 @@ impl FileChange {
             Self::Whole(write) | Self::Append(write) => &write.path,
             Self::Edit(edit) => &edit.path,
             Self::Records(add) => &add.path,
+            Self::EditRecords(edit) => &edit.path,
         }
     }
 
@@ -203,6 +209,7 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::ReadFile => return work(WorkCall::Read(ReadCall::ReadFile(read(tool, said)?))),
         Tool::ListFiles => return work(WorkCall::Read(ReadCall::ListFiles(read(tool, said)?))),
         Tool::SearchFiles => return work(WorkCall::Read(ReadCall::SearchFiles(read(tool, said)?))),
+        Tool::ListRecords => return work(WorkCall::Read(ReadCall::ListRecords(read(tool, said)?))),
         Tool::ListDocuments => return work(WorkCall::Read(ReadCall::ListDocuments(read(tool, said)?))),
         Tool::ReadDocument => return work(WorkCall::Read(ReadCall::ReadDocument(read(tool, said)?))),
         Tool::GenerateWorkspaceSummary => return work(WorkCall::GenerateWorkspaceSummary),
@@ -210,6 +217,7 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::AppendFile => return work(WorkCall::Change(FileChange::Append(read(tool, said)?))),
         Tool::EditFile => return work(WorkCall::Change(FileChange::Edit(read(tool, said)?))),
         Tool::AddRecords => return work(WorkCall::Change(FileChange::Records(records(read(tool, said)?)?))),
+        Tool::EditRecords => return work(WorkCall::Change(FileChange::EditRecords(edits(read(tool, said)?)?))),
         Tool::CheckDeliverables => {
             let NoArguments {} = read(tool, said)?;
             return work(WorkCall::CheckDeliverables);
@@ -267,6 +275,24 @@ fn records(said: AddRecords) -> Result<AddRecords, String> {
             Err(format!("records has {count} items, and {MOST_RECORDS} is the most; send the rest in another call"))
         }
         _ => Ok(said),
+    }
+}
+
+fn edits(said: EditRecords) -> Result<EditRecords, String> {
+    let is_clear =
+        |edit: &RecordEdit| edit.set.as_ref().is_some_and(|set| !set.is_empty()) != (edit.remove == Some(true));
+    match said.edits.len() {
+        0 => Err("edits is empty; give a place for each record to be changed, with set or remove".to_owned()),
+        count if count > MOST_RECORDS => {
+            Err(format!("edits has {count} items, and {MOST_RECORDS} is the most; send the rest in another call"))
+        }
+        _ => match said.edits.iter().find(|edit| !is_clear(edit)) {
+            Some(edit) => Err(format!(
+                "the edit of {} needs either fields in set, or remove: true",
+                tokens::head(&edit.place, 40)
+            )),
+            None => Ok(said),
+        },
     }
 }
 

@@ -4,6 +4,7 @@
 //! for the journal, and its detail is a sentence that a model can act on.
 
 mod deliverable_state;
+pub mod edited_records;
 pub mod json_path;
 pub mod prose;
 mod quote_check;

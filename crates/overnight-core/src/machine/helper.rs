@@ -72,7 +72,9 @@ impl Job {
                 [Tool::AddRecords, Tool::ListDocuments, Tool::ReadDocument, Tool::Report].into_iter().collect()
             }
             HelperRole::Verifier { .. } => {
-                [Tool::ReadFile, Tool::ListDocuments, Tool::ReadDocument, Tool::Verdict].into_iter().collect()
+                [Tool::ReadFile, Tool::ListRecords, Tool::ListDocuments, Tool::ReadDocument, Tool::Verdict]
+                    .into_iter()
+                    .collect()
             }
         }
     }

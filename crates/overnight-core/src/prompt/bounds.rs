@@ -34,9 +34,11 @@ impl ResultBound {
     pub fn of(spec: &JobSpec, conversation: &Conversation, call: &ReadCall) -> Self {
         let percent = match call {
             ReadCall::ReadDocument(_) => DOCUMENT_PERCENT,
-            ReadCall::ReadFile(_) | ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListDocuments(_) => {
-                OTHER_PERCENT
-            }
+            ReadCall::ReadFile(_)
+            | ReadCall::ListFiles(_)
+            | ReadCall::SearchFiles(_)
+            | ReadCall::ListRecords(_)
+            | ReadCall::ListDocuments(_) => OTHER_PERCENT,
         };
         Self { share: room(spec) * percent / 100, left: left(spec, conversation) }
     }

@@ -6,9 +6,9 @@ use crate::{
         call::{
             Tool, ToolSet,
             arguments::{
-                AddRecords, Delegate, EditFile, GiveVerdict, JobComplete, LessonArguments, ListDocuments, ListFiles,
-                NoArguments, ReadDocument, ReadFile, ReasonArgument, SearchFiles, SettleFinding, TextArgument,
-                TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
+                AddRecords, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, LessonArguments, ListDocuments,
+                ListFiles, ListRecords, NoArguments, ReadDocument, ReadFile, ReasonArgument, SearchFiles,
+                SettleFinding, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
             },
         },
         digest::sha256,
@@ -71,6 +71,8 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::WriteFile | Tool::AppendFile => schema::<WriteFile>(),
         Tool::EditFile => schema::<EditFile>(),
         Tool::AddRecords => schema::<AddRecords>(),
+        Tool::EditRecords => schema::<EditRecords>(),
+        Tool::ListRecords => schema::<ListRecords>(),
         Tool::CheckDeliverables | Tool::GenerateWorkspaceSummary => schema::<NoArguments>(),
         Tool::ListFiles => schema::<ListFiles>(),
         Tool::SearchFiles => schema::<SearchFiles>(),

@@ -12,6 +12,8 @@ pub enum Tool {
     AppendFile,
     EditFile,
     AddRecords,
+    EditRecords,
+    ListRecords,
     CheckDeliverables,
     ListFiles,
     SearchFiles,
@@ -45,12 +47,14 @@ pub enum Family {
 }
 
 /// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 24] = [
+const TOOLS: [(Tool, &str, Family); 26] = [
     (Tool::ReadFile, "read_file", Family::Reading),
     (Tool::WriteFile, "write_file", Family::Writing),
     (Tool::AppendFile, "append_file", Family::Writing),
     (Tool::EditFile, "edit_file", Family::Writing),
     (Tool::AddRecords, "add_records", Family::Writing),
+    (Tool::EditRecords, "edit_records", Family::Writing),
+    (Tool::ListRecords, "list_records", Family::Reading),
     (Tool::CheckDeliverables, "check_deliverables", Family::Reading),
     (Tool::ListFiles, "list_files", Family::Reading),
     (Tool::SearchFiles, "search_files", Family::Reading),

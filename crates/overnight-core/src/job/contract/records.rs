@@ -54,9 +54,9 @@ pub struct AddedRecords {
 
 /// Why a record is not written.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct RecordRefusal {
+pub(super) struct RecordRefusal {
     /// What follows its place directly: `.id: this value is not of type "integer".`
-    faults: Vec<String>,
+    pub(super) faults: Vec<String>,
     /// The fields that are at fault.
     fields: Vec<String>,
 }
@@ -190,7 +190,7 @@ pub fn mended_records(
 }
 
 /// Those of the records `new` that may not be written.
-fn refused(
+pub(super) fn refused(
     d: &Deliverable,
     path: &ListPath,
     records: &[Value],

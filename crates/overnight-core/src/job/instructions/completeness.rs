@@ -18,7 +18,8 @@ const READING_TOOLS: [Tool; 5] =
     [Tool::ReadFile, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
 
 /// Tools that an agent has only where its instructions name them: they write, into a folder of the helper's own.
-const WRITING_TOOLS: [Tool; 4] = [Tool::WriteFile, Tool::AppendFile, Tool::EditFile, Tool::AddRecords];
+const WRITING_TOOLS: [Tool; 5] =
+    [Tool::WriteFile, Tool::AppendFile, Tool::EditFile, Tool::AddRecords, Tool::EditRecords];
 
 /// A kind of helper that the model can delegate to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
