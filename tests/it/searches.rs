@@ -11,7 +11,10 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        call::{ReadCall, arguments::SearchFiles},
+        call::{
+            ReadCall,
+            arguments::{SearchFiles, SearchScope},
+        },
         coverage::Coverage,
         event::CallEnd,
     },
@@ -56,6 +59,16 @@ impl TestDir {
         }
     }
 
+    fn scoped(&self, pattern: &str, scope: Option<SearchScope>, path: Option<&str>) -> String {
+        let job = load(&self.path).unwrap().job;
+        let workspace = Workspace::open(&self.path).unwrap();
+        let path = path.map(str::to_owned);
+        let wanted = SearchFiles { pattern: pattern.to_owned(), scope, path, glob: None, offset: None };
+        let (working, coverage) = (ReadCall::SearchFiles(wanted), Coverage::default());
+        let bound = ResultBound::alone(100_000);
+        read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working, bound).unwrap().text
+    }
+
     fn found(&self, pattern: &str) -> String {
         let (end, text) = self.search(pattern, Some("documents"));
         assert_eq!(end, CallEnd::Done, "{text}");
@@ -83,6 +96,30 @@ b.md:3: A late fee may be annual or monthly.
     assert_eq!(dir.found(r"\bfee\b"), in_documents("4 matches in 2 texts:", expected));
     assert_eq!(dir.found("SECOND"), "No matches.");
     assert_eq!(dir.found("second"), in_documents("1 matches:", "a.txt page 2 line 1: Second page.\n"));
+}
+
+#[test]
+fn a_search_stays_within_its_scope() {
+    let dir = TestDir::new(&[("b.md", "A pump.\n"), ("a.md", "Another pump.\n")]);
+    for name in ["main_plan.md", "workspace.md", "progress.md", "output/report.md", "notes/pumps.md", "helpers/1/a.md"]
+    {
+        let path = dir.path.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("The pump of {name}.\n")).unwrap();
+    }
+    let documents = "a.md:1: Another pump.\nb.md:1: A pump.\n";
+    let of = |name: &str| format!("{name}:1: The pump of {name}.\n");
+    assert_eq!(dir.scoped("pump", None, None), in_documents("2 matches in 2 texts:", documents));
+    let output = format!("1 matches:\n{}", of("output/report.md").trim_end());
+    assert_eq!(dir.scoped("pump", Some(SearchScope::Output), None), output);
+    // Neither the plan, the memory nor the task.
+    let all = dir.scoped("pump", Some(SearchScope::All), None);
+    let files = ["helpers/1/a.md", "notes/pumps.md", "output/report.md"].map(of).concat();
+    assert_eq!(all, format!("{}\n{}", in_documents("5 matches in 5 texts:", documents), files.trim_end()));
+    // A file that is named is meant.
+    let plan = format!("1 matches:\n{}", of("main_plan.md").trim_end());
+    assert_eq!(dir.scoped("pump", None, Some("main_plan.md")), plan);
+    assert_eq!(dir.scoped("zebra", None, None), "No matches in the documents.");
 }
 
 #[test]

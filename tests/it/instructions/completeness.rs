@@ -27,8 +27,8 @@ fn what_cannot_be_done_is_refused() {
     for (line, expected) in [
         (
             "agents: { a: { prompt: agents/validator.md, tools: [read_file, check_deliverables] } }",
-            "'agents.a.tools[1]' is 'check_deliverables', which no helper may call; it may call read_file, list_files, \
-             search_files, list_documents, read_document, write_file, append_file, edit_file, add_records",
+            "'agents.a.tools[1]' is 'check_deliverables', which no helper may call; it may call read_file, list_records, list_files, \
+             search_files, list_documents, read_document, write_file, append_file, edit_file, add_records, edit_records",
         ),
         (
             "agents: { a: { prompt: agents/long.md } }",
@@ -98,7 +98,14 @@ fn an_agent_has_the_tools_that_it_names_or_those_that_read() {
         tools: tools.iter().map(|name| (*name).to_owned()).collect(),
         model: None,
     };
-    let reading = [Tool::ReadFile, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
+    let reading = [
+        Tool::ReadFile,
+        Tool::ListRecords,
+        Tool::ListFiles,
+        Tool::SearchFiles,
+        Tool::ListDocuments,
+        Tool::ReadDocument,
+    ];
     assert_eq!(agent(&[]).may_call(), reading);
     assert_eq!(agent(&["add_records", "read_file", "add_records"]).may_call(), [Tool::ReadFile, Tool::AddRecords]);
 }

@@ -49,7 +49,7 @@ fn a_reply_gets_no_more_results_than_the_model_will_see() {
     let mut spec = spec("context: { budget_tokens: 8000 }\n", &[("north.md", 40)]);
     spec.instructions.coverage = 0.0;
     let mut world = World::of(spec);
-    world.page_letters = 1_200;
+    world.page_letters = 1_000;
     world.in_phase_one();
     world.play([say((1..=20).map(|line| read_document("north.md", line, line)))]);
     let results = world.results(20);

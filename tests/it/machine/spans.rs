@@ -274,7 +274,11 @@ proptest! {
             }
         }
         let named = |what: &str| spans.iter().filter(|span| span.name.starts_with(what)).count();
-        let replies = spans.iter().filter(|span| span.name.starts_with("chat ") && !matches!(span.status, Status::Error { .. })).count();
+        let is_handed_in = |span: &SpanData| span.attributes.iter().any(|known| known.key.as_str() == "overnight.submitted_as");
+        let is_reply = |span: &&SpanData| {
+            span.name.starts_with("chat ") && !matches!(span.status, Status::Error { .. }) && !is_handed_in(span)
+        };
+        let replies = spans.iter().filter(is_reply).count();
         prop_assert_eq!(replies, world.count(|event| matches!(event, Event::ModelReplied { .. })));
         prop_assert_eq!(
             named("execute_tool "),

@@ -146,7 +146,7 @@ pub struct AddRecords {
 #[serde(deny_unknown_fields)]
 pub struct EditRecords {
     pub path: String,
-    /// At most 200; places are those before this call
+    /// Places are those before the call
     pub edits: Vec<RecordEdit>,
 }
 
@@ -156,7 +156,6 @@ pub struct EditRecords {
 pub struct RecordEdit {
     /// As list_records names it: $.items[3]
     pub place: String,
-    /// Fields with their new values
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<serde_json::Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,16 +166,12 @@ pub struct RecordEdit {
 #[serde(deny_unknown_fields)]
 pub struct ListRecords {
     pub path: String,
-    /// Only those of this document
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
-    /// Only these fields
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<String>>,
-    /// JSON path of the list, where there are several
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<String>,
-    /// Records to pass over
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
 }

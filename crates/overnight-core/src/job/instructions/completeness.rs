@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Tools that an agent has where its instructions name none: they read.
-const READING_TOOLS: [Tool; 5] =
-    [Tool::ReadFile, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
+const READING_TOOLS: [Tool; 6] =
+    [Tool::ReadFile, Tool::ListRecords, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
 
 /// Tools that an agent has only where its instructions name them: they write, into a folder of the helper's own.
 const WRITING_TOOLS: [Tool; 5] =
