@@ -105,7 +105,7 @@ pub(crate) fn measure() {
         let workspace = Workspace::open(&path).unwrap();
         table::plain("search: text of 500 documents", bytes as f64 / 1e6, "MB");
         for (what, pattern) in PATTERNS {
-            let wanted = SearchFiles { pattern: pattern.to_owned(), path: None, glob: None, offset: None };
+            let wanted = SearchFiles { pattern: pattern.to_owned(), scope: None, path: None, glob: None, offset: None };
             let working = ReadCall::SearchFiles(wanted);
             let coverage = Coverage::default();
             let times = (0..3).map(|_| {
