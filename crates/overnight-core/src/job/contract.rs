@@ -14,7 +14,7 @@ pub mod records;
 #[cfg(test)]
 mod tests;
 
-use super::instructions::Deliverable;
+use super::instructions::{Deliverable, Quotes};
 pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount};
 use json_path::JsonPath;
 use jsonschema::{
@@ -116,11 +116,26 @@ fn check_json(d: &Deliverable, text: &str, find_quote: FindQuote<'_>, checks: &m
     if let Some(schema) = &d.schema {
         checks.add("schema", check_schema(schema, &value));
     }
+    let mut lists: Vec<&str> = Vec::new();
     for rule in &d.quotes {
+        if !lists.contains(&rule.each.as_str()) {
+            lists.push(&rule.each);
+            count_by_document(rule, &value, checks);
+        }
         let name = if d.quotes.len() > 1 { format!("quotes ({})", rule.text) } else { "quotes".to_owned() };
         let (count, outcome) = quote_check::check_quotes(&d.path, rule, &value, find_quote);
         checks.count(count);
         checks.add(&name, outcome);
+    }
+}
+
+fn count_by_document(rule: &Quotes, value: &Value, checks: &mut CheckedDeliverable) {
+    if let Ok(path) = JsonPath::parse(&rule.each) {
+        path.each(value, &mut |_, record| {
+            if let Some(document) = record.get(&rule.document).and_then(Value::as_str) {
+                checks.count_of(document);
+            }
+        });
     }
 }
 

@@ -72,7 +72,8 @@ impl Job {
         }
         for state in &result.checked {
             self.phase.on_deliverable_checked(state);
-            self.deliverables.insert(state.path.clone(), state.clone());
+            let before = self.deliverables.remove(&state.path);
+            self.deliverables.insert(state.path.clone(), state.clone().with_known(before));
         }
     }
 

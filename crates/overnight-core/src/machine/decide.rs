@@ -7,6 +7,7 @@ use super::{
 use crate::{
     job::{
         call::PendingCall,
+        contract::DeliverableState,
         conversation::Conversation,
         event::{CallEnd, Event, PreparedWrite, SavedFile, ToolResult},
         record::{HoldReason, JobStatus},
@@ -85,7 +86,7 @@ impl Job {
                 // The first result is that of the call for which the checks were made.
                 let mut results = events.iter_mut().filter(|event| matches!(event, Event::ToolReturned { .. }));
                 if let Some(Event::ToolReturned { result, .. }) = results.next() {
-                    result.checked = states;
+                    result.checked = self.news_of(states);
                 }
                 events
             }
@@ -110,12 +111,18 @@ impl Job {
         vec![Event::ToolStarted { conversation: of.number, call: call.id.clone(), prepared }]
     }
 
+    fn news_of(&self, mut states: Vec<DeliverableState>) -> Vec<DeliverableState> {
+        states.iter_mut().for_each(|state| state.keep_news(self.deliverables.get(&state.path)));
+        states
+    }
+
     fn on_result(&self, of: &Conversation, mut result: ToolResult, saved: Option<SavedFile>) -> Vec<Event> {
         let Some(PendingCall { said: call, .. }) = of.calls.pending.front() else {
             return Vec::new();
         };
         let is_done = result.end == CallEnd::Done;
         self.refused.number(&mut result.refused);
+        result.checked = self.news_of(result.checked);
         let mut facts = Vec::new();
         match saved.filter(|_| is_done) {
             Some(SavedFile::Plan { text }) => facts = self.on_plan_saved(&text, &mut result.text),

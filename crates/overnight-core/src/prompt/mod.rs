@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod compact;
 pub mod compose;
+mod document_groups;
 pub mod fence;
 pub mod helper_opening;
 pub mod opening;

@@ -1,9 +1,8 @@
 //! The opening of an epoch: where things stand, made by the system from the files as they were read and saved, and from the
 //! facts. It is bounded by construction, however long the job: at most half of the room.
 
-use super::{bounds, compact::FRAME, todo_board};
+use super::{bounds, compact::FRAME, document_groups::documents, todo_board};
 use crate::{
-    amount::percent,
     job::{
         digest::sha256,
         event::{EpochCause, Event, PhaseKind},
@@ -129,49 +128,6 @@ fn unanswered(job: &Job, tokens: u64) -> Vec<String> {
     parts
 }
 
-/// The documents, a line each, as far as `tokens` go.
-fn documents(job: &Job, tokens: u64) -> String {
-    let coverage = job.coverage_shown();
-    let lines: Vec<String> = job
-        .spec
-        .documents
-        .iter()
-        .map(|document| {
-            let units = if document.units == 1 { document.unit().to_owned() } else { format!("{}s", document.unit()) };
-            let read = coverage.share(document);
-            let next = match coverage.gaps(document).first() {
-                Some((from, _)) if read > 0.0 => format!(", the rest from {} {from}", document.unit()),
-                Some(_) | None => String::new(),
-            };
-            let gaps = match document.gaps.len() {
-                0 => String::new(),
-                1 => ", 1 part unreadable".to_owned(),
-                more => format!(", {more} parts unreadable"),
-            };
-            format!(
-                "- {} ({}, {} {units}, about {} tokens, {} shown{next}{gaps})",
-                document.name,
-                document.format,
-                document.units,
-                document.tokens,
-                percent(read)
-            )
-        })
-        .collect();
-    let fitting = count_fitting(lines.iter(), tokens.saturating_sub(24));
-    let mut text = lines[..fitting].join("\n");
-    if fitting < lines.len() {
-        let all = job.spec.document_tokens();
-        let _ = write!(
-            text,
-            "{}{} documents in all, about {all} tokens: list_documents() shows them",
-            if fitting == 0 { "" } else { "\n" },
-            lines.len()
-        );
-    }
-    text
-}
-
 /// What was done since the epoch began, a line for each reply and its first results.
 fn words_on(messages: &[Arc<Message>]) -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -265,7 +221,7 @@ fn newest_lines(lines: &[String], tokens: u64) -> String {
 }
 
 /// How many of the first lines fit in so many tokens, each with its line end.
-fn count_fitting<'l>(lines: impl Iterator<Item = &'l String>, tokens: u64) -> usize {
+pub(super) fn count_fitting<'l>(lines: impl Iterator<Item = &'l String>, tokens: u64) -> usize {
     let mut left = tokens;
     let fits = |line: &&String| match left.checked_sub(estimate(line) + 1) {
         Some(rest) => {

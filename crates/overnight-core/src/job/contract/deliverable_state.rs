@@ -2,7 +2,10 @@
 
 use super::Check;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
+/// Documents whose records are counted.
+const MOST_DOCUMENTS: usize = 10_000;
 /// Characters of a failed check's detail that a state keeps.
 const MOST_DETAIL: usize = 300;
 
@@ -16,6 +19,8 @@ pub struct CheckedDeliverable {
     pub records: Option<u64>,
     /// None where no quotes were to be checked.
     pub quotes: Option<QuoteCount>,
+    /// Its records by the documents that their quotes name.
+    documents: BTreeMap<String, u64>,
 }
 
 /// How a deliverable stood when it was checked last.
@@ -33,6 +38,10 @@ pub struct DeliverableState {
     /// Checks that don't hold, each with the beginning of its detail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Check>,
+    /// Its records by the documents that their quotes name. In the journal only those whose number is another one than before,
+    /// with 0 where there are none any more.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub documents: BTreeMap<String, u64>,
 }
 
 /// Quotes that were found where they should stand, of all that were looked for.
@@ -47,7 +56,7 @@ pub struct QuoteCount {
 
 impl CheckedDeliverable {
     pub(super) fn new(path: &str) -> Self {
-        Self { path: path.to_owned(), checks: Vec::new(), records: None, quotes: None }
+        Self { path: path.to_owned(), checks: Vec::new(), records: None, quotes: None, documents: BTreeMap::new() }
     }
 
     pub(super) fn add(&mut self, what: &str, outcome: Result<String, String>) {
@@ -56,6 +65,15 @@ impl CheckedDeliverable {
             Err(detail) => (false, detail),
         };
         self.checks.push(Check { name: format!("{}: {what}", self.path), passed, detail });
+    }
+
+    /// A record whose quote names this document.
+    pub(super) fn count_of(&mut self, document: &str) {
+        if let Some(count) = self.documents.get_mut(document) {
+            *count += 1;
+        } else if self.documents.len() < MOST_DOCUMENTS {
+            self.documents.insert(document.to_owned(), 1);
+        }
     }
 
     pub(super) fn count(&mut self, count: QuoteCount) {
@@ -74,7 +92,8 @@ impl CheckedDeliverable {
             Check { detail, ..check.clone() }
         };
         let failed = self.checks.iter().filter(|check| !check.passed).map(brief).collect();
-        DeliverableState { path: self.path.clone(), records: self.records, quotes: self.quotes, failed }
+        let documents = self.documents.clone();
+        DeliverableState { path: self.path.clone(), records: self.records, quotes: self.quotes, failed, documents }
     }
 
     /// The outcome of every check in one short paragraph: `Schema: ok. Quotes: 3 of 3 found.` Empty where the file only has to
@@ -95,5 +114,24 @@ impl CheckedDeliverable {
             })
             .collect();
         sentences.join(" ")
+    }
+}
+
+impl DeliverableState {
+    /// What of it is news to whoever knows `before`: of its documents those whose number of records is another one.
+    pub(crate) fn keep_news(&mut self, before: Option<&Self>) {
+        let empty = BTreeMap::new();
+        let before = before.map_or(&empty, |before| &before.documents);
+        let gone: Vec<String> = before.keys().filter(|name| !self.documents.contains_key(*name)).cloned().collect();
+        self.documents.retain(|name, count| before.get(name) != Some(count));
+        self.documents.extend(gone.into_iter().map(|name| (name, 0)));
+    }
+
+    /// It as a whole, where [`Self::keep_news`] left what is news to whoever knows `before`.
+    pub(crate) fn with_known(mut self, before: Option<Self>) -> Self {
+        let mut documents = before.map(|before| before.documents).unwrap_or_default();
+        documents.append(&mut self.documents);
+        documents.retain(|_, count| *count > 0);
+        Self { documents, ..self }
     }
 }

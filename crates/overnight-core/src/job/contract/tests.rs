@@ -179,6 +179,7 @@ fn a_state_counts_and_a_paragraph_tells() {
         records: Some(2),
         quotes: Some(QuoteCount { found: 1, all: 2 }),
         failed: vec![made("quotes", false, wrong)],
+        documents: [("a.pdf".to_owned(), 2)].into(),
     };
     assert_eq!(checked.state(), state);
     assert_eq!(check_deliverable(&deliverable(), Some(b"x"), &mut library).paragraph(), "");

@@ -1,0 +1,136 @@
+//! The documents as an opening tells of them, in three groups: what is to be read, what was shown and has nothing recorded yet, and
+//! what has. Where there is no room for all of them, what is to be read is the last to be left out.
+
+use super::opening::count_fitting;
+use crate::{
+    amount::{grouped, percent},
+    job::{coverage::Coverage, spec::DocumentEntry, state::Job},
+    tokens::estimate,
+};
+use std::{collections::BTreeMap, fmt::Write};
+
+/// Percent of the tokens that the list of what is to be read may take at most, where there is more to be told.
+const TO_READ_PERCENT: u64 = 70;
+/// Tokens of a group's heading and of what says that there are more.
+const HEADING_TOKENS: u64 = 24;
+
+/// The documents, as far as `tokens` go.
+pub(super) fn documents(job: &Job, tokens: u64) -> String {
+    let coverage = job.coverage_shown();
+    let recorded = job.records_by_document();
+    let (mut to_read, mut shown, mut done) = (Vec::new(), Vec::new(), Vec::new());
+    for document in &job.spec.documents {
+        let records = recorded.get(document.name.as_str()).copied().unwrap_or_default();
+        if !coverage.gaps(document).is_empty() {
+            to_read.push((document, records));
+        } else if records == 0 {
+            shown.push(document);
+        } else {
+            done.push((document, records));
+        }
+    }
+    let has_more = !shown.is_empty() || !done.is_empty();
+    let most = if has_more { tokens * TO_READ_PERCENT / 100 } else { tokens };
+    let mut groups = Vec::new();
+    if !to_read.is_empty() {
+        let all: u64 = to_read.iter().map(|(document, _)| left_to_read(&coverage, document)).sum();
+        let lines: Vec<String> =
+            to_read.iter().map(|(document, records)| line(&coverage, document, *records)).collect();
+        let fitting = count_fitting(lines.iter(), most.saturating_sub(HEADING_TOKENS));
+        let mut text = format!("To read ({}, about {} tokens):", counted(to_read.len()), grouped(all));
+        lines[..fitting].iter().for_each(|line| text.extend(["\n", line]));
+        if fitting < lines.len() {
+            let _ = write!(text, "\n- {} more: list_documents() shows them", lines.len() - fitting);
+        }
+        groups.push(text);
+    }
+    let takes_records = job.spec.instructions.deliverables.iter().any(|deliverable| !deliverable.quotes.is_empty());
+    if !shown.is_empty() {
+        let heading = if takes_records { "Shown, nothing recorded yet" } else { "Read" };
+        let names: Vec<String> = shown.iter().map(|document| document.name.clone()).collect();
+        groups.push(names_told(heading, &names, left(tokens, &groups)));
+    }
+    if !done.is_empty() {
+        let records: u64 = done.iter().map(|(_, records)| records).sum();
+        let heading = format!("Read and recorded ({} records)", grouped(records));
+        let names: Vec<String> =
+            done.iter().map(|(document, records)| format!("{} {records}", document.name)).collect();
+        groups.push(names_told(&heading, &names, left(tokens, &groups)));
+    }
+    groups.join("\n")
+}
+
+/// `- a.pdf (PDF, 12 pages, about 3,400 tokens, 40 % shown, the rest from page 5, 2 recorded)`.
+fn line(coverage: &Coverage, document: &DocumentEntry, records: u64) -> String {
+    let units = if document.units == 1 { document.unit().to_owned() } else { format!("{}s", document.unit()) };
+    let read = coverage.share(document);
+    let mut text = format!(
+        "- {} ({}, {} {units}, about {} tokens",
+        document.name,
+        document.format,
+        document.units,
+        grouped(read_tokens(document))
+    );
+    if let Some((from, _)) = coverage.gaps(document).first().filter(|_| read > 0.0) {
+        let _ = write!(text, ", {} shown, the rest from {} {from}", percent(read), document.unit());
+    }
+    if records > 0 {
+        let _ = write!(text, ", {records} recorded");
+    }
+    match document.gaps.len() {
+        0 => {}
+        1 => text.push_str(", 1 part unreadable"),
+        more => {
+            let _ = write!(text, ", {more} parts unreadable");
+        }
+    }
+    text.push(')');
+    text
+}
+
+/// Estimated tokens of a read of the whole document: its text, and the number before each line where it has no pages.
+fn read_tokens(document: &DocumentEntry) -> u64 {
+    let digits = document.units.max(1).ilog10() + 1;
+    if document.paged { document.tokens } else { document.tokens + document.units * u64::from(digits + 1) / 4 }
+}
+
+/// Estimated tokens of what was not shown yet.
+fn left_to_read(coverage: &Coverage, document: &DocumentEntry) -> u64 {
+    let whole = read_tokens(document);
+    let shown = coverage.units(document).min(document.units);
+    whole - whole * shown / document.units.max(1)
+}
+
+/// `Read: a.md, b.md and 12 more`: as many names as there is room for.
+fn names_told(heading: &str, names: &[String], tokens: u64) -> String {
+    let fitting = count_fitting(names.iter(), tokens.saturating_sub(HEADING_TOKENS));
+    match (fitting, names.len()) {
+        (0, all) => format!("{heading}: {}", counted(all)),
+        (fitting, all) if fitting < all => {
+            format!("{heading}: {} and {} more", names[..fitting].join(", "), all - fitting)
+        }
+        (_, _) => format!("{heading}: {}", names.join(", ")),
+    }
+}
+
+fn counted(documents: usize) -> String {
+    if documents == 1 { "1 document".to_owned() } else { format!("{documents} documents") }
+}
+
+/// What is left of `tokens` beside what is told already.
+fn left(tokens: u64, groups: &[String]) -> u64 {
+    tokens.saturating_sub(groups.iter().map(|group| estimate(group)).sum())
+}
+
+impl Job {
+    /// How many records of all deliverables name each document, by its name in the job.
+    pub(crate) fn records_by_document(&self) -> BTreeMap<&str, u64> {
+        let mut counts = BTreeMap::new();
+        for (named, count) in self.deliverables.values().flat_map(|state| &state.documents) {
+            if let Some(document) = self.spec.named(named) {
+                *counts.entry(document.name.as_str()).or_insert(0) += count;
+            }
+        }
+        counts
+    }
+}
