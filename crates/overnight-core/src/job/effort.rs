@@ -31,6 +31,8 @@ pub struct Effort {
     failure: Option<ToolFailure>,
     /// A working tool was called since the todo began.
     pub worked: bool,
+    /// Records that were added to deliverables since the todo began.
+    pub records: u64,
     /// Turn and signature (call and result) of the latest calls.
     recent: VecDeque<(u64, u64)>,
     malformed: u32,

@@ -33,6 +33,8 @@ impl Job {
         match result.end {
             CallEnd::Done => {
                 one.effort.on_readable();
+                let records = prepared.as_ref().and_then(|prepared| prepared.records);
+                one.effort.records += records.map_or(0, |records| records.added);
                 if family != Some(Family::Control) {
                     one.effort.on_worked();
                 }

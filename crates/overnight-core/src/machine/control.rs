@@ -91,7 +91,7 @@ impl Job {
             returned(call, CallEnd::Done, text),
             Event::TodoCompleted {
                 id: todo.id,
-                outcome: outcome.map(str::to_owned),
+                outcome: with_count(outcome, effort.records),
                 unevidenced: !effort.worked && !self.own.calls.has_worked,
             },
         ];
@@ -268,4 +268,14 @@ pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
     };
     let name = head(name, 20);
     format!("not run: {name} before it in this reply {what}; look at its result first")
+}
+
+/// An outcome in the model's words, with the program's own count of what was added: the words may name another number.
+fn with_count(outcome: Option<&str>, records: u64) -> Option<String> {
+    let told = counted(records, "record");
+    match (outcome, records) {
+        (outcome, 0) => outcome.map(str::to_owned),
+        (Some(outcome), _) => Some(format!("{outcome} [{told} added in this task]")),
+        (None, _) => Some(format!("[{told} added in this task]")),
+    }
 }

@@ -11,6 +11,8 @@ use crate::job::{
 
 /// Percent of the budget at which an epoch ends.
 const FULL_PERCENT: u64 = 70;
+/// Percent of the room up to which what was said since the last cut is too little for another.
+const YOUNG_PERCENT: u64 = 5;
 /// Percent of the room over which a todo's end ends the epoch of a job that doesn't fit.
 const LONG_PERCENT: u64 = 30;
 /// Percent of the room that all documents of a job may have that is left in one piece, and of the budget that its prompt
@@ -98,8 +100,11 @@ pub(crate) fn owed(job: &Job) -> Compaction {
     let (tokens, budget) = (local_tokens(own), as_local(own, job.spec.budget_tokens));
     let fits = fits(&job.spec);
     if job.compaction.phase_ended {
+        // Where it was cut just before, for another reason, there is little to be cut again.
+        let is_young = job.spec.instructions.context.compact == CompactionPolicy::Auto
+            && own.epoch.conversation_tokens() <= room(&job.spec) * YOUNG_PERCENT / 100;
         let asks = job.spec.instructions.context.summary == SummaryBy::Model && !job.is_review();
-        return match fits && tokens <= budget * FITTING_PROMPT_PERCENT / 100 {
+        return match is_young || (fits && tokens <= budget * FITTING_PROMPT_PERCENT / 100) {
             true => Compaction::NotDue,
             false if asks => Compaction::Digest,
             false => Compaction::Due(EpochCause::PhaseEnded),

@@ -3,7 +3,7 @@
 
 use super::opening::count_fitting;
 use crate::{
-    amount::{grouped, percent},
+    amount::{counted, grouped, percent},
     job::{coverage::Coverage, spec::DocumentEntry, state::Job},
     tokens::estimate,
 };
@@ -37,7 +37,8 @@ pub(super) fn documents(job: &Job, tokens: u64) -> String {
         let lines: Vec<String> =
             to_read.iter().map(|(document, records)| line(&coverage, document, *records)).collect();
         let fitting = count_fitting(lines.iter(), most.saturating_sub(HEADING_TOKENS));
-        let mut text = format!("To read ({}, about {} tokens):", counted(to_read.len()), grouped(all));
+        let mut text =
+            format!("To read ({}, about {} tokens):", counted(to_read.len() as u64, "document"), grouped(all));
         lines[..fitting].iter().for_each(|line| text.extend(["\n", line]));
         if fitting < lines.len() {
             let _ = write!(text, "\n- {} more: list_documents() shows them", lines.len() - fitting);
@@ -105,16 +106,12 @@ fn left_to_read(coverage: &Coverage, document: &DocumentEntry) -> u64 {
 fn names_told(heading: &str, names: &[String], tokens: u64) -> String {
     let fitting = count_fitting(names.iter(), tokens.saturating_sub(HEADING_TOKENS));
     match (fitting, names.len()) {
-        (0, all) => format!("{heading}: {}", counted(all)),
+        (0, all) => format!("{heading}: {}", counted(all as u64, "document")),
         (fitting, all) if fitting < all => {
             format!("{heading}: {} and {} more", names[..fitting].join(", "), all - fitting)
         }
         (_, _) => format!("{heading}: {}", names.join(", ")),
     }
-}
-
-fn counted(documents: usize) -> String {
-    if documents == 1 { "1 document".to_owned() } else { format!("{documents} documents") }
 }
 
 /// What is left of `tokens` beside what is told already.

@@ -11,9 +11,10 @@ use crate::{
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase},
         todo::TodoStatus,
     },
-    message::Message,
+    message::{Message, ToolCall},
     tokens::{bounded, estimate, head, last_lines},
 };
+use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
 
 /// Percent of the room that an opening may fill.
@@ -135,12 +136,7 @@ fn words_on(messages: &[Arc<Message>]) -> String {
     for message in messages {
         match &**message {
             Message::Assistant { text, calls, .. } => {
-                let calls: Vec<String> = calls
-                    .iter()
-                    .map(|call| {
-                        bounded(&format!("{}{}", call.name, call.arguments), 24, "the archive").replace('\n', " ")
-                    })
-                    .collect();
+                let calls: Vec<String> = calls.iter().map(call_told).collect();
                 let said = head(text.trim(), 24).replace('\n', " ");
                 lines.push(format!("- {said} {}", calls.join("; ")));
                 told = 0;
@@ -154,6 +150,19 @@ fn words_on(messages: &[Arc<Message>]) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// `add_records(path: output/list.json, records: 4 items)`: a call in a few words.
+fn call_told(call: &ToolCall) -> String {
+    let value = |value: &Value| match value {
+        Value::String(text) => head(text.trim(), 12).replace('\n', " "),
+        Value::Array(items) => format!("{} items", items.len()),
+        Value::Object(fields) => format!("{} fields", fields.len()),
+        other => other.to_string(),
+    };
+    let arguments = call.arguments.as_object().into_iter().flatten();
+    let told: Vec<String> = arguments.map(|(name, given)| format!("{name}: {}", value(given))).collect();
+    format!("{}({})", call.name, head(&told.join(", "), 32))
 }
 
 /// The task. Where it doesn't fit, its prose is cut first, then the deliverables; the feedback stays as whole as it can.
