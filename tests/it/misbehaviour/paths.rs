@@ -155,7 +155,7 @@ fn what_is_no_text_is_told_so() {
             "Done documents/.text/huge.txt.txt (lines 1-1 of 1500):\n<document ",
             "Failed huge.txt ends at line 1500; ask for an earlier one",
             "Failed from (5) lies after to (4); ask for from <= to",
-            "Done No matches.",
+            "Done No matches in the documents.",
             "Failed the pattern can't be read as a regular expression (compiled ",
         ]
     );
