@@ -112,7 +112,9 @@ impl Job {
     }
 
     fn news_of(&self, mut states: Vec<DeliverableState>) -> Vec<DeliverableState> {
-        states.iter_mut().for_each(|state| state.keep_news(self.deliverables.get(&state.path)));
+        for state in &mut states {
+            state.keep_news(self.deliverables.get(&state.path));
+        }
         states
     }
 

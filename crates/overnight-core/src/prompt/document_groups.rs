@@ -39,7 +39,9 @@ pub(super) fn documents(job: &Job, tokens: u64) -> String {
         let fitting = count_fitting(lines.iter(), most.saturating_sub(HEADING_TOKENS));
         let mut text =
             format!("To read ({}, about {} tokens):", counted(to_read.len() as u64, "document"), grouped(all));
-        lines[..fitting].iter().for_each(|line| text.extend(["\n", line]));
+        for line in &lines[..fitting] {
+            text.extend(["\n", line]);
+        }
         if fitting < lines.len() {
             let _ = write!(text, "\n- {} more: list_documents() shows them", lines.len() - fitting);
         }
