@@ -55,6 +55,7 @@ fn minimal() -> Instructions {
             summary: SummaryBy::Digest,
         },
         limits: Limits::default(),
+        parallel: 4,
         coverage: 1.0,
         confidence_floor: 0.5,
         deliverables: vec![Deliverable {
@@ -92,6 +93,7 @@ limits:
   tokens: 20M
   model_call: 90s
   tool_call: 3s
+parallel: 7
 coverage: 0.95
 confidence_floor: 0
 deliverables:
@@ -154,6 +156,7 @@ fn everything() -> Instructions {
             model_call_ms: 90_000,
             tool_call_ms: 3_000,
         },
+        parallel: 7,
         coverage: 0.95,
         confidence_floor: 0.0,
         deliverables: vec![
@@ -264,13 +267,15 @@ fn unknown_keys_are_refused_at_every_level() {
     );
     refused_with(
         "<<: { model: x }",
-        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, verify, tools",
+        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, parallel, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, verify, tools",
     );
 }
 
 #[test]
 fn wrong_types_and_ranges_are_refused() {
     for (line, expected) in [
+        ("parallel: 0", "'parallel' must be at least 1, not 0"),
+        ("parallel: 65", "'parallel' must be at most 64"),
         ("coverage: 1.5", "'coverage' must be a number from 0 to 1, not 1.5"),
         ("coverage: .nan", "'coverage' must be a number from 0 to 1, not NaN"),
         ("coverage: most", "'coverage' must be a number from 0 to 1, not 'most'"),

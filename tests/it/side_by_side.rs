@@ -113,12 +113,17 @@ fn five_helpers() -> Scenario {
 }
 
 #[test]
-fn four_helpers_are_asked_at_once_and_no_more() {
-    let mut scenario = five_helpers();
-    let gate = Arc::new(Gate::new(scenario.model.clone(), 4, 0));
-    scenario.model = gate.clone();
-    wait(left(&scenario));
-    assert_eq!(gate.most.load(Ordering::Relaxed), 4);
+fn as_many_helpers_as_the_instructions_say_are_asked_at_once_and_no_more() {
+    for (line, most) in [("", 4), ("parallel: 1\n", 1), ("parallel: 3\n", 3), ("parallel: 9\n", 5)] {
+        let mut scenario = five_helpers();
+        for (_, text) in scenario.given.iter_mut().filter(|(name, _)| name == "instructions.md") {
+            *text = text.replace("name: stations\n", &format!("name: stations\n{line}"));
+        }
+        let gate = Arc::new(Gate::new(scenario.model.clone(), most, 0));
+        scenario.model = gate.clone();
+        wait(left(&scenario));
+        assert_eq!(gate.most.load(Ordering::Relaxed), most, "{line}");
+    }
 }
 
 #[test]

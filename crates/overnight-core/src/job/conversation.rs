@@ -21,8 +21,6 @@ use std::collections::BTreeSet;
 
 /// The number of the job's own conversation.
 pub const OWN: u32 = 0;
-/// Helpers of one job that may be at work at once, and model calls that may be in flight.
-pub const MOST_AT_WORK: usize = 4;
 /// Turns of one helper.
 pub const MOST_TURNS: u64 = 40;
 /// Times that a helper is told what its work still lacks before it ends without it.
@@ -265,7 +263,7 @@ impl Job {
         // What can't be begun is refused when those before it have their results.
         let ParsedCall::Control(ControlCall::Delegate(call)) = &next.call else { return None };
         let is_known = self.spec.instructions.agents.contains_key(call.agent_type.trim());
-        let has_place = self.helpers.len() < MOST_AT_WORK;
+        let has_place = self.helpers.len() < self.spec.instructions.parallel as usize;
         (is_known && has_place && pending.front().is_some_and(is_begun)).then_some(next)
     }
 

@@ -85,6 +85,9 @@ pub struct Instructions {
     pub context: ContextSettings,
     /// Bounds on the job.
     pub limits: Limits,
+    /// Model calls of the job that may be in flight at once, and helpers that may be at work; at least 1.
+    #[serde(default = "parallel", skip_serializing_if = "is_usual_parallel")]
+    pub parallel: u32,
     /// Share of each document's readable text that must have been shown to the model, 0 to 1.
     pub coverage: f64,
     /// A job whose model is less sure than this ends as `partial`, 0 to 1.
@@ -107,6 +110,20 @@ pub struct Instructions {
     pub tools: ToolSettings,
     /// The task, Markdown.
     pub body: String,
+}
+
+/// Model calls of a job that may be in flight at once, where the instructions name no number.
+pub const PARALLEL: u32 = 4;
+/// The most that they may name.
+pub const MOST_PARALLEL: u32 = 64;
+
+fn parallel() -> u32 {
+    PARALLEL
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_usual_parallel(parallel: &u32) -> bool {
+    *parallel == PARALLEL
 }
 
 /// How many todos a planned phase has.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     job::{
         call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall, arguments::CompletionStatus},
-        conversation::{Conversation, HELPERS_FOLDER, MOST_AT_WORK},
+        conversation::{Conversation, HELPERS_FOLDER},
         event::{CallEnd, EpochCause, Event, PlanningEnd, Why},
         state::{BOOTSTRAP_TURNS, CompletionRule, Job, MEMORY_FILE, PLAN_FILE, PLANNING_TRIES, Progress},
         submitted_call::SubmittedCall,
@@ -71,7 +71,7 @@ impl Job {
     /// Model calls that may be in flight at once.
     pub fn most_in_flight(&self) -> u64 {
         let asked = self.totals.spent.turns + self.submitted().count() as u64;
-        self.limits.turns.saturating_sub(asked).min(MOST_AT_WORK as u64)
+        self.limits.turns.saturating_sub(asked).min(self.spec.instructions.parallel.into())
     }
 
     /// What a conversation asks of the outside world; none where it waits for others.

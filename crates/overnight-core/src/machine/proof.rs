@@ -6,7 +6,7 @@ use crate::{
     amount::grouped,
     job::{
         comparison::{Lists, compare, settled_by},
-        conversation::{HelperRole, MOST_AT_WORK},
+        conversation::HelperRole,
         digest::sha256,
         event::{CallEnd, Event},
         finding::{BY_MODEL, FINDINGS_FILE, Finding, FindingKind, Settlement},
@@ -102,7 +102,7 @@ impl Job {
             left = left.saturating_sub(unit.tokens);
         }
         // The others begin when these have ended.
-        parts.truncate(MOST_AT_WORK);
+        parts.truncate(self.spec.instructions.parallel as usize);
         parts
     }
 

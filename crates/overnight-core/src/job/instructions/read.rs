@@ -1,8 +1,8 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes,
-    ReadBeside, Review, SummaryBy, ToolSettings, completeness,
+    CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, MOST_PARALLEL,
+    PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, completeness,
 };
 use crate::{
     amount::shown,
@@ -16,7 +16,7 @@ use crate::{
     yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
 };
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "name",
     "description",
     "model",
@@ -26,6 +26,7 @@ const KEYS: [&str; 18] = [
     "phase",
     "context",
     "limits",
+    "parallel",
     "coverage",
     "confidence_floor",
     "deliverables",
@@ -110,6 +111,7 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         phase: or_default(keys.get("phase").map(phase))?,
         context: or_default(keys.get("context").map(context))?,
         limits: or_default(keys.get("limits").map(limits))?,
+        parallel: keys.get("parallel").map_or(Ok(PARALLEL), parallel)?,
         coverage: keys.get("coverage").map_or(Ok(1.0), |at| at.number(0.0, 1.0))?,
         confidence_floor: keys.get("confidence_floor").map_or(Ok(0.5), |at| at.number(0.0, 1.0))?,
         deliverables,
@@ -158,6 +160,11 @@ pub(super) fn name_model(
     }
     *model = Some(name);
     Ok(())
+}
+
+fn parallel(at: &YamlValue<'_>) -> Result<u32, ValueError> {
+    let wrong = || at.wrong(format!("must be at most {MOST_PARALLEL}"));
+    u32::try_from(at.count(1)?).ok().filter(|calls| *calls <= MOST_PARALLEL).ok_or_else(wrong)
 }
 
 fn phase(at: &YamlValue<'_>) -> Result<PhaseBounds, ValueError> {
