@@ -75,7 +75,7 @@ impl Help<'_> {
                 Ok(self.fill(extracted, bytes))
             }
             Ok(extracted) => Ok(extracted),
-            Err(Refusal::Image) => self.image(bytes).ok_or(Refusal::Image),
+            Err(Refusal::Image) => self.image(bytes),
             Err(refusal) => self.whole(&refusal, bytes).ok_or(refusal),
         }
     }
@@ -94,17 +94,17 @@ impl Help<'_> {
     }
 
     /// The characters in an image.
-    fn image(&self, bytes: &[u8]) -> Option<Extracted> {
-        let version = self.tools.installed().tesseract.clone()?;
-        let mut collected = CollectedPages::default();
-        collected.begin(1).ok()?;
-        collected.text(&self.recognise(bytes)?).ok()?;
-        let mut extracted = collected.finish(Format::Image, version, Unit::Page, None);
-        if extracted.text.is_empty() {
-            return None;
-        }
-        extracted.recognised.push(PageSpan { from: 1, to: 1 });
-        Some(extracted)
+    fn image(&self, bytes: &[u8]) -> Result<Extracted, Refusal> {
+        let version = self.tools.installed().tesseract.clone().ok_or(Refusal::Image)?;
+        let recognised = || {
+            let mut collected = CollectedPages::default();
+            collected.begin(1).ok()?;
+            collected.text(&self.recognise(bytes)?).ok()?;
+            let mut extracted = collected.finish(Format::Image, version, Unit::Page, None);
+            extracted.recognised.push(PageSpan { from: 1, to: 1 });
+            Some(extracted).filter(|extracted| !extracted.text.is_empty())
+        };
+        recognised().ok_or(Refusal::Unrecognised)
     }
 
     /// The gaps of a PDF filled, page by page, as far as it goes.

@@ -219,4 +219,11 @@ fn what_failed_to_be_recognised_is_told_and_tried_again() {
         "test \"$1\" = --version && echo tesseract 1 && exit; cat > /dev/null; echo The pump must stop.",
     );
     assert_eq!(run(), (json!([]), json!([]), json!([{"from": 1, "to": 1}])));
+    // A picture without a character, where there is a program that looked for some.
+    program("tesseract", "test \"$1\" = --version && echo tesseract 1 && exit; cat > /dev/null");
+    dir.put("picture/blank.png", [b"\x89PNG\r\n\x1a\n".as_slice(), &[0; 40]].concat());
+    let ran =
+        dir.run_with(&[("PATH", &path)], &["run", "./task.md", "-d", "picture", "-m", "scripted:script.json", "-q"]);
+    let why = "blank.png (an image in which no characters were recognised: see that tesseract works, give its text, or leave it out";
+    assert!(ran.stderr.contains(why), "{ran:?}");
 }

@@ -59,6 +59,11 @@ pub enum Refusal {
     /// What stands in it isn't text, and no program to recognise characters was there, or was wanted.
     #[error("is an image: install tesseract and have `documents.ocr` on, or give its text")]
     Image,
+    /// It was looked at for characters.
+    #[error(
+        "is an image in which no characters were recognised: see that tesseract works, give its text, or leave it out"
+    )]
+    Unrecognised,
     /// Its reader was ended from outside, again and again.
     #[error(
         "can't be read now, because its reader was ended by signal {signal} each time: see that the machine has memory to \
