@@ -90,7 +90,7 @@ fn each_write_answers_with_the_checks_of_its_file() {
              \"# A The server MUST answer within 2 s.\", differs at \"SHALL\".\n\
              - records[2] \"A client SHOULD wait.\" does not stand in a.md but in b.md.\n\
              Send only these again, mended.\nSchema: ok. Quotes: 1 of 1 found.",
-            json!([{"path": "output/list.json", "records": 1, "quotes": {"found": 1, "all": 1}}]),
+            json!([{"path": "output/list.json", "records": 1, "quotes": {"found": 1, "all": 1}, "documents": {"a.md": 1}}]),
         ),
         (
             "done",
@@ -104,7 +104,8 @@ fn each_write_answers_with_the_checks_of_its_file() {
              Quotes: 0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md.",
             json!([{"path": "output/list.json", "records": 1, "quotes": {"found": 0, "all": 1}, "failed": [
                 {"name": "output/list.json: quotes", "passed": false,
-                 "detail": "0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md."}]}]),
+                 "detail": "0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md."}],
+                "documents": {"a.md": 0, "b.md": 1}}]),
         ),
         (
             "failed",
