@@ -1,7 +1,7 @@
 //! The columns of a table: the fields of the records, as the schema names them and as they come, and what the program knows of
 //! each record besides.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
 
 /// What a column holds.
@@ -39,8 +39,21 @@ pub(super) const KNOWN: [(&str, ColumnKind); 15] = [
     ("place", ColumnKind::Text),
 ];
 
-/// Whole numbers beyond it are not exact where numbers have fractions.
-pub(super) const EXACT: u64 = 1 << 53;
+/// Decimal digits that every number of [`double`] has room for (`DBL_DIG` of C).
+const SURE_DIGITS: usize = 15;
+
+/// A number as a binary one of 64 bits, where that has the same digits.
+pub(super) fn double(number: &Number) -> Option<f64> {
+    let digits = significant(number.as_str());
+    number.as_f64().filter(|double| digits.len() <= SURE_DIGITS || significant(&double.to_string()) == digits)
+}
+
+/// The digits of a number without zeros before and behind, its exponent and its point.
+fn significant(number: &str) -> String {
+    let digits: String =
+        number.chars().take_while(|letter| !letter.eq_ignore_ascii_case(&'e')).filter(char::is_ascii_digit).collect();
+    digits.trim_matches('0').to_owned()
+}
 
 /// Objects within objects in a schema, and references that lead to references.
 const DEEPEST: usize = 8;
@@ -50,7 +63,7 @@ const DEEPEST: usize = 8;
 pub struct TableColumns {
     /// Without a kind until a value decides.
     fields: Vec<(String, Option<ColumnKind>)>,
-    /// Of the fields that have whole numbers over [`EXACT`], the places.
+    /// Of the fields that have whole numbers which are no [`double`], the places.
     large: HashSet<usize>,
     places: HashMap<String, usize>,
     /// Of [`KNOWN`]: what the records say themselves under that name.
@@ -90,12 +103,12 @@ impl TableColumns {
                 Value::Null => return,
                 Value::Bool(_) => ColumnKind::Flag,
                 Value::Number(number) if number.is_i64() => ColumnKind::Integer,
-                Value::Number(number) if number.is_f64() => ColumnKind::Number,
-                // A whole number that no column of numbers has room for.
+                Value::Number(number) if number.is_f64() && double(number).is_some() => ColumnKind::Number,
+                // A number that no column of numbers has room for.
                 Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => ColumnKind::Text,
             };
             let place = self.place(name, None);
-            if value.as_i64().is_some_and(|number| number.unsigned_abs() > EXACT) {
+            if kind == ColumnKind::Integer && value.as_number().is_some_and(|number| double(number).is_none()) {
                 self.large.insert(place);
             }
             let is_exact = !self.large.contains(&place);

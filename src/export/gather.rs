@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     runner::{LoadedJob, load},
-    workspace::{ExactNumbers, Workspace},
+    workspace::Workspace,
 };
 use overnight_core::job::{contract::json_path::JsonPath, finding::FindingKind, state::Job};
 use serde_json::{Deserializer, Value};
@@ -136,7 +136,7 @@ impl GatheredRecords {
         let each = JsonPath::parse(&list.each).map_err(job_fault)?;
         let facts = RecordFacts::of(job, &workspace, list, request.review.as_ref()).map_err(job_fault)?;
         let (mut records, mut fault) = (0, None);
-        let mut reader = Deserializer::from_reader(BufReader::new(ExactNumbers::new(content)));
+        let mut reader = Deserializer::from_reader(content);
         let read = each.each_in(&mut reader, &mut |place, mut record| {
             if fault.is_none() && self.columns.count() <= MOST_COLUMNS {
                 let known = facts.known(place, &record);

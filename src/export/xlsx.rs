@@ -3,12 +3,12 @@
 
 use super::{
     TableColumns,
-    columns::EXACT,
+    columns::double,
     table::{ExportError, TableNotes, TableWriter, shown},
 };
 use overnight_core::spreadsheet::is_formula;
 use rust_xlsxwriter::{Format, Note, Url, Workbook, Worksheet, XlsxError};
-use serde_json::{Number, Value};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Rows of a sheet with its heading, links on it, and letters of a cell, as UTF-16 counts them, at most: limits of the format.
@@ -138,7 +138,7 @@ impl TableWriter for ExcelTable {
                     sheet.write_boolean(row, column, *flag)?;
                     continue;
                 }
-                Value::Number(number) => match exact(number) {
+                Value::Number(number) => match double(number) {
                     Some(number) => {
                         sheet.write_number(row, column, number)?;
                         continue;
@@ -205,12 +205,6 @@ fn link(sheet: &mut Worksheet, (row, column): (u32, u16), target: &str) -> Resul
         Err(XlsxError::MaxUrlLengthExceeded | XlsxError::UnknownUrlType(_)) => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// A number that the format has room for.
-fn exact(number: &Number) -> Option<f64> {
-    let whole = number.as_i64().map(i64::unsigned_abs).or(number.as_u64());
-    number.as_f64().filter(|_| whole.is_none_or(|whole| whole <= EXACT))
 }
 
 /// No more than `most` letters of a text, as UTF-16 counts them, and whether there are more.

@@ -43,7 +43,7 @@ impl ReaderOrder<ReaderRequest> {
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "request", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub(super) enum ReaderRequest {
     /// The document's text.
     Read {
@@ -73,7 +73,7 @@ pub(super) enum ReaderRequest {
 
 /// A message of the reader process: one line of its output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "message", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub(super) enum ReaderMessage {
     /// First: what it is, and who reads it.
     Format {

@@ -149,12 +149,12 @@ mod tests {
             ReaderProgram { path, sandbox: SandboxMode::Off, tell_unconfined: |_| {} }
         };
         let said = [
-            r#"{"message":"format","format":"text","reader":"plain"}"#,
-            r#"{"message":"begin","page":1,"used_ms":0}"#,
-            r#"{"message":"text","text":"One."}"#,
+            r#"{"format":{"format":"text","reader":"plain"}}"#,
+            r#"{"begin":{"page":1,"used_ms":0}}"#,
+            r#"{"text":{"text":"One."}}"#,
         ]
         .join("\n");
-        let done = r#"{"message":"done","unit":"line"}"#;
+        let done = r#"{"done":{"unit":"line"}}"#;
         let say = format!("printf '%s\\n' '{said}'");
         let once = script(&format!("{say}\n[ -e again ] || {{ touch again; kill -9 $$; }}\necho '{done}'"));
         let (read, left) = read(&once, "a.txt", b"").unwrap();

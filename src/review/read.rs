@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     runner::{QuoteLine, RunError, load},
-    workspace::{ExactNumbers, Workspace},
+    workspace::Workspace,
 };
 use overnight_core::amount::grouped;
 use overnight_core::job::{
@@ -112,7 +112,7 @@ impl JobReview {
             Err(error) if error.is_not_found() => return self.notes.push(format!("{file} is not written yet.")),
             Err(error) => return self.notes.push(format!("{file} can't be read ({error}).")),
         };
-        let content: Value = match serde_json::from_reader(ExactNumbers::new(&content[..])) {
+        let content: Value = match serde_json::from_slice(&content) {
             Ok(content) => content,
             Err(error) => return self.notes.push(format!("{file} is no JSON ({error}).")),
         };

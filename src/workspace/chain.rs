@@ -10,7 +10,11 @@ use overnight_core::job::{
     spec::FORMAT,
     time::Timestamp,
 };
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error as _},
+};
+use serde_json::Value;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read},
@@ -23,7 +27,7 @@ pub const ARCHIVE: &str = "archive";
 
 /// One line of the journal: one step of the state machine. `E` is the event type of who reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "E: DeserializeOwned"))]
 pub struct JournalLine<E> {
     /// From 1, without a gap through all files.
     pub seq: u64,
@@ -32,10 +36,18 @@ pub struct JournalLine<E> {
     pub lease: u64,
     /// SHA-256 of the line before; 64 zeros in the first.
     pub prev: String,
+    #[serde(deserialize_with = "events")]
     pub events: Vec<E>,
     /// Checksum of the line itself, see [`seal`]. Lines without one are read, and only the next line holds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<String>,
+}
+
+/// Reads events by way of a tree of values: numbers of any length are texts to the parser, which an enum that is told by one of its
+/// fields would not take for numbers.
+fn events<'de, D: Deserializer<'de>, E: DeserializeOwned>(deserializer: D) -> Result<Vec<E>, D::Error> {
+    let values = Vec::<Value>::deserialize(deserializer)?;
+    values.into_iter().map(|value| E::deserialize(value).map_err(D::Error::custom)).collect()
 }
 
 /// Bytes of a SHA-256 that a line's own checksum keeps, as hexadecimal digits. It is there against damage; who changes

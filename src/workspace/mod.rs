@@ -9,7 +9,6 @@ pub mod archive;
 pub mod archive_manifest;
 pub mod chain;
 pub mod error;
-mod exact_numbers;
 pub mod files;
 mod flush;
 pub mod fsync;
@@ -27,7 +26,6 @@ mod temporary;
 mod walk;
 
 pub use error::WorkspaceError;
-pub use exact_numbers::ExactNumbers;
 pub use files::Workspace;
 pub use known_path::{Folder, KnownPath, ResolveError};
 pub use model_path::ModelPath;

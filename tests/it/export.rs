@@ -258,6 +258,50 @@ fn odd_records_keep_what_they_say_and_a_broken_list_is_left_out() {
     assert_eq!(cells(&rows[1]), [Value::Null, json!(1.0), Value::Null, json!("one"), Value::Null, json!(first), large]);
 }
 
+/// Reference numbers and shares with more digits than a binary number of 64 bits has: as the model wrote them, as a person corrects
+/// another field, as `add_records` writes the file anew, and in each table.
+#[test]
+fn numbers_keep_all_their_digits() {
+    let [reference, share] = ["12345678901234567890123", "0.12345678901234567890"];
+    let dir = TestDir::new();
+    dir.put("greetings/a.txt", "Hello.\n");
+    dir.put(
+        "t.md",
+        "---\nname: s\ndeliverables:\n  - path: output/o.json\n    quotes: { each: \"$.items[*]\", text: quote, document: document }\n---\nDo.\n",
+    );
+    let record = format!(r#"{{"ref":{reference},"share":{share},"quote":"Hello.","document":"a.txt"}}"#);
+    let plan = "# Execution Plan\n## Phase 1: Work\n- [ ] Read\n- [ ] Write\n- [ ] Check\n";
+    let done = "todo_complete: {}";
+    let end = "job_complete: {summary: s, deliverables: [output/o.json], confidence: 0.9}";
+    let script = format!(
+        "version: 1\nreplies:\n  - calls:\n      - write_file: {{path: main_plan.md, content: {plan:?}}}\n      - read_document: {{name: a.txt}}\n  \
+         - calls:\n      - write_file: {{path: output/o.json, content: '{{\"items\":[{record}]}}'}}\n      \
+         - add_records: {{path: output/o.json, records: [{{ref: 7, share: 1.5, quote: Hello, document: a.txt}}]}}\n      \
+         - {done}\n      - {done}\n      - {done}\n  \
+         - calls: [{{{done}}}, {{{done}}}, {{{end}}}]\n  - calls: [{{{end}}}]\n    times: 3\n"
+    );
+    dir.put("s.yaml", script);
+    let run = |words: &[&str]| {
+        let ran = dir.run_with(&[], words);
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    run(&["run", "./t.md", "-d", "greetings", "--model", "scripted:s.yaml", "-q"]);
+    run(&["correct", "last", "$.items[1].ref", "8", "-q"]);
+    let has_all = |text: &str| [reference, share].map(|number| text.contains(number));
+    let [deliverable, corrected] = ["o.json", "o.corrected.json"].map(|name| {
+        let workspace = std::fs::read_dir(dir.path().join("workspaces")).unwrap().next().unwrap().unwrap().path();
+        std::fs::read_to_string(workspace.join("output").join(name)).unwrap()
+    });
+    let ours = |form: &str| run(&["export", "last", "--format", form, "-o", "-"]);
+    run(&["export", "last", "-o", "a.xlsx"]);
+    let sheet = of_xlsx(&dir, "a.xlsx", "xl/worksheets/sheet1.xml");
+    let all = [deliverable, corrected, ours("jsonl"), ours("csv"), sheet];
+    assert_eq!(all.each_ref().map(|text| has_all(text)), [[true; 2]; 5], "{all:#?}");
+    let lines: Vec<Value> = ours("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines[0]["ref"].to_string(), lines[0]["share"].to_string()), (reference.to_owned(), share.to_owned()));
+}
+
 #[test]
 fn made_contracts_have_the_truth_beside_them() {
     let dir = TestDir::new();

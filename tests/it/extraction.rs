@@ -128,7 +128,7 @@ fn a_document_that_cannot_be_read_is_left_out_of_a_batch_with_its_reason() {
 
 #[test]
 fn a_document_without_pages_has_one_limit() {
-    let request = json!({"request": "read", "name": "document.txt", "after": 0, "left_ms": 1000});
+    let request = json!({"read": {"name": "document.txt", "after": 0, "left_ms": 1000}});
     let ended = reader(&[("FAILPOINTS", "extraction.page=return(loop)")], "auto", &request, "One caf\u{e9}.");
     let told = String::from_utf8(ended.stdout).unwrap();
     let lines: Vec<&str> =
@@ -138,7 +138,7 @@ fn a_document_without_pages_has_one_limit() {
         (
             // Its processor time is over.
             Some(24),
-            vec![r#"{"message":"format","format":"text","reader":"plain"}"#, r#"{"message":"begin","page":1"#]
+            vec![r#"{"format":{"format":"text","reader":"plain"}}"#, r#"{"begin":{"page":1"#]
         )
     );
 }
@@ -180,7 +180,7 @@ fn a_program_that_helps_reaches_no_file_and_no_network() {
     let can = |sandbox: &str| {
         fs::write(path("secret"), "planted").unwrap();
         fs::write(path("gone"), "").unwrap();
-        let request = json!({"request": "run", "program": "bash", "arguments": ["-c", script], "left_ms": 10_000});
+        let request = json!({"run": {"program": "bash", "arguments": ["-c", script], "left_ms": 10_000}});
         let ended = reader(&[], sandbox, &request, "a line\n");
         let said = String::from_utf8_lossy(&ended.stdout)
             .replace(|letter: char| !letter.is_ascii_graphic() && letter != '\n', "");
@@ -348,7 +348,7 @@ fn a_kernel_without_landlock_is_told_once_and_is_no_failure() {
         assert_eq!((ran.code, ran.stderr), (2, sentence));
         let ran = run(&[("OVERNIGHT_DOCUMENTS_SANDBOX", "off")]);
         assert_eq!((ran.code, told(&ran.stderr)), (0, 0), "{}", ran.stderr);
-        let request = json!({"request": "run", "program": "true", "arguments": [], "left_ms": 1000});
+        let request = json!({"run": {"program": "true", "arguments": [], "left_ms": 1000}});
         assert_eq!(reader(&[], "required", &request, "").status.code(), Some(103));
     });
     let off = "readers and OCR programs are not confined (`documents.sandbox` is `off`)";

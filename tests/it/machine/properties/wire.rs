@@ -60,7 +60,7 @@ fn stored(event: &Event) -> Event {
     // A journal's line holds its events one level deeper than they are here.
     let line = format!("{{\"events\":[{text}]}}");
     assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "the line can't be read again: {line:.400}");
-    let read: Event = serde_json::from_str(&text).unwrap();
+    let read: Event = serde_json::from_value(serde_json::from_str(&text).unwrap()).unwrap();
     assert_eq!(&read, event, "{text}");
     read
 }

@@ -17,7 +17,7 @@ pub(crate) struct OpenDocumentReader;
 
 impl Reader for OpenDocumentReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+2"
+        "quick-xml 0.42.0+3"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

@@ -216,9 +216,6 @@ impl<'s> OpenStory<'s> {
     ) -> Option<(usize, String)> {
         if let Some(list) = &mut self.list {
             let indent = list.level;
-            if !has_text {
-                return Some((indent, String::new()));
-            }
             let label = match std::mem::replace(&mut list.marker, Marker::Given) {
                 Marker::Due => {
                     let levels =
@@ -231,7 +228,8 @@ impl<'s> OpenStory<'s> {
                     String::new()
                 }
             };
-            return Some((indent, label));
+            // An empty item is counted, and nothing shows it.
+            return Some((indent, if has_text { label } else { String::new() }));
         }
         let is_numbered = element.name() == "h" && element.value("is-list-header").is_none_or(|is| is != "true");
         let level = usize::from(heading?.checked_sub(1)?);

@@ -46,7 +46,7 @@ fn headings_lists_tables_and_notes_are_blocks() {
          <text:span text:style-name=\"Gone\">secret</text:span>a<text:s text:c=\"2\"/>b<text:line-break/>c\
          <text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>In May.</text:p></text:note-body></text:note></text:p>",
         &format!("<text:list text:style-name=\"L\">{}{}</text:list>", item("one", &inner), item("two", "")),
-        &format!("<text:list text:style-name=\"L\" text:continue-numbering=\"true\">{}</text:list>", item("three", "")),
+        &format!("<text:list text:style-name=\"L\" text:continue-numbering=\"true\">{}{}{}</text:list>", item("three", ""), item("", ""), item("five", "")),
         &format!("<text:list text:style-name=\"B\">{}</text:list>", item("point", "<text:p>goes on</text:p>")),
         &format!(
             "<table:table>{}{}</table:table>",
@@ -58,7 +58,7 @@ fn headings_lists_tables_and_notes_are_blocks() {
     ];
     let formula = "<math><semantics><mi>E</mi><annotation>E = m c^2</annotation></semantics></math>";
     let read = extract("a.odt", &file("text", styles, &body.concat(), &[("Object 1/content.xml", formula)])).unwrap();
-    let text = "# 1. Duties\n\n10⁵ ~~old~~ a  b\nc[1]\n\n1. one\n  1.a) deeper\n  1.b) and so\n2. two\n3. three\n- point\n  goes on\n\n\
+    let text = "# 1. Duties\n\n10⁵ ~~old~~ a  b\nc[1]\n\n1. one\n  1.a) deeper\n  1.b) and so\n2. two\n3. three\n5. five\n- point\n  goes on\n\n\
         | Item | Price |\n| --- | --- |\n| Lamp | 12 |\n\nBeside\n\nboxed\n\nE = m c^2\n\n[1] In May.\n";
     let notes = vec![
         "1 comment was left out",

@@ -1,7 +1,7 @@
 //! What fonts say of themselves that the library keeps back or drops: the codes of symbol fonts (bullets, arrows, ticks)
-//! that stand for characters of private use, as `pdftotext` tells them too; how large a font is whose glyphs are drawings in a
-//! measure of its own; whose table of characters is a bomb; and whose own encoding says what the table leaves out. Looked through once, before the pages are read; few fonts
-//! have anything to say.
+//! that stand for characters of private use, as `pdftotext` tells them too; codes that only the names of glyphs explain; how large a
+//! font is whose glyphs are drawings in a measure of its own; whose table of characters is a bomb; and whose own encoding says what the
+//! table leaves out. Looked through once, before the pages are read; few fonts have anything to say.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -11,6 +11,7 @@ use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::stream::decompress;
 use unpdf::parser::raw::tokenizer::{PdfDict, PdfObject, dict_get};
 
+use super::glyph_names::characters;
 use super::to_unicode::private;
 
 pub(super) type ObjectId = (u32, u16);
@@ -43,6 +44,11 @@ pub(super) struct Font {
 }
 
 impl Font {
+    /// What one of its codes stands for may be known although the library can't tell it in the midst of others.
+    pub(super) fn knows_single_codes(&self) -> bool {
+        !self.is_composite && !self.characters.is_empty()
+    }
+
     /// The character that the code of the glyph `at` stands for, of `count` glyphs in `codes`.
     pub(super) fn character(&self, codes: &[u8], at: usize, count: usize) -> Option<char> {
         let width = if self.is_composite { 2 } else { 1 };
@@ -150,9 +156,12 @@ impl<'a> FontSearch<'a> {
         let kind = dict_get(font, b"Subtype").and_then(|kind| self.document.resolve(kind).as_name());
         let is_drawn = kind == Some(b"Type3");
         let scale = if is_drawn { self.scale(font).unwrap_or(1.0) } else { 1.0 };
-        let (characters, is_bomb) = self.private(font);
+        let (mut characters, is_bomb) = self.private(font);
         let is_composite = kind == Some(b"Type0");
         let has = |key: &[u8]| dict_get(font, key).is_some();
+        if kind == Some(b"TrueType") && !has(b"ToUnicode") && !has(b"Encoding") {
+            characters = self.named_glyphs(font);
+        }
         let has_own_encoding = kind == Some(b"Type1") && has(b"ToUnicode") && !has(b"Encoding");
         let is_known = is_bomb || !characters.is_empty() || scale.to_bits() != 1_f64.to_bits() || has_own_encoding;
         is_known.then_some(Font { scale, is_bomb, characters, is_composite, has_own_encoding })
@@ -168,6 +177,16 @@ impl<'a> FontSearch<'a> {
         let found = Some(&map).filter(|map| map.len() <= MAX_TABLE).and_then(|map| private(map));
         let is_bomb = found.is_none();
         (found.unwrap_or_default(), is_bomb)
+    }
+
+    /// What the glyphs' names say in the program of a font that says nothing else.
+    fn named_glyphs(&mut self, font: &PdfDict) -> HashMap<u32, char> {
+        let descriptor = dict_get(font, b"FontDescriptor").and_then(|own| self.document.resolve(own).as_dict());
+        let program = descriptor.and_then(|own| self.document.resolve(dict_get(own, b"FontFile2")?).as_stream());
+        let program = program.filter(|_| self.bytes_left > 0).and_then(|program| decompress(program).ok());
+        let program = program.unwrap_or_default();
+        self.bytes_left = self.bytes_left.saturating_sub(program.len());
+        characters(&program)
     }
 
     fn scale(&self, font: &PdfDict) -> Option<f64> {

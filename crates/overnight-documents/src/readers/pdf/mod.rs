@@ -22,6 +22,7 @@ mod content;
 mod damaged_streams;
 mod direction;
 mod fonts;
+mod glyph_names;
 mod glyphs;
 mod ink;
 mod layout;

@@ -36,7 +36,7 @@ pub(crate) struct PdfReader;
 
 impl Reader for PdfReader {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+16"
+        "unpdf 0.52.1+17"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

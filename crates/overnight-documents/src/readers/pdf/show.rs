@@ -52,8 +52,12 @@ impl Painter<'_> {
         };
         let known = self.state.known.clone();
         let is_lost = run.clusters.iter().flatten().any(|cluster| cluster.text.is_empty());
-        if is_lost && codes.len() > 1 && known.as_ref().is_some_and(|font| font.has_own_encoding) {
-            // The library asks the font's own encoding only where the table has none of a string's codes.
+        let is_apart = known.as_ref().is_some_and(|font| {
+            is_lost && font.has_own_encoding || run.clusters.is_none() && font.knows_single_codes()
+        });
+        if is_apart && codes.len() > 1 {
+            // The library asks the font's own encoding only where the table has none of a string's codes, and doesn't say which
+            // glyphs are whose where some have no character.
             for code in codes.chunks(1) {
                 self.show(code);
             }
@@ -72,6 +76,8 @@ impl Painter<'_> {
             for (nth, glyph) in advances.iter().enumerate() {
                 self.glyph("", said(nth), glyph, true);
             }
+        } else if let [glyph] = advances.as_slice() {
+            self.glyph(text, said(0), glyph, true);
         } else {
             self.spread(text, &advances);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use encoding_rs::{
     BIG5, EUC_KR, Encoding, GBK, IBM866, MACINTOSH, SHIFT_JIS, UTF_8, WINDOWS_874, WINDOWS_1250, WINDOWS_1251,
-    WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257, WINDOWS_1258,
+    WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257, WINDOWS_1258, X_MAC_CYRILLIC,
 };
 
 /// The most fonts that are kept.
@@ -50,10 +50,11 @@ impl FontTable {
         let encoding = match charset {
             2 => return self.learn(FontBytes::Signs),
             77 => MACINTOSH,
-            128 => SHIFT_JIS,
-            129 | 130 => EUC_KR,
-            134 => GBK,
-            136 => BIG5,
+            78 | 128 => SHIFT_JIS,
+            79 | 129 | 130 => EUC_KR,
+            80 | 134 => GBK,
+            81 | 136 => BIG5,
+            89 => X_MAC_CYRILLIC,
             161 => WINDOWS_1253,
             162 => WINDOWS_1254,
             163 => WINDOWS_1258,
@@ -94,6 +95,11 @@ pub(super) fn encoding(page: i32) -> Option<&'static Encoding> {
         1257 => WINDOWS_1257,
         1258 => WINDOWS_1258,
         10_000 => MACINTOSH,
+        10_001 => SHIFT_JIS,
+        10_002 => BIG5,
+        10_003 => EUC_KR,
+        10_007 => X_MAC_CYRILLIC,
+        10_008 => GBK,
         65_001 => UTF_8,
         _ => return None,
     })

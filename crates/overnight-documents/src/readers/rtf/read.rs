@@ -10,7 +10,7 @@ pub(crate) struct RtfReader;
 
 impl Reader for RtfReader {
     fn version(&self) -> &'static str {
-        "rtf+2"
+        "rtf+3"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

@@ -5,7 +5,7 @@ use crate::units::Unit;
 
 /// Unit, pages, gaps and notes.
 fn read(body: &str) -> (Unit, Vec<String>, Vec<String>, Vec<String>) {
-    let fonts = "{\\fonttbl{\\f0\\fswiss\\fcharset0 Arial;}{\\f1\\fcharset204 Arial Cyr;}{\\f2\\fcharset2 Symbol;}{\\f3\\fcharset128 Mincho;}}";
+    let fonts = "{\\fonttbl{\\f0\\fswiss\\fcharset0 Arial;}{\\f1\\fcharset204 Arial Cyr;}{\\f2\\fcharset2 Symbol;}{\\f3\\fcharset128 Mincho;}{\\f4\\fcharset78 HiraKakuPro;}}";
     let styles = "{\\stylesheet{\\s0 Normal;}{\\s1\\outlinelevel0 heading 1;}{\\s2 Title;}}";
     let file = format!("{{\\rtf1\\ansi\\ansicpg1252\\deff0{fonts}{styles}{{\\info{{\\title Not text}}}}{body}}}");
     let read = extract("a.rtf", file.as_bytes()).unwrap();
@@ -26,6 +26,7 @@ fn characters_come_in_every_way_that_they_are_written() {
         ),
         ("\\f1\\'cf\\'f0\\'e8 \\f0\\'e9", "При é\n"),
         ("\\f3\\'93\\'fa\\'96\\'7b", "日本\n"),
+        ("\\f4\\'93\\'fa\\'96\\'7b", "日本\n"),
         ("\\uc2\\u946 ??\\uc1\\u-10179?\\u-8704?", "β😀\n"),
         ("a\\f2\\'b7", "a•\n"),
         ("one\\line two\\par\\pard three\\\nfour", "one\ntwo\n\nthree\n\nfour\n"),
