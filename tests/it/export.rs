@@ -6,7 +6,10 @@
 #[path = "../../examples/make_contracts.rs"]
 mod make_contracts;
 
-use crate::{cli_run::TestDir, support::wait};
+use crate::{
+    cli_run::{TestDir, bootstrap, complete, done, reply, write},
+    support::wait,
+};
 use parquet::{
     file::reader::{FileReader, SerializedFileReader},
     record::Field,
@@ -15,7 +18,7 @@ use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::File,
+    fs::{self, File},
     io::Read,
 };
 
@@ -270,29 +273,34 @@ fn numbers_keep_all_their_digits() {
         "---\nname: s\ndeliverables:\n  - path: output/o.json\n    quotes: { each: \"$.items[*]\", text: quote, document: document }\n---\nDo.\n",
     );
     let record = format!(r#"{{"ref":{reference},"share":{share},"quote":"Hello.","document":"a.txt"}}"#);
-    let plan = "# Execution Plan\n## Phase 1: Work\n- [ ] Read\n- [ ] Write\n- [ ] Check\n";
-    let done = "todo_complete: {}";
-    let end = "job_complete: {summary: s, deliverables: [output/o.json], confidence: 0.9}";
-    let script = format!(
-        "version: 1\nreplies:\n  - calls:\n      - write_file: {{path: main_plan.md, content: {plan:?}}}\n      - read_document: {{name: a.txt}}\n  \
-         - calls:\n      - write_file: {{path: output/o.json, content: '{{\"items\":[{record}]}}'}}\n      \
-         - add_records: {{path: output/o.json, records: [{{ref: 7, share: 1.5, quote: Hello, document: a.txt}}]}}\n      \
-         - {done}\n      - {done}\n      - {done}\n  \
-         - calls: [{{{done}}}, {{{done}}}, {{{end}}}]\n  - calls: [{{{end}}}]\n    times: 3\n"
+    let added = json!({"ref": 7, "share": 1.5, "quote": "Hello", "document": "a.txt"});
+    let add = json!({"add_records": {"path": "output/o.json", "records": [added]}});
+    dir.script(
+        "s.json",
+        &[
+            bootstrap(&["Work"]),
+            reply(&[json!({"read_document": {"name": "a.txt"}}), done()]),
+            reply(&[
+                write("output/o.json", &format!(r#"{{"items":[{record}]}}"#)),
+                add,
+                done(),
+                done(),
+                done(),
+                done(),
+            ]),
+            reply(&[done(), done(), complete("output/o.json")]),
+        ],
     );
-    dir.put("s.yaml", script);
     let run = |words: &[&str]| {
         let ran = dir.run_with(&[], words);
         assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
         ran.stdout
     };
-    run(&["run", "./t.md", "-d", "greetings", "--model", "scripted:s.yaml", "-q"]);
+    run(&["run", "./t.md", "-d", "greetings", "--model", "scripted:s.json", "-q"]);
     run(&["correct", "last", "$.items[1].ref", "8", "-q"]);
     let has_all = |text: &str| [reference, share].map(|number| text.contains(number));
-    let [deliverable, corrected] = ["o.json", "o.corrected.json"].map(|name| {
-        let workspace = std::fs::read_dir(dir.path().join("workspaces")).unwrap().next().unwrap().unwrap().path();
-        std::fs::read_to_string(workspace.join("output").join(name)).unwrap()
-    });
+    let [deliverable, corrected] = ["o.json", "o.corrected.json"]
+        .map(|name| fs::read_to_string(dir.workspace().join("output").join(name)).unwrap());
     let ours = |form: &str| run(&["export", "last", "--format", form, "-o", "-"]);
     run(&["export", "last", "-o", "a.xlsx"]);
     let sheet = of_xlsx(&dir, "a.xlsx", "xl/worksheets/sheet1.xml");

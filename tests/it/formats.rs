@@ -197,7 +197,8 @@ fn returned(text: String) -> Event {
 
 fn replied() -> Event {
     let samples = fs::read_to_string(folder().join("events.jsonl")).unwrap();
-    let line: Value = serde_json::from_str(samples.lines().find(|line| line.contains("model_replied")).unwrap()).unwrap();
+    let line: Value =
+        serde_json::from_str(samples.lines().find(|line| line.contains("model_replied")).unwrap()).unwrap();
     serde_json::from_value(line).unwrap()
 }
 

@@ -46,7 +46,12 @@ fn headings_lists_tables_and_notes_are_blocks() {
          <text:span text:style-name=\"Gone\">secret</text:span>a<text:s text:c=\"2\"/>b<text:line-break/>c\
          <text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>In May.</text:p></text:note-body></text:note></text:p>",
         &format!("<text:list text:style-name=\"L\">{}{}</text:list>", item("one", &inner), item("two", "")),
-        &format!("<text:list text:style-name=\"L\" text:continue-numbering=\"true\">{}{}{}</text:list>", item("three", ""), item("", ""), item("five", "")),
+        &format!(
+            "<text:list text:style-name=\"L\" text:continue-numbering=\"true\">{}{}{}</text:list>",
+            item("three", ""),
+            item("", ""),
+            item("five", "")
+        ),
         &format!("<text:list text:style-name=\"B\">{}</text:list>", item("point", "<text:p>goes on</text:p>")),
         &format!(
             "<table:table>{}{}</table:table>",
