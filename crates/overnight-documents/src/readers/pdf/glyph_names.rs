@@ -55,7 +55,7 @@ mod tests {
     fn characters_that_only_the_names_of_glyphs_tell_are_read() {
         let widths = format!("/FirstChar 0/LastChar 127/Widths[{}]", "500 ".repeat(128));
         let font = format!("<</Type/Font/Subtype/TrueType/BaseFont/A{widths}/FontDescriptor 6 0 R>>");
-        let program: String = program().iter().map(|byte| format!("{byte:02x}")).collect();
+        let program = program().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<String>>().concat();
         let descriptor = b"<</Type/FontDescriptor/Flags 4/FontFile2 7 0 R>>".to_vec();
         let others = [descriptor, stream("/Filter/ASCIIHexDecode", &program)];
         let bytes = with_font(&font, &others, r"BT /F 10 Tf 50 700 Td (12\02314 cost \02430) Tj ET");
