@@ -163,20 +163,27 @@ fn added(
     before: Option<Vec<u8>>,
     find_quote: FindQuote<'_>,
 ) -> Result<AddedRecords, ToolError> {
-    let deliverable = deliverable(spec, path)?;
+    let deliverable = deliverable(spec, path).map_err(|error| match (error, &spec.instructions.deliverables[..]) {
+        // Where there is one deliverable, they are meant for it.
+        (ToolError::Tell(why), [only]) => all_refused(add, &only.path, why),
+        (error, _) => error,
+    })?;
     let text = before.map(|content| text_of(Some(content), path)).transpose()?;
     let added = add_records(deliverable, text.as_deref(), &add.records, add.list.as_deref(), find_quote);
-    added.map_err(|why| {
-        let refused = |record: &serde_json::Value| RefusedRecord {
-            number: 0,
-            file: path.to_owned(),
-            list: None,
-            record: record.clone(),
-            why: why.clone(),
-            fields: Vec::new(),
-        };
-        ToolError::RecordsRefused { refused: add.records.iter().map(refused).collect(), text: why.clone() }
-    })
+    added.map_err(|why| all_refused(add, path, why))
+}
+
+/// No record was looked at, for one reason.
+fn all_refused(add: &AddRecords, file: &str, why: String) -> ToolError {
+    let refused = |record: &serde_json::Value| RefusedRecord {
+        number: 0,
+        file: file.to_owned(),
+        list: None,
+        record: record.clone(),
+        why: why.clone(),
+        fields: Vec::new(),
+    };
+    ToolError::RecordsRefused { refused: add.records.iter().map(refused).collect(), text: why }
 }
 
 /// The deliverable whose records a file has.

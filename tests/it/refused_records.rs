@@ -19,6 +19,33 @@ fn add(records: &[(&str, &str, &str)]) -> Value {
     json!({"add_records": {"path": "output/list.json", "records": records.iter().map(record).collect::<Vec<_>>()}})
 }
 
+/// Records for a file that is none of the job's are counted too, and mended when they are sent for the right one.
+#[test]
+fn records_for_a_wrong_file_are_counted() {
+    let dir = TestDir::new();
+    dir.put("task.md", TASK);
+    let plan = "# Execution Plan\n\n## Phase 1: Listing\n\n- [ ] List\n";
+    let [right, wrong] =
+        [("a.md", "The server MUST answer within 2 s.", "server"), ("b.md", "A client SHOULD wait.", "client")];
+    let mut elsewhere = add(&[right, wrong]);
+    elsewhere["add_records"]["path"] = json!("output/other.json");
+    let read = |name: &str| json!({"read_document": {"name": name}});
+    dir.script(
+        "script.json",
+        &[
+            reply(&[write("main_plan.md", plan), read("a.md"), read("b.md"), elsewhere, done(), complete()]),
+            reply(&[add(&[right]), done(), done(), done(), complete()]),
+        ],
+    );
+    let ran = dir.run_with(&[], &["run", "task.md", "-d", "docs", "-m", "scripted:script.json", "-q"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let told = "2 records were refused when they were added: 1 was mended and written, 1 is not in the result";
+    assert!(ran.stdout.contains(&format!("\nrefused: {told}\n")), "{}", ran.stdout);
+    let shown: Value = serde_json::from_str(&dir.run_with(&[], &["show", "last", "--json"]).stdout).unwrap();
+    let unmended = &shown["unmended_records"][0];
+    assert_eq!((&unmended["file"], &unmended["record"]["who"]), (&json!("output/list.json"), &json!("client")));
+}
+
 fn complete() -> Value {
     json!({"job_complete": {"summary": "All.", "deliverables": ["output/list.json"], "confidence": 0.9}})
 }
