@@ -8,6 +8,11 @@ pub(crate) fn is_exposed(url: &Url) -> bool {
     url.scheme() == "http" && !url.host_str().is_some_and(is_near)
 }
 
+/// Whether what is sent to `url` is unencrypted, and stays on this machine or in a private network, unless it goes by a proxy.
+pub(crate) fn is_plain_nearby(url: &Url) -> bool {
+    url.scheme() == "http" && !is_exposed(url)
+}
+
 /// Names that no public name server answers (RFC 6761, 6762 and 8375; `internal` is reserved for private networks).
 const PRIVATE_NAMES: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];
 

@@ -124,9 +124,9 @@ pub fn is_exposed(base_url: &str) -> Result<bool, ModelError> {
 
 impl RemoteModel {
     pub fn new(config: RemoteConfig) -> Result<Self, ModelError> {
-        // Made once in a process; where it can't be, that is told before the first call.
-        shared::client()?;
         let address = Address::parse(&config.base_url)?;
+        // Made once in a process; where it can't be, that is told before the first call.
+        shared::client(&address)?;
         let secrets = Secrets::new(config.key.as_ref(), &config.headers);
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -277,7 +277,8 @@ impl RemoteModel {
         headers: &HeaderMap,
         body: String,
     ) -> Result<(&'static reqwest::Client, reqwest::Request), Failure> {
-        let client = shared::client().map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))?;
+        let client =
+            shared::client(&self.address).map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))?;
         // Not as bytes that could be sent again: the client would keep them for as long as the reply is waited for.
         let body = reqwest::Body::wrap(body);
         let request = client.post(url).headers(headers.clone()).body(body).build();

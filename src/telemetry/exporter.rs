@@ -3,7 +3,7 @@
 //! its queue are dropped in silence, and those that a collector refuses of a request count as sent. So what is handed over and
 //! what arrives is counted here, and the difference is said once, at the end.
 
-use crate::exposure::is_exposed;
+use crate::exposure::{is_exposed, is_plain_nearby};
 use opentelemetry::KeyValue;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
@@ -87,7 +87,10 @@ impl TraceTarget {
             value.set_sensitive(true);
             headers.append(name, value);
         }
-        Client::builder()
+        let builder = Client::builder();
+        // A proxy would see the headers.
+        let builder = if is_plain_nearby(&url) { builder.no_proxy() } else { builder };
+        builder
             .http1_only()
             .timeout(REQUEST)
             .default_headers(headers)

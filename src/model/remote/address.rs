@@ -1,7 +1,10 @@
 //! Where a server is, and how it is called in messages: without anything that may be secret.
 
 use super::key::is_secret_name;
-use crate::{exposure::is_exposed, model::ModelError};
+use crate::{
+    exposure::{is_exposed, is_plain_nearby},
+    model::ModelError,
+};
 use reqwest::Url;
 
 /// A base URL: what a format puts its paths behind.
@@ -48,6 +51,11 @@ impl Address {
     /// Whether what is sent there goes over networks of others, for all of them to read.
     pub(super) fn is_exposed(&self) -> bool {
         Url::parse(&self.base).is_ok_and(|url| is_exposed(&url))
+    }
+
+    /// Whether it is to be reached without a proxy, which would see what is sent.
+    pub(super) fn is_plain_nearby(&self) -> bool {
+        Url::parse(&self.base).is_ok_and(|url| is_plain_nearby(&url))
     }
 
     /// As it can be parsed again.

@@ -14,22 +14,27 @@ use std::{
 const CONNECT: Duration = Duration::from_secs(10);
 const AGENT: &str = concat!("overnight/", env!("CARGO_PKG_VERSION"));
 
-/// The client. Proxies are those of the environment (`https_proxy` and the like), which the client reads itself. Redirects
+/// The client for a server. Proxies are those of the environment (`https_proxy` and the like), which the client reads itself; but a
+/// server nearby that is spoken to in plain HTTP is reached directly, because a proxy might be far, and would see the key. Redirects
 /// are not followed: a key in a header of the vendor's own would travel along.
-pub(super) fn client() -> Result<&'static reqwest::Client, ModelError> {
-    static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
-    if let Some(client) = CLIENT.get() {
+pub(super) fn client(address: &Address) -> Result<&'static reqwest::Client, ModelError> {
+    static CLIENTS: [OnceLock<reqwest::Client>; 2] = [const { OnceLock::new() }; 2];
+    let is_direct = address.is_plain_nearby();
+    let kept = &CLIENTS[usize::from(is_direct)];
+    if let Some(client) = kept.get() {
         return Ok(client);
     }
-    let client = reqwest::Client::builder()
+    let builder = reqwest::Client::builder()
         // Which version is spoken must not depend on what else is built in: the workspace store's client brings HTTP/2.
         .http1_only()
         .user_agent(AGENT)
         .connect_timeout(CONNECT)
-        .redirect(reqwest::redirect::Policy::none())
+        .redirect(reqwest::redirect::Policy::none());
+    let builder = if is_direct { builder.no_proxy() } else { builder };
+    let client = builder
         .build()
         .map_err(|error| ModelError::Client { what: super::error_messages::words(&error.to_string()) })?;
-    Ok(CLIENT.get_or_init(|| client))
+    Ok(kept.get_or_init(|| client))
 }
 
 /// The endpoint of a server and key; the first who asks says how many calls it takes.

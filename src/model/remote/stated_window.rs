@@ -23,7 +23,7 @@ impl RemoteModel {
     /// Tokens of the model's window, where the server says so.
     pub async fn stated_window(&self) -> Option<u64> {
         let url = self.address.url(&self.wire.about(&self.model)?);
-        let client = shared::client().ok()?;
+        let client = shared::client(&self.address).ok()?;
         let mut response = client.get(url).headers(self.headers.clone()).timeout(TIMEOUT).send().await.ok()?;
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.ok()?.filter(|_| body.len() < MOST_BYTES) {

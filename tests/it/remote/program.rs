@@ -7,6 +7,7 @@ use super::server::{Chaos, Format, Mishap, Server, Setup};
 use crate::cli_run::{Ran, TestDir};
 use overnight_core::job::instructions::shipped::shipped;
 use serde_json::{Value, json};
+use std::{io::ErrorKind, net::TcpListener};
 
 const TASK: &str = "extract-requirements";
 
@@ -57,6 +58,22 @@ fn a_wrong_key_or_name_is_one_sentence_and_the_job_goes_on_when_it_is_right() {
     }
     let ran = remote.again("sk-right", &["-m", "openai:able-agent", "--base-url", &remote.url]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+/// A key that may go to a server nearby in plain HTTP doesn't go to a proxy on its way.
+#[test]
+fn no_proxy_sees_a_key_for_a_server_nearby() {
+    let remote = RemoteRun::new(Setup { key: Some("sk-right".to_owned()), ..Setup::default() });
+    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+    proxy.set_nonblocking(true).unwrap();
+    let through = format!("http://{}", proxy.local_addr().unwrap());
+    let words = ["run", TASK, "-d", "docs", "-q", "--base-url", &remote.url, "--api-key-env", "NIGHT_KEY"];
+    let ran = remote.dir.run_with(
+        &[("NIGHT_KEY", "sk-right"), ("http_proxy", &through), ("all_proxy", &through), ("no_proxy", "")],
+        &[&words[..], &["-m", "openai:able-agent", "--wall-clock", "1m"]].concat(),
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(proxy.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
 #[test]
