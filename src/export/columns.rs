@@ -39,13 +39,15 @@ pub(super) const KNOWN: [(&str, ColumnKind); 15] = [
     ("place", ColumnKind::Text),
 ];
 
-/// Decimal digits that every number of [`double`] has room for (`DBL_DIG` of C).
+/// Decimal digits that every number of [`double`] has room for (`DBL_DIG` of C): what is written with no more is not looked at.
 const SURE_DIGITS: usize = 15;
 
 /// A number as a binary one of 64 bits, where that has the same digits.
 pub(super) fn double(number: &Number) -> Option<f64> {
-    let digits = significant(number.as_str());
-    number.as_f64().filter(|double| digits.len() <= SURE_DIGITS || significant(&double.to_string()) == digits)
+    let written = number.as_str();
+    number
+        .as_f64()
+        .filter(|double| written.len() <= SURE_DIGITS || significant(&double.to_string()) == significant(written))
 }
 
 /// The digits of a number without zeros before and behind, its exponent and its point.
