@@ -98,7 +98,7 @@ impl Baseline {
     fn hear(&mut self, job: &Job, decision: &Decision) {
         if self.messages.is_empty() {
             self.messages.push(Message::System { text: compose::system_prompt() });
-            self.messages.push(Message::User { text: job.spec.instructions.task_text() });
+            self.messages.push(Message::user(job.spec.instructions.task_text()));
         }
         for event in &decision.events {
             match event {
@@ -117,7 +117,7 @@ impl Baseline {
                 Event::ToolReturned { call, name, result, .. } => {
                     self.said += result.text.len();
                     let (call, name, text) = (call.clone(), name.clone(), result.text.clone());
-                    self.messages.push(Message::Tool { call, name, text });
+                    self.messages.push(Message::Tool { call, name, text, images: Vec::new() });
                 }
                 _ => {}
             }

@@ -114,7 +114,7 @@ pub(crate) fn measure() {
                         &job.spec,
                         &coverage,
                         &workspace,
-                        &mut DocumentCache::default(),
+                        (&mut DocumentCache::default(), None),
                         &working,
                         ResultBound::alone(100_000),
                     )

@@ -230,6 +230,7 @@ fn is_logged(name: &str, result: &ToolResult) -> bool {
         | Tool::SearchFiles
         | Tool::ListDocuments
         | Tool::ReadDocument
+        | Tool::ViewPage
         | Tool::TodoWrite
         | Tool::TodoList
         | Tool::GenerateWorkspaceSummary

@@ -134,7 +134,7 @@ impl Forecast {
 
 /// Tokens of what stands in every prompt, and of what the budget has room for beside it.
 fn fixed_and_room(budget: u64) -> (u64, u64) {
-    let fixed = fixed_tokens(ToolSet::of_job(false, false), &system_prompt());
+    let fixed = fixed_tokens(ToolSet::of_job(&[]), &system_prompt());
     (fixed, budget.saturating_sub(fixed).max(1))
 }
 

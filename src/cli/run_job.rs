@@ -15,7 +15,7 @@ use overnight_core::{
     },
     machine::effect::Command,
 };
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// How the result is printed.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -54,6 +54,7 @@ pub(super) async fn run_job(
     let setup = JobSetup {
         store,
         models,
+        painter: Arc::new(super::documents::extractor(&app.settings)?),
         is_server_known: opened.job.answered.servers.contains(choice.server()),
         commands,
         uploader,

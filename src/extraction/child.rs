@@ -98,8 +98,8 @@ fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()>
             });
             said?;
         }
-        ReaderRequest::Picture { page, quotes, is_marked } => {
-            match overnight_documents::page_picture(bytes, *page, quotes, *is_marked) {
+        ReaderRequest::Picture { page, quotes, is_marked, dpi } => {
+            match overnight_documents::page_picture(bytes, *page, quotes, (*is_marked, *dpi)) {
                 Ok((picture, png)) => {
                     writer.say(&ReaderMessage::Picture { picture })?;
                     writer.give(Ok(png))?;

@@ -11,8 +11,8 @@ use super::{
 };
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
-    ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Members, PagePicture, QuoteOnPage, READERS,
-    Refusal,
+    ContainerOpener, DocumentError, Extracted, FOR_MODELS, Format, FoundDocument, Members, PagePainter, PagePicture,
+    QuoteOnPage, READERS, Refusal,
 };
 use std::{
     io,
@@ -23,6 +23,11 @@ use std::{
 
 /// Bytes of the largest image of a page.
 const MOST_PICTURE_BYTES: u64 = 64 << 20;
+
+/// Bytes of an image over which a page is painted less sharp for a model: the strictest vendor takes 5 MB, as Base64.
+const MOST_SENT: usize = 3_500_000;
+/// Less sharp than that no page is painted for its size.
+const LEAST_DPI: u16 = 66;
 
 /// Gets texts out of documents.
 #[derive(Debug)]
@@ -129,13 +134,13 @@ impl Extractor {
         bytes: &[u8],
         page: u64,
         quotes: &[QuoteOnPage],
-        is_marked: bool,
+        (is_marked, dpi): (bool, u16),
     ) -> Result<(PagePicture, Vec<u8>), Refusal> {
         let Some(program) = &self.program else {
-            return overnight_documents::page_picture(bytes, page, quotes, is_marked);
+            return overnight_documents::page_picture(bytes, page, quotes, (is_marked, dpi));
         };
         let _slot = self.take_slot();
-        let request = ReaderRequest::Picture { page, quotes: quotes.to_vec(), is_marked };
+        let request = ReaderRequest::Picture { page, quotes: quotes.to_vec(), is_marked, dpi };
         let (mut picture, mut png, mut refused) = (None, Vec::new(), None);
         let mut length = 0;
         let end = ask(program, &request, bytes, &mut |heard| {
@@ -173,6 +178,19 @@ impl Drop for ReaderSlot<'_> {
     fn drop(&mut self) {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.freed.notify_one();
+    }
+}
+
+impl PagePainter for Extractor {
+    fn paint(&self, bytes: &[u8], page: u64) -> Result<(PagePicture, Vec<u8>), Refusal> {
+        let mut dpi = FOR_MODELS;
+        loop {
+            let painted = self.page_picture(bytes, page, &[], (false, dpi))?;
+            if painted.1.len() <= MOST_SENT || dpi <= LEAST_DPI {
+                return Ok(painted);
+            }
+            dpi = dpi * 2 / 3;
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) enum ReaderRequest {
     /// Some of those, one after the other.
     Take { name: String, paths: Vec<Vec<String>> },
     /// A page of a PDF as an image, with the places of quotes on it, and marks there where `is_marked`.
-    Picture { page: u64, quotes: Vec<QuoteOnPage>, is_marked: bool },
+    Picture { page: u64, quotes: Vec<QuoteOnPage>, is_marked: bool, dpi: u16 },
     /// Another program, held by the same limits: its name and arguments. What it says on standard error is part of the answer
     /// where `is_merged`.
     Run {

@@ -88,6 +88,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Tokens of an image of so many pixels, as its vendor counts them; `None`: it takes no images.
+    fn image_tokens(&self, _width: u32, _height: u32) -> Option<u64> {
+        None
+    }
+
     /// USD of one call; `None` where the price isn't known.
     fn cost(&self, usage: &Usage) -> Option<f64>;
 

@@ -32,7 +32,7 @@ use super::{
     endpoint::{Endpoint, RateLimits},
     repair::{RepairedReply, repair_reply},
     scripted::prompt_tokens,
-    table::{Api, Quirks},
+    table::{Api, Quirks, TakesImages},
 };
 use adaptive_timeout::AdaptiveTimeout;
 use address::Address;
@@ -299,11 +299,12 @@ const CONNECTION: [&str; 7] =
 fn bytes(prompt: &Prompt) -> u64 {
     let texts = prompt.messages().map(|message| match message {
         Message::System { text }
-        | Message::User { text }
+        | Message::User { text, .. }
         | Message::Tool { text, .. }
         | Message::Assistant { text, .. } => text.len() as u64,
     });
-    texts.sum::<u64>() + ToolList::usual().tokens * 4
+    let images = prompt.images().map(|image| image.tokens * 4);
+    texts.sum::<u64>() + images.sum::<u64>() + ToolList::usual().tokens * 4
 }
 
 fn header_name(name: &str) -> Result<HeaderName, ModelError> {
@@ -324,7 +325,19 @@ impl Model for RemoteModel {
         Some(self.quirks.output_tokens)
     }
 
+    fn image_tokens(&self, width: u32, height: u32) -> Option<u64> {
+        (self.quirks.images != TakesImages::No).then(|| self.wire.image_tokens(width, height))
+    }
+
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
+        if self.quirks.images == TakesImages::No && request.prompt.images().next().is_some() {
+            let reason = format!(
+                "{} takes no images, and the job has looked at pages: use a model that does, or say `images: in_result` of it in \
+                 the table of models",
+                self.name
+            );
+            return Err(Failure::new(FailureKind::BadRequest, reason));
+        }
         let (mut heard, allowed, notes) =
             self.with_room(&request).await.map_err(|failure| self.at_this_tier(failure))?;
         let Some(stop) = heard.stop else {

@@ -12,12 +12,14 @@ pub struct Replay {
     job: String,
     /// By conversation, each in the order of its turns.
     replies: BTreeMap<u32, Vec<Reply>>,
+    /// Whether the job's model took images.
+    sees: bool,
 }
 
 impl Replay {
     /// `replies` of each conversation, in the order of its turns.
-    pub fn new(job: String, replies: BTreeMap<u32, Vec<Reply>>) -> Self {
-        Self { name: format!("replay:{job}"), job, replies }
+    pub fn new(job: String, replies: BTreeMap<u32, Vec<Reply>>, sees: bool) -> Self {
+        Self { name: format!("replay:{job}"), job, replies, sees }
     }
 }
 
@@ -29,6 +31,10 @@ impl Model for Replay {
 
     fn window_tokens(&self) -> u64 {
         1_000_000
+    }
+
+    fn image_tokens(&self, width: u32, height: u32) -> Option<u64> {
+        self.sees.then(|| (u64::from(width) * u64::from(height)).div_ceil(750))
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {

@@ -12,6 +12,7 @@
 //! then: stop                      # or: repeat — begin again after the last reply
 //! helpers:                        # the replies of helper 1, of helper 2, …; then those above are the job's own
 //!   - [{text: Done.}]
+//! sees: true                      # the model takes images; default false
 //! later: {folder: calls, after_ms: 60000}   # calls are handed in, and answered a minute later
 //! ```
 
@@ -24,7 +25,7 @@ use super::{
 use async_trait::async_trait;
 use overnight_core::{
     job::conversation::OWN,
-    message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+    message::{Message, Prompt, Reply, Stop, ToolCall, Usage, image_tokens},
     prompt::tools,
     tokens::estimate,
 };
@@ -48,6 +49,8 @@ pub struct Scripted {
     helpers: Vec<Vec<ScriptedReply>>,
     /// Where its calls are handed in; none: it answers at once.
     later: Option<PostBox>,
+    /// Whether it takes images.
+    sees: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,6 +63,8 @@ struct Script {
     #[serde(default)]
     helpers: Vec<Vec<ScriptedReply>>,
     later: Option<PostBox>,
+    #[serde(default)]
+    sees: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -124,6 +129,7 @@ impl Scripted {
             repeats: script.then == AtEnd::Repeat,
             helpers: script.helpers,
             later: script.later.map(|later| later.beside(file)),
+            sees: script.sees,
         })
     }
 
@@ -195,6 +201,10 @@ impl Model for Scripted {
         1_000_000
     }
 
+    fn image_tokens(&self, width: u32, height: u32) -> Option<u64> {
+        self.sees.then(|| (u64::from(width) * u64::from(height)).div_ceil(750))
+    }
+
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let line = self.line_of(request.turn, request.conversation, request.turn_of_conversation)?;
         if line.takes_ms > 0 {
@@ -253,7 +263,10 @@ pub(super) fn prompt_tokens(prompt: &Prompt) -> u64 {
         .messages()
         .map(|message| {
             4 + match message {
-                Message::System { text } | Message::User { text } | Message::Tool { text, .. } => estimate(text),
+                Message::System { text } => estimate(text),
+                Message::User { text, images } | Message::Tool { text, images, .. } => {
+                    estimate(text) + image_tokens(images)
+                }
                 Message::Assistant { text, calls, .. } => {
                     estimate(text) + calls.iter().map(|call| estimate(&call.arguments.to_string()) + 8).sum::<u64>()
                 }

@@ -125,6 +125,7 @@ pub struct Quirks {
     pub long_cache: LongCache,
     /// Whether malformed replies are repaired (`model::repair`); `None`: only for servers other than the vendor's own.
     pub repairs: Option<bool>,
+    pub images: TakesImages,
     /// USD per million tokens; `None`: not known.
     pub price: Option<Price>,
     /// The day from which the provider answers no more; `None`: none is known.
@@ -158,6 +159,18 @@ pub enum ToolChoice {
     Unset,
     Auto,
     Required,
+}
+
+/// Whether a model takes images, and where those stand that a tool gave back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakesImages {
+    #[default]
+    No,
+    /// In the result itself.
+    InResult,
+    /// In a user's message behind the results: Chat Completions of OpenAI take texts only as results.
+    BehindResults,
 }
 
 /// OpenAI's two endpoints that answer a conversation.
@@ -200,6 +213,7 @@ impl Default for Quirks {
             cache_key_header: None,
             long_cache: LongCache::Nothing,
             repairs: None,
+            images: TakesImages::No,
             price: None,
             retires: None,
         }
@@ -238,6 +252,7 @@ struct PartialQuirks {
     cache_marks: Option<bool>,
     cache_key_header: Option<String>,
     repairs: Option<bool>,
+    images: Option<TakesImages>,
     /// Each holds from its day on, until the next one does.
     prices: Option<Vec<(NaiveDate, Price)>>,
     retires: Option<NaiveDate>,
@@ -304,6 +319,7 @@ impl PartialQuirks {
         put(self.stop, &mut quirks.stop);
         quirks.cache_marks = self.cache_marks.or(quirks.cache_marks);
         put(self.api, &mut quirks.api);
+        put(self.images, &mut quirks.images);
         quirks.reasoning = self.reasoning.or(quirks.reasoning.take());
         quirks.flex = self.flex.or(quirks.flex);
         quirks.parallel_calls = self.parallel_calls.or(quirks.parallel_calls);

@@ -3,6 +3,7 @@
 use super::{DoubtKind, JobReview, ReviewedQuote};
 use crate::runner::QuoteStatus;
 use askama::Template;
+use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
@@ -14,8 +15,8 @@ pub(super) const SCRIPT: &str = include_str!("review.js");
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'",
-        base64(&Sha256::digest(STYLE)),
-        base64(&Sha256::digest(SCRIPT))
+        BASE64_STANDARD.encode(Sha256::digest(STYLE)),
+        BASE64_STANDARD.encode(Sha256::digest(SCRIPT))
     )
 });
 
@@ -150,28 +151,5 @@ impl ReviewedQuote {
             ) => "bad",
             None => "open",
         }
-    }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let number =
-            (0..3).fold(0_usize, |number, at| number << 8 | three.get(at).map_or(0, |&byte| usize::from(byte)));
-        for at in 0..4 {
-            let letter = char::from(LETTERS[number >> (18 - 6 * at) & 63]);
-            text.push(if at > three.len() { '=' } else { letter });
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn hashes_are_written_as_browsers_write_them() {
-        let texts = ["", "f", "fo", "foo", "foob"].map(|text| super::base64(text.as_bytes()));
-        assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
     }
 }

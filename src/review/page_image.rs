@@ -6,7 +6,7 @@ use crate::{
     extraction::Extractor,
     workspace::{Workspace, WorkspaceError},
 };
-use overnight_documents::{MarkedBox, PagePicture, QuoteOnPage, Refusal};
+use overnight_documents::{FOR_PEOPLE, MarkedBox, PagePicture, QuoteOnPage, Refusal};
 
 /// Bytes of the largest file that is opened for an image.
 const MOST_BYTES: u64 = overnight_documents::MAX_BYTES;
@@ -64,7 +64,8 @@ pub(super) fn image(
     let part = source.parts.iter().find(|part| part.first == page).ok_or(PageImageError::NoSuchPage)?;
     let quotes: Vec<QuoteOnPage> = part.quotes();
     let bytes = Workspace::open(&review.workspace)?.read_at_most(&format!("documents/{}", source.name), MOST_BYTES)?;
-    let (picture, png) = extractor.page_picture(&bytes, page, &quotes, is_marked).map_err(PageImageError::Refused)?;
+    let (picture, png) =
+        extractor.page_picture(&bytes, page, &quotes, (is_marked, FOR_PEOPLE)).map_err(PageImageError::Refused)?;
     let PagePicture { width, height, boxes, told } = picture;
     Ok(PageImage { png, width, height, boxes, told })
 }

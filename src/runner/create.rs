@@ -6,6 +6,7 @@ use crate::{
     extraction::Extractor,
     failpoint,
     model::Model,
+    tool::PAINTED_FORMAT,
     workspace::{Workspace, journal::Journal, known_path::JOB_FILE, lock::Lock, private},
 };
 use overnight_core::{
@@ -154,6 +155,8 @@ fn fill(
         let hash = workspace.write(&path, text.as_bytes())?;
         assets.push(Asset { path, sha256: hash.sha256 });
     }
+    let sees = request.model.image_tokens(1, 1).is_some()
+        && documents.iter().any(|document| document.format == PAINTED_FORMAT);
     let spec = JobSpec {
         format: FORMAT,
         id,
@@ -169,6 +172,7 @@ fn fill(
         documents,
         left_out: LeftOut::of(left_out),
         assets,
+        sees,
     };
     workspace.write(INSTRUCTIONS_FILE, spec.instructions.task_text().as_bytes())?;
     let yaml = serde_yaml::to_string(&spec)
@@ -179,7 +183,7 @@ fn fill(
         Event::JobCreated {
             spec_sha256: hash.sha256,
             spec: Box::new(spec.clone()),
-            tools_sha256: ToolList::of(spec.instructions.tools_of_job()).sha256.clone(),
+            tools_sha256: ToolList::of(spec.tools_of_job()).sha256.clone(),
         },
         Event::PhaseStarted {
             number: 0,

@@ -20,6 +20,7 @@ use overnight_core::{
     },
     machine::effect::{Command, Effect, EffectId, EffectResult, Outcome, Owed},
 };
+use overnight_documents::PagePainter;
 use std::{
     collections::BTreeMap,
     sync::Arc,
@@ -58,6 +59,8 @@ pub struct JobRunner<'a> {
     /// Commands to the job before the work begins.
     commands: Vec<Command>,
     pub(super) models: ModelChain,
+    /// Paints pages for a model that takes images.
+    pub(super) painter: Option<Arc<dyn PagePainter>>,
     pub(super) checkpoints: Checkpoints,
     pub(super) budget: BatchBudget,
     pub(super) in_flight: CallsInFlight,
@@ -92,6 +95,7 @@ impl<'a> JobRunner<'a> {
             observer,
             commands: Vec::new(),
             models,
+            painter: None,
             checkpoints,
             budget,
             in_flight: CallsInFlight::default(),
@@ -106,6 +110,13 @@ impl<'a> JobRunner<'a> {
     #[must_use]
     pub fn with_commands(mut self, commands: Vec<Command>) -> Self {
         self.commands = commands;
+        self
+    }
+
+    /// Lets models that take images look at pages.
+    #[must_use]
+    pub fn with_painter(mut self, painter: Arc<dyn PagePainter>) -> Self {
+        self.painter = Some(painter);
         self
     }
 

@@ -14,11 +14,12 @@ use super::{
 use crate::{
     failpoint,
     model::{Failure, FailureKind, Model, Remedy, endpoint::Probe, retry},
+    workspace::Workspace,
 };
 use overnight_core::{
-    job::{models::Tier, record::HoldReason, submitted_call::submission_key},
+    job::{digest::sha256, models::Tier, record::HoldReason, submitted_call::submission_key},
     machine::effect::{Command, EffectId, EffectResult, Outcome},
-    message::{Reply, Stop, Usage},
+    message::{Image, Prompt, Reply, Stop, Usage},
     prompt::compose,
 };
 use std::{
@@ -106,7 +107,7 @@ impl JobRunner<'_> {
             id,
             size: size(&*model, job.expected_call(conversation)),
             model,
-            prompt: compose::prompt(conversation),
+            prompt: with_bytes(compose::prompt(conversation), &opened.workspace)?,
             key: submission_key(job.spec.id, conversation, &conversation.epoch.prompt_sha256()),
             prompt_sha256: conversation.epoch.prompt_sha256(),
             turn: job.turn_of_model(conversation),
@@ -360,6 +361,23 @@ impl JobRunner<'_> {
         self.command(opened, Command::Hold { reason, detail }).await?;
         self.save(opened).await
     }
+}
+
+/// The prompt with the bytes of its images, which must be those that the journal tells of.
+fn with_bytes(mut prompt: Prompt, workspace: &Workspace) -> Result<Prompt, RunError> {
+    let images: Vec<Image> = prompt.images().cloned().collect();
+    for image in images {
+        let path = image.path();
+        let bytes = workspace.read(&path)?;
+        if sha256(&bytes) != image.sha256 {
+            return Err(RunError::Request(format!(
+                "{path} in {} is not the image that the model was shown: put it back, or send the job back",
+                workspace.path().display()
+            )));
+        }
+        prompt.image_bytes.insert(image.sha256, bytes.into());
+    }
+    Ok(prompt)
 }
 
 /// How long the job may still be worked.

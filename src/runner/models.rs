@@ -111,7 +111,8 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
         }
         ("replay", job) if !job.is_empty() => {
             let path = (options.find_job)(job).map_err(RunError::Request)?;
-            Ok(Arc::new(Replay::new(job.to_owned(), recorded(&path)?)))
+            let (replies, sees) = recorded(&path)?;
+            Ok(Arc::new(Replay::new(job.to_owned(), replies, sees)))
         }
         (provider, model) if !model.is_empty() => {
             let quirks = table::lookup(name, options.models.as_ref(), today());
@@ -191,14 +192,26 @@ const REASONING_WAIT: Duration = Duration::from_mins(5);
 /// How long a call may wait at the tier `flex`. Source: OpenAI's guide to flex processing.
 const FLEX_WAIT: Duration = Duration::from_mins(15);
 
-/// The replies in a job's journal by conversation, in the order of their turns.
-fn recorded(path: &Path) -> Result<BTreeMap<u32, Vec<Reply>>, RunError> {
+/// The replies in a job's journal by conversation, in the order of their turns, and whether its model looked at pages.
+fn recorded(path: &Path) -> Result<(BTreeMap<u32, Vec<Reply>>, bool), RunError> {
+    let mut sees = false;
     let workspace = Workspace::open(path)?;
     let mut replies: BTreeMap<u32, Vec<Reply>> = BTreeMap::new();
     journal::read(&workspace, |decision| {
         for event in decision.events {
-            if let Event::ModelReplied {
-                conversation, text, calls, usage, stop, model, carried, tier, mended, ..
+            if let Event::JobCreated { spec, .. } = event {
+                sees = spec.sees;
+            } else if let Event::ModelReplied {
+                conversation,
+                text,
+                calls,
+                usage,
+                stop,
+                model,
+                carried,
+                tier,
+                mended,
+                ..
             } = event
             {
                 let calls = calls.into_iter().map(|call| call.said).collect();
@@ -216,5 +229,5 @@ fn recorded(path: &Path) -> Result<BTreeMap<u32, Vec<Reply>>, RunError> {
         }
         Ok(())
     })?;
-    Ok(replies)
+    Ok((replies, sees))
 }

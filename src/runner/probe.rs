@@ -115,8 +115,7 @@ impl ProbeConversation {
             text
         });
         let tokens = estimate(&system) + estimate(ASK);
-        let mut prompt =
-            Prompt::new(tool_specs(), vec![Message::System { text: system }, Message::User { text: ASK.to_owned() }]);
+        let mut prompt = Prompt::new(tool_specs(), vec![Message::System { text: system }, Message::user(ASK)]);
         let ask = async |prompt: &Prompt, turn| {
             model
                 .reply(Request {
@@ -174,7 +173,12 @@ fn answered(turn: u64, reply: &Reply) -> Vec<Message> {
     let calls: Vec<ToolCall> = calls.collect();
     let results: Vec<Message> = calls
         .iter()
-        .map(|call| Message::Tool { call: call.id.clone(), name: call.name.clone(), text: "done".to_owned() })
+        .map(|call| Message::Tool {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            text: "done".to_owned(),
+            images: Vec::new(),
+        })
         .collect();
     let said = Message::Assistant { text: reply.text.clone(), calls, carried: reply.carried.clone() };
     std::iter::once(said).chain(results).collect()

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     blocking::run_blocking,
-    tool::{self, ToolError},
+    tool::{self, Eyes, ToolError},
 };
 use overnight_core::{
     job::{call::ReadCall, coverage::Coverage},
@@ -30,6 +30,8 @@ impl JobRunner<'_> {
     ) -> Result<Option<EffectResult>, RunError> {
         let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(None) };
         let bound = ResultBound::of(&opened.job.spec, conversation, work);
+        let model = self.models.asked(&opened.job, conversation)?;
+        let eyes = self.painter.clone().map(|painter| Eyes { model, painter });
         // Only a list of the documents tells of it, and it may be long.
         let is_list = matches!(work, ReadCall::ListDocuments(_));
         let coverage = if is_list { conversation.coverage.clone() } else { Coverage::default() };
@@ -46,7 +48,7 @@ impl JobRunner<'_> {
             let (spec, workspace, work) = (opened.job.spec.clone(), opened.workspace.clone(), work.clone());
             let mut document_cache = std::mem::take(&mut opened.document_cache);
             tokio::task::spawn_blocking(move || {
-                let read = tool::read(&spec, &coverage, &workspace, &mut document_cache, &work, bound);
+                let read = tool::read(&spec, &coverage, &workspace, (&mut document_cache, eyes.as_ref()), &work, bound);
                 (read, document_cache)
             })
         };

@@ -3,7 +3,7 @@
 //!
 //! - `document_cache`: the documents' text, kept in memory while it is read
 //! - `document_list`: `list_documents`; `documents`: `read_document`
-//! - `files`: `read_file`, `list_files`
+//! - `view`: `view_page`; `files`: `read_file`, `list_files`
 //! - `records`: `list_records`; `search`: `search_files`
 //! - `write`: `write_file`, `append_file`, `edit_file`, `add_records`, `edit_records`, made safe to repeat
 //! - `spill`: results too large for the conversation
@@ -17,9 +17,11 @@ mod reading;
 mod records;
 mod search;
 mod spill;
+mod view;
 mod write;
 
 pub use document_cache::DocumentCache;
 pub use error::ToolError;
 pub use reading::{bounded, leaves_no_trace, read, take_back};
+pub use view::{Eyes, PAINTED_FORMAT};
 pub use write::{PlannedChange, prepare, with_checks, write};

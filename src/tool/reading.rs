@@ -1,6 +1,6 @@
 //! Runs a call of a reading tool, and bounds its result.
 
-use super::{DocumentCache, ToolError, document_list, documents, files, records, search, spill};
+use super::{DocumentCache, Eyes, ToolError, document_list, documents, files, records, search, spill, view};
 use crate::workspace::Workspace;
 use overnight_core::{
     amount::grouped,
@@ -28,7 +28,7 @@ pub fn read(
     spec: &JobSpec,
     coverage: &Coverage,
     workspace: &Workspace,
-    document_cache: &mut DocumentCache,
+    (document_cache, eyes): (&mut DocumentCache, Option<&Eyes>),
     work: &ReadCall,
     bound: ResultBound,
 ) -> Result<ToolResult, ToolError> {
@@ -41,6 +41,7 @@ pub fn read(
             document_list::list(spec, coverage, workspace, document_cache, wanted, bound.most())
         }
         ReadCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, bound),
+        ReadCall::ViewPage(wanted) => view::view(spec, workspace, eyes, wanted, bound),
     }
 }
 
@@ -56,7 +57,7 @@ pub fn bounded(
     let result = tell_model(result)?;
     let most = match work {
         // A document's part fits by itself, and goes on where it says.
-        ReadCall::ReadDocument(_) => return Ok(result),
+        ReadCall::ReadDocument(_) | ReadCall::ViewPage(_) => return Ok(result),
         ReadCall::ReadFile(_) => bound.most_whole(),
         ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListRecords(_) | ReadCall::ListDocuments(_) => {
             bound.most()

@@ -9,7 +9,7 @@ use super::{
 use crate::audit::prompt::{Rebuilt, prompt};
 use askama::Template;
 use axum::{Extension, extract::State, response::Response};
-use overnight_core::message::{Message, ToolSpec};
+use overnight_core::message::{Message, ToolSpec, with_images};
 use std::{fmt::Write, sync::Arc};
 
 /// A message under its heading.
@@ -79,7 +79,7 @@ impl MessageBlock {
     fn of(message: &Message, number: usize, count: usize) -> Self {
         let (who, text) = match message {
             Message::System { text } => ("system".to_owned(), text.clone()),
-            Message::User { text } => ("user".to_owned(), text.clone()),
+            Message::User { text, images } => ("user".to_owned(), with_images(text, images)),
             Message::Assistant { text, calls, .. } => {
                 let text = calls.iter().fold(text.clone(), |mut text, call| {
                     let _ = write!(text, "\n[{}] {} {}", call.id, call.name, call.arguments);
@@ -87,7 +87,9 @@ impl MessageBlock {
                 });
                 ("assistant".to_owned(), text.trim_start().to_owned())
             }
-            Message::Tool { call, name, text } => (format!("result of [{call}] {name}"), text.clone()),
+            Message::Tool { call, name, text, images } => {
+                (format!("result of [{call}] {name}"), with_images(text, images))
+            }
         };
         Self { heading: format!("{number} of {count}: {who}"), text }
     }

@@ -9,6 +9,8 @@ use crate::{
     workspace_store::Uploader,
 };
 use overnight_core::{job::state::Job, machine::effect::Command};
+use overnight_documents::PagePainter;
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// What a job is worked with.
@@ -16,6 +18,8 @@ use tokio::sync::watch;
 pub struct JobSetup<'a> {
     pub store: &'a dyn Store,
     pub models: JobModels,
+    /// Paints pages for models that take images.
+    pub painter: Arc<dyn PagePainter>,
     /// The first model's server is where it is said to be: that it can't be reached is no slip.
     pub is_server_known: bool,
     /// What the job is told before it is worked.
@@ -51,6 +55,7 @@ impl JobSetup<'_> {
             .with_named(named)
             .with_known_server(self.is_server_known)
             .with_commands(self.commands)
+            .with_painter(self.painter)
             .with_uploader(self.uploader, self.row.and_then(Anchor::of))
             .with_shared_budget(self.row.is_some_and(|row| row.queue.is_some()));
         let outcome = runner.run(opened).await;

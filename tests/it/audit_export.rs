@@ -310,7 +310,7 @@ fn the_pages_tell_what_was_shown_and_by_whom_it_was_approved() {
             assert_eq!(shown.len(), messages.len());
             for (shown, message) in shown.iter().zip(&messages) {
                 match message {
-                    Message::System { text } | Message::User { text } | Message::Tool { text, .. } => {
+                    Message::System { text } | Message::User { text, .. } | Message::Tool { text, .. } => {
                         assert_eq!(shown, text);
                     }
                     Message::Assistant { text, .. } => assert!(shown.starts_with(text)),

@@ -77,7 +77,7 @@ impl TestDir {
     }
 
     /// The command, without what this machine's environment might say.
-    fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with(&[], arguments)
     }
 

@@ -48,7 +48,8 @@ impl TestDir {
     fn read(&self, call: &ReadCall, bound: ResultBound) -> (CallEnd, String) {
         let job = load(&self.path).unwrap().job;
         let workspace = Workspace::open(&self.path).unwrap();
-        let result = read(&job.spec, &Coverage::default(), &workspace, &mut DocumentCache::default(), call, bound);
+        let result =
+            read(&job.spec, &Coverage::default(), &workspace, (&mut DocumentCache::default(), None), call, bound);
         let result = bounded(bound, &workspace, "call_1_1", call, result).unwrap();
         (result.end, result.text)
     }

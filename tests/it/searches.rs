@@ -52,8 +52,14 @@ impl TestDir {
         let wanted =
             SearchFiles { pattern: pattern.to_owned(), scope: None, path: path.map(str::to_owned), glob: None, offset };
         let (working, coverage) = (ReadCall::SearchFiles(wanted), Coverage::default());
-        match read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working, ResultBound::alone(most))
-        {
+        match read(
+            &job.spec,
+            &coverage,
+            &workspace,
+            (&mut DocumentCache::default(), None),
+            &working,
+            ResultBound::alone(most),
+        ) {
             Ok(found) => (found.end, found.text),
             Err(error) => (CallEnd::Failed, error.to_string()),
         }
@@ -66,7 +72,7 @@ impl TestDir {
         let wanted = SearchFiles { pattern: pattern.to_owned(), scope, path, glob: None, offset: None };
         let (working, coverage) = (ReadCall::SearchFiles(wanted), Coverage::default());
         let bound = ResultBound::alone(100_000);
-        read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working, bound).unwrap().text
+        read(&job.spec, &coverage, &workspace, (&mut DocumentCache::default(), None), &working, bound).unwrap().text
     }
 
     fn found(&self, pattern: &str) -> String {

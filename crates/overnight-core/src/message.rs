@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::sync::Arc;
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// One call of a tool in a reply. `arguments` is a JSON object; a reply whose arguments could not be read as JSON
 /// carries the raw text as a JSON string, and the tool answers with an error that the model can act on.
@@ -30,6 +30,9 @@ pub enum Message {
     User {
         /// In Markdown.
         text: String,
+        /// What the text tells of, in its order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// From the model.
     Assistant {
@@ -49,7 +52,67 @@ pub enum Message {
         name: String,
         /// What it gave back.
         text: String,
+        /// What it gave back to be looked at.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
+}
+
+impl Message {
+    /// Words of the runner.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+
+    /// The images of the message.
+    pub fn images(&self) -> &[Image] {
+        match self {
+            Self::User { images, .. } | Self::Tool { images, .. } => images,
+            Self::System { .. } | Self::Assistant { .. } => &[],
+        }
+    }
+}
+
+/// An image in a message. Its bytes lie in the workspace, in [`Image::path`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Image {
+    /// Of the bytes.
+    pub sha256: String,
+    /// Their media type: `image/png`.
+    pub media: String,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// As the vendor of the model counts that it was made for.
+    pub tokens: u64,
+}
+
+impl Image {
+    /// Relative to the workspace: the name is the hash.
+    pub fn path(&self) -> String {
+        let ending = self.media.rsplit('/').next().unwrap_or_default();
+        format!("tool_results/{}.{ending}", self.sha256)
+    }
+}
+
+impl fmt::Display for Image {
+    /// For who reads a prompt: `[image, 1240×1754 pixels: tool_results/….png]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[image, {}×{} pixels: {}]", self.width, self.height, self.path())
+    }
+}
+
+/// A text and, a line each, the images that go with it.
+pub fn with_images(text: &str, images: &[Image]) -> String {
+    let images = images.iter().map(Image::to_string);
+    std::iter::once(text.to_owned()).chain(images).collect::<Vec<_>>().join("\n")
+}
+
+/// Estimated tokens of images.
+pub fn image_tokens(images: &[Image]) -> u64 {
+    images.iter().map(|image| image.tokens).sum()
 }
 
 /// A tool as the model is told of it. `parameters` is a JSON Schema (draft 2020-12) of type object.
@@ -70,17 +133,30 @@ pub struct Prompt {
     pub tools: Arc<[ToolSpec]>,
     /// In the order of the wire; shared with the history that they come from.
     pub messages: Vec<Arc<Message>>,
+    /// The bytes of the images in them, by their hashes: whoever sends a prompt fills them in.
+    #[serde(skip)]
+    pub image_bytes: BTreeMap<String, Arc<[u8]>>,
 }
 
 impl Prompt {
     /// A prompt of its own messages.
     pub fn new(tools: Arc<[ToolSpec]>, messages: impl IntoIterator<Item = Message>) -> Self {
-        Self { tools, messages: messages.into_iter().map(Arc::new).collect() }
+        Self::of_history(tools, messages.into_iter().map(Arc::new).collect())
+    }
+
+    /// A prompt of a history's messages.
+    pub fn of_history(tools: Arc<[ToolSpec]>, messages: Vec<Arc<Message>>) -> Self {
+        Self { tools, messages, image_bytes: BTreeMap::new() }
     }
 
     /// In the order of the wire.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
         self.messages.iter().map(Arc::as_ref)
+    }
+
+    /// Every image in it.
+    pub fn images(&self) -> impl Iterator<Item = &Image> {
+        self.messages().flat_map(Message::images)
     }
 }
 

@@ -9,12 +9,19 @@ use rustix::fs::{Mode, OFlags};
 
 use super::container::{self, Members};
 use super::format::MAX_BYTES;
+use super::readers::PagePicture;
 use super::refusal::Refusal;
 
 /// Lists the documents inside a file. Files may be hostile, so in production a limited process of its own does this.
 pub trait ContainerOpener: Sync {
     /// What is in the file at `path`, called `name`, of so many bytes.
     fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
+}
+
+/// Paints pages of PDFs, as a model that takes images looks at them. As for containers, a limited process does it.
+pub trait PagePainter: Send + Sync + std::fmt::Debug {
+    /// Page `page` of the PDF in `bytes` as a PNG.
+    fn paint(&self, bytes: &[u8], page: u64) -> Result<(PagePicture, Vec<u8>), Refusal>;
 }
 
 /// Opens containers in this process: for files that are trusted.

@@ -62,7 +62,7 @@ mod units;
 mod zip_or_ole;
 
 pub use container::{Member, Members, members, take_all};
-pub use content::{ContainerOpener, InProcess, bytes_at};
+pub use content::{ContainerOpener, InProcess, PagePainter, bytes_at};
 pub use discover::{FoundDocument, FoundDocuments, OwnPaths, check_name, discover, holders, survey};
 pub use error::DocumentError;
 pub use extract::{detect, extract, read};
@@ -71,7 +71,10 @@ pub use forbidden_names::{is_device, is_invisible};
 pub use format::{Format, MAX_BYTES, READERS, ending};
 pub use gaps::{AGAINST_GAPS, Gap, PageSpan, SCAN_BEHIND_TEXT};
 pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
-pub use readers::{MarkedBox, PagePicture, PageSink, QuoteOnPage, Stopped, is_gibberish, page_picture, pdf_header};
+pub use readers::{
+    FOR_MODELS, FOR_PEOPLE, MarkedBox, PagePicture, PageSink, QuoteOnPage, Stopped, is_gibberish, page_picture,
+    pdf_header,
+};
 pub use refusal::Refusal;
 pub use source_path::source;
 pub use text::MAX_LINE_CHARS;

@@ -4,7 +4,7 @@
 use askama::Template;
 use overnight_core::{
     job::{epoch::Epoch, event::EpochCause},
-    message::{Message, ToolSpec},
+    message::{Message, ToolSpec, with_images},
 };
 use std::sync::Arc;
 
@@ -93,8 +93,8 @@ impl EpochPage {
 fn told(message: &Message) -> (String, String) {
     match message {
         Message::System { text } => ("system prompt".to_owned(), text.clone()),
-        Message::User { text } => ("from the runner".to_owned(), text.clone()),
-        Message::Tool { call, name, text } => (format!("result of {name} ({call})"), text.clone()),
+        Message::User { text, images } => ("from the runner".to_owned(), with_images(text, images)),
+        Message::Tool { call, name, text, images } => (format!("result of {name} ({call})"), with_images(text, images)),
         Message::Assistant { text, calls, carried } => {
             let calls = calls.iter().map(|call| format!("[{}] {} {}", call.id, call.name, call.arguments));
             let carried = carried.iter().map(|carried| format!("[carried for the vendor] {carried}"));

@@ -259,6 +259,9 @@ impl ExpectedFiles {
         if let Some(changed) = result.changed {
             self.wrote(changed.path, changed.sha256);
         }
+        for image in result.images {
+            self.wrote(image.path(), image.sha256);
+        }
         if let Some(spilled) = result.spilled {
             self.wrote(spilled.path, spilled.sha256);
         }

@@ -176,13 +176,20 @@ pub(super) fn check_results(
             || path
                 .strip_prefix("tool_results/")
                 .and_then(|name| name.strip_suffix(".txt"))
-                .is_some_and(|call| record.files.open_calls.contains(call));
+                .is_some_and(|call| record.files.open_calls.contains(call))
+            || (!record.files.open_calls.is_empty() && is_named_by_hash(workspace, &path));
         // Lines that are missing may tell of it.
         if !is_cut_off && !record.has_gap_since {
             faults.add(&path, None, format!("added: {JOURNAL} doesn't know it"));
         }
     }
     count
+}
+
+/// Whether a file is an image that a call has put there, and of which no result tells yet.
+fn is_named_by_hash(workspace: &Workspace, path: &str) -> bool {
+    let name = path.strip_prefix("tool_results/").and_then(|name| name.strip_suffix(".png"));
+    name.is_some_and(|name| workspace.read(path).is_ok_and(|bytes| sha256(&bytes) == name))
 }
 
 /// Checks the task, the plan, the memory and the model's files against the journal, and finds unknown files; not if lines are missing.

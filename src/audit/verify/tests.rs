@@ -126,6 +126,7 @@ fn job() -> Job {
         documents: vec![document("in/a.pdf"), document("b.bin")],
         left_out: LeftOut::default(),
         assets: vec![Asset { path: "assets/s.json".into(), sha256: sha256(b"x") }],
+        sees: false,
     };
     // Only its hash counts.
     workspace.write("job.yaml", b"what was asked").unwrap();

@@ -5,7 +5,7 @@ use crate::{
     cli::{CliError, exit, job_location::JobLocation, out},
     config::Settings,
 };
-use overnight_core::message::{Message, Prompt};
+use overnight_core::message::{Message, Prompt, with_images};
 use std::fmt::Write;
 
 const EXAMPLES: &str = "\
@@ -66,7 +66,8 @@ fn text(prompt: &Prompt, with_schemas: bool) -> String {
             Message::System { text: said } => {
                 let _ = write!(text, "\n──── {location}: system ────\n{said}\n");
             }
-            Message::User { text: said } => {
+            Message::User { text: said, images } => {
+                let said = with_images(said, images);
                 let _ = write!(text, "\n──── {location}: user ────\n{said}\n");
             }
             Message::Assistant { text: said, calls, .. } => {
@@ -78,7 +79,8 @@ fn text(prompt: &Prompt, with_schemas: bool) -> String {
                     let _ = writeln!(text, "[{}] {} {}", call.id, call.name, call.arguments);
                 }
             }
-            Message::Tool { call, name, text: said } => {
+            Message::Tool { call, name, text: said, images } => {
+                let said = with_images(said, images);
                 let _ = write!(text, "\n──── {location}: result of [{call}] {name} ────\n{said}\n");
             }
         }

@@ -48,6 +48,11 @@ impl OutgoingRequest {
     }
 }
 
+/// Squares of `side` pixels that cover an image.
+fn squares(width: u32, height: u32, side: u32) -> u64 {
+    u64::from(width.div_ceil(side)) * u64::from(height.div_ceil(side))
+}
+
 /// `body` as it is sent. What holds texts, numbers and lists can always be written.
 fn written(body: &impl Serialize) -> String {
     serde_json::to_string(body).unwrap_or_default()
@@ -151,6 +156,12 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
     /// The path of a page that tells of the model, where the server has one.
     fn about(&self, _model: &str) -> Option<String> {
         None
+    }
+
+    /// Tokens of an image of so many pixels. As many as models take them that cut an image into squares of 28 pixels
+    /// (Qwen2-VL); the vendor's own rule where it has one.
+    fn image_tokens(&self, width: u32, height: u32) -> u64 {
+        squares(width, height, 28)
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest;

@@ -116,7 +116,7 @@ pub(super) struct PromptView<'a> {
 impl<'a> PromptView<'a> {
     pub(super) fn of(prompt: &'a Prompt) -> Self {
         let opening = prompt.messages().find_map(|message| match message {
-            Message::User { text } => Some(text.as_str()),
+            Message::User { text, .. } => Some(text.as_str()),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         });
         let opening = opening.unwrap_or_default();
@@ -132,7 +132,7 @@ impl<'a> PromptView<'a> {
                     words.push(word);
                     results.insert(call.as_str(), result.trim_end_matches('\n'));
                 }
-                Message::User { text } => words.push(text),
+                Message::User { text, .. } => words.push(text),
                 Message::Assistant { calls: made, .. } => calls.extend(made),
                 Message::System { .. } => {}
             }

@@ -1,6 +1,6 @@
 //! Reads the table, with the line of every mistake.
 
-use super::{Api, LongPrompt, PartialQuirks, Price, ReasoningLevels, TableEntry, ToolChoice};
+use super::{Api, LongPrompt, PartialQuirks, Price, ReasoningLevels, TableEntry, TakesImages, ToolChoice};
 use chrono::NaiveDate;
 use globset::GlobBuilder;
 use overnight_core::yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue};
@@ -51,6 +51,7 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         "cache_marks",
         "cache_key_header",
         "repairs",
+        "images",
         "price",
         "retires",
     ])?;
@@ -66,6 +67,8 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         .build()
         .map_err(|error| pattern_at.wrong(format!("is no pattern ({})", error.kind())))?;
     let words = [("unset", ToolChoice::Unset), ("auto", ToolChoice::Auto), ("required", ToolChoice::Required)];
+    let images =
+        [("no", TakesImages::No), ("in_result", TakesImages::InResult), ("behind_results", TakesImages::BehindResults)];
     let tokens = |key| table.get(key).map(|at| at.count(LEAST_TOKENS)).transpose();
     let flag = |key| table.get(key).map(YamlValue::flag).transpose();
     let extra = match table.get("extra") {
@@ -90,6 +93,7 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         cache_marks: flag("cache_marks")?,
         cache_key_header: table.get("cache_key_header").map(|at| at.line(MOST_LETTERS)).transpose()?,
         repairs: flag("repairs")?,
+        images: table.get("images").map(|at| at.word(&images)).transpose()?,
         prices: table.get("price").map(prices).transpose()?,
         retires: table.get("retires").map(|at| Ok(day(at, "the day from which the model is gone")?.0)).transpose()?,
     };

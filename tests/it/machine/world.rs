@@ -131,6 +131,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
         documents,
         left_out: LeftOut::default(),
         assets: Vec::new(),
+        sees: false,
     }
 }
 
@@ -438,7 +439,7 @@ impl World {
                 let changed = Some(ChangedFile { path, sha256: sha256(after.as_bytes()), bytes });
                 return (ToolResult { changed, ..done(text) }, saved);
             }
-            WorkCall::CheckDeliverables => done("checked".to_owned()),
+            WorkCall::CheckDeliverables | WorkCall::Read(ReadCall::ViewPage(_)) => done("checked".to_owned()),
             WorkCall::GenerateWorkspaceSummary => {
                 self.write_summary();
                 done(format!("Wrote {SUMMARY_FILE}; read it with read_file."))
@@ -513,7 +514,7 @@ impl World {
     /// What the runner itself says last in the next prompt.
     pub(crate) fn word(&self) -> &str {
         let (Message::System { text }
-        | Message::User { text }
+        | Message::User { text, .. }
         | Message::Assistant { text, .. }
         | Message::Tool { text, .. }) = self.job.own.epoch.messages().last().unwrap().as_ref();
         &text[text.rfind("[runner ").unwrap()..]
@@ -783,7 +784,7 @@ pub(crate) fn show(prompt: &Prompt) -> String {
         let _ = match message {
             // The same in every prompt; it has a snapshot of its own.
             Message::System { .. } => writeln!(text, "[system]\n…\n"),
-            Message::User { text: said } => writeln!(text, "[user]\n{said}\n"),
+            Message::User { text: said, .. } => writeln!(text, "[user]\n{said}\n"),
             Message::Assistant { text: said, calls, .. } => {
                 let calls: Vec<String> =
                     calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect();

@@ -274,7 +274,7 @@ fn assert_sound(rest: &Rest, is_readable: bool) {
 pub(super) fn text_of(message: &Message) -> &str {
     match message {
         Message::System { text }
-        | Message::User { text }
+        | Message::User { text, .. }
         | Message::Assistant { text, .. }
         | Message::Tool { text, .. } => text,
     }

@@ -160,7 +160,7 @@ fn prompt() -> Prompt {
     };
     Prompt::new(
         Arc::from([tool("note", "text"), tool("read_file", "path")]),
-        vec![Message::System { text: "Be brief.".to_owned() }, Message::User { text: "Note it.".to_owned() }],
+        vec![Message::System { text: "Be brief.".to_owned() }, Message::user("Note it.")],
     )
 }
 

@@ -2,6 +2,7 @@
 
 mod doctor;
 mod http;
+mod images;
 mod nights;
 mod odd;
 mod probes;

@@ -54,7 +54,7 @@ fn ask(model: &Arc<dyn Model>) -> Result<Reply, Failure> {
     };
     let prompt = Prompt::new(
         Arc::from([tool("note"), tool("read_file")]),
-        vec![Message::System { text: "Be brief.".to_owned() }, Message::User { text: "Note it.".to_owned() }],
+        vec![Message::System { text: "Be brief.".to_owned() }, Message::user("Note it.")],
     );
     wait(async {
         model

@@ -78,7 +78,7 @@ fn shown(prompt: &Prompt) -> String {
     for message in prompt.messages() {
         let _ = match message {
             Message::System { .. } => Ok(()),
-            Message::User { text: said } => writeln!(text, "── user\n{said}"),
+            Message::User { text: said, .. } => writeln!(text, "── user\n{said}"),
             Message::Assistant { text: said, calls, .. } => {
                 let calls: Vec<String> = calls.iter().map(story::call).collect();
                 writeln!(text, "── assistant\n{said}{}", calls.join("\n"))

@@ -12,7 +12,7 @@ use arguments::{
     AddRecords, CompletionStatus, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, Judgement,
     LessonArguments, ListDocuments, ListFiles, ListRecords, NoArguments, ReadDocument, ReadFile, ReasonArgument,
     RecordEdit, SearchFiles, SettleFinding, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind,
-    TodoWrite, WriteFile, read,
+    TodoWrite, ViewPage, WriteFile, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -144,6 +144,8 @@ pub enum ReadCall {
     ListDocuments(ListDocuments),
     /// Pages or lines of a document's text.
     ReadDocument(ReadDocument),
+    /// A page of a document as an image.
+    ViewPage(ViewPage),
 }
 
 /// A change of one file.
@@ -212,6 +214,7 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::ListRecords => return work(WorkCall::Read(ReadCall::ListRecords(read(tool, said)?))),
         Tool::ListDocuments => return work(WorkCall::Read(ReadCall::ListDocuments(read(tool, said)?))),
         Tool::ReadDocument => return work(WorkCall::Read(ReadCall::ReadDocument(read(tool, said)?))),
+        Tool::ViewPage => return work(WorkCall::Read(ReadCall::ViewPage(read(tool, said)?))),
         Tool::GenerateWorkspaceSummary => return work(WorkCall::GenerateWorkspaceSummary),
         Tool::WriteFile => return work(WorkCall::Change(FileChange::Whole(read(tool, said)?))),
         Tool::AppendFile => return work(WorkCall::Change(FileChange::Append(read(tool, said)?))),
@@ -360,7 +363,7 @@ fn unknown(name: &str) -> String {
     // However long a name is, its beginning tells.
     let cut = tokens::head(name, 20);
     let more = if cut.len() < name.len() { "…" } else { "" };
-    let nearest = ToolSet::of_job(true, true)
+    let nearest = ToolSet::of_job(&[Tool::ViewPage, Tool::Delegate, Tool::SettleFinding])
         .iter()
         .map(|tool| (strsim::jaro_winkler(cut, tool.name()), tool.name()))
         .filter(|(likeness, _)| *likeness > 0.8)
@@ -368,6 +371,6 @@ fn unknown(name: &str) -> String {
     if let Some((_, near)) = nearest {
         return format!("there is no tool named '{cut}{more}'; did you mean {near}?");
     }
-    let names: Vec<&str> = ToolSet::of_job(false, false).iter().map(Tool::name).collect();
+    let names: Vec<&str> = ToolSet::of_job(&[]).iter().map(Tool::name).collect();
     format!("there is no tool named '{cut}{more}'; the tools are {}", names.join(", "))
 }

@@ -222,11 +222,6 @@ impl Instructions {
         self.second_reader.take_if(|_| second_reader.is_none());
         self.verify.take_if(|_| verify.is_none());
     }
-
-    /// The tools of a job's own conversation: the same for the whole job.
-    pub fn tools_of_job(&self) -> ToolSet {
-        ToolSet::of_job(!self.agents.is_empty(), self.second_reader.is_some() || self.verify.is_some())
-    }
 }
 
 impl Job {

@@ -6,7 +6,7 @@ use super::{
     digest::RunningSha256,
     event::{ShownPart, ToolResult},
 };
-use crate::message::{Message, ToolCall};
+use crate::message::{Image, Message, ToolCall};
 use serde_json::Value;
 use std::{io::Write, sync::Arc};
 
@@ -42,7 +42,9 @@ pub struct UnansweredResult {
     pub arguments: Value,
     /// As the conversation has it.
     pub text: String,
-    /// Estimated, of `text`.
+    /// That go with it.
+    pub images: Vec<Image>,
+    /// Estimated, of both.
     pub tokens: u64,
     /// The part of a document that stands in it.
     pub shown: Option<ShownPart>,
@@ -98,11 +100,11 @@ impl Epoch {
         self.unanswered.iter().map(|result| result.tokens).sum()
     }
 
-    /// A new history begins. Results without an answer stay so: their texts stand in `opening`.
-    pub(crate) fn open(&mut self, number: u32, system_prompt: &str, opening: String, board: &str, tokens: u64) {
+    /// A new history begins. Results without an answer stay so: they stand in `opening`, a user's message.
+    pub(crate) fn open(&mut self, number: u32, system_prompt: &str, opening: Message, board: &str, tokens: u64) {
         self.number = number;
         let system = Message::System { text: system_prompt.to_owned() };
-        self.messages = [system, Message::User { text: opening }].map(Arc::new).into();
+        self.messages = [system, opening].map(Arc::new).into();
         (self.hash, self.hashed) = (RunningSha256::default(), 0);
         (self.tokens, self.opening_tokens) = (tokens, tokens);
         self.board = Some(board.to_owned());
@@ -144,13 +146,18 @@ impl Epoch {
 
     /// The result of a call.
     pub(crate) fn push_result(&mut self, call: &ToolCall, result: &ToolResult, tokens: u64) {
-        let message = Message::Tool { call: call.id.clone(), name: call.name.clone(), text: result.text.clone() };
-        self.messages.push(Arc::new(message));
+        self.messages.push(Arc::new(Message::Tool {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            text: result.text.clone(),
+            images: result.images.clone(),
+        }));
         self.unanswered.push(UnansweredResult {
             call: call.id.clone(),
             name: call.name.clone(),
             arguments: call.arguments.clone(),
             text: result.text.clone(),
+            images: result.images.clone(),
             tokens,
             shown: result.shown.clone(),
         });
@@ -169,7 +176,7 @@ impl Epoch {
                 result.push_str(&text);
             }
             Some(Message::System { .. } | Message::User { .. } | Message::Assistant { .. }) | None => {
-                self.messages.push(Arc::new(Message::User { text }));
+                self.messages.push(Arc::new(Message::user(text)));
             }
         }
         if let Some(board) = board {

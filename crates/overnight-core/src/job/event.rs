@@ -21,7 +21,7 @@ use super::{
     time::Timestamp,
     todo::Todo,
 };
-use crate::message::{Stop, Usage};
+use crate::message::{Image, Stop, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -285,7 +285,16 @@ pub enum Event {
     /// `todo_complete` came behind a failure.
     TodoCompletionRefused { id: u32, reason: String },
     /// A new history begins, with this as its first message; its last part is the board.
-    EpochOpened { conversation: u32, number: u32, cause: EpochCause, opening: Vec<Part>, tokens: u64 },
+    EpochOpened {
+        conversation: u32,
+        number: u32,
+        cause: EpochCause,
+        opening: Vec<Part>,
+        /// Of results that the model has not answered to yet.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
+        tokens: u64,
+    },
     /// The runner's own word behind the newest result: the board in full where it changed, and the line of the turn.
     BoardShown {
         conversation: u32,

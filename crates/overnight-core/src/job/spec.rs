@@ -1,6 +1,7 @@
 //! What was asked: the content of `job.yaml`, written once, and the first fact in the journal.
 
 use super::{
+    call::{Tool, ToolSet},
     id::JobId,
     instructions::Instructions,
     left_out::LeftOut,
@@ -127,9 +128,24 @@ pub struct JobSpec {
     pub left_out: LeftOut,
     /// Schemas, agent prompts, the rubric.
     pub assets: Vec<Asset>,
+    /// The model takes images, and pages of the documents can be painted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sees: bool,
 }
 
 impl JobSpec {
+    /// The tools of the job's own conversation.
+    pub fn tools_of_job(&self) -> ToolSet {
+        let Instructions { agents, second_reader, verify, .. } = &self.instructions;
+        let sometimes = [
+            (Tool::ViewPage, self.sees),
+            (Tool::Delegate, !agents.is_empty()),
+            (Tool::SettleFinding, second_reader.is_some() || verify.is_some()),
+        ];
+        let more: Vec<Tool> = sometimes.into_iter().filter(|(_, is_used)| *is_used).map(|(tool, _)| tool).collect();
+        ToolSet::of_job(&more)
+    }
+
     /// The model that the job began with.
     pub fn choice(&self) -> ModelChoice {
         let (base_url, api_key_env) = (self.base_url.clone(), self.api_key_env.clone());

@@ -5,6 +5,7 @@ use super::{
     pages::PageLines,
     refused_records::{MendedRecord, RefusedRecord},
 };
+use crate::message::Image;
 use serde::{Deserialize, Serialize};
 
 /// How a tool call ended.
@@ -74,6 +75,9 @@ pub struct ToolResult {
     /// The file that the call wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<ChangedFile>,
+    /// Images that go with `text`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// Where the whole result is, if `text` is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spilled: Option<SpilledResult>,
@@ -93,6 +97,7 @@ impl ToolResult {
             text: text.into(),
             shown: None,
             changed: None,
+            images: Vec::new(),
             spilled: None,
             checked: Vec::new(),
             refused: Vec::new(),

@@ -58,7 +58,7 @@ impl Job {
             lessons: Vec::new(),
             compaction: CompactionDue::default(),
             warnings: Vec::new(),
-            own: Conversation::new(OWN, None, spec.instructions.tools_of_job(), &spec.system_prompt),
+            own: Conversation::new(OWN, None, spec.tools_of_job(), &spec.system_prompt),
             helpers: BTreeMap::new(),
             facts: 0,
             helpers_begun: 0,

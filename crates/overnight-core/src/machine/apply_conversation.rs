@@ -12,7 +12,7 @@ use crate::{
         state::{CompactionDue, Job, Progress},
         time::Timestamp,
     },
-    message::{Stop, ToolCall},
+    message::{Message, Stop, ToolCall},
     prompt::helper_opening,
 };
 
@@ -31,11 +31,12 @@ impl Job {
                 }
                 self.helpers.insert(*conversation, helper);
             }
-            Event::EpochOpened { conversation, number, opening, tokens, .. } => {
+            Event::EpochOpened { conversation, number, opening, images, tokens, .. } => {
                 let Some(one) = self.conversation_mut(*conversation) else { return true };
                 let text = opening.iter().map(Part::text).collect();
                 let board = opening.last().filter(|_| one.is_own()).map_or("", Part::text);
-                one.epoch.open(*number, &one.system_prompt, text, board, *tokens);
+                let opening = Message::User { text, images: images.clone() };
+                one.epoch.open(*number, &one.system_prompt, opening, board, *tokens);
                 if *conversation == OWN {
                     self.compaction = CompactionDue::default();
                     self.on_shown(BoardKind::Todos);

@@ -14,6 +14,7 @@ use crate::{
         state::{Job, Progress, Status},
         time::Timestamp,
     },
+    message::image_tokens,
     prompt::{bounds, tools::ToolList},
 };
 
@@ -131,7 +132,7 @@ impl Job {
             Some(SavedFile::Memory { text }) => facts.push(Event::MemorySaved { text: text.into() }),
             None => {}
         }
-        let tokens = result_tokens(&result.text);
+        let tokens = result_tokens(&result.text) + image_tokens(&result.images);
         let mut events = vec![Event::ToolReturned {
             conversation: of.number,
             call: call.id.clone(),
@@ -168,7 +169,7 @@ impl Job {
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
             (Command::Open { version, model, torn_bytes }, _) => {
-                let tools_sha256 = ToolList::of(self.spec.instructions.tools_of_job()).sha256.clone();
+                let tools_sha256 = ToolList::of(self.spec.tools_of_job()).sha256.clone();
                 vec![Event::Opened { version, model, tools_sha256, torn_bytes }]
             }
             (Command::Edited { plan, memory }, _) => self.on_files_edited(plan, memory),

@@ -52,7 +52,14 @@ impl Job {
                 tools_sha256: ToolList::of(tools).sha256.clone(),
                 system_prompt: system_prompt.into(),
             },
-            Event::EpochOpened { conversation, number: 1, cause: EpochCause::Begun, opening, tokens },
+            Event::EpochOpened {
+                conversation,
+                number: 1,
+                cause: EpochCause::Begun,
+                opening,
+                images: Vec::new(),
+                tokens,
+            },
         ]
     }
 

@@ -33,7 +33,7 @@ impl ResultBound {
     /// That of `call`, if it is made next in `conversation`.
     pub fn of(spec: &JobSpec, conversation: &Conversation, call: &ReadCall) -> Self {
         let percent = match call {
-            ReadCall::ReadDocument(_) => DOCUMENT_PERCENT,
+            ReadCall::ReadDocument(_) | ReadCall::ViewPage(_) => DOCUMENT_PERCENT,
             ReadCall::ReadFile(_)
             | ReadCall::ListFiles(_)
             | ReadCall::SearchFiles(_)
@@ -66,7 +66,7 @@ impl ResultBound {
 
 /// Tokens of the budget that are left beside the system prompt and the tools.
 pub fn room(spec: &JobSpec) -> u64 {
-    spec.budget_tokens.saturating_sub(fixed_tokens(spec.instructions.tools_of_job(), &spec.system_prompt))
+    spec.budget_tokens.saturating_sub(fixed_tokens(spec.tools_of_job(), &spec.system_prompt))
 }
 
 /// Tokens of what stands before every opening: the tools' descriptions and the system prompt.

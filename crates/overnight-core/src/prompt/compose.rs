@@ -9,8 +9,7 @@ use crate::{
 
 /// The prompt of the next model call of a conversation.
 pub fn prompt(conversation: &Conversation) -> Prompt {
-    let messages = conversation.epoch.messages().to_vec();
-    Prompt { tools: ToolList::of(conversation.tools).specs.clone(), messages }
+    Prompt::of_history(ToolList::of(conversation.tools).specs.clone(), conversation.epoch.messages().to_vec())
 }
 
 /// The system prompt of a helper's conversation.

@@ -11,7 +11,7 @@ use crate::{
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase},
         todo::TodoStatus,
     },
-    message::{Message, ToolCall},
+    message::{Image, Message, ToolCall, image_tokens},
     tokens::{bounded, estimate, head, last_lines},
 };
 use serde_json::Value;
@@ -51,8 +51,8 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let of_last = estimate(&format!("{line}\n{board}"));
     let own = estimate(&parts[0]) + of_last;
     let for_results = most.saturating_sub(own + LEAST_TOKENS).min(bounds::room(&job.spec) * UNANSWERED_PERCENT / 100);
-    let results = unanswered(job, for_results);
-    let of_results: u64 = results.iter().map(|part| estimate(part)).sum();
+    let (results, images) = unanswered(job, for_results);
+    let of_results = image_tokens(&images) + results.iter().map(|part| estimate(part)).sum::<u64>();
     let taken = own + of_results;
     let left = most.saturating_sub(taken + LEAST_TOKENS);
     let unit = (room / 100).min(left / SHARES);
@@ -90,10 +90,10 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
         parts.push(format!("\n\n## This task so far\n{}", last_lines(&so_far, left.min(unit * SHARES))));
     }
     parts.extend(results);
-    let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + of_last;
+    let tokens = FRAME + image_tokens(&images) + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + of_last;
     parts.extend([format!("\n\n{line}\n"), board]);
     let opening = parts.into_iter().map(Part::from).collect();
-    Event::EpochOpened { conversation: 0, number: job.own.epoch.number + 1, cause, opening, tokens }
+    Event::EpochOpened { conversation: 0, number: job.own.epoch.number + 1, cause, opening, images, tokens }
 }
 
 /// The completed todos of the phase that is worked, with their outcomes.
@@ -107,15 +107,16 @@ fn done_in_phase(job: &Job) -> Vec<String> {
 }
 
 /// Results that the model has not answered to, whole, each in a part of its own; those beyond `tokens` are counted.
-fn unanswered(job: &Job, tokens: u64) -> Vec<String> {
-    let (mut parts, mut left, mut hidden) = (Vec::new(), tokens, 0);
+fn unanswered(job: &Job, tokens: u64) -> (Vec<String>, Vec<Image>) {
+    let (mut parts, mut images, mut left, mut hidden) = (Vec::new(), Vec::new(), tokens, 0);
     for result in job.own.epoch.unanswered() {
         let arguments = bounded(&result.arguments.to_string(), 60, "the journal").replace('\n', " ");
         let head = format!("\n\n### {}({arguments})\n", result.name);
-        match left.checked_sub(estimate(&head) + estimate(&result.text)) {
+        match left.checked_sub(estimate(&head) + estimate(&result.text) + image_tokens(&result.images)) {
             Some(rest) if hidden == 0 => {
                 left = rest;
                 parts.extend([head, result.text.clone()]);
+                images.extend_from_slice(&result.images);
             }
             Some(_) | None => hidden += 1,
         }
@@ -126,7 +127,7 @@ fn unanswered(job: &Job, tokens: u64) -> Vec<String> {
     if !parts.is_empty() {
         parts.insert(0, "\n\n## Results of your last reply, which you have not answered to yet".to_owned());
     }
-    parts
+    (parts, images)
 }
 
 /// What was done since the epoch began, a line for each reply and its first results.

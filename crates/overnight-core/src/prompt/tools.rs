@@ -8,7 +8,8 @@ use crate::{
             arguments::{
                 AddRecords, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, LessonArguments, ListDocuments,
                 ListFiles, ListRecords, NoArguments, ReadDocument, ReadFile, ReasonArgument, SearchFiles,
-                SettleFinding, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
+                SettleFinding, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, ViewPage,
+                WriteFile, schema,
             },
         },
         digest::sha256,
@@ -51,7 +52,7 @@ impl ToolList {
 
     /// That of a job which neither delegates nor has findings.
     pub fn usual() -> Arc<Self> {
-        Self::of(ToolSet::of_job(false, false))
+        Self::of(ToolSet::of_job(&[]))
     }
 }
 
@@ -78,6 +79,7 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::SearchFiles => schema::<SearchFiles>(),
         Tool::ListDocuments => schema::<ListDocuments>(),
         Tool::ReadDocument => schema::<ReadDocument>(),
+        Tool::ViewPage => schema::<ViewPage>(),
         Tool::TodoWrite => schema::<TodoWrite>(),
         Tool::TodoList => schema::<TodoListArguments>(),
         Tool::TodoComplete => schema::<TodoComplete>(),

@@ -47,7 +47,7 @@ pub(super) use one_note::OneNoteReader;
 pub(super) use open_document::OpenDocumentReader;
 pub(super) use pdf::PdfReader;
 pub use pdf::header as pdf_header;
-pub use pdf::{MarkedBox, PagePicture, QuoteOnPage, is_gibberish, page_picture};
+pub use pdf::{FOR_MODELS, FOR_PEOPLE, MarkedBox, PagePicture, QuoteOnPage, is_gibberish, page_picture};
 pub(super) use plain::PlainReader;
 pub(super) use reader::{InPieces, ReadFailure, Reader, Source, note_counts};
 pub use reader::{PageSink, Stopped};

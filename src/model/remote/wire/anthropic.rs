@@ -11,14 +11,14 @@ use super::{
     Decode, Framing, OutgoingRequest, Wire, WireRequest,
     call_parts::{as_object, text},
     error_response::{self, speaks_of_length},
-    fields::{OPENING, RoleMessage, add, say, tool_name},
+    fields::{OPENING, RoleMessage, add, base64, say, tool_name},
     written,
 };
 use crate::model::{
     FailureKind,
     table::{LongCache, Quirks, ToolChoice},
 };
-use overnight_core::message::{Message, Prompt, ToolCall};
+use overnight_core::message::{Image, Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
 
 const NAME: &str = "anthropic";
@@ -54,6 +54,11 @@ impl Wire for Anthropic {
 
     fn about(&self, model: &str) -> Option<String> {
         Some(format!("v1/models/{model}"))
+    }
+
+    /// A token for 750 pixels; a larger image is made smaller. Source: Anthropic's guide to vision.
+    fn image_tokens(&self, width: u32, height: u32) -> u64 {
+        (u64::from(width) * u64::from(height)).div_ceil(750).min(4_784)
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
@@ -176,19 +181,22 @@ fn messages(prompt: &Prompt, quirks: &Quirks) -> Value {
     for message in prompt.messages() {
         match message {
             Message::System { .. } => {}
-            Message::User { text } => {
+            Message::User { text, images } => {
                 let mut block = said(text);
                 if is_opening {
                     mark(block.as_mut(), is_long);
                     is_opening = false;
                 }
-                say(&mut sides, "user", block.into_iter().collect());
+                say(&mut sides, "user", block.into_iter().chain(blocks(prompt, images)).collect());
             }
             Message::Assistant { text, calls, carried } => {
                 open(&mut sides);
                 say(&mut sides, "assistant", reply(text, calls, carried.as_deref()));
             }
-            Message::Tool { call, text, .. } => answer(&mut sides, call, text),
+            Message::Tool { call, text, images, .. } => {
+                let content = said(text).into_iter().chain(blocks(prompt, images)).collect();
+                answer(&mut sides, call, content);
+            }
         }
     }
     open(&mut sides);
@@ -210,11 +218,20 @@ fn said(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
 }
 
+fn blocks(prompt: &Prompt, images: &[Image]) -> impl Iterator<Item = Value> {
+    images.iter().map(|image| {
+        let source = json!({ "type": "base64", "media_type": image.media, "data": base64(prompt, image) });
+        json!({ "type": "image", "source": source })
+    })
+}
+
 /// A tool's result. Results come first in their message.
-fn answer(sides: &mut Vec<RoleMessage>, call: &str, text: &str) {
+fn answer(sides: &mut Vec<RoleMessage>, call: &str, content: Vec<Value>) {
     let mut result = json!({ "type": "tool_result", "tool_use_id": call });
-    if !text.trim().is_empty() {
-        result["content"] = json!(text);
+    match <[Value; 1]>::try_from(content) {
+        Ok([mut text]) => result["content"] = text["text"].take(),
+        Err(content) if content.is_empty() => {}
+        Err(content) => result["content"] = content.into(),
     }
     say(sides, "user", vec![result]);
     if let Some(side) = sides.last_mut() {

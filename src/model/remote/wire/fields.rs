@@ -3,9 +3,10 @@
 
 use super::{call_parts::malformed, split_letters};
 use crate::model::{Failure, FailureKind};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use overnight_core::{
     job::digest::sha256,
-    message::{Message, Prompt},
+    message::{Image, Message, Prompt},
 };
 use serde_json::{Map, Value};
 
@@ -68,6 +69,16 @@ pub(super) fn add(body: &mut Map<String, Value>, extra: &Map<String, Value>) {
     }
 }
 
+/// The bytes of an image as text (RFC 4648, section 4).
+pub(super) fn base64(prompt: &Prompt, image: &Image) -> String {
+    prompt.image_bytes.get(&image.sha256).map(|bytes| BASE64_STANDARD.encode(bytes)).unwrap_or_default()
+}
+
+/// An image as an address that holds it (RFC 2397).
+pub(super) fn data_url(prompt: &Prompt, image: &Image) -> String {
+    format!("data:{};base64,{}", image.media, base64(prompt, image))
+}
+
 /// The parts of one role: neighbours of one role are one message, as the vendors want it.
 #[derive(Debug)]
 pub(super) struct RoleMessage {
@@ -97,7 +108,7 @@ pub(super) fn cache_key(prompt: &Prompt) -> String {
         Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
     });
     let opening = of(|message| match message {
-        Message::User { text } => Some(text),
+        Message::User { text, .. } => Some(text),
         Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
     });
     let group = u32::from_str_radix(&opening[..4], 16).unwrap_or_default() % CACHE_GROUPS;

@@ -11,11 +11,11 @@ use super::{
     Decode, Framing, OutgoingRequest, Wire, WireRequest,
     call_parts::{as_object, text},
     error_response::{self, speaks_of_length},
-    fields::{OPENING, RoleMessage, add, say, tool_name},
+    fields::{OPENING, RoleMessage, add, base64, say, tool_name},
     written,
 };
 use crate::model::{FailureKind, table::ToolChoice};
-use overnight_core::message::{Message, Prompt, ToolCall};
+use overnight_core::message::{Image, Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
@@ -54,6 +54,11 @@ impl Wire for Gemini {
 
     fn about(&self, model: &str) -> Option<String> {
         Some(format!("models/{}", escaped(model)))
+    }
+
+    /// As many as an image has at most at the usual resolution. Source: Google's guide to media resolution.
+    fn image_tokens(&self, _width: u32, _height: u32) -> u64 {
+        1_120
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
@@ -192,7 +197,9 @@ fn contents(prompt: &Prompt) -> Value {
     for message in prompt.messages() {
         match message {
             Message::System { .. } => {}
-            Message::User { text } => say(&mut sides, "user", said(text).into_iter().collect()),
+            Message::User { text, images } => {
+                say(&mut sides, "user", said(text).into_iter().chain(inline(prompt, images)).collect());
+            }
             Message::Assistant { text, calls, carried } => {
                 open(&mut sides);
                 let parts = came(carried.as_deref(), calls).unwrap_or_else(|| rebuilt(text, calls));
@@ -201,19 +208,28 @@ fn contents(prompt: &Prompt) -> Value {
                 theirs.extend(calls.iter().map(|call| call.id.as_str()).zip(names));
                 say(&mut sides, "model", parts);
             }
-            Message::Tool { call, name, text } => {
+            Message::Tool { call, name, text, images } => {
                 let mut response = json!({ "name": tool_name(name), "response": { "result": text } });
                 for (field, theirs) in ["name", "id"].into_iter().zip(theirs.get(call.as_str()).into_iter().flatten()) {
                     if !theirs.is_empty() {
                         response[field] = json!(theirs);
                     }
                 }
-                say(&mut sides, "user", vec![json!({ "functionResponse": response })]);
+                let response = json!({ "functionResponse": response });
+                say(&mut sides, "user", [response].into_iter().chain(inline(prompt, images)).collect());
+                if let Some(side) = sides.last_mut() {
+                    // Stable: as many responses as calls come first.
+                    side.parts.sort_by_key(|part| part.get("functionResponse").is_none());
+                }
             }
         }
     }
     open(&mut sides);
     sides.into_iter().map(|side| json!({ "role": side.role, "parts": side.parts })).collect()
+}
+
+fn inline(prompt: &Prompt, images: &[Image]) -> impl Iterator<Item = Value> {
+    images.iter().map(|image| json!({ "inlineData": { "mimeType": image.media, "data": base64(prompt, image) } }))
 }
 
 /// The first content must be a user's.

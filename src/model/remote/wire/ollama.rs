@@ -5,11 +5,11 @@ use super::{
     Decode, Framing, OutgoingRequest, RawCall, RawReply, Wire, WireRequest,
     call_parts::{self, CallPart, CallParts, text},
     error_response,
-    fields::{DONE, broken},
+    fields::{DONE, base64, broken},
     openai, split_letters, written,
 };
 use crate::model::{Failure, FailureKind};
-use overnight_core::message::{Message, Stop, Usage};
+use overnight_core::message::{Message, Prompt, Stop, Usage};
 use serde_json::{Map, Value, json};
 
 /// The format's name in `ollama:`, and in [`overnight_core::message::Reply::carried`].
@@ -65,7 +65,7 @@ fn body(request: &WireRequest<'_>) -> Value {
     }
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
-    body.insert("messages".to_owned(), prompt.messages().map(message).collect());
+    body.insert("messages".to_owned(), prompt.messages().map(|said| message(prompt, said)).collect());
     if !prompt.tools.is_empty() {
         body.insert("tools".to_owned(), prompt.tools.iter().map(|tool| json!(openai::ToolJson::of(tool))).collect());
     }
@@ -82,12 +82,19 @@ fn body(request: &WireRequest<'_>) -> Value {
     Value::Object(body)
 }
 
-fn message(message: &Message) -> Value {
+fn message(prompt: &Prompt, message: &Message) -> Value {
+    let with_images = |mut said: Value| {
+        let images = message.images();
+        if !images.is_empty() {
+            said["images"] = images.iter().map(|image| base64(prompt, image)).collect();
+        }
+        said
+    };
     match message {
         Message::System { text } => json!({ "role": "system", "content": text }),
-        Message::User { text } => json!({ "role": "user", "content": text }),
-        Message::Tool { call, name, text } => {
-            json!({ "role": "tool", "tool_call_id": call, "tool_name": name, "content": text })
+        Message::User { text, .. } => with_images(json!({ "role": "user", "content": text })),
+        Message::Tool { call, name, text, .. } => {
+            with_images(json!({ "role": "tool", "tool_call_id": call, "tool_name": name, "content": text }))
         }
         Message::Assistant { text, calls, carried } => {
             let mut said = Map::new();

@@ -3,15 +3,25 @@
 
 mod decode;
 
-use super::{Decode, Framing, OutgoingRequest, Wire, WireRequest, error_response, fields::cache_key, written};
-use crate::model::{FailureKind, table::ToolChoice};
-use overnight_core::message::{Message, ToolCall, ToolSpec};
+use super::{
+    Decode, Framing, OutgoingRequest, Wire, WireRequest, error_response,
+    fields::{cache_key, data_url},
+    squares, written,
+};
+use crate::model::{
+    FailureKind,
+    table::{TakesImages, ToolChoice},
+};
+use overnight_core::message::{Image, Message, Prompt, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// The format's name in `openai:`, and in [`overnight_core::message::Reply::carried`].
 const NAME: &str = "openai";
+
+/// Stands before images that the results above it can't hold.
+const BEHIND: &str = "(the images of the results above, in their order)";
 
 #[derive(Clone, Copy, Debug)]
 pub struct OpenAi;
@@ -43,6 +53,12 @@ impl Wire for OpenAi {
 
     fn about(&self, _model: &str) -> Option<String> {
         Some("models".to_owned())
+    }
+
+    /// Six for five squares of 32 pixels, of which it counts so many at the detail that is asked for. Source: OpenAI's guide
+    /// to images.
+    fn image_tokens(&self, width: u32, height: u32) -> u64 {
+        squares(width, height, 32).min(2_500) * 6 / 5
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
@@ -105,7 +121,7 @@ impl Serialize for ChatBody<'_> {
         let settings = self.settings();
         let mut body = serializer.serialize_map(None)?;
         if !settings.contains_key("messages") {
-            body.serialize_entry("messages", &prompt.messages().map(MessageJson::of).collect::<Vec<_>>())?;
+            body.serialize_entry("messages", &messages(prompt, self.0.quirks.images))?;
         }
         if !prompt.tools.is_empty() && !settings.contains_key("tools") {
             body.serialize_entry("tools", &prompt.tools.iter().map(ToolJson::of).collect::<Vec<_>>())?;
@@ -137,11 +153,11 @@ enum MessageJson<'a> {
         content: &'a str,
     },
     User {
-        content: &'a str,
+        content: ContentJson<'a>,
     },
     Tool {
         tool_call_id: Cow<'a, str>,
-        content: &'a str,
+        content: ContentJson<'a>,
     },
     Assistant {
         content: Option<&'a str>,
@@ -152,12 +168,55 @@ enum MessageJson<'a> {
     },
 }
 
+/// A text, or a text with images.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ContentJson<'a> {
+    Text(&'a str),
+    Parts(Vec<Value>),
+}
+
+impl<'a> ContentJson<'a> {
+    fn of(prompt: &Prompt, text: &'a str, images: &[Image]) -> Self {
+        if images.is_empty() {
+            return Self::Text(text);
+        }
+        let image = |image| json!({ "type": "image_url", "image_url": { "url": data_url(prompt, image) } });
+        let said = json!({ "type": "text", "text": text });
+        Self::Parts([said].into_iter().chain(images.iter().map(image)).collect())
+    }
+}
+
+/// The history. Images of results stand in them, or in a message of their own behind the results of one reply.
+fn messages(prompt: &Prompt, takes: TakesImages) -> Vec<MessageJson<'_>> {
+    let (mut messages, mut behind) = (Vec::new(), Vec::new());
+    let flush = |messages: &mut Vec<_>, behind: &mut Vec<Image>| {
+        if !behind.is_empty() {
+            messages.push(MessageJson::User { content: ContentJson::of(prompt, BEHIND, behind) });
+            behind.clear();
+        }
+    };
+    for message in prompt.messages() {
+        let is_behind = takes == TakesImages::BehindResults && matches!(message, Message::Tool { .. });
+        if is_behind {
+            behind.extend_from_slice(message.images());
+        } else {
+            flush(&mut messages, &mut behind);
+        }
+        messages.push(MessageJson::of(prompt, message, if is_behind { &[] } else { message.images() }));
+    }
+    flush(&mut messages, &mut behind);
+    messages
+}
+
 impl<'a> MessageJson<'a> {
-    fn of(message: &'a Message) -> Self {
+    fn of(prompt: &Prompt, message: &'a Message, images: &[Image]) -> Self {
         match message {
             Message::System { text } => Self::System { content: text },
-            Message::User { text } => Self::User { content: text },
-            Message::Tool { call, name: _, text } => Self::Tool { tool_call_id: call_id(call), content: text },
+            Message::User { text, .. } => Self::User { content: ContentJson::of(prompt, text, images) },
+            Message::Tool { call, text, .. } => {
+                Self::Tool { tool_call_id: call_id(call), content: ContentJson::of(prompt, text, images) }
+            }
             Message::Assistant { text, calls, carried } => {
                 let mut more = Map::new();
                 carry(&mut more, carried.as_deref(), NAME);

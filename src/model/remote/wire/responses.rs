@@ -10,12 +10,12 @@ use super::{
     Decode, Framing, OutgoingRequest, Wire, WireRequest,
     call_parts::{as_object, text},
     error_response,
-    fields::{add, cache_key, tool_name},
+    fields::{add, cache_key, data_url, tool_name},
     openai::OpenAi,
     written,
 };
 use crate::model::{FailureKind, table::ToolChoice};
-use overnight_core::message::{Message, ToolCall};
+use overnight_core::message::{Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
 
 /// The name in [`overnight_core::message::Reply::carried`].
@@ -50,6 +50,10 @@ impl Wire for Responses {
 
     fn about(&self, model: &str) -> Option<String> {
         OpenAi.about(model)
+    }
+
+    fn image_tokens(&self, width: u32, height: u32) -> u64 {
+        OpenAi.image_tokens(width, height)
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
@@ -103,13 +107,25 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
     if quirks.streams {
         put("stream", json!(true));
     }
-    put("input", prompt.messages().flat_map(|message| items(message, quirks.cache_marks == Some(true))).collect());
+    put(
+        "input",
+        prompt.messages().flat_map(|message| items(prompt, message, quirks.cache_marks == Some(true))).collect(),
+    );
     add(&mut body, &quirks.extra);
     body
 }
 
 /// A message as the items that stand for it. The end of what all requests have in common is marked where that is wanted.
-fn items(message: &Message, marks: bool) -> Vec<Value> {
+fn items(prompt: &Prompt, message: &Message, marks: bool) -> Vec<Value> {
+    let content = |text: &str| {
+        let images = message.images();
+        if images.is_empty() {
+            return json!(text);
+        }
+        let image = |image| json!({ "type": "input_image", "image_url": data_url(prompt, image), "detail": "high" });
+        let said = json!({ "type": "input_text", "text": text });
+        [said].into_iter().chain(images.iter().map(image)).collect()
+    };
     match message {
         Message::System { text } => {
             let mut said = json!({ "type": "input_text", "text": text });
@@ -118,9 +134,9 @@ fn items(message: &Message, marks: bool) -> Vec<Value> {
             }
             vec![json!({ "role": "developer", "content": [said] })]
         }
-        Message::User { text } => vec![json!({ "role": "user", "content": text })],
+        Message::User { text, .. } => vec![json!({ "role": "user", "content": content(text) })],
         Message::Tool { call, text, .. } => {
-            vec![json!({ "type": "function_call_output", "call_id": call, "output": text })]
+            vec![json!({ "type": "function_call_output", "call_id": call, "output": content(text) })]
         }
         Message::Assistant { text, calls, carried } => reply(text, calls, carried.as_deref()),
     }

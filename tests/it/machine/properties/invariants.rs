@@ -254,7 +254,7 @@ impl Ledger {
     /// a board is shown in full only where it has changed.
     fn epochs(&mut self, before: &Job, event: &Event) {
         match event {
-            Event::EpochOpened { conversation: 0, number, cause, opening, tokens } => {
+            Event::EpochOpened { conversation: 0, number, cause, opening, tokens, .. } => {
                 self.epochs += 1;
                 assert_eq!(*number, self.epochs, "epochs are counted without a gap");
                 assert_eq!(*cause == EpochCause::Begun, self.epochs == 1);
@@ -345,7 +345,7 @@ pub(crate) fn has_room(job: &Job, of: &Conversation) {
     }
     let said = |message: &Message| match message {
         Message::System { .. } => 0,
-        Message::User { text } | Message::Tool { text, .. } | Message::Assistant { text, .. } => estimate(text),
+        Message::User { text, .. } | Message::Tool { text, .. } | Message::Assistant { text, .. } => estimate(text),
     };
     let said: u64 = history.messages().iter().map(|message| said(message)).sum();
     assert!(said <= history.tokens(), "{said} tokens are said, {} counted", history.tokens());

@@ -1,11 +1,11 @@
 //! Anthropic Messages: https://docs.anthropic.com/en/api/messages
 
 use super::{
-    check::{Checked, is_name, list, names, object, one_of, only, string, tool, version},
+    check::{Checked, image, is_name, list, names, object, one_of, only, string, tool, version},
     format::{Asked, Events, Refusal, Said, pieces},
     http::Asking,
 };
-use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
+use overnight_core::message::{Image, Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -70,6 +70,16 @@ fn text_block(fields: &Map<String, Value>, place: &str) -> Checked<String> {
         return Err(format!("{place}.type: Input should be 'text'"));
     }
     filled(string(fields.get("text").unwrap_or(&Value::Null), &format!("{place}.text"))?, place)
+}
+
+fn image_block(block: &Value, place: &str) -> Checked<Image> {
+    only(object(block, place)?, &["type", "source", "cache_control"], place)?;
+    let source = &block["source"];
+    only(object(source, place)?, &["type", "media_type", "data"], place)?;
+    if source["type"] != "base64" {
+        return Err(format!("{place}.source.type: Input should be 'base64'"));
+    }
+    image(&source["media_type"], string(&source["data"], place)?, place)
 }
 
 pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
@@ -262,7 +272,7 @@ fn read_user(content: &Value, reading: &mut Reading, open: &mut Vec<(String, Str
         if !open.is_empty() {
             return missing(open);
         }
-        return reading.texts(content, place, |text| Message::User { text });
+        return reading.texts(content, place, Message::user);
     };
     for (number, block) in blocks.iter().enumerate() {
         let place = format!("{place}.content.{number}");
@@ -277,22 +287,28 @@ fn read_user(content: &Value, reading: &mut Reading, open: &mut Vec<(String, Str
                 ));
             };
             let (call, name) = open.remove(found);
-            let text = match block.get("content") {
-                None => String::new(),
-                Some(Value::String(text)) => text.clone(),
+            let (mut text, mut images) = (String::new(), Vec::new());
+            match block.get("content") {
+                None => {}
+                Some(Value::String(said)) => text.clone_from(said),
                 Some(blocks) => {
-                    let mut all = String::new();
                     for (number, block) in list(blocks, &place)?.iter().enumerate() {
                         let place = format!("{place}.content.{number}");
-                        all.push_str(&text_block(object(block, &place)?, &place)?);
+                        if block["type"] == "image" {
+                            images.push(image_block(block, &place)?);
+                        } else {
+                            text.push_str(&text_block(object(block, &place)?, &place)?);
+                        }
                     }
-                    all
                 }
-            };
-            reading.messages.push(Message::Tool { call, name, text });
+            }
+            reading.messages.push(Message::Tool { call, name, text, images });
+        } else if open.is_empty() && block["type"] == "image" {
+            let images = vec![image_block(block, &place)?];
+            reading.messages.push(Message::User { text: String::new(), images });
         } else if open.is_empty() {
             let text = text_block(fields, &place)?;
-            reading.messages.push(Message::User { text });
+            reading.messages.push(Message::user(text));
         } else {
             // Results come first.
             return missing(open);

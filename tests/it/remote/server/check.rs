@@ -1,6 +1,10 @@
 //! What the readers of requests share: each says in a vendor's words what it doesn't take.
 
-use overnight_core::message::ToolSpec;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use overnight_core::{
+    job::digest::sha256,
+    message::{Image, ToolSpec},
+};
 use serde_json::{Map, Value};
 
 /// What was read, or the words of the refusal.
@@ -73,6 +77,23 @@ pub(super) fn texts(content: &Value, place: &str) -> Checked<Vec<String>> {
         found.push(string(&block["text"], &format!("{place}.{number}.text"))?.to_owned());
     }
     Ok(found)
+}
+
+/// A PNG, as Base64.
+pub(super) fn image(media: &Value, data: &str, place: &str) -> Checked<Image> {
+    let refused = || format!("{place}: Could not process image");
+    let bytes = BASE64_STANDARD.decode(data).map_err(|_| refused())?;
+    let number = |at: usize| bytes.get(at..at + 4).map(|four| u32::from_be_bytes(four.try_into().unwrap()));
+    let is_png = media == "image/png" && bytes.starts_with(b"\x89PNG\r\n\x1a\n");
+    let (Some(width), Some(height), true) = (number(16), number(20), is_png) else { return Err(refused()) };
+    Ok(Image { sha256: sha256(&bytes), media: "image/png".to_owned(), width, height, tokens: 0 })
+}
+
+/// An image as the address that holds it.
+pub(super) fn image_url(url: &Value, place: &str) -> Checked<Image> {
+    let parts = url.as_str().and_then(|url| url.strip_prefix("data:")?.split_once(";base64,"));
+    let (media, data) = parts.ok_or_else(|| format!("{place}: Failed to download image"))?;
+    image(&media.into(), data, place)
 }
 
 /// A number of a model's name, such as 5.6 of `gpt-5.6-sol` for the make `gpt-`, or 5.5 of `claude-opus-5-5` for `opus-`.

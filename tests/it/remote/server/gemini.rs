@@ -1,7 +1,7 @@
 //! Gemini generateContent: https://ai.google.dev/api/generate-content
 
 use super::{
-    check::{Checked, list, names, object, one_of, string, tool, unknown, version},
+    check::{Checked, image, list, names, object, one_of, string, tool, unknown, version},
     format::{Asked, Events, Refusal, Said, pieces},
     http::Asking,
 };
@@ -168,9 +168,15 @@ fn read_contents(contents: &Value, read: &mut Vec<Message>, wants_signatures: bo
 fn read_user(parts: &[Value], read: &mut Vec<Message>, open: &mut Vec<ToolCall>, place: &str) -> Checked<()> {
     for part in parts {
         let fields = object(part, place)?;
-        known(fields, &["text", "functionResponse"], &format!(" at '{place}.parts'"))?;
+        known(fields, &["text", "functionResponse", "inlineData"], &format!(" at '{place}.parts'"))?;
+        if let Some(inline) = fields.get("inlineData") {
+            known(object(inline, place)?, &["mimeType", "data"], " at 'inline_data'")?;
+            let images = vec![image(&inline["mimeType"], string(&inline["data"], place)?, place)?];
+            read.push(Message::User { text: String::new(), images });
+            continue;
+        }
         match fields.get("functionResponse") {
-            None => read.push(Message::User { text: part_text(part, place)? }),
+            None => read.push(Message::user(part_text(part, place)?)),
             Some(response) => {
                 known(
                     object(response, place)?,
@@ -192,7 +198,7 @@ fn read_user(parts: &[Value], read: &mut Vec<Message>, open: &mut Vec<ToolCall>,
                     Some(Value::String(text)) if answer.len() == 1 => text.clone(),
                     _ => response["response"].to_string(),
                 };
-                read.push(Message::Tool { call: call.id, name: call.name, text });
+                read.push(Message::Tool { call: call.id, name: call.name, text, images: Vec::new() });
             }
         }
     }

@@ -19,7 +19,7 @@ impl Histories {
     /// Why a request of this body, read as `prompt`, is refused.
     pub(super) fn check(&mut self, body: &Value, prompt: &Prompt) -> Option<String> {
         let opening = prompt.messages().find_map(|message| match message {
-            Message::User { text } => Some(text),
+            Message::User { text, .. } => Some(text),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         })?;
         if !opening.starts_with(OPENING) {
@@ -28,7 +28,7 @@ impl Histories {
         let follows = prompt
             .messages()
             .zip(prompt.messages().skip(1))
-            .any(|pair| matches!(pair, (Message::Tool { .. }, Message::User { .. })));
+            .any(|pair| matches!(pair, (Message::Tool { .. }, Message::User { images, .. }) if images.is_empty()));
         if follows {
             return Some("Unexpected role 'user' after role 'tool'".to_owned());
         }

@@ -2,7 +2,7 @@
 //! choice, it overlooks; here that is refused, because whoever sent it meant something.
 
 use super::{
-    check::{Checked, list, names, object, only, string, tool},
+    check::{Checked, image, list, names, object, only, string, tool},
     format::{Asked, Events, Said, pieces},
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec};
@@ -51,9 +51,11 @@ fn read_messages(messages: &Value) -> Checked<Vec<Message>> {
             None => String::new(),
             Some(content) => string(content, &format!("{place}.content"))?.to_owned(),
         };
+        let image = |data: &Value| image(&"image/png".into(), string(data, &place)?, &place);
+        let images = message["images"].as_array().into_iter().flatten().map(image).collect::<Checked<Vec<_>>>()?;
         match message["role"].as_str().unwrap_or_default() {
             "system" => read.push(Message::System { text }),
-            "user" => read.push(Message::User { text }),
+            "user" => read.push(Message::User { text, images }),
             "assistant" => {
                 let calls = read_calls(message, number, &place)?;
                 open.clone_from(&calls);
@@ -70,7 +72,7 @@ fn read_messages(messages: &Value) -> Checked<Vec<Message>> {
                         call.name
                     ));
                 }
-                read.push(Message::Tool { call: call.id, name: call.name, text });
+                read.push(Message::Tool { call: call.id, name: call.name, text, images });
             }
             other => return Err(format!("invalid role: '{other}'")),
         }

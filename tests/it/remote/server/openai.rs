@@ -2,12 +2,14 @@
 
 use super::{
     cache::is_marking,
-    check::{Checked, is_name, list, names, object, one_of, string, texts, tool, unknown, version},
+    check::{Checked, image_url, is_name, list, names, object, one_of, string, texts, tool, unknown, version},
     format::{Asked, Events, Refusal, Said, pieces},
 };
-use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
+use overnight_core::message::{Image, Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Value, json};
 
+/// Models whose vendor takes images in users' messages only.
+const OF_OPENAI: [&str; 2] = ["gpt-", "o1"];
 const FIELDS: &str = "messages model stream stream_options tools tool_choice parallel_tool_calls max_tokens max_completion_tokens \
     temperature top_p n stop seed user response_format logit_bias reasoning_effort prompt_cache_key \
     prompt_cache_options prompt_cache_retention safety_identifier thinking metadata store service_tier \
@@ -69,7 +71,7 @@ pub(super) fn read(body: &Value) -> Checked<Asked> {
     if model.contains("stral") && messages.windows(2).any(follows) {
         return Err("Unexpected role 'user' after role 'tool'".to_owned());
     }
-    let prompt = Prompt::new(tools.into(), read_messages(messages)?);
+    let prompt = Prompt::new(tools.into(), read_messages(messages, model)?);
     let wants_usage = body["stream_options"]["include_usage"] == true;
     Ok(Asked { wants_usage, thinks, is_flex, ..Asked::new(prompt, model, streams) })
 }
@@ -139,7 +141,7 @@ fn read_tools(body: &Value) -> Checked<Vec<ToolSpec>> {
     tools.iter().enumerate().map(read).collect()
 }
 
-fn read_messages(messages: &[Value]) -> Checked<Vec<Message>> {
+fn read_messages(messages: &[Value], model: &str) -> Checked<Vec<Message>> {
     if messages.is_empty() {
         return Err("[] is too short - 'messages'".to_owned());
     }
@@ -155,7 +157,10 @@ fn read_messages(messages: &[Value]) -> Checked<Vec<Message>> {
         let content = || texts(&message["content"], &format!("{place}.content")).map(|texts| texts.concat());
         match role {
             "system" | "developer" => read.push(Message::System { text: content()? }),
-            "user" => read.push(Message::User { text: content()? }),
+            "user" => {
+                let (text, images) = parts(&message["content"], &format!("{place}.content"))?;
+                read.push(Message::User { text, images });
+            }
             "assistant" => {
                 let calls = read_calls(message, &place)?;
                 open = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
@@ -171,12 +176,37 @@ fn read_messages(messages: &[Value]) -> Checked<Vec<Message>> {
                     );
                 };
                 let (call, name) = open.remove(found);
-                read.push(Message::Tool { call, name, text: content()? });
+                // llama.cpp, vLLM and Mistral take images here, too; OpenAI doesn't.
+                let (text, images) = parts(&message["content"], &format!("{place}.content"))?;
+                if OF_OPENAI.iter().any(|make| model.starts_with(make)) && !images.is_empty() {
+                    return Err(format!(
+                        "Invalid content type. image_url is only allowed in messages with role 'user': {place}"
+                    ));
+                }
+                read.push(Message::Tool { call, name, text, images });
             }
             other => return Err(format!("Invalid value: '{other}' for '{place}.role'")),
         }
     }
     if open.is_empty() { Ok(read) } else { Err(unanswered(&open)) }
+}
+
+/// The text and the images of a content.
+fn parts(content: &Value, place: &str) -> Checked<(String, Vec<Image>)> {
+    let (mut text, mut images) = (String::new(), Vec::new());
+    for (number, part) in content.as_array().into_iter().flatten().enumerate() {
+        let place = format!("{place}.{number}");
+        if part["type"] == "image_url" {
+            images.push(image_url(&part["image_url"]["url"], &place)?);
+        } else {
+            text.push_str(&texts(&json!([part]), &place)?.concat());
+        }
+    }
+    if content.is_array() && !images.is_empty() {
+        Ok((text, images))
+    } else {
+        Ok((texts(content, place)?.concat(), images))
+    }
 }
 
 fn unanswered(open: &[(String, String)]) -> String {

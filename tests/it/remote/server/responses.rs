@@ -2,11 +2,11 @@
 
 use super::{
     cache::is_marking,
-    check::{Checked, is_name, list, names, object, one_of, string, tool, unknown},
+    check::{Checked, image_url, is_name, list, names, object, one_of, string, tool, unknown},
     format::{Asked, Events, Said, pieces},
     openai,
 };
-use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec};
+use overnight_core::message::{Image, Message, Prompt, Stop, ToolCall, ToolSpec};
 use serde_json::{Map, Value, json};
 
 const FIELDS: &str = "model input instructions store stream stream_options include reasoning max_output_tokens max_tool_calls \
@@ -51,7 +51,7 @@ pub(super) fn read(body: &Value) -> Checked<Asked> {
         messages.push(Message::System { text: string(text, "instructions")?.to_owned() });
     }
     match &body["input"] {
-        Value::String(text) => messages.push(Message::User { text: text.clone() }),
+        Value::String(text) => messages.push(Message::user(text.clone())),
         items => Input { model, is_stored: body["store"] != false, seals, open: Vec::new(), marks: 0 }
             .read(list(items, "input")?, &mut messages)?,
     }
@@ -146,12 +146,17 @@ impl Input<'_> {
                         "Invalid type for '{place}': a reply comes back as a message of 'output_text' parts."
                     ));
                 }
-                let text = self.text(&item["content"], &format!("{place}.content"), role == "assistant")?;
+                let content = format!("{place}.content");
+                let (text, images) = if role == "user" {
+                    self.with_images(&item["content"], &content)?
+                } else {
+                    (self.text(&item["content"], &content, role == "assistant")?, Vec::new())
+                };
                 match role {
                     "system" | "developer" => read.push(Message::System { text }),
                     "user" => {
                         self.answered()?;
-                        read.push(Message::User { text });
+                        read.push(Message::User { text, images });
                     }
                     "assistant" => reply(read).0.push_str(&text),
                     other => return Err(format!("Invalid value: '{other}' for '{place}.role'.")),
@@ -190,12 +195,25 @@ impl Input<'_> {
                     return Err(format!("No tool call found for function call output with call_id {id}."));
                 };
                 let (call, name) = self.open.remove(found);
-                let text = self.text(&item["output"], &format!("{place}.output"), false)?;
-                read.push(Message::Tool { call, name, text });
+                let (text, images) = self.with_images(&item["output"], &format!("{place}.output"))?;
+                read.push(Message::Tool { call, name, text, images });
             }
             other => return Err(format!("Invalid value: '{other}' for '{place}.type'.")),
         }
         Ok(())
+    }
+
+    /// The text, and the images among the parts.
+    fn with_images(&mut self, content: &Value, place: &str) -> Checked<(String, Vec<Image>)> {
+        let (images, texts): (Vec<Value>, Vec<Value>) =
+            content.as_array().into_iter().flatten().cloned().partition(|part| part["type"] == "input_image");
+        let read = |part: &Value| {
+            known(object(part, place)?, &["type", "image_url", "detail"], &format!("{place}."))?;
+            image_url(&part["image_url"], place)
+        };
+        let images: Vec<Image> = images.iter().map(read).collect::<Checked<_>>()?;
+        let texts = if content.is_array() { texts.into() } else { content.clone() };
+        Ok((self.text(&texts, place, false)?, images))
     }
 
     /// The text of a string or of parts, with their breakpoints counted.

@@ -234,6 +234,13 @@ pub struct ReadDocument {
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct ViewPage {
+    pub name: String,
+    pub page: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TodoWrite {
     pub(crate) todos: Vec<TodoItem>,
 }

@@ -19,6 +19,7 @@ pub enum Tool {
     SearchFiles,
     ListDocuments,
     ReadDocument,
+    ViewPage,
     TodoWrite,
     TodoList,
     TodoComplete,
@@ -47,7 +48,7 @@ pub enum Family {
 }
 
 /// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 26] = [
+const TOOLS: [(Tool, &str, Family); 27] = [
     (Tool::ReadFile, "read_file", Family::Reading),
     (Tool::WriteFile, "write_file", Family::Writing),
     (Tool::AppendFile, "append_file", Family::Writing),
@@ -60,6 +61,7 @@ const TOOLS: [(Tool, &str, Family); 26] = [
     (Tool::SearchFiles, "search_files", Family::Reading),
     (Tool::ListDocuments, "list_documents", Family::Reading),
     (Tool::ReadDocument, "read_document", Family::Reading),
+    (Tool::ViewPage, "view_page", Family::Reading),
     (Tool::TodoWrite, "todo_write", Family::Control),
     (Tool::TodoList, "todo_list", Family::Control),
     (Tool::TodoComplete, "todo_complete", Family::Control),
@@ -75,6 +77,9 @@ const TOOLS: [(Tool, &str, Family); 26] = [
     (Tool::Report, "report", Family::Control),
     (Tool::Verdict, "verdict", Family::Control),
 ];
+
+/// Those that are there only where something makes use of them.
+const SOMETIMES: [Tool; 5] = [Tool::ViewPage, Tool::Delegate, Tool::SettleFinding, Tool::Report, Tool::Verdict];
 
 impl Tool {
     /// Every tool, in the order in which the model sees them.
@@ -114,16 +119,9 @@ impl ToolSet {
         Tool::all().filter(move |tool| self.contains(*tool))
     }
 
-    /// Those of the job's own conversation: the last four are there only where something makes use of them.
-    pub fn of_job(delegates: bool, has_findings: bool) -> Self {
-        Tool::all()
-            .filter(|tool| match tool {
-                Tool::Delegate => delegates,
-                Tool::SettleFinding => has_findings,
-                Tool::Report | Tool::Verdict => false,
-                _ => true,
-            })
-            .collect()
+    /// Those of the job's own conversation: what every job has, and `more`.
+    pub fn of_job(more: &[Tool]) -> Self {
+        Tool::all().filter(|tool| !SOMETIMES.contains(tool) || more.contains(tool)).collect()
     }
 }
 

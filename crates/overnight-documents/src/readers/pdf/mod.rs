@@ -44,7 +44,7 @@ mod to_unicode;
 mod words;
 mod write;
 
-pub use picture::{MarkedBox, PagePicture, QuoteOnPage, page_picture};
+pub use picture::{FOR_MODELS, FOR_PEOPLE, MarkedBox, PagePicture, QuoteOnPage, page_picture};
 pub use plausible::is_gibberish;
 pub(crate) use read::PdfReader;
 pub use read::header;

@@ -13,9 +13,11 @@ use crate::quotes::QuoteIndex;
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// As sharp as a page is painted ...
-const DPI: f32 = 108.0;
-/// ... where it has no more pixels then.
+/// As sharp as a page is painted at most, in dots per inch: for a person who reads, and for a model.
+pub const FOR_PEOPLE: u16 = 108;
+/// See [`FOR_PEOPLE`].
+pub const FOR_MODELS: u16 = 150;
+/// A page has no more pixels than that, however sharp.
 const MOST_PIXELS: f32 = 4_000_000.0;
 /// A box is larger than its words by this part of their height.
 const MARGIN: f32 = 0.08;
@@ -62,12 +64,12 @@ pub struct PagePicture {
 }
 
 /// Paints page `page` of the PDF in `bytes`, as a PNG, and says where `quotes` stand on it. They are marked in the image itself
-/// where `is_marked`. There is no limit on time and memory here: see the crate's description.
+/// where `is_marked`. It has at most `dpi` dots per inch. There is no limit on time and memory here: see the crate's description.
 pub fn page_picture(
     bytes: &[u8],
     page: u64,
     quotes: &[QuoteOnPage],
-    is_marked: bool,
+    (is_marked, dpi): (bool, u16),
 ) -> Result<(PagePicture, Vec<u8>), Refusal> {
     let bytes = without_prefix(bytes);
     let loaded = load(bytes)?;
@@ -78,7 +80,7 @@ pub fn page_picture(
     let readable = loaded.repaired.as_deref().unwrap_or(bytes);
     let painted = guarded(|| {
         let parser = PdfParser::from_bytes(readable).map_err(|error| refusal(&error, readable))?;
-        let options = RasterOptions { dpi: paper.dpi(), ..RasterOptions::default() };
+        let options = RasterOptions { dpi: paper.dpi(dpi), ..RasterOptions::default() };
         parser.render_page(number, &options).map_err(|_| damaged("the page can't be painted"))
     });
     let mut painted = painted.unwrap_or_else(|| Err(damaged("the page can't be painted")))?;
@@ -126,9 +128,9 @@ struct Paper {
 }
 
 impl Paper {
-    fn dpi(&self) -> f32 {
+    fn dpi(&self, most: u16) -> f32 {
         let points = (self.seen.width() * self.seen.height()).max(1.0);
-        DPI.min(72.0 * (MOST_PIXELS / points).sqrt())
+        f32::from(most).min(72.0 * (MOST_PIXELS / points).sqrt())
     }
 
     /// Where the text from byte to byte stands, a box for each line of it.
@@ -256,21 +258,24 @@ mod tests {
     fn a_quote_is_found_on_the_image_line_by_line() {
         let pdf = pages(&[TEXT, ""]);
         let quote = QuoteOnPage { mark: 7, at: 6, text: "beta gamma\ndelta".to_owned() };
-        let (picture, png) = page_picture(&pdf, 1, std::slice::from_ref(&quote), false).unwrap();
+        let (picture, png) = page_picture(&pdf, 1, std::slice::from_ref(&quote), (false, FOR_PEOPLE)).unwrap();
         assert_eq!((picture.width, picture.height), (900, 1200));
         assert_eq!(points(&picture.boxes), [[135, 92, 62, 12], [99, 104, 32, 12]]);
         assert!(picture.boxes.iter().all(|marked| marked.mark == 7));
         assert!(png.starts_with(b"\x89PNG"));
         // The text of another reader: the words are looked for.
         let moved = QuoteOnPage { at: 900, ..quote.clone() };
-        assert_eq!(page_picture(&pdf, 1, &[moved], false).unwrap().0.boxes, picture.boxes);
-        let (marked, other) = page_picture(&pdf, 1, std::slice::from_ref(&quote), true).unwrap();
+        assert_eq!(page_picture(&pdf, 1, &[moved], (false, FOR_PEOPLE)).unwrap().0.boxes, picture.boxes);
+        let (marked, other) = page_picture(&pdf, 1, std::slice::from_ref(&quote), (true, FOR_PEOPLE)).unwrap();
         assert!(marked == picture && other != png, "the places are marked in the image");
         let strange = QuoteOnPage { mark: 1, at: 0, text: "epsilon".to_owned() };
-        let (picture, _) = page_picture(&pdf, 1, &[strange], false).unwrap();
+        let (picture, _) = page_picture(&pdf, 1, &[strange], (false, FOR_PEOPLE)).unwrap();
         let told = "a quote could not be marked in the image: look for it in the text";
         assert!(picture.boxes.is_empty() && picture.told.iter().any(|line| line == told), "{:?}", picture.told);
-        assert!(page_picture(&pdf, 3, &[], false).is_err() && page_picture(b"%PDF-1.7", 1, &[], false).is_err());
+        assert!(
+            page_picture(&pdf, 3, &[], (false, FOR_PEOPLE)).is_err()
+                && page_picture(b"%PDF-1.7", 1, &[], (false, FOR_PEOPLE)).is_err()
+        );
     }
 
     #[test]

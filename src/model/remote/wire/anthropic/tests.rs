@@ -18,7 +18,7 @@ fn system(text: &str) -> Message {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text.to_owned())
 }
 
 fn assistant(text: &str, calls: &[(&str, &str, Value)], carried: Option<Value>) -> Message {
@@ -34,7 +34,7 @@ fn assistant(text: &str, calls: &[(&str, &str, Value)], carried: Option<Value>) 
 }
 
 fn tool(call: &str, text: &str) -> Message {
-    Message::Tool { call: call.to_owned(), name: "read_file".to_owned(), text: text.to_owned() }
+    Message::Tool { call: call.to_owned(), name: "read_file".to_owned(), text: text.to_owned(), images: Vec::new() }
 }
 
 fn read_file() -> ToolSpec {

@@ -15,7 +15,7 @@ fn system(text: &str) -> Message {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text.to_owned())
 }
 
 fn call(id: &str, arguments: Value) -> ToolCall {
@@ -27,7 +27,7 @@ fn assistant(text: &str, calls: Vec<ToolCall>, carried: Option<Value>) -> Messag
 }
 
 fn tool(call: &str, text: &str) -> Message {
-    Message::Tool { call: call.to_owned(), name: "read_file".to_owned(), text: text.to_owned() }
+    Message::Tool { call: call.to_owned(), name: "read_file".to_owned(), text: text.to_owned(), images: Vec::new() }
 }
 
 fn read_file() -> ToolSpec {

@@ -140,13 +140,13 @@ fn a_prompt_becomes_a_body() {
         Arc::new([tool]),
         vec![
             Message::System { text: "s".to_owned() },
-            Message::User { text: "u".to_owned() },
+            Message::user("u"),
             Message::Assistant {
                 text: String::new(),
                 calls: vec![call("a", json!({ "x": 1 })), call("b", json!("{torn")), call("c", json!([1]))],
                 carried: Some(Arc::new(json!({ "ollama": { "thinking": "t" }, "openai": { "reasoning": "r" } }))),
             },
-            Message::Tool { call: "a".to_owned(), name: "f".to_owned(), text: "ok".to_owned() },
+            Message::Tool { call: "a".to_owned(), name: "f".to_owned(), text: "ok".to_owned(), images: Vec::new() },
         ],
     );
     let quirks = Quirks {

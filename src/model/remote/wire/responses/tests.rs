@@ -19,7 +19,7 @@ fn said(text: &str, calls: &[ToolCall], carried: &Value) -> Message {
 }
 
 fn result(call: &str) -> Message {
-    Message::Tool { call: call.to_owned(), name: "read_file".to_owned(), text: "# A".to_owned() }
+    Message::Tool { call: call.to_owned(), name: "read_file".to_owned(), text: "# A".to_owned(), images: Vec::new() }
 }
 
 fn reasoning(id: &str) -> Value {
@@ -46,7 +46,7 @@ fn a_request_is_stateless_and_has_everything_in_it() {
     };
     let messages = vec![
         Message::System { text: "Be brief.".to_owned() },
-        Message::User { text: "Begin.".to_owned() },
+        Message::user("Begin."),
         said("", &[call("call_1_1", "a.md")], &json!([reasoning("rs_1"), { "type": "function_call" }])),
         result("call_1_1"),
     ];
@@ -83,7 +83,7 @@ fn a_request_is_stateless_and_has_everything_in_it() {
 #[test]
 fn the_cache_has_one_key_for_a_history_and_few_for_a_system_prompt() {
     let key = |system: &str, opening: &str| {
-        let message = |text: &str| Message::User { text: text.to_owned() };
+        let message = |text: &str| Message::user(text.to_owned());
         let messages = vec![Message::System { text: system.to_owned() }, message(opening), message("more")];
         sent(messages, &Quirks::default())["prompt_cache_key"].as_str().unwrap().to_owned()
     };
@@ -94,8 +94,10 @@ fn the_cache_has_one_key_for_a_history_and_few_for_a_system_prompt() {
 
 #[test]
 fn reasoning_goes_back_where_it_stood_and_never_alone() {
+    let none = Prompt::new(Arc::new([]), []);
     let calls = [call("call_1_1", "a.md"), call("call_1_2", "b.md")];
-    let [first, second] = calls.each_ref().map(|call| items(&said("", std::slice::from_ref(call), &json!([])), false));
+    let [first, second] =
+        calls.each_ref().map(|call| items(&none, &said("", std::slice::from_ref(call), &json!([])), false));
     let content = json!([{ "type": "output_text", "text": "Reading." }]);
     let message = json!({ "type": "message", "role": "assistant", "content": content });
     let in_place = json!([
@@ -104,13 +106,13 @@ fn reasoning_goes_back_where_it_stood_and_never_alone() {
     ]);
     let with_phase = json!({ "type": "message", "role": "assistant", "content": content, "phase": "commentary" });
     let expected = vec![reasoning("rs_1"), with_phase, first[0].clone(), reasoning("rs_2"), second[0].clone()];
-    assert_eq!(items(&said("Reading.", &calls, &in_place), false), expected);
+    assert_eq!(items(&none, &said("Reading.", &calls, &in_place), false), expected);
     // A call was dropped from the reply: the places say nothing any more.
     let repaired = [message, first[0].clone()];
-    assert_eq!(items(&said("Reading.", &calls[..1], &in_place), false), repaired);
+    assert_eq!(items(&none, &said("Reading.", &calls[..1], &in_place), false), repaired);
     let foreign = Some(Arc::new(json!({ "openai": { "reasoning_content": "Hm." } })));
     let other = Message::Assistant { text: String::new(), calls: calls[..1].to_vec(), carried: foreign };
-    assert_eq!(items(&other, false), first);
+    assert_eq!(items(&none, &other, false), first);
 }
 
 fn response(status: &str, output: &Value, more: &Value) -> Value {

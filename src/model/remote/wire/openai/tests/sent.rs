@@ -13,12 +13,17 @@ fn prompt() -> Prompt {
     }];
     let call = |id: &str, arguments: Value| ToolCall { id: id.to_owned(), name: "read_file".to_owned(), arguments };
     let carried = json!({ "openai": { "reasoning_content": "r", "role": "system" }, "anthropic": [1] });
-    let result = |id: &str| Message::Tool { call: id.to_owned(), name: "read_file".to_owned(), text: "ok".to_owned() };
+    let result = |id: &str| Message::Tool {
+        call: id.to_owned(),
+        name: "read_file".to_owned(),
+        text: "ok".to_owned(),
+        images: Vec::new(),
+    };
     Prompt::new(
         Arc::new(tools),
         vec![
             Message::System { text: "s".to_owned() },
-            Message::User { text: "u".to_owned() },
+            Message::user("u"),
             Message::Assistant {
                 text: String::new(),
                 calls: vec![call("call_12_1", json!({ "path": "x" })), call("b", json!("{torn"))],
@@ -27,7 +32,7 @@ fn prompt() -> Prompt {
             result("call_12_1"),
             result("b"),
             Message::Assistant { text: "Done?".to_owned(), calls: Vec::new(), carried: None },
-            Message::User { text: "board".to_owned() },
+            Message::user("board"),
         ],
     )
 }
@@ -80,7 +85,7 @@ fn a_prompt_becomes_a_body() {
 fn what_a_model_does_not_want_is_not_sent() {
     let quirks =
         Quirks { tool_choice: ToolChoice::Auto, parallel_calls: Some(true), streams: false, ..Quirks::default() };
-    let prompt = Prompt::new(Arc::new([]), vec![Message::User { text: "u".to_owned() }]);
+    let prompt = Prompt::new(Arc::new([]), vec![Message::user("u")]);
     let expected =
         json!({ "model": "org/m:free", "messages": [{ "role": "user", "content": "u" }], "max_tokens": 8192 });
     assert_eq!(sent(&quirks, &prompt), expected);
