@@ -156,6 +156,7 @@ models:
         stop: vec!["\n}".to_owned()],
         cache_marks: Some(false),
         repairs: Some(false),
+        images: TakesImages::BehindResults,
         price: Some(Price {
             dated: "2026-11-22".to_owned(),
             input: 1.0,
