@@ -124,6 +124,15 @@ fn thing<'p>(path: &'p str, sources: &BTreeMap<String, String>) -> (&'p str, &'p
     ("", path)
 }
 
+/// What is used from `from` on, directly or through others.
+fn reached<T: Copy + Ord>(graph: &BTreeMap<T, BTreeSet<T>>, from: T) -> BTreeSet<T> {
+    let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
+    while let Some(one) = next.pop() {
+        next.extend(graph.get(&one).into_iter().flatten().copied().filter(|other| reached.insert(*other)));
+    }
+    reached
+}
+
 #[test]
 fn no_files_of_different_folders_use_each_other() {
     let sources = sources();
@@ -136,11 +145,7 @@ fn no_files_of_different_folders_use_each_other() {
         }
         for (&from, used) in &graph {
             for &to in used.iter().filter(|to| to.0 != from.0) {
-                let (mut reached, mut next) = (BTreeSet::from([to]), vec![to]);
-                while let Some(one) = next.pop() {
-                    next.extend(graph.get(&one).into_iter().flatten().filter(|other| reached.insert(**other)));
-                }
-                if reached.contains(&from) {
+                if reached(&graph, to).contains(&from) {
                     faults.push(format!("{}/{} uses {}/{}, and is used by it", from.0, from.1, to.0, to.1));
                 }
             }
@@ -151,14 +156,7 @@ fn no_files_of_different_folders_use_each_other() {
 
 /// The circles of more files than are understood at once, in which each file needs every other.
 fn circles<'p>(graph: &BTreeMap<&'p str, BTreeSet<&'p str>>) -> BTreeSet<BTreeSet<&'p str>> {
-    let reached = |from: &'p str| {
-        let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
-        while let Some(one) = next.pop() {
-            next.extend(graph.get(one).into_iter().flatten().copied().filter(|other| reached.insert(*other)));
-        }
-        reached
-    };
-    let all: BTreeMap<&str, BTreeSet<&str>> = graph.keys().map(|from| (*from, reached(from))).collect();
+    let all: BTreeMap<&str, BTreeSet<&str>> = graph.keys().map(|from| (*from, reached(graph, *from))).collect();
     let circle = |from: &&'p str| -> BTreeSet<&'p str> {
         all[*from].iter().copied().filter(|to| all.get(to).is_some_and(|back| back.contains(from))).collect()
     };
