@@ -194,8 +194,7 @@ fn messages(prompt: &Prompt, quirks: &Quirks) -> Value {
                 say(&mut sides, "assistant", reply(text, calls, carried.as_deref()));
             }
             Message::Tool { call, text, images, .. } => {
-                let content = said(text).into_iter().chain(blocks(prompt, images)).collect();
-                answer(&mut sides, call, content);
+                answer(&mut sides, call, text, blocks(prompt, images).collect());
             }
         }
     }
@@ -226,16 +225,16 @@ fn blocks(prompt: &Prompt, images: &[Image]) -> impl Iterator<Item = Value> {
 }
 
 /// A tool's result. Results come first in their message.
-fn answer(sides: &mut Vec<RoleMessage>, call: &str, content: Vec<Value>) {
+fn answer(sides: &mut Vec<RoleMessage>, call: &str, text: &str, images: Vec<Value>) {
     let mut result = json!({ "type": "tool_result", "tool_use_id": call });
-    match <[Value; 1]>::try_from(content) {
-        Ok([mut text]) => result["content"] = text["text"].take(),
-        Err(content) if content.is_empty() => {}
-        Err(content) => result["content"] = content.into(),
+    if !images.is_empty() {
+        result["content"] = said(text).into_iter().chain(images).collect();
+    } else if !text.trim().is_empty() {
+        result["content"] = json!(text);
     }
     say(sides, "user", vec![result]);
     if let Some(side) = sides.last_mut() {
-        // Stable: only texts go behind.
+        // Stable: what is no result goes behind.
         side.parts.sort_by_key(|part| self::text(part, "type") != "tool_result");
     }
 }
