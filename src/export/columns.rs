@@ -21,12 +21,13 @@ pub struct TableColumn {
 }
 
 /// What the program knows of a record, behind its own fields.
-pub(super) const KNOWN: [(&str, ColumnKind); 15] = [
+pub(super) const KNOWN: [(&str, ColumnKind); 16] = [
     ("document", ColumnKind::Text),
     ("quote", ColumnKind::Text),
     ("page_found", ColumnKind::Integer),
     ("line_found", ColumnKind::Integer),
     ("check", ColumnKind::Text),
+    ("value_in_quote", ColumnKind::Text),
     ("found_by", ColumnKind::Text),
     ("open_finding", ColumnKind::Text),
     ("reviewer", ColumnKind::Text),

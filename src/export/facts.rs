@@ -2,7 +2,7 @@
 
 use super::{columns::KNOWN, gather::ReviewPages, lists::RecordList};
 use crate::{
-    runner::{QuoteLine, QuoteStatus},
+    runner::{QuoteLine, QuoteStatus, ValueStatus},
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_core::job::{
@@ -26,6 +26,22 @@ struct RecordQuotes {
     start: Option<u64>,
     /// Of all its quotes the worst.
     check: QuoteStatus,
+    /// Fields whose values don't stand in their quotes, or may not.
+    doubtful: Vec<(String, ValueStatus)>,
+}
+
+impl RecordQuotes {
+    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`.
+    fn values(&self) -> String {
+        let told = |(field, status): &(String, ValueStatus)| match status {
+            ValueStatus::NotInQuote => format!("not {field}"),
+            ValueStatus::Unclear(_) => format!("unclear {field}"),
+        };
+        match &self.doubtful[..] {
+            [] => "yes".to_owned(),
+            doubtful => doubtful.iter().map(told).collect::<Vec<_>>().join(", "),
+        }
+    }
 }
 
 /// The facts of one list's records.
@@ -96,6 +112,7 @@ impl<'j> RecordFacts<'j> {
             json!(from.and_then(|from| from.page)),
             json!(from.map(|from| from.line)),
             json!(quotes.map(|quotes| quotes.check.name())),
+            json!(quotes.filter(|quotes| quotes.check == QuoteStatus::Found).map(RecordQuotes::values)),
             json!(found_by.map(FoundBy::name)),
             json!(open.map(Finding::told)),
             json!(self.reviewers(place)),
@@ -168,7 +185,9 @@ fn quotes(
             from,
             start: line.start,
             check: line.result,
+            doubtful: Vec::new(),
         });
+        known.doubtful.extend(line.values);
         known.check = known.check.max(line.result);
         if line.key == first.text {
             (known.document, known.from, known.start) = (line.document.into_owned(), from, line.start);

@@ -2,7 +2,7 @@
 
 use super::{ReviewedQuote, ReviewedRecord};
 use crate::runner::QuoteStatus;
-use overnight_core::job::record_findings::FoundBy;
+use overnight_core::job::{instructions::CheckLevel, record_findings::FoundBy};
 use std::cmp::Reverse;
 
 /// Below this a record's own confidence is low, or below the floor of its job where that is higher.
@@ -13,8 +13,10 @@ pub(super) const LOW_CONFIDENCE: f64 = 0.7;
 pub enum DoubtKind {
     /// It was refused when it was added, and is in no deliverable.
     Refused,
-    /// Its quote doesn't stand where the record says.
+    /// Its quote doesn't stand where the record says, or a rule that its values must keep doesn't hold.
     FailedCheck,
+    /// A rule for its values doesn't hold, or a value doesn't stand in its quote.
+    Value,
     /// A finding is open against it.
     OpenFinding,
     /// Only one of two readers has found it.
@@ -29,9 +31,10 @@ pub enum DoubtKind {
 
 impl DoubtKind {
     /// All, the gravest first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Refused,
         Self::FailedCheck,
+        Self::Value,
         Self::OpenFinding,
         Self::FoundByOne,
         Self::LowConfidence,
@@ -44,6 +47,7 @@ impl DoubtKind {
         match self {
             Self::Refused => "refused, not in the result",
             Self::FailedCheck => "failed check",
+            Self::Value => "value in doubt",
             Self::OpenFinding => "open finding",
             Self::FoundByOne => "found by one reader only",
             Self::LowConfidence => "low confidence",
@@ -57,6 +61,7 @@ impl DoubtKind {
         match self {
             Self::Refused => "refused",
             Self::FailedCheck => "check",
+            Self::Value => "value",
             Self::OpenFinding => "finding",
             Self::FoundByOne => "one",
             Self::LowConfidence => "confidence",
@@ -82,12 +87,22 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
         if let Some(why) = failed_check(quote) {
             add(DoubtKind::FailedCheck, why);
         }
+        for why in &quote.values {
+            add(DoubtKind::Value, why.clone());
+        }
         if quote.is_over_break {
             add(DoubtKind::OverBreak, "its quote goes on over the end of a page".to_owned());
         }
         if quote.is_recognised {
             add(DoubtKind::Recognised, "the characters of its quote were recognised in an image".to_owned());
         }
+    }
+    for (level, why) in &record.broken_rules {
+        let kind = match level {
+            CheckLevel::Fail => DoubtKind::FailedCheck,
+            CheckLevel::Doubt => DoubtKind::Value,
+        };
+        add(kind, why.clone());
     }
     for finding in &record.findings {
         add(DoubtKind::OpenFinding, finding.told());

@@ -84,7 +84,7 @@ impl IndexPage<'_> {
         SCRIPT
     }
 
-    fn kinds(&self) -> [DoubtKind; 7] {
+    fn kinds(&self) -> [DoubtKind; 8] {
         DoubtKind::ALL
     }
 

@@ -7,6 +7,7 @@ use overnight_core::{
     job::{
         finding::Finding,
         id::JobId,
+        instructions::CheckLevel,
         record::JobStatus,
         record_findings::FoundBy,
         refused_records::RefusedRecord,
@@ -75,6 +76,8 @@ pub struct ReviewedRecord {
     pub quotes: Vec<ReviewedQuote>,
     /// None where its part was not read twice.
     pub found_by: Option<FoundBy>,
+    /// Rules for values that don't hold: a sentence's beginning each.
+    pub broken_rules: Vec<(CheckLevel, String)>,
     /// What is held against it and not settled.
     pub findings: Vec<Finding>,
     /// How sure the model was of it, where it says so.
@@ -115,6 +118,8 @@ pub struct ReviewedQuote {
     pub gap: Option<String>,
     /// What a person's correction made of it, where it is not found: what comes nearest.
     pub wrong: Option<String>,
+    /// Values of the record that don't stand in it, or may not: a sentence's beginning each.
+    pub values: Vec<String>,
     /// Number of its mark in the sources; none where there is none.
     pub mark: Option<usize>,
     /// The element to which a link leads: the mark, else the page, else the document; none where the source is not shown.

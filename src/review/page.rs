@@ -69,7 +69,7 @@ impl JobPage<'_> {
         format!("{:.2}", part * 100.0)
     }
 
-    fn kinds(&self) -> [DoubtKind; 7] {
+    fn kinds(&self) -> [DoubtKind; 8] {
         DoubtKind::ALL
     }
 

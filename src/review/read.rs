@@ -9,7 +9,7 @@ use super::{
     source::SourceMark,
 };
 use crate::{
-    runner::{QuoteLine, RunError, load},
+    runner::{QuoteLine, RunError, each_rule_broken, load},
     workspace::Workspace,
 };
 use overnight_core::amount::grouped;
@@ -19,7 +19,7 @@ use overnight_core::job::{
         json_path::{JsonPath, at_mut},
     },
     finding::Finding,
-    instructions::{Deliverable, Quotes},
+    instructions::{CheckLevel, Deliverable, Quotes},
     models::list_models,
     record::HoldReason,
     record_findings::RecordFindings,
@@ -120,13 +120,17 @@ impl JobReview {
             let each = &rules[0].each;
             let Ok(path) = JsonPath::parse(each) else { continue };
             let findings = RecordFindings::of(job, deliverable, each);
+            let mut broken = broken_rules(job, workspace, deliverable, (&path, &content));
             path.each(&content, &mut |place, value| {
                 let mut record = record(file, place, value);
+                record.broken_rules = broken.remove(place).unwrap_or_default();
                 let corrected = corrected(&findings, place, value);
                 record.quotes.extend(rules.iter().filter_map(|rule| {
                     let found = located.get(&[file.clone(), place.to_owned(), rule.text.clone()]);
                     let wrong = findings.wrong_quote(place, &rule.text);
-                    Some(ReviewedQuote { wrong, ..quote(job, rule, corrected.as_ref().unwrap_or(value), found)? })
+                    let quote = quote(job, rule, corrected.as_ref().unwrap_or(value), found)?;
+                    let values = found.map(|found| doubtful_values(found, &findings, place)).unwrap_or_default();
+                    Some(ReviewedQuote { wrong, values, ..quote })
                 }));
                 // Readers have found what the model wrote.
                 let read = value.get(&rules[0].text).and_then(Value::as_str);
@@ -264,12 +268,50 @@ fn record(file: &str, place: &str, value: &Value) -> ReviewedRecord {
         fields: fields(value, place),
         quotes: Vec::new(),
         found_by: None,
+        broken_rules: Vec::new(),
         findings: Vec::new(),
         confidence: value.get("confidence").and_then(Value::as_f64),
         doubts: Vec::new(),
         approval: None,
         corrections: Vec::new(),
     }
+}
+
+/// The rules that don't hold for the corrected deliverable, by the record that each is about; those of the file as a whole stand at
+/// its first record.
+fn broken_rules(
+    job: &Job,
+    workspace: &Workspace,
+    deliverable: &Deliverable,
+    (path, content): (&JsonPath, &Value),
+) -> HashMap<String, Vec<(CheckLevel, String)>> {
+    let mut broken: HashMap<String, Vec<(CheckLevel, String)>> = HashMap::new();
+    if deliverable.checks.is_empty() {
+        return broken;
+    }
+    let mut corrected = content.clone();
+    job.correct(&deliverable.path, &mut corrected);
+    let mut records = BTreeSet::new();
+    let mut first = None;
+    path.each(&corrected, &mut |place, _| {
+        first.get_or_insert_with(|| place.to_owned());
+        records.insert(place.to_owned());
+    });
+    each_rule_broken(job, workspace, deliverable, &corrected, &mut |place, level, why| {
+        let of_record = (0..=place.len()).rev().filter_map(|end| place.get(..end)).find(|part| records.contains(*part));
+        let Some(record) = of_record.map(str::to_owned).or_else(|| first.clone()) else { return };
+        let why = if record == place || of_record.is_none() { why } else { format!("{place}: {why}") };
+        broken.entry(record).or_default().push((level, why));
+    });
+    broken
+}
+
+/// What the program holds against the values of a record, but for those that people have corrected.
+fn doubtful_values(found: &QuoteLine<'_>, findings: &RecordFindings<'_>, place: &str) -> Vec<String> {
+    let is_corrected =
+        |field: &str| findings.corrections(place).any(|correction| correction.within.strip_prefix('.') == Some(field));
+    let doubtful = found.values.iter().filter(|(field, _)| !is_corrected(field));
+    doubtful.map(|(field, status)| status.told(field)).collect()
 }
 
 /// The record with what people have corrected in it; none where that is nothing.
@@ -309,6 +351,7 @@ fn quote(job: &Job, rule: &Quotes, value: &Value, found: Option<&QuoteLine<'_>>)
         is_recognised: found.is_some_and(|found| found.recognised),
         gap: found.and_then(|found| found.gap.as_deref()).map(str::to_owned),
         wrong: None,
+        values: Vec::new(),
         mark: None,
         target: None,
     })

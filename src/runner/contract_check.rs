@@ -5,12 +5,14 @@ use crate::workspace::{ModelPath, Workspace};
 use overnight_core::job::{
     call::FileChange,
     comparison::Lists,
-    contract::{Check, CheckedDeliverable, DeliverableState, FindQuote, QuoteResult, check_deliverable},
+    contract::{Check, CheckedDeliverable, DeliverableState, RuleMemory, Sources, check_deliverable, each_broken_rule},
     ending::Completion,
     event::ToolResult,
+    instructions::{CheckLevel, Deliverable},
     record::{Delivered, QuotePositions},
     state::Job,
 };
+use serde_json::Value;
 use std::{
     sync::{Mutex, PoisonError, TryLockError},
     time::{Duration, Instant},
@@ -42,6 +44,7 @@ pub(super) fn check(
     job: &Job,
     workspace: &Workspace,
     completion: Option<&Completion>,
+    rules: &mut RuleMemory,
 ) -> Result<ContractResult, RunError> {
     let paths = job.spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str());
     let _turn = is_large(job, workspace, paths).then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
@@ -59,7 +62,7 @@ pub(super) fn check(
                 continue;
             }
         };
-        let checked = check_deliverable(deliverable, content.as_deref(), &mut |asked| quotes.find(asked));
+        let checked = check_deliverable(deliverable, content.as_deref(), &mut quotes, rules);
         states.push(checked.state());
         checks.extend(checked.checks);
         if content.is_some() {
@@ -91,18 +94,21 @@ pub(super) fn check(
 }
 
 /// The checks of the file that a call has written, where it is a deliverable. Quotes for which there is no time are named.
-pub(super) fn check_written(job: &Job, workspace: &Workspace, written: &ToolResult) -> Option<CheckedDeliverable> {
+pub(super) fn check_written(
+    job: &Job,
+    workspace: &Workspace,
+    written: &ToolResult,
+    rules: &mut RuleMemory,
+) -> Option<CheckedDeliverable> {
     let changed = written.changed.as_ref()?;
     let deliverable = job.spec.instructions.deliverables.iter().find(|known| known.path == changed.path)?;
-    let until = Instant::now() + Duration::from_millis(job.limits.tool_call_ms / 2);
     let turn = is_large(job, workspace, [changed.path.as_str()].into_iter()).then(|| LARGE.try_lock());
     let is_busy = matches!(turn, Some(Err(TryLockError::WouldBlock)));
-    let mut quotes = QuoteCheck::new(job, workspace);
+    let time = if is_busy { Duration::ZERO } else { Duration::from_millis(job.limits.tool_call_ms / 2) };
+    let mut quotes = QuoteCheck::new(job, workspace).until(Instant::now() + time);
     // Somebody may have taken it away again; the contract's check will say so.
     let Ok(content) = workspace.read_at_most(&changed.path, MOST_BYTES) else { return None };
-    Some(check_deliverable(deliverable, Some(&content), &mut |asked| {
-        if is_busy || Instant::now() > until { QuoteResult::NotLookedFor } else { quotes.find(asked) }
-    }))
+    Some(check_deliverable(deliverable, Some(&content), &mut quotes, rules))
 }
 
 /// Does what may have to look for the quotes of records. It is not bounded in time, but by the number of records, so that a
@@ -111,7 +117,7 @@ pub(super) fn with_quotes<T>(
     job: &Job,
     workspace: &Workspace,
     change: &FileChange,
-    work: impl FnOnce(FindQuote<'_>) -> T,
+    work: impl FnOnce(&mut dyn Sources) -> T,
 ) -> T {
     let _turn = match change {
         FileChange::Records(_) | FileChange::EditRecords(_)
@@ -125,8 +131,18 @@ pub(super) fn with_quotes<T>(
         | FileChange::Append(_)
         | FileChange::Edit(_) => None,
     };
-    let mut quotes = QuoteCheck::new(job, workspace);
-    work(&mut |asked| quotes.find(asked))
+    work(&mut QuoteCheck::new(job, workspace))
+}
+
+/// Tells `visit` each record of a deliverable's content for which a rule does not hold: see [`each_broken_rule`].
+pub fn each_rule_broken(
+    job: &Job,
+    workspace: &Workspace,
+    deliverable: &Deliverable,
+    content: &Value,
+    visit: &mut dyn FnMut(&str, CheckLevel, String),
+) {
+    each_broken_rule(deliverable, content, &mut QuoteCheck::new(job, workspace), visit);
 }
 
 fn is_large<'p>(job: &Job, workspace: &Workspace, paths: impl Iterator<Item = &'p str>) -> bool {

@@ -5,7 +5,7 @@ use super::{OpenJob, RunError, quote_positions::QuoteCheck, review_job::ReviewEr
 use crate::failpoint;
 use overnight_core::{
     job::{
-        contract::{QuoteResult, check_deliverable, json_path, quotes_changed_at},
+        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, json_path, quotes_changed_at},
         digest::sha256,
         finding::{CorrectedQuote, Finding},
         instructions::Deliverable,
@@ -155,13 +155,14 @@ fn text_of(content: &Value) -> String {
     serde_json::to_string_pretty(content).unwrap_or_default() + "\n"
 }
 
-/// What the contract has against the corrected deliverable. A quote that isn't found is no reason to refuse: a person may know
-/// better than a text that was recognised, and it is told.
+/// What the contract has against the corrected deliverable. A quote that isn't found is no reason to refuse, nor is a
+/// rule: a person may know better than a text that was recognised, and may have to correct two fields for one rule.
 fn check(deliverable: &Deliverable, content: &Value) -> Result<(), String> {
     let text = text_of(content);
-    let without_quotes = Deliverable { quotes: Vec::new(), ..deliverable.clone() };
+    let schema_only = Deliverable { quotes: Vec::new(), checks: Vec::new(), ..deliverable.clone() };
     // Where there are no rules for quotes, none is looked for.
-    let checked = check_deliverable(&without_quotes, Some(text.as_bytes()), &mut |_| QuoteResult::NotLookedFor);
+    let mut sources = |_: QuoteQuery<'_>| QuoteResult::NotLookedFor;
+    let checked = check_deliverable(&schema_only, Some(text.as_bytes()), &mut sources, &mut RuleMemory::default());
     match checked.checks.iter().find(|check| !check.passed) {
         Some(check) => Err(check.detail.clone()),
         None => Ok(()),

@@ -12,7 +12,7 @@
 //!   `server_outage`: its server is down; `second_lists`: the lists of both readers
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
-//! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: a model from its name
+//! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand, `quote_line` as a file says it, `check_sources` what else the checks ask; `models`: a model from its name
 //! - `error`: what can go wrong, and what each error means for the job
 //! - `probe`: tries a model with a short conversation
 //! - `clock`: the only clock
@@ -24,6 +24,7 @@
 mod active_jobs;
 mod batch_budget;
 mod calls_in_flight;
+mod check_sources;
 mod checkpoints;
 mod clock;
 mod contract_check;
@@ -46,6 +47,7 @@ mod open_job;
 mod other_version;
 mod perform;
 mod probe;
+mod quote_line;
 mod quote_positions;
 mod read_call;
 mod reindex;
@@ -55,6 +57,7 @@ mod server_outage;
 
 pub use active_jobs::ActiveJobs;
 pub use clock::{now, today};
+pub use contract_check::each_rule_broken;
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::{Disposition, RunError};
 pub use heartbeat::{Heartbeat, Leases};
@@ -65,7 +68,7 @@ pub use models::{ModelOptions, open_model};
 pub use new_documents::NewDocuments;
 pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
 pub use probe::{ProbeResult, probe};
-pub use quote_positions::{QuoteLine, QuoteStatus};
+pub use quote_line::{QuoteLine, QuoteStatus, ValueStatus};
 pub use reindex::{
     IndexOutcome, Indexed, MisnamedWorkspace, Reindexed, adopt, catch_up, is_workspace, orphans, reindex,
     state_by_journal, workspaces_in,

@@ -20,6 +20,7 @@ use crate::{
 };
 use overnight_core::{
     job::{
+        contract::RuleMemory,
         digest::ZERO,
         event::{Decision, Event},
         id::JobId,
@@ -141,6 +142,8 @@ pub struct OpenJob {
     pub(super) document_cache: DocumentCache,
     /// The change that was worked out last, until it is made, with its conversation.
     pub(super) planned: Option<(u32, PlannedChange)>,
+    /// What the rules for values said of records that haven't changed since.
+    pub(super) rules: RuleMemory,
     /// `todos.md` and `progress.md` as this process wrote them last.
     pub(super) derived: BTreeMap<&'static str, String>,
     pub(super) derived_at: Option<Instant>,
@@ -179,6 +182,7 @@ impl OpenJob {
             journal,
             document_cache: DocumentCache::default(),
             planned: None,
+            rules: RuleMemory::default(),
             derived: BTreeMap::new(),
             derived_at: None,
             spec_sha256,

@@ -47,8 +47,8 @@ impl OpenJob {
             Effect::Decide | Effect::Model | Effect::Read { .. } => EffectResult::Now,
             Effect::Prepare(change) => {
                 let (job, workspace) = (&self.job, &self.workspace);
-                let planned = contract_check::with_quotes(job, workspace, change, |find_quote| {
-                    tool::prepare(workspace, job, change, find_quote)
+                let planned = contract_check::with_quotes(job, workspace, change, |sources| {
+                    tool::prepare(workspace, job, change, sources)
                 });
                 match planned {
                     Ok(planned) => {
@@ -62,14 +62,14 @@ impl OpenJob {
             Effect::Change(change, prepared) => {
                 let planned = self.planned.take().filter(|(conversation, _)| *conversation == id.conversation);
                 let (job, workspace, planned) = (&self.job, &self.workspace, planned.map(|(_, planned)| planned));
-                let written = contract_check::with_quotes(job, workspace, change, |find_quote| {
-                    tool::write(workspace, job, change, prepared, planned, find_quote)
+                let written = contract_check::with_quotes(job, workspace, change, |sources| {
+                    tool::write(workspace, job, change, prepared, planned, sources)
                 });
                 let (written, saved) = match written {
                     Ok(written) => written,
                     Err(error) => (unless_fatal(Err(error))?, None),
                 };
-                let written = match contract_check::check_written(job, workspace, &written) {
+                let written = match contract_check::check_written(job, workspace, &written, &mut self.rules) {
                     Some(checked) => tool::with_checks(written, change, &checked),
                     None => written,
                 };
@@ -127,7 +127,7 @@ impl OpenJob {
             }
             Effect::Check(completion) => {
                 let contract_check::ContractResult { checks, states, deliverables, quotes, lists } =
-                    contract_check::check(&self.job, &self.workspace, completion.as_ref())?;
+                    contract_check::check(&self.job, &self.workspace, completion.as_ref(), &mut self.rules)?;
                 failpoint::hit("contract.checked");
                 EffectResult::Checked { checks, states, deliverables, quotes, lists }
             }

@@ -2,140 +2,44 @@
 //! the workspace, one JSON object for each. The file follows from deliverables and documents alone, so that a check that is
 //! made again writes the same; an ending holds its hash.
 
-use super::{RunError, contract_check};
-use crate::{
-    tool::DocumentCache,
-    workspace::{Workspace, WorkspaceError},
+use super::{
+    RunError, contract_check,
+    quote_line::{QuoteLine, QuoteStatus},
 };
+use crate::{tool::DocumentCache, workspace::Workspace};
 use overnight_core::job::{
     contract::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult},
-    finding::CorrectedQuote,
     record::QuotePositions,
     second_reading::{QuoteSpan, ReadUnit},
     spec::DocumentEntry,
     state::{Job, QUOTES_FILE},
 };
 use overnight_documents::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
-use serde::{Deserialize, Serialize};
+use overnight_rules::date::DayOrder;
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet},
-    io::{BufRead, BufReader},
     ops::Range,
+    time::Instant,
 };
 
 /// Bytes of the file; quotes behind them are counted.
-const MOST_BYTES: usize = 32 << 20;
+pub(super) const MOST_BYTES: usize = 32 << 20;
 /// Bytes of text whose indexes are kept. A deliverable mostly quotes document after document.
 const KEPT_BYTES: usize = 48 << 20;
-
-/// One line of the file.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct QuoteLine<'q> {
-    pub deliverable: Cow<'q, str>,
-    /// The object with the quote in it, `$.requirements[3]`, and the quote's key there.
-    pub item: Cow<'q, str>,
-    pub key: Cow<'q, str>,
-    /// As the deliverable names it, where there is none of that name.
-    pub document: Cow<'q, str>,
-    /// Of the document, not of its text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<Cow<'q, str>>,
-    /// As the deliverable gives it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page: Option<u64>,
-    /// The same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    pub result: QuoteStatus,
-    /// Its first character and its last.
-    #[serde(flatten)]
-    pub place: Option<QuotePlace>,
-    /// The bytes of the document's text, from its first to behind its last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end: Option<u64>,
-    /// The characters there were recognised in an image.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub recognised: bool,
-    /// Why no text was got from the page that the deliverable gives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gap: Option<Cow<'q, str>>,
-}
-
-impl QuoteLine<'_> {
-    /// Reads where the quotes of a job stand now: as the file says, but for those that people have corrected since.
-    pub fn read_corrected(
-        job: &Job,
-        workspace: &Workspace,
-        visit: &mut dyn FnMut(QuoteLine<'static>),
-    ) -> Result<(), WorkspaceError> {
-        // Of a quote that was corrected twice the last word counts.
-        let corrected: HashMap<[&str; 3], &CorrectedQuote> = job
-            .corrections()
-            .filter_map(|finding| Some((finding.file.as_deref()?, &finding.quotes)))
-            .flat_map(|(file, quotes)| {
-                quotes.iter().map(move |quote| ([file, quote.item.as_str(), quote.key.as_str()], quote))
-            })
-            .collect();
-        Self::read(workspace, &mut |line| {
-            if !corrected.contains_key(&[&*line.deliverable, &*line.item, &*line.key]) {
-                visit(line);
-            }
-        })?;
-        let lines = corrected.into_values().filter_map(|quote| quote.line.as_ref());
-        lines.filter_map(|line| serde_json::from_str(line).ok()).for_each(visit);
-        Ok(())
-    }
-
-    /// Reads the file of a workspace, line by line; what can't be read is passed over, and there may be no file.
-    pub fn read(workspace: &Workspace, visit: &mut dyn FnMut(QuoteLine<'static>)) -> Result<(), WorkspaceError> {
-        let file = match workspace.stream(QUOTES_FILE) {
-            Ok((file, _)) => BufReader::new(file),
-            Err(error) if error.is_not_found() => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        file.lines().map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).for_each(visit);
-        Ok(())
-    }
-}
-
-/// Whether a quote stands where the deliverable says, the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QuoteStatus {
-    /// On the page given, where one is given.
-    Found,
-    OnAnotherPage,
-    OnAnotherLine,
-    /// It would stand anywhere.
-    TooShort,
-    NotFound,
-    NoSuchDocument,
-}
-
-impl QuoteStatus {
-    /// As the file names it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Found => "found",
-            Self::OnAnotherPage => "on_another_page",
-            Self::OnAnotherLine => "on_another_line",
-            Self::TooShort => "too_short",
-            Self::NotFound => "not_found",
-            Self::NoSuchDocument => "no_such_document",
-        }
-    }
-}
 
 /// The quotes that were looked for so far.
 #[derive(Debug)]
 pub(super) struct QuoteCheck<'j> {
-    job: &'j Job,
-    workspace: &'j Workspace,
+    pub(super) job: &'j Job,
+    pub(super) workspace: &'j Workspace,
     indexes: BTreeMap<String, QuoteIndex>,
+    /// What was found last: its values are still to come.
+    pub(super) last: Option<QuoteLine<'static>>,
     lines: Vec<u8>,
+    /// By document.
+    pub(super) day_orders: BTreeMap<String, Option<DayOrder>>,
+    /// Behind it nothing is looked for any more.
+    pub(super) until: Option<Instant>,
     quotes: u64,
     found: u64,
     /// By list and document.
@@ -153,7 +57,23 @@ struct TakenPlaces {
 
 impl<'j> QuoteCheck<'j> {
     pub(super) fn new(job: &'j Job, workspace: &'j Workspace) -> Self {
-        Self { job, workspace, indexes: BTreeMap::new(), lines: Vec::new(), quotes: 0, found: 0, taken: HashMap::new() }
+        Self {
+            job,
+            workspace,
+            indexes: BTreeMap::new(),
+            last: None,
+            lines: Vec::new(),
+            day_orders: BTreeMap::new(),
+            until: None,
+            quotes: 0,
+            found: 0,
+            taken: HashMap::new(),
+        }
+    }
+
+    /// Looks for nothing any more from then on.
+    pub(super) fn until(self, until: Instant) -> Self {
+        Self { until: Some(until), ..self }
     }
 
     /// Looks for a quote, and keeps where it is.
@@ -171,27 +91,23 @@ impl<'j> QuoteCheck<'j> {
         let (page, line) = (required(query.at.page), required(query.at.line));
         let page_there = page.filter(|_| document.is_some_and(|document| document.paged));
         let span = document.zip(place).and_then(|(document, place)| Some(self.index(document)?.span(place)));
-        if self.lines.len() < MOST_BYTES {
-            let line = QuoteLine {
-                deliverable: query.deliverable.into(),
-                item: query.item.into(),
-                key: query.key.into(),
-                document: document.map_or(query.document, |document| &document.name).into(),
-                sha256: document.map(|document| document.sha256.as_str().into()),
-                page,
-                line,
-                result,
-                place,
-                start: span.as_ref().map(|span| span.start),
-                end: span.map(|span| span.end),
-                recognised: document.zip(place).is_some_and(|(document, place)| is_recognised(document, place)),
-                gap: document.zip(page_there).and_then(|(document, page)| gap(document, page)).map(Cow::Borrowed),
-            };
-            // Plain fields written to memory: there is nothing in it that could fail.
-            if serde_json::to_writer(&mut self.lines, &line).is_ok() {
-                self.lines.push(b'\n');
-            }
-        }
+        self.keep_last();
+        self.last = Some(QuoteLine {
+            deliverable: query.deliverable.to_owned().into(),
+            item: query.item.to_owned().into(),
+            key: query.key.to_owned().into(),
+            document: document.map_or(query.document, |document| &document.name).to_owned().into(),
+            sha256: document.map(|document| document.sha256.clone().into()),
+            page,
+            line,
+            result,
+            place,
+            start: span.as_ref().map(|span| span.start),
+            end: span.map(|span| span.end),
+            recognised: document.zip(place).is_some_and(|(document, place)| is_recognised(document, place)),
+            gap: document.zip(page_there).and_then(|(document, page)| Some(gap(document, page)?.to_owned().into())),
+            values: BTreeMap::new(),
+        });
         match (result, place) {
             (QuoteStatus::Found, _) => QuoteResult::Found,
             (QuoteStatus::OnAnotherPage, Some(place)) => {
@@ -211,8 +127,18 @@ impl<'j> QuoteCheck<'j> {
         }
     }
 
+    /// Writes the line of the quote that was found last, which nothing is added to any more.
+    fn keep_last(&mut self) {
+        let Some(line) = self.last.take().filter(|_| self.lines.len() < MOST_BYTES) else { return };
+        // Plain fields written to memory: there is nothing in it that could fail.
+        if serde_json::to_writer(&mut self.lines, &line).is_ok() {
+            self.lines.push(b'\n');
+        }
+    }
+
     /// The line of the quote that was looked for last.
     pub(super) fn take_line(&mut self) -> Option<String> {
+        self.keep_last();
         let line = String::from_utf8(std::mem::take(&mut self.lines)).ok()?;
         Some(line.trim_end().to_owned()).filter(|line| !line.is_empty())
     }
@@ -292,7 +218,7 @@ impl<'j> QuoteCheck<'j> {
         QuoteResult::NotFound { nearest }
     }
 
-    fn index(&mut self, document: &DocumentEntry) -> Option<&QuoteIndex> {
+    pub(super) fn index(&mut self, document: &DocumentEntry) -> Option<&QuoteIndex> {
         if !self.indexes.contains_key(&document.name) {
             let index = DocumentCache::quotes(self.workspace, document).ok()?;
             if self.indexes.values().map(QuoteIndex::bytes).sum::<usize>() + index.bytes() > KEPT_BYTES {
@@ -304,7 +230,8 @@ impl<'j> QuoteCheck<'j> {
     }
 
     /// Writes the file, where the instructions ask for quotes to be checked.
-    pub(super) fn write(self) -> Result<Option<QuotePositions>, RunError> {
+    pub(super) fn write(mut self) -> Result<Option<QuotePositions>, RunError> {
+        self.keep_last();
         if self.job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {
             return Ok(None);
         }

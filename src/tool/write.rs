@@ -13,7 +13,7 @@ use crate::{
 use overnight_core::job::{
     call::{FileChange, arguments::AddRecords},
     contract::{
-        CheckedDeliverable, FindQuote,
+        CheckedDeliverable, Sources,
         edited_records::{edit_records, edits_told},
         records::{AddedRecords, add_records, mended_records},
     },
@@ -42,15 +42,15 @@ impl PlannedChange {
     }
 }
 
-/// What a change would do. Quotes of records are looked for by `find_quote`.
+/// What a change would do. Quotes of records are looked for in `sources`.
 pub fn prepare(
     workspace: &Workspace,
     job: &Job,
     change: &FileChange,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<PlannedChange, ToolError> {
     let (resolved, before) = find(workspace, change)?;
-    plan(job, change, resolved, before, find_quote)
+    plan(job, change, resolved, before, sources)
 }
 
 fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
@@ -86,7 +86,7 @@ fn plan(
     change: &FileChange,
     resolved: ResolvedPath,
     before: Option<Vec<u8>>,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<PlannedChange, ToolError> {
     let hash = before.as_deref().map(sha256);
     let text_before = before.as_deref().and_then(|content| std::str::from_utf8(content).ok()).map(str::to_owned);
@@ -121,7 +121,7 @@ fn plan(
             }
         }
         FileChange::Records(add) => {
-            let added = added(&job.spec, add, &resolved.path, before, find_quote)?;
+            let added = added(&job.spec, add, &resolved.path, before, sources)?;
             if !added.is_any_there() {
                 let refused = added.refused(&resolved.path, &add.records);
                 return Err(ToolError::RecordsRefused { text: added.answer(&resolved.path, added.count), refused });
@@ -134,7 +134,7 @@ fn plan(
                 return Err(ToolError::Tell(format!("{} does not exist; add records to it first", resolved.path)));
             }
             let text = text_of(before, &resolved.path)?;
-            edit_records(deliverable, &text, &edit.edits, find_quote).map_err(ToolError::Tell)?
+            edit_records(deliverable, &text, &edit.edits, sources).map_err(ToolError::Tell)?
         }
     };
     if after.len() as u64 > MOST_BYTES {
@@ -161,7 +161,7 @@ fn added(
     add: &AddRecords,
     path: &str,
     before: Option<Vec<u8>>,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<AddedRecords, ToolError> {
     let deliverable = deliverable(spec, path).map_err(|error| match (error, &spec.instructions.deliverables[..]) {
         // Where there is one deliverable, they are meant for it.
@@ -169,7 +169,7 @@ fn added(
         (error, _) => error,
     })?;
     let text = before.map(|content| text_of(Some(content), path)).transpose()?;
-    let added = add_records(deliverable, text.as_deref(), &add.records, add.list.as_deref(), find_quote);
+    let added = add_records(deliverable, text.as_deref(), &add.records, add.list.as_deref(), sources);
     added.map_err(|why| all_refused(add, path, why))
 }
 
@@ -215,11 +215,11 @@ pub fn write(
     change: &FileChange,
     prepared: &PreparedWrite,
     planned: Option<PlannedChange>,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<(ToolResult, Option<SavedFile>), ToolError> {
     let planned = match planned {
         Some(planned) if planned.prepared == *prepared => Ok(planned),
-        Some(_) | None => plan_again(workspace, job, change, prepared, find_quote),
+        Some(_) | None => plan_again(workspace, job, change, prepared, sources),
     };
     match planned.and_then(|planned| make(workspace, change, prepared, planned)) {
         Ok(done) => Ok(done),
@@ -287,13 +287,13 @@ fn plan_again(
     job: &Job,
     change: &FileChange,
     prepared: &PreparedWrite,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<PlannedChange, ToolError> {
     let (resolved, current) = find(workspace, change)?;
     let hash = current.as_deref().map(sha256);
     if hash.as_deref() == Some(&prepared.after) {
         let records = match change {
-            FileChange::Records(add) => Some(added(&job.spec, add, &resolved.path, current.clone(), find_quote)?),
+            FileChange::Records(add) => Some(added(&job.spec, add, &resolved.path, current.clone(), sources)?),
             FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) | FileChange::EditRecords(_) => None,
         };
         let after = text_of(current, &resolved.path)?;
@@ -305,7 +305,7 @@ fn plan_again(
         });
     }
     if hash == prepared.before {
-        return plan(job, change, resolved, current, find_quote);
+        return plan(job, change, resolved, current, sources);
     }
     Err(ToolError::Tell(format!("{} was changed by someone else meanwhile; read it and decide anew", resolved.path)))
 }

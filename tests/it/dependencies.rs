@@ -17,6 +17,8 @@ const ALLOWED: &str = "0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 CC0-1.0
 /// Crates that occur in several incompatible versions, and who asks for the others. Each entry must still be needed.
 const TWICE: &[(&str, &str)] = &[
     ("base64 0.22 0.23", "sqlx"),
+    ("bit-set 0.11 0.8", "cel, by way of antlr4rust; jsonschema, by way of fancy-regex, has the older one"),
+    ("bit-vec 0.10 0.8", "cel, by way of antlr4rust; jsonschema, by way of fancy-regex, has the older one"),
     ("block-buffer 0.10 0.12", "sqlx, by way of sha2 0.10"),
     ("cpufeatures 0.2 0.3", "sqlx, by way of sha2 0.10"),
     ("crypto-common 0.1 0.2", "sqlx, by way of sha2 0.10"),
@@ -27,12 +29,17 @@ const TWICE: &[(&str, &str)] = &[
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
     ("itertools 0.14 0.15", "onenote_parser"),
     ("lru 0.16 0.18", "ssfmt; onenote_parser has the newer one"),
+    ("nom 7 8", "cel; the newer one is lettre's"),
     ("num-bigint 0.4 0.5", "jsonschema, by way of fraction"),
     ("phf 0.12 0.13", "chrono-tz"),
     ("phf_shared 0.12 0.13", "chrono-tz, by way of phf"),
     ("quick-xml 0.41 0.42", "object_store; calamine has ours"),
-    ("rand 0.10 0.9", "metrics-exporter-prometheus, by way of metrics-util"),
-    ("rand_core 0.10 0.9", "metrics-exporter-prometheus, by way of rand"),
+    (
+        "rand 0.10 0.8 0.9",
+        "metrics-exporter-prometheus, by way of metrics-util; rust_decimal names the oldest and does not build it",
+    ),
+    ("rand_chacha 0.3 0.9", "rust_decimal, by way of rand, which it does not build"),
+    ("rand_core 0.10 0.6 0.9", "metrics-exporter-prometheus and rust_decimal, by way of rand"),
     ("sha2 0.10 0.11", "sqlx"),
     ("similar 2 3", "insta, for tests only"),
     ("spin 0.10 0.9", "object_store, by way of crc-fast, and sqlx, by way of flume"),

@@ -24,10 +24,11 @@ use std::{
 
 const LIST: &str = "output/requirements.json";
 /// What the program tells of each record, in the order of the columns.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     "page_found",
     "line_found",
     "check",
+    "value_in_quote",
     "found_by",
     "open_finding",
     "reviewer",
@@ -171,7 +172,7 @@ fn a_table_has_every_record_of_every_job_in_each_form() {
     let linked = format!("{}#record-requirements-requirements-1", page(&expected[1]));
     assert_eq!(csv[1]["review_page"], linked);
     let sheet = of_xlsx(&dir, "table.xlsx", "xl/worksheets/sheet1.xml");
-    for part in ["<pane ySplit=\"1\"", "<autoFilter ref=\"A1:T4\"", ">=1+1 must be computed.<"] {
+    for part in ["<pane ySplit=\"1\"", "<autoFilter ref=\"A1:U4\"", ">=1+1 must be computed.<"] {
         assert!(sheet.contains(part), "{part}: {sheet}");
     }
     assert!(!sheet.contains("<f>"), "no formula: {sheet}");

@@ -14,7 +14,7 @@ use overnight::{
 use overnight_core::{
     job::{
         call::{ControlCall, ParsedCall, PendingCall, Tool},
-        contract::{QuoteResult, check_deliverable, json_path::JsonPath},
+        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, json_path::JsonPath},
         event::Event,
         instructions::{self, Instructions},
         plan::Plan,
@@ -116,10 +116,11 @@ fn deliverable(bytes: &[u8]) {
     });
     for wanted in &WANTED.deliverables {
         let mut asked = 0_u32;
-        check_deliverable(wanted, Some(bytes), &mut |quoted| {
+        let mut find = |quoted: QuoteQuery<'_>| {
             asked += 1;
             if quoted.quote.len() > 3 { QuoteResult::NotFound { nearest: None } } else { QuoteResult::Found }
-        });
+        };
+        check_deliverable(wanted, Some(bytes), &mut find, &mut RuleMemory::default());
     }
 }
 

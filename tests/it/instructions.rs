@@ -58,13 +58,7 @@ fn minimal() -> Instructions {
         parallel: 4,
         coverage: 1.0,
         confidence_floor: 0.5,
-        deliverables: vec![Deliverable {
-            path: "output/a.md".to_owned(),
-            schema: None,
-            quotes: Vec::new(),
-            min_words: None,
-            forbid: Vec::new(),
-        }],
+        deliverables: vec![Deliverable { path: "output/a.md".to_owned(), ..Deliverable::default() }],
         review: Review::None,
         finale: vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()],
         agents: BTreeMap::new(),
@@ -99,7 +93,11 @@ confidence_floor: 0
 deliverables:
   - path: output/items.json
     schema: schemas/items.schema.json
-    quotes: { each: "$.items[*]", text: quote, document: document, page: page }
+    quotes:
+      { each: "$.items[*]", text: quote, document: document, page: page, carries: [amount], context: 2, same_as: { MM: [month], Y: year } }
+    checks:
+      - { rule: "sum(items.map(i, i.amount)) == total", message: "lines add up" }
+      - { rule: amount > 0, each: "$.items[*]", level: doubt }
   - path: output/more/inline.json
     schema: { type: array, items: { type: integer, minimum: 2 } }
     quotes:
@@ -122,11 +120,11 @@ Do it.
 
 fn everything() -> Instructions {
     let rule = |each: &str, text: &str, document: &str, page: Option<&str>| Quotes {
-        line: None,
         each: each.to_owned(),
         text: text.to_owned(),
         document: document.to_owned(),
         page: page.map(str::to_owned),
+        ..Quotes::default()
     };
     Instructions {
         name: "everything".to_owned(),
@@ -163,9 +161,30 @@ fn everything() -> Instructions {
             Deliverable {
                 path: "output/items.json".to_owned(),
                 schema: Some(json!({"type": "object", "required": ["items"]})),
-                quotes: vec![rule("$.items[*]", "quote", "document", Some("page"))],
-                min_words: None,
-                forbid: Vec::new(),
+                quotes: vec![Quotes {
+                    carries: Some(vec!["amount".to_owned()]),
+                    context: 2,
+                    same_as: BTreeMap::from([
+                        ("MM".to_owned(), vec!["month".to_owned()]),
+                        ("Y".to_owned(), vec!["year".to_owned()]),
+                    ]),
+                    ..rule("$.items[*]", "quote", "document", Some("page"))
+                }],
+                checks: vec![
+                    ValueCheck {
+                        rule: "sum(items.map(i, i.amount)) == total".to_owned(),
+                        each: None,
+                        message: Some("lines add up".to_owned()),
+                        level: CheckLevel::Fail,
+                    },
+                    ValueCheck {
+                        rule: "amount > 0".to_owned(),
+                        each: Some("$.items[*]".to_owned()),
+                        message: None,
+                        level: CheckLevel::Doubt,
+                    },
+                ],
+                ..Deliverable::default()
             },
             Deliverable {
                 path: "output/more/inline.json".to_owned(),
@@ -173,6 +192,7 @@ fn everything() -> Instructions {
                 quotes: vec![rule("$[*]", "a", "b", None), rule("$.x[*].y[*]", "c", "d", Some("e"))],
                 min_words: Some(150),
                 forbid: vec!["TODO".to_owned(), "to be decided".to_owned()],
+                ..Deliverable::default()
             },
         ],
         review: Review::Required,
@@ -480,7 +500,9 @@ The job is accepted only when every check below holds; they are made by a progra
   {"type":"object","required":["items"]}
   ```
 
-- Quotes: for each object at `$.items[*]`, `quote` must be copied word for word (white space may differ) from the document named in `document`, as list_documents names it, and must stand on the page in `page`, the N of the `[page N]` marks in its text (null where the document has no pages). Where `quote` is null, nothing is checked.
+- Quotes: for each object at `$.items[*]`, `quote` must be copied word for word (white space may differ) from the document named in `document`, as list_documents names it, and must stand on the page in `page`, the N of the `[page N]` marks in its text (null where the document has no pages). Where `quote` is null, nothing is checked. The value of `amount` must stand in that quote or at most 2 lines before or behind it, in any usual notation.
+- Rule for the file: `sum(items.map(i, i.amount)) == total` must hold (lines add up).
+- Rule for each object at `$.items[*]`: `amount > 0` should hold, or a person will look at it.
 
 ### `output/more/inline.json`
 
@@ -575,7 +597,12 @@ fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
     let instructions = shipped::parse_shipped(name).unwrap().unwrap();
     let deliverable = instructions.deliverables.iter().find(|d| d.path == path).unwrap();
     let found = |_: contract::QuoteQuery<'_>| contract::QuoteResult::Found;
-    let checks = contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
+    let checks = contract::check_deliverable(
+        deliverable,
+        Some(content.to_string().as_bytes()),
+        &mut { found },
+        &mut contract::RuleMemory::default(),
+    );
     checks.checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
 }
 

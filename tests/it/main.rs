@@ -58,6 +58,7 @@ mod survival;
 mod tamper;
 mod telemetry;
 mod tidy;
+mod value_rules;
 mod verify;
 mod worker;
 mod workspace_store;

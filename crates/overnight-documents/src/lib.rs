@@ -28,7 +28,7 @@
 //! - `readers`: one for each kind; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `links`: where links lead; `raised`: text above and below its line; `sign_fonts`: fonts whose letters are signs
-//! - `units`: pages and lines of a text; `quotes`: where a quote stands in it; `headers_footers`: lines that run over pages
+//! - `units`: pages and lines of a text; `quotes`: where a quote stands in it; `tables`: the tables in it; `headers_footers`: lines that run over pages
 //!
 //! # Invariants
 //!
@@ -57,6 +57,7 @@ mod readers;
 mod refusal;
 mod sign_fonts;
 mod source_path;
+mod tables;
 mod text;
 mod units;
 mod zip_or_ole;
@@ -77,5 +78,6 @@ pub use readers::{
 };
 pub use refusal::Refusal;
 pub use source_path::source;
+pub use tables::{TableHeader, TableSink, tables};
 pub use text::MAX_LINE_CHARS;
 pub use units::{Offsets, Unit, Units};

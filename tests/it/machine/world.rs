@@ -4,7 +4,9 @@
 use overnight_core::{
     job::{
         call::{FileChange, ParsedCall, PendingCall, ReadCall, WorkCall},
-        contract::{QuoteQuery, QuoteResult, check_deliverable, edited_records::edit_records, records::add_records},
+        contract::{
+            QuoteQuery, QuoteResult, RuleMemory, check_deliverable, edited_records::edit_records, records::add_records,
+        },
         conversation::Conversation,
         digest::sha256,
         event::{
@@ -373,7 +375,12 @@ impl World {
                 let mut states = Vec::new();
                 for wanted in &self.job.spec.instructions.deliverables {
                     let text = self.files.get(&wanted.path);
-                    let checked = check_deliverable(wanted, text.map(String::as_bytes), &mut |_| QuoteResult::Found);
+                    let checked = check_deliverable(
+                        wanted,
+                        text.map(String::as_bytes),
+                        &mut |_: QuoteQuery<'_>| QuoteResult::Found,
+                        &mut RuleMemory::default(),
+                    );
                     states.push(checked.state());
                     checks.extend(checked.checks);
                     deliverables.extend(text.map(|text| Delivered {

@@ -8,22 +8,33 @@ pub mod edited_records;
 pub mod json_path;
 pub mod prose;
 mod quote_check;
+mod quote_query;
+mod quoted_values;
 mod record_list;
 pub mod records;
+mod rule_check;
+mod schema_fields;
+mod sources;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod value_tests;
 
 use super::instructions::{Deliverable, Quotes};
-pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount};
+pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount, ValueDoubt};
 use json_path::JsonPath;
 use jsonschema::{
     error::ValidationErrorKind,
     paths::{Location, LocationSegment},
 };
-pub use quote_check::{FindQuote, NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult, quotes_changed_at};
+pub use quote_check::quotes_changed_at;
+pub use quote_query::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
+pub use rule_check::{RuleMemory, each_broken_rule};
+pub use schema_fields::schema_fields;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub use sources::{DoubtfulValue, Sources};
 use std::fmt::Write as _;
 
 /// Bytes of a deliverable that are checked. A larger file fails: what can't be checked isn't done.
@@ -48,13 +59,26 @@ pub struct Check {
 
 /// Makes all checks of one deliverable. `content` is the file's bytes, `None` where it doesn't exist. Checks that can't
 /// be made because an earlier one failed (a schema on a missing file) fail with it and are not listed.
-pub fn check_deliverable(d: &Deliverable, content: Option<&[u8]>, find_quote: FindQuote<'_>) -> CheckedDeliverable {
+///
+/// `memory` is what was known of its records before; a new one where nothing is.
+pub fn check_deliverable(
+    d: &Deliverable,
+    content: Option<&[u8]>,
+    sources: &mut dyn Sources,
+    memory: &mut RuleMemory,
+) -> CheckedDeliverable {
     let mut checked = CheckedDeliverable::new(&d.path);
-    make_checks(d, content, find_quote, &mut checked);
+    make_checks(d, content, sources, memory, &mut checked);
     checked
 }
 
-fn make_checks(d: &Deliverable, content: Option<&[u8]>, find_quote: FindQuote<'_>, checks: &mut CheckedDeliverable) {
+fn make_checks(
+    d: &Deliverable,
+    content: Option<&[u8]>,
+    sources: &mut dyn Sources,
+    memory: &mut RuleMemory,
+    checks: &mut CheckedDeliverable,
+) {
     let Some(bytes) = content else {
         checks.add("exists", Err(format!("{} does not exist. Write it.", d.path)));
         return;
@@ -79,8 +103,8 @@ fn make_checks(d: &Deliverable, content: Option<&[u8]>, find_quote: FindQuote<'_
         return;
     }
     checks.add("not empty", Ok("It has content.".to_owned()));
-    if d.schema.is_some() || !d.quotes.is_empty() {
-        check_json(d, text, find_quote, checks);
+    if d.schema.is_some() || !d.quotes.is_empty() || !d.checks.is_empty() {
+        check_json(d, text, sources, memory, checks);
     }
     if let Some(min) = d.min_words {
         checks.add(WORDS, prose::check_words(text, min));
@@ -103,7 +127,13 @@ pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaErr
     })
 }
 
-fn check_json(d: &Deliverable, text: &str, find_quote: FindQuote<'_>, checks: &mut CheckedDeliverable) {
+fn check_json(
+    d: &Deliverable,
+    text: &str,
+    sources: &mut dyn Sources,
+    memory: &mut RuleMemory,
+    checks: &mut CheckedDeliverable,
+) {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => {
@@ -123,10 +153,11 @@ fn check_json(d: &Deliverable, text: &str, find_quote: FindQuote<'_>, checks: &m
             count_by_document(rule, &value, checks);
         }
         let name = if d.quotes.len() > 1 { format!("quotes ({})", rule.text) } else { "quotes".to_owned() };
-        let (count, outcome) = quote_check::check_quotes(&d.path, rule, &value, find_quote);
+        let (count, outcome) = quote_check::check_quotes(d, rule, &value, sources, checks);
         checks.count(count);
         checks.add(&name, outcome);
     }
+    rule_check::check_rules(d, &value, sources, memory, checks);
 }
 
 fn count_by_document(rule: &Quotes, value: &Value, checks: &mut CheckedDeliverable) {

@@ -17,6 +17,7 @@
 //! # Ok::<(), overnight_core::job::instructions::InstructionsError>(())
 //! ```
 
+mod checks;
 mod completeness;
 mod read;
 pub mod shipped;
@@ -184,7 +185,7 @@ pub enum SummaryBy {
 }
 
 /// A file that the job must produce, and what it is checked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deliverable {
     /// Relative to the workspace, below `output/`.
@@ -194,6 +195,9 @@ pub struct Deliverable {
     pub schema: Option<serde_json::Value>,
     /// The rules for quotes in a JSON file.
     pub quotes: Vec<Quotes>,
+    /// The rules for values in a JSON file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<ValueCheck>,
     /// Words that the text must have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_words: Option<u64>,
@@ -202,7 +206,7 @@ pub struct Deliverable {
 }
 
 /// Where in a JSON deliverable the quotes stand, each of which must really stand in its document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quotes {
     /// Which objects carry a quote: `$.requirements[*]`. See [`super::contract::json_path`].
@@ -217,6 +221,49 @@ pub struct Quotes {
     /// The object's key for the line, of documents without pages; null there means any line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    /// The object's keys for values that must stand in the quote. None: numbers, dates and the like that don't are doubts; an
+    /// empty list: no value is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carries: Option<Vec<String>>,
+    /// Lines before and behind the quote in which a value may stand as well.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub context: u64,
+    /// Words of documents by the values that stand for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub same_as: BTreeMap<String, Vec<String>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A rule for the values of a JSON file, in CEL: see [`overnight_rules::rule`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueCheck {
+    /// A condition that is known to be readable.
+    pub rule: String,
+    /// For which records it must hold: a path such as `$.invoices[*]`. None: for the file as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<String>,
+    /// What is said where it doesn't hold, in place of the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What follows from a record for which it doesn't hold.
+    #[serde(default)]
+    pub level: CheckLevel,
+}
+
+/// What follows from a rule that doesn't hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckLevel {
+    /// The job can't be completed.
+    #[default]
+    Fail,
+    /// A person should look at the record.
+    Doubt,
 }
 
 /// Whether a person has the last word.

@@ -120,6 +120,11 @@ impl QuoteIndex {
         }
     }
 
+    /// What is indexed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Bytes of the text.
     pub fn bytes(&self) -> usize {
         self.text.len()
@@ -303,10 +308,6 @@ impl QuoteIndex {
 
     pub(super) fn folded(&self) -> &[u8] {
         &self.folded
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
     }
 
     /// Whether a hyphen at a line's end was left out before byte `at` of the folded text.

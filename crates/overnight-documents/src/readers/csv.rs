@@ -108,6 +108,11 @@ fn lines(text: &str) -> Vec<usize> {
     ends
 }
 
+/// What stands between the values of a text.
+pub(crate) fn csv_delimiter(text: &str) -> u8 {
+    delimiter(text).0
+}
+
 /// What stands between values: what splits the first records into the same number of values, most often.
 fn delimiter(text: &str) -> (u8, &'static str) {
     let head = text.get(..text.floor_char_boundary(LOOK)).unwrap_or_default();

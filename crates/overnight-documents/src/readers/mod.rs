@@ -35,7 +35,7 @@ mod word;
 mod workbook;
 
 pub(super) use chart::chart;
-pub(super) use csv::CsvReader;
+pub(super) use csv::{CsvReader, csv_delimiter};
 pub(super) use data::{JsonReader, NotebookReader, XmlReader};
 pub(super) use epub::EpubReader;
 pub(super) use html::HtmlReader;

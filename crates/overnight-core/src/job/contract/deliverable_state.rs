@@ -2,8 +2,12 @@
 
 use super::Check;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
+/// Doubts of one file that are named.
+const MOST_DOUBTS: usize = 10_000;
+/// Doubts that whoever wrote the file is told.
+const TOLD_DOUBTS: usize = 5;
 /// Documents whose records are counted.
 const MOST_DOCUMENTS: usize = 10_000;
 /// Characters of a failed check's detail that a state keeps.
@@ -19,8 +23,22 @@ pub struct CheckedDeliverable {
     pub records: Option<u64>,
     /// None where no quotes were to be checked.
     pub quotes: Option<QuoteCount>,
+    /// What a person should look at, in the order of the file; the first ones where there are very many.
+    pub doubts: Vec<ValueDoubt>,
+    /// How many doubts there are.
+    pub doubtful: u64,
     /// Its records by the documents that their quotes name.
     documents: BTreeMap<String, u64>,
+}
+
+/// A doubt about a record's value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueDoubt {
+    /// The record, `$.items[3]`, or the whole file, `$`.
+    pub place: String,
+    /// A sentence's beginning: "'amount' 1280 does not stand in its quote".
+    pub why: String,
 }
 
 /// How a deliverable stood when it was checked last.
@@ -35,6 +53,9 @@ pub struct DeliverableState {
     /// None where no quotes were to be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotes: Option<QuoteCount>,
+    /// Values that a person should look at.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub doubts: u64,
     /// Checks that don't hold, each with the beginning of its detail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Check>,
@@ -42,6 +63,11 @@ pub struct DeliverableState {
     /// with 0 where there are none any more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub documents: BTreeMap<String, u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Quotes that were found where they should stand, of all that were looked for.
@@ -56,7 +82,15 @@ pub struct QuoteCount {
 
 impl CheckedDeliverable {
     pub(super) fn new(path: &str) -> Self {
-        Self { path: path.to_owned(), checks: Vec::new(), records: None, quotes: None, documents: BTreeMap::new() }
+        Self {
+            path: path.to_owned(),
+            checks: Vec::new(),
+            records: None,
+            quotes: None,
+            doubts: Vec::new(),
+            doubtful: 0,
+            documents: BTreeMap::new(),
+        }
     }
 
     pub(super) fn add(&mut self, what: &str, outcome: Result<String, String>) {
@@ -73,6 +107,14 @@ impl CheckedDeliverable {
             *count += 1;
         } else if self.documents.len() < MOST_DOCUMENTS {
             self.documents.insert(document.to_owned(), 1);
+        }
+    }
+
+    /// Adds a doubt for a person.
+    pub(super) fn doubt(&mut self, place: &str, why: String) {
+        self.doubtful += 1;
+        if self.doubts.len() < MOST_DOUBTS {
+            self.doubts.push(ValueDoubt { place: place.to_owned(), why });
         }
     }
 
@@ -93,7 +135,15 @@ impl CheckedDeliverable {
         };
         let failed = self.checks.iter().filter(|check| !check.passed).map(brief).collect();
         let documents = self.documents.clone();
-        DeliverableState { path: self.path.clone(), records: self.records, quotes: self.quotes, failed, documents }
+        let doubts = self.doubtful;
+        DeliverableState {
+            path: self.path.clone(),
+            records: self.records,
+            quotes: self.quotes,
+            doubts,
+            failed,
+            documents,
+        }
     }
 
     /// The outcome of every check in one short paragraph: `Schema: ok. Quotes: 3 of 3 found.` Empty where the file only has to
@@ -113,7 +163,16 @@ impl CheckedDeliverable {
                 })
             })
             .collect();
-        sentences.join(" ")
+        let mut text = sentences.join(" ");
+        if self.doubtful > 0 {
+            let number =
+                if self.doubtful == 1 { "1 value is".to_owned() } else { format!("{} values are", self.doubtful) };
+            let told = self.doubts.iter().take(TOLD_DOUBTS).map(|doubt| format!("{}: {}", doubt.place, doubt.why));
+            text.push_str(if text.is_empty() { "" } else { " " });
+            let _ = write!(text, "{number} in doubt: {}", told.collect::<Vec<_>>().join("; "));
+            text.push_str(if self.doubtful > TOLD_DOUBTS as u64 { "; and more." } else { "." });
+        }
+        text
     }
 }
 

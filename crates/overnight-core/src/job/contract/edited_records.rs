@@ -1,9 +1,9 @@
 //! Records of a deliverable by their places: shown a line each, and changed or removed.
 
 use super::{
-    quote_check::FindQuote,
     record_list::{ListPath, list_of},
     records::refused,
+    sources::Sources,
 };
 use crate::{
     job::{
@@ -31,7 +31,7 @@ pub fn edit_records(
     d: &Deliverable,
     current: &str,
     edits: &[RecordEdit],
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<String, String> {
     let mut file = read(d, current)?;
     let mut by_list: Vec<(ListPath, BTreeMap<usize, &RecordEdit>)> = Vec::new();
@@ -64,7 +64,7 @@ pub fn edit_records(
         }
         let records: Vec<Value> = changed.iter().map(|(_, record)| record.clone()).collect();
         let all: Vec<usize> = (0..records.len()).collect();
-        let refused = refused(d, list, &records, &all, find_quote)?;
+        let refused = refused(d, list, &records, &all, sources)?;
         if !refused.is_empty() {
             let faults = refused.iter().flat_map(|(place, refusal)| {
                 refusal.faults.iter().map(|fault| format!("{list}[{}]{fault}", changed[*place].0))
@@ -197,15 +197,13 @@ mod tests {
             each: "$.items[*]".to_owned(),
             text: "quote".to_owned(),
             document: "source".to_owned(),
-            page: None,
-            line: None,
+            ..Quotes::default()
         };
         Deliverable {
             path: "output/r.json".to_owned(),
             schema: Some(schema),
             quotes: vec![rule],
-            min_words: None,
-            forbid: Vec::new(),
+            ..Deliverable::default()
         }
     }
 

@@ -16,7 +16,7 @@ pub struct JsonPath {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum PathSegment {
+pub(super) enum PathSegment {
     Key(String),
     Index(usize),
     /// Every item of an array, every value of an object.
@@ -66,6 +66,10 @@ impl JsonPath {
             PathSegment::Key(key) => Value::Object(serde_json::Map::from_iter([(key.clone(), inner)])),
             PathSegment::Index(_) | PathSegment::Each => Value::Array(vec![inner]),
         })
+    }
+
+    pub(super) fn steps(&self) -> &[PathSegment] {
+        &self.steps
     }
 
     /// How many steps the path has.

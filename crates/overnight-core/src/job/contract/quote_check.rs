@@ -1,8 +1,10 @@
 //! The checks of quotes: each must stand in the document that its record names. What a document has is asked of the caller.
 
 use super::{
-    QuoteCount, SPELLED_OUT, clip,
+    CheckedDeliverable, NamedPlace, NearestText, QuoteCount, QuoteQuery, QuoteResult, SPELLED_OUT, clip,
     json_path::{JsonPath, within},
+    quoted_values::check_values,
+    sources::Sources,
 };
 use crate::{
     amount::shown,
@@ -14,135 +16,54 @@ use crate::{
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Whether a quote stands in a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QuoteResult {
-    /// On the page asked for, or anywhere if no page was asked for.
-    Found,
-    /// In the document, but on another page or line.
-    Elsewhere {
-        /// `page`, or `line` where there are no pages.
-        unit: &'static str,
-        /// The first one that has it, from 1.
-        found_on: u64,
-    },
-    /// It would stand anywhere.
-    TooShort,
-    /// In another document of the job.
-    InOtherDocument {
-        /// Its name.
-        document: String,
-        /// The page, where that document has pages.
-        page: Option<u64>,
-    },
-    /// In no page of the document.
-    NotFound {
-        /// What the document has instead, if that was asked for and anything is like it.
-        nearest: Option<NearestText>,
-    },
-    /// The job has no document of that name.
-    NoSuchDocument,
-    /// The time of the call was over before.
-    NotLookedFor,
-}
-
-/// What a document has instead of a quote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NearestText {
-    /// `page 21`, or `line 300` where there are no pages.
-    pub place: String,
-    /// The document's text around the first difference, clipped.
-    pub passage: String,
-    /// The quote around it, clipped.
-    pub quoted: String,
-    /// The quote's first word, or other sign, that differs.
-    pub word: String,
-}
-
-/// Where a record says that its quote stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NamedPlace {
-    /// Of a document with pages.
-    pub page: Option<NamedUnit>,
-    /// Of a document without pages.
-    pub line: Option<NamedUnit>,
-}
-
-/// A page or a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedUnit {
-    /// From 1.
-    pub number: u64,
-    /// The instructions name the field: the quote must stand there. Else it only says which of several places is meant.
-    pub is_required: bool,
-}
-
-impl NamedPlace {
-    /// What `item` says. Where the rule names no field for it, fields called `page` and `line` are looked at. The error is a fault
-    /// of the record: what follows its place directly.
-    pub fn of(rule: &Quotes, item: &Value) -> Result<Self, String> {
-        let unit = |key: Option<&String>, unit: &str| match key {
-            None => {
-                let number = item.get(unit).and_then(whole);
-                Ok(number.map(|number| NamedUnit { number, is_required: false }))
-            }
-            Some(key) => match item.get(key) {
-                None | Some(Value::Null) => Ok(None),
-                Some(value) => match whole(value) {
-                    Some(number) => Ok(Some(NamedUnit { number, is_required: true })),
-                    None => Err(format!(": '{key}' is not a {unit} number.")),
-                },
-            },
-        };
-        Ok(Self { page: unit(rule.page.as_ref(), "page")?, line: unit(rule.line.as_ref(), "line")? })
-    }
-
-    /// The one that counts for a document.
-    pub fn in_document(&self, has_pages: bool) -> Option<NamedUnit> {
-        if has_pages { self.page } else { self.line }
-    }
-}
-
-/// A quote that is to be found in its document.
-#[derive(Clone, Copy, Debug)]
-pub struct QuoteQuery<'a> {
-    /// The deliverable that it stands in, and where there: `$.requirements[3]`.
-    pub deliverable: &'a str,
-    /// A path within the JSON.
-    pub item: &'a str,
-    /// The quote's key there.
-    pub key: &'a str,
-    /// As the deliverable has them.
-    pub document: &'a str,
-    /// The words, as they were copied.
-    pub quote: &'a str,
-    /// Where it should stand there.
-    pub at: NamedPlace,
-    /// Whether to say what comes nearest, or which other document has it, where the quote isn't found.
-    pub is_explained: bool,
-}
-
-/// Looks for a quote.
-pub type FindQuote<'f> = &'f mut dyn FnMut(QuoteQuery<'_>) -> QuoteResult;
-
+/// Looks for the quotes of one rule, and for the values beside them.
 pub(super) fn check_quotes(
-    deliverable: &str,
+    deliverable: &Deliverable,
     rule: &Quotes,
     value: &Value,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
+    checked: &mut CheckedDeliverable,
 ) -> (QuoteCount, Result<String, String>) {
     let mut count = QuoteCount::default();
     let mut spelled = Vec::new();
-    let visited = each_quote(deliverable, rule, value, &mut |_| true, find_quote, &mut |place, outcome| {
-        count.all += 1;
-        match outcome {
-            Ok(()) => count.found += 1,
-            Err(what) if spelled.len() < SPELLED_OUT => spelled.push(format!("{}{what}", clip(place, 100))),
-            Err(_) => {}
-        }
-    });
+    let others: Vec<&str> = deliverable
+        .quotes
+        .iter()
+        .filter(|other| other.each == rule.each)
+        .flat_map(|other| [&other.text, &other.document].into_iter().chain(&other.page).chain(&other.line))
+        .map(String::as_str)
+        .collect();
+    let (mut tried, mut without) = (0_u64, Vec::new());
+    let visited =
+        each_quote(&deliverable.path, rule, value, &mut |_| true, sources, &mut |place, record, outcome, sources| {
+            count.all += 1;
+            match outcome {
+                Ok(()) => {
+                    count.found += 1;
+                    let values = check_values(rule, &others, record, sources);
+                    tried += 1;
+                    values.doubts.into_iter().for_each(|why| checked.doubt(place, why));
+                    without.extend(values.failed.into_iter().map(|what| format!("{}: {what}.", clip(place, 100))));
+                }
+                Err(what) if spelled.len() < SPELLED_OUT => spelled.push(format!("{}{what}", clip(place, 100))),
+                Err(_) => {}
+            }
+        });
     if let Err(why) = visited {
         return (count, Err(why));
+    }
+    if let Some(carries) = rule.carries.as_ref().filter(|carries| !carries.is_empty()) {
+        let outcome = match without.len() {
+            0 => Ok(format!("{} of {tried} stand in their quotes, as far as they are there.", carries.join(", "))),
+            wrong => {
+                let mut detail = without[..wrong.min(SPELLED_OUT)].join(" ");
+                if wrong > SPELLED_OUT {
+                    let _ = write!(detail, " And {} more.", wrong - SPELLED_OUT);
+                }
+                Err(detail)
+            }
+        };
+        checked.add(&format!("values in quotes ({})", rule.text), outcome);
     }
     let mut detail = format!("{} of {} found.", count.found, count.all);
     let wrong = count.all - count.found;
@@ -156,15 +77,18 @@ pub(super) fn check_quotes(
     (count, Err(detail))
 }
 
-/// Looks for each quote of `value` that there is, and tells `visit` its place and what is wrong: a sentence that follows the
-/// place directly. The first ones that `is_wanted` takes and that are not found are explained.
+/// Takes the place of a quote, its record, and what is wrong: a sentence that follows the place directly.
+pub(super) type VisitQuote<'v> = &'v mut dyn FnMut(&str, &Value, Result<(), String>, &mut dyn Sources);
+
+/// Looks for each quote of `value` that there is, and tells `visit` its place, its record and what is wrong: a sentence that
+/// follows the place directly. The first ones that `is_wanted` takes and that are not found are explained.
 pub(super) fn each_quote(
     deliverable: &str,
     rule: &Quotes,
     value: &Value,
     is_wanted: &mut dyn FnMut(&str) -> bool,
-    find_quote: FindQuote<'_>,
-    visit: &mut dyn FnMut(&str, Result<(), String>),
+    sources: &mut dyn Sources,
+    visit: VisitQuote<'_>,
 ) -> Result<(), String> {
     let path = JsonPath::parse(&rule.each).map_err(|why| format!("The rule's path is '{}', {why}.", rule.each))?;
     let mut explained = 0;
@@ -173,10 +97,10 @@ pub(super) fn each_quote(
             return;
         }
         let is_explained = explained < SPELLED_OUT;
-        let outcome = check_quote(deliverable, rule, (place, item), is_explained, find_quote);
+        let outcome = check_quote(deliverable, rule, (place, item), is_explained, sources);
         explained += usize::from(matches!(outcome, Some(Err(_))));
         if let Some(outcome) = outcome {
-            visit(place, outcome);
+            visit(place, item, outcome, sources);
         }
     });
     Ok(())
@@ -207,7 +131,7 @@ pub fn quotes_changed_at(
                 return;
             }
             let mut line = None;
-            let outcome = check_quote(&deliverable.path, rule, (item, value), true, &mut |asked| {
+            let outcome = check_quote(&deliverable.path, rule, (item, value), true, &mut |asked: QuoteQuery<'_>| {
                 let (result, found) = find(asked);
                 line = found;
                 result
@@ -225,7 +149,7 @@ fn check_quote(
     rule: &Quotes,
     (place, record): (&str, &Value),
     is_explained: bool,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Option<Result<(), String>> {
     let Value::Object(item) = record else {
         return Some(Err(" is not an object with a quote.".to_owned()));
@@ -249,7 +173,7 @@ fn check_quote(
         Err(what) => return Some(Err(what)),
     };
     let query = QuoteQuery { deliverable, item: place, key: &rule.text, document, quote, at, is_explained };
-    Some(match find_quote(query) {
+    Some(match sources.find_quote(query) {
         QuoteResult::Found => Ok(()),
         wrong => Err(said(&wrong, quote, document, at)),
     })
@@ -281,16 +205,6 @@ fn said(result: &QuoteResult, quote: &str, document: &str, at: NamedPlace) -> St
         }
         QuoteResult::NoSuchDocument => format!(": there is no document '{name}'. Use a name from list_documents."),
     }
-}
-
-/// A page number; `4.0` is one too, for a model may write it so.
-fn whole(value: &Value) -> Option<u64> {
-    if let Some(number) = value.as_u64() {
-        return Some(number);
-    }
-    let number = value.as_f64()?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
-    ((0.0..1e15).contains(&number) && number.fract() == 0.0).then_some(number as u64)
 }
 
 fn first_words(text: &str) -> String {

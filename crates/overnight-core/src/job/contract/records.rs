@@ -4,8 +4,9 @@
 pub use super::record_list::record_lists;
 use super::{
     SPELLED_OUT, compile,
-    quote_check::{FindQuote, each_quote},
+    quote_check::each_quote,
     record_list::{ListPath, list_of},
+    sources::Sources,
     what_is_wrong,
 };
 use crate::job::{
@@ -68,7 +69,7 @@ pub fn add_records(
     current: Option<&str>,
     records: &[Value],
     list: Option<&str>,
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<AddedRecords, String> {
     let path = list_of(d, list)?;
     let text = current.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text)).filter(|text| !text.trim().is_empty());
@@ -88,7 +89,7 @@ pub fn add_records(
         }
     }
     let present = records.len() - new.len();
-    let refused = refused(d, &path, records, &new, find_quote)?;
+    let refused = refused(d, &path, records, &new, sources)?;
     new.retain(|index| !refused.contains_key(index));
     items.extend(new.iter().map(|index| records[*index].clone()));
     let (now, list) = (items.len(), path.to_string());
@@ -195,7 +196,7 @@ pub(super) fn refused(
     path: &ListPath,
     records: &[Value],
     new: &[usize],
-    find_quote: FindQuote<'_>,
+    sources: &mut dyn Sources,
 ) -> Result<BTreeMap<usize, RecordRefusal>, String> {
     let alone = path.around(records.to_vec());
     let mut refused: BTreeMap<usize, RecordRefusal> = BTreeMap::new();
@@ -234,7 +235,7 @@ pub(super) fn refused(
     for rule in &d.quotes {
         let mut is_wanted =
             |place: &str| split(place).is_some_and(|(index, _)| new.contains(&index) && !faulty.contains(&index));
-        each_quote(&d.path, rule, &alone, &mut is_wanted, find_quote, &mut |place, outcome| {
+        each_quote(&d.path, rule, &alone, &mut is_wanted, sources, &mut |place, _, outcome, _| {
             if let (Err(what), Some((index, rest))) = (outcome, split(place)) {
                 wrong.push((index, format!("{rest}{what}"), rule));
             }
@@ -284,15 +285,13 @@ mod tests {
             each: "$.records[*]".to_owned(),
             text: "quote".to_owned(),
             document: "document".to_owned(),
-            page: None,
-            line: None,
+            ..Quotes::default()
         };
         Deliverable {
             path: "output/r.json".to_owned(),
             schema: Some(schema),
             quotes: vec![rule],
-            min_words: None,
-            forbid: Vec::new(),
+            ..Deliverable::default()
         }
     }
 

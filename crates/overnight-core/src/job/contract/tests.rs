@@ -6,13 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn deliverable() -> Deliverable {
-    Deliverable {
-        path: "output/r.json".to_owned(),
-        schema: None,
-        quotes: Vec::new(),
-        min_words: None,
-        forbid: Vec::new(),
-    }
+    Deliverable { path: "output/r.json".to_owned(), ..Deliverable::default() }
 }
 
 fn rule(each: &str) -> Quotes {
@@ -21,7 +15,7 @@ fn rule(each: &str) -> Quotes {
         text: "quote".to_owned(),
         document: "document".to_owned(),
         page: Some("page".to_owned()),
-        line: None,
+        ..Quotes::default()
     }
 }
 
@@ -45,7 +39,7 @@ fn library(asked: QuoteQuery<'_>) -> QuoteResult {
 }
 
 fn check(d: &Deliverable, content: impl AsRef<[u8]>) -> Vec<Check> {
-    check_deliverable(d, Some(content.as_ref()), &mut library).checks
+    check_deliverable(d, Some(content.as_ref()), &mut library, &mut RuleMemory::default()).checks
 }
 
 fn made(name: &str, passed: bool, detail: &str) -> Check {
@@ -55,7 +49,7 @@ fn made(name: &str, passed: bool, detail: &str) -> Check {
 #[test]
 fn missing_empty_and_unreadable_files_fail() {
     let d = deliverable();
-    let missing = check_deliverable(&d, None, &mut library).checks;
+    let missing = check_deliverable(&d, None, &mut library, &mut RuleMemory::default()).checks;
     assert_eq!(missing, [made("exists", false, "output/r.json does not exist. Write it.")]);
     for content in ["", " \n\t\u{a0}", "\u{feff}\n"] {
         let exists = made("exists", true, &format!("{} bytes.", content.len()));
@@ -172,19 +166,20 @@ fn a_state_counts_and_a_paragraph_tells() {
         {"document": "a.pdf", "page": 3, "quote": "alpha beta"},
         {"document": "a.pdf", "page": 3, "quote": "alpha gamma"},
     ]});
-    let checked = check_deliverable(&d, Some(content.to_string().as_bytes()), &mut library);
+    let checked = check_deliverable(&d, Some(content.to_string().as_bytes()), &mut library, &mut RuleMemory::default());
     let wrong =
         "1 of 2 found. $.r[1] \"alpha gamma\": nearest on page 3 of a.pdf: \"…alpha beta…\", differs at \"gamma\".";
     assert_eq!(checked.paragraph(), format!("Schema: ok. Quotes: {wrong} Words: 17 (at least 2)."));
     let state = DeliverableState {
         path: "output/r.json".to_owned(),
         records: Some(2),
+        doubts: 0,
         quotes: Some(QuoteCount { found: 1, all: 2 }),
         failed: vec![made("quotes", false, wrong)],
         documents: [("a.pdf".to_owned(), 2)].into(),
     };
     assert_eq!(checked.state(), state);
-    assert_eq!(check_deliverable(&deliverable(), Some(b"x"), &mut library).paragraph(), "");
+    assert_eq!(check_deliverable(&deliverable(), Some(b"x"), &mut library, &mut RuleMemory::default()).paragraph(), "");
 }
 
 #[test]

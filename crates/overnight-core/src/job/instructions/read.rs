@@ -2,7 +2,7 @@
 
 use super::{
     CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, MOST_PARALLEL,
-    PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, completeness,
+    PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, checks, completeness,
 };
 use crate::{
     amount::shown,
@@ -243,7 +243,7 @@ fn deliverables(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<D
     }
     let mut found: Vec<Deliverable> = Vec::new();
     for item in items {
-        let keys = item.table(&["path", "schema", "quotes", "min_words", "forbid"])?;
+        let keys = item.table(&["path", "schema", "quotes", "checks", "min_words", "forbid"])?;
         let at_path = keys.required("path")?;
         let path = at_path.line(500)?;
         output_path(&path).map_err(|why| at_path.wrong(format!("is '{}', {why}", shown(&path))))?;
@@ -257,10 +257,16 @@ fn deliverables(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<D
                 return Err(at_path.wrong(format!("is '{}', but '{other}' can't be file and folder", shown(&path))));
             }
         }
+        let schema = keys.get("schema").map(|at| schema(at, read_beside)).transpose()?;
+        let quotes = or_default(keys.get("quotes").map(quotes))?;
+        for (at, rule) in keys.get("quotes").into_iter().flat_map(|at| quotes.iter().map(move |rule| (at, rule))) {
+            checks::check_carried(at, rule, schema.as_ref())?;
+        }
         found.push(Deliverable {
             path,
-            schema: keys.get("schema").map(|at| schema(at, read_beside)).transpose()?,
-            quotes: or_default(keys.get("quotes").map(quotes))?,
+            quotes,
+            checks: or_default(keys.get("checks").map(|at| checks::checks(at, schema.as_ref())))?,
+            schema,
             min_words: keys.get("min_words").map(|at| at.count(1)).transpose()?,
             forbid: or_default(keys.get("forbid").map(|at| at.lines(200)))?,
         });
@@ -341,7 +347,7 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
 /// One rule or a list of rules.
 fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
     let rule = |at: &YamlValue<'_>| -> Result<Quotes, ValueError> {
-        let keys = at.table(&["each", "text", "document", "page", "line"])?;
+        let keys = at.table(&["each", "text", "document", "page", "line", "carries", "context", "same_as"])?;
         let each = keys.required("each")?;
         let path = each.line(500)?;
         JsonPath::parse(&path).map_err(|why| each.wrong(format!("is '{}', {why}", shown(&path))))?;
@@ -351,6 +357,9 @@ fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
             document: keys.required("document")?.line(100)?,
             page: keys.get("page").map(|at| at.line(100)).transpose()?,
             line: keys.get("line").map(|at| at.line(100)).transpose()?,
+            carries: keys.get("carries").map(|at| at.lines(100)).transpose()?,
+            context: or_default(keys.get("context").map(|at| at.count(0)))?,
+            same_as: or_default(keys.get("same_as").map(checks::same_as))?,
         })
     };
     match at.node() {

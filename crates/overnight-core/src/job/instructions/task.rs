@@ -1,7 +1,7 @@
 //! What the model is told: the task, and the contract in plain words. What is checked at the end must have been said at
 //! the beginning, so this text is made from the same data as the checks.
 
-use super::{Deliverable, Instructions, Quotes};
+use super::{CheckLevel, Deliverable, Instructions, Quotes, ValueCheck};
 use crate::job::contract;
 use std::fmt::Write;
 
@@ -83,7 +83,7 @@ impl Deliverable {
                 let _ = writeln!(text, "- Must be JSON that matches the JSON Schema in `{place}`: read that first.");
             }
         }
-        for Quotes { each, text: quote, document, page, line } in &self.quotes {
+        for Quotes { each, text: quote, document, page, line, carries, context, same_as: _ } in &self.quotes {
             let _ = write!(
                 text,
                 "- Quotes: for each object at `{each}`, `{quote}` must be copied word for word (white space may differ) from \
@@ -110,7 +110,28 @@ impl Deliverable {
             if self.takes_null(each, quote) {
                 let _ = write!(text, " Where `{quote}` is null, nothing is checked.");
             }
+            if let Some(carries) = carries.as_ref().filter(|carries| !carries.is_empty()) {
+                let fields: Vec<String> = carries.iter().map(|field| format!("`{field}`")).collect();
+                let _ = write!(text, " The value of {} must stand in that quote", fields.join(", "));
+                if *context > 0 {
+                    let _ = write!(text, " or at most {context} lines before or behind it");
+                }
+                text.push_str(", in any usual notation.");
+            }
             text.push('\n');
+        }
+        for ValueCheck { rule, each, message, level } in &self.checks {
+            let which = each.as_ref().map_or_else(|| "the file".to_owned(), |each| format!("each object at `{each}`"));
+            let must = match level {
+                CheckLevel::Fail => "must hold",
+                CheckLevel::Doubt => "should hold, or a person will look at it",
+            };
+            let rule = rule.split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = write!(text, "- Rule for {which}: `{rule}` {must}");
+            let _ = match message {
+                Some(message) => writeln!(text, " ({}).", message.trim_end_matches('.')),
+                None => writeln!(text, "."),
+            };
         }
         if let Some(words) = self.min_words {
             let _ = writeln!(text, "- Must have at least {words} words.");

@@ -1,0 +1,70 @@
+//! Whether the values of a record stand in its quote. A value that must and doesn't is a fault; where that can't be told, and where
+//! the instructions name no values, it is a doubt for a person.
+
+use super::{
+    clip,
+    sources::{DoubtfulValue, Sources},
+};
+use crate::job::instructions::Quotes;
+use overnight_rules::carried::{Carried, carried, is_literal};
+use serde_json::Value;
+
+/// Values of a record whose quote was found, and their fields.
+#[derive(Debug, Default)]
+pub(super) struct QuotedValues {
+    /// Those that must stand in the quote and don't: a sentence that follows the place.
+    pub(super) failed: Vec<String>,
+    /// Those that may not: a sentence's beginning each.
+    pub(super) doubts: Vec<String>,
+}
+
+/// Looks for the values of `record` in its quote, which was found just now. `others` are fields that say where quotes stand.
+pub(super) fn check_values(rule: &Quotes, others: &[&str], record: &Value, sources: &mut dyn Sources) -> QuotedValues {
+    let mut values = QuotedValues::default();
+    let (Some(fields), Some(quote)) = (record.as_object(), record.get(&rule.text).and_then(Value::as_str)) else {
+        return values;
+    };
+    let is_own = |field: &String| others.contains(&field.as_str()) || NOT_QUOTED.contains(&field.as_str());
+    let wanted: Vec<(&String, &Value)> = match &rule.carries {
+        Some(named) => named.iter().filter_map(|field| Some((field, fields.get(field)?))).collect(),
+        None => fields.iter().filter(|(field, value)| !is_own(field) && is_literal(value)).collect(),
+    };
+    if wanted.is_empty() {
+        return values;
+    }
+    let around = Some(rule.context).filter(|lines| *lines > 0).and_then(|lines| sources.around_quote(lines));
+    let text = around.unwrap_or_else(|| quote.to_owned());
+    let document = record.get(&rule.document).and_then(Value::as_str).unwrap_or_default();
+    let mut order = None;
+    let mut doubtful = Vec::new();
+    for (field, value) in wanted {
+        let mut found = carried(value, &text, &rule.same_as, None);
+        if let Carried::Unclear(_) = found {
+            let order = *order.get_or_insert_with(|| sources.day_order(document));
+            found = carried(value, &text, &rule.same_as, order);
+        }
+        let shown = clip(&value.to_string(), 60);
+        let (unclear, is_failed) = match found {
+            Carried::Yes | Carried::NotTried => continue,
+            Carried::No => (None, rule.carries.is_some()),
+            Carried::Unclear(why) => (Some(why), false),
+        };
+        let said = match &unclear {
+            None => format!("'{field}' {shown} does not stand in its quote"),
+            Some(why) => format!("'{field}' {shown} {why}"),
+        };
+        if is_failed {
+            values.failed.push(said);
+        } else {
+            values.doubts.push(said);
+        }
+        doubtful.push(DoubtfulValue { field: field.clone(), unclear });
+    }
+    if !doubtful.is_empty() {
+        sources.keep_values(&doubtful);
+    }
+    values
+}
+
+/// Fields that are of the record's own making.
+const NOT_QUOTED: [&str; 4] = ["id", "page", "line", "confidence"];

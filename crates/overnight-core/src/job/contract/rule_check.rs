@@ -1,0 +1,239 @@
+//! The rules for values. One that doesn't hold is a failed check or, where its level says so, a doubt for a person, which stops
+//! nothing.
+
+use super::{CheckedDeliverable, SPELLED_OUT, clip, json_path::JsonPath, sources::Sources};
+use crate::job::instructions::{CheckLevel, Deliverable, ValueCheck};
+use overnight_rules::{
+    evaluate::{Evaluator, Outside, Verdict},
+    rule::Rule,
+};
+use serde_json::Value;
+use std::{
+    collections::HashMap,
+    fmt::Write as _,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+/// Characters of a record's own name.
+const MOST_NAME: usize = 40;
+/// The path of the whole file.
+const WHOLE: &str = "$";
+
+/// What rules said of records that haven't changed since, and the rules as they were read.
+#[derive(Debug, Default)]
+pub struct RuleMemory {
+    rules: HashMap<String, Rule>,
+    /// By deliverable and path, then by the record's hash: those that don't hold, by their number.
+    verdicts: HashMap<(String, String), HashMap<u128, Failures>>,
+}
+
+type Failures = Vec<(usize, Verdict)>;
+
+impl RuleMemory {
+    fn rule(&mut self, source: &str) -> Option<Rule> {
+        if let Some(known) = self.rules.get(source) {
+            return Some(known.clone());
+        }
+        let rule = Rule::parse(source).ok()?;
+        self.rules.insert(source.to_owned(), rule.clone());
+        Some(rule)
+    }
+}
+
+/// What the rules of one path came to.
+struct RuleGroup<'d> {
+    each: &'d str,
+    checks: Vec<(&'d ValueCheck, Rule)>,
+}
+
+/// What one rule came to.
+#[derive(Default)]
+struct RuleOutcome {
+    failed: u64,
+    spelled: Vec<String>,
+}
+
+/// The rules of a deliverable by their paths. Those that can't be read are told to `unread`.
+fn groups<'d>(d: &'d Deliverable, memory: &mut RuleMemory, unread: &mut dyn FnMut(&ValueCheck)) -> Vec<RuleGroup<'d>> {
+    let mut groups: Vec<RuleGroup<'_>> = Vec::new();
+    for check in &d.checks {
+        let each = check.each.as_deref().unwrap_or(WHOLE);
+        let Some(rule) = memory.rule(&check.rule) else {
+            unread(check);
+            continue;
+        };
+        match groups.iter_mut().find(|group| group.each == each) {
+            Some(group) => group.checks.push((check, rule)),
+            None => groups.push(RuleGroup { each, checks: vec![(check, rule)] }),
+        }
+    }
+    groups
+}
+
+/// Evaluates the rules of a deliverable.
+pub(super) fn check_rules(
+    d: &Deliverable,
+    value: &Value,
+    sources: &mut dyn Sources,
+    memory: &mut RuleMemory,
+    checked: &mut CheckedDeliverable,
+) {
+    let groups = groups(d, memory, &mut |check| {
+        checked.add(&named(check), Err("The rule can't be read.".to_owned()));
+    });
+    let (mut rules, mut holding) = (0, 0);
+    for group in &groups {
+        let mut outcomes: Vec<RuleOutcome> = group.checks.iter().map(|_| RuleOutcome::default()).collect();
+        let records = each_failure(d, group, value, sources, memory, &mut |of, place, record, verdict| {
+            let (check, outcome) = (group.checks[of].0, &mut outcomes[of]);
+            outcome.failed += 1;
+            match check.level {
+                CheckLevel::Doubt => checked.doubt(place, why(check, verdict)),
+                CheckLevel::Fail if outcome.spelled.len() < SPELLED_OUT => {
+                    let name = if place == WHOLE { String::new() } else { name_of(record) };
+                    outcome.spelled.push(format!("{}{name}: {}.", clip(place, 100), why(check, verdict)));
+                }
+                CheckLevel::Fail => {}
+            }
+        });
+        for ((check, _), outcome) in group.checks.iter().zip(outcomes) {
+            rules += 1;
+            holding += u64::from(outcome.failed == 0);
+            if outcome.failed > 0 && check.level == CheckLevel::Fail {
+                checked.add(&named(check), Err(told(&outcome, records)));
+            }
+        }
+    }
+    if rules > 0 {
+        let verb = if rules == 1 { "rule holds" } else { "rules hold" };
+        checked.add("rules", Ok(format!("{holding} of {rules} {verb}.")));
+    }
+}
+
+/// Tells `visit` each record, or the file, for which a rule of `value` does not hold: its place, what follows from it, and a
+/// sentence's beginning.
+pub fn each_broken_rule(
+    d: &Deliverable,
+    value: &Value,
+    sources: &mut dyn Sources,
+    visit: &mut dyn FnMut(&str, CheckLevel, String),
+) {
+    let mut memory = RuleMemory::default();
+    for group in &groups(d, &mut memory, &mut |_| {}) {
+        each_failure(d, group, value, sources, &mut memory, &mut |of, place, _, verdict| {
+            let check = group.checks[of].0;
+            visit(place, check.level, why(check, verdict));
+        });
+    }
+}
+
+/// Tells `visit` which rule of a group fails for which record, and gives the number of records.
+fn each_failure(
+    d: &Deliverable,
+    group: &RuleGroup<'_>,
+    value: &Value,
+    sources: &mut dyn Sources,
+    memory: &mut RuleMemory,
+    visit: &mut dyn FnMut(usize, &str, &Value, &Verdict),
+) -> u64 {
+    let Ok(path) = JsonPath::parse(group.each) else { return 0 };
+    let (alone, wider): (Vec<usize>, Vec<usize>) =
+        (0..group.checks.len()).partition(|of| group.checks[*of].1.is_of_record_alone());
+    let key = (d.path.clone(), group.each.to_owned());
+    let before = memory.verdicts.remove(&key).unwrap_or_default();
+    let mut now: HashMap<u128, Failures> = HashMap::new();
+    let (mut evaluator, mut outside, mut records) = (Evaluator::default(), Documents { sources }, 0);
+    path.each(value, &mut |place, record| {
+        let mut evaluate = |which: &[usize]| -> Failures {
+            if which.is_empty() {
+                return Vec::new();
+            }
+            let rules: Vec<&Rule> = which.iter().map(|of| &group.checks[*of].1).collect();
+            let verdicts = evaluator.evaluate(&rules, record, value, &mut outside);
+            which.iter().copied().zip(verdicts).filter(|(_, verdict)| *verdict != Verdict::Holds).collect()
+        };
+        let hash = hash(record);
+        let known = now.get(&hash).or_else(|| before.get(&hash)).cloned();
+        let of_record = known.unwrap_or_else(|| evaluate(&alone));
+        for (of, verdict) in of_record.iter().chain(&evaluate(&wider)) {
+            visit(*of, place, record, verdict);
+        }
+        now.insert(hash, of_record);
+        records += 1;
+    });
+    memory.verdicts.insert(key, now);
+    records
+}
+
+/// What rules see of what is outside of their file.
+struct Documents<'s> {
+    sources: &'s mut dyn Sources,
+}
+
+impl Outside for Documents<'_> {
+    fn text(&mut self, document: &str, page: Option<u64>) -> Result<String, String> {
+        self.sources.text(document, page)
+    }
+
+    fn rows(&mut self, document: &str, sheet: Option<&str>) -> Result<u64, String> {
+        self.sources.rows(document, sheet)
+    }
+
+    fn records(&mut self, file: &str, path: &str) -> Result<Vec<Value>, String> {
+        let parsed = JsonPath::parse(path).map_err(|why| format!("'{path}' is no path, {why}"))?;
+        let file = self.sources.deliverable(file)?;
+        let mut found = Vec::new();
+        parsed.each(&file, &mut |_, value| found.push(value.clone()));
+        Ok(found)
+    }
+}
+
+/// `rule "lines add up to the total"`.
+fn named(check: &ValueCheck) -> String {
+    format!("rule \"{}\"", clip(check.message.as_deref().unwrap_or(&check.rule), 100))
+}
+
+/// What a rule says of a record, without a full stop.
+fn why(check: &ValueCheck, verdict: &Verdict) -> String {
+    let rule = check.message.clone().unwrap_or_else(|| format!("`{}` does not hold", clip(&check.rule, 200)));
+    let rule = rule.trim_end_matches('.');
+    match verdict {
+        Verdict::Holds => rule.to_owned(),
+        Verdict::Fails(seen) if seen.is_empty() => rule.to_owned(),
+        Verdict::Fails(seen) => format!("{rule}: {seen}"),
+        Verdict::Unclear(why) => format!("`{}` {why}", clip(&check.rule, 200)),
+    }
+}
+
+fn told(outcome: &RuleOutcome, records: u64) -> String {
+    let RuleOutcome { failed, spelled } = outcome;
+    let mut text = if records == 1 { String::new() } else { format!("{failed} of {records} fail. ") };
+    text.push_str(&spelled.join(" "));
+    let rest = failed - spelled.len() as u64;
+    if rest > 0 {
+        let _ = write!(text, " And {rest} more.");
+    }
+    text
+}
+
+/// ` (R-17)`: how a record calls itself, the first of its fields that is short.
+fn name_of(record: &Value) -> String {
+    let first =
+        record.as_object().and_then(|fields| fields.values().find(|value| value.is_string() || value.is_number()));
+    let name = match first {
+        Some(Value::String(name)) => name.clone(),
+        Some(number) => number.to_string(),
+        None => return String::new(),
+    };
+    let is_name = !name.trim().is_empty() && name.chars().nth(MOST_NAME).is_none();
+    if is_name { format!(" ({})", clip(&name, MOST_NAME)) } else { String::new() }
+}
+
+fn hash(record: &Value) -> u128 {
+    let of = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        (seed, record).hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    of(0) << 64 | of(1)
+}

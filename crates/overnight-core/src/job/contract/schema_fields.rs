@@ -1,0 +1,62 @@
+//! The fields that a schema has for what a path leads to.
+
+use super::json_path::{JsonPath, PathSegment};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Levels of a schema that are gone through.
+const DEEPEST: usize = 32;
+
+/// Names of the fields that `schema` has at `path`, in all branches of it. None where it doesn't say: there is no object, or
+/// no field of it is named.
+pub fn schema_fields(schema: &Value, path: &JsonPath) -> Option<BTreeSet<String>> {
+    let mut at = vec![schema];
+    for step in path.steps() {
+        at = at.into_iter().flat_map(|part| branches(schema, part)).flat_map(|part| step_into(part, step)).collect();
+    }
+    let mut fields = BTreeSet::new();
+    for part in at.into_iter().flat_map(|part| branches(schema, part)) {
+        if let Some(Value::Object(properties)) = part.get("properties") {
+            fields.extend(properties.keys().cloned());
+        }
+    }
+    (!fields.is_empty()).then_some(fields)
+}
+
+fn step_into<'s>(part: &'s Value, step: &PathSegment) -> Vec<&'s Value> {
+    let of_items = || {
+        let first = part.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
+        first.chain(part.get("items")).collect::<Vec<_>>()
+    };
+    match step {
+        PathSegment::Key(key) => {
+            part.get("properties").and_then(|properties| properties.get(key)).into_iter().collect()
+        }
+        PathSegment::Index(_) => of_items(),
+        PathSegment::Each => {
+            let of_fields = part.get("properties").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
+            of_items().into_iter().chain(of_fields).chain(part.get("additionalProperties")).collect()
+        }
+    }
+}
+
+/// A part of a schema with all that it refers to and may be.
+fn branches<'s>(root: &'s Value, part: &'s Value) -> Vec<&'s Value> {
+    let (mut found, mut next) = (Vec::new(), vec![(part, 0)]);
+    while let Some((part, depth)) = next.pop() {
+        if depth > DEEPEST {
+            continue;
+        }
+        found.push(part);
+        let target = part.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
+        next.extend(target.and_then(|target| root.pointer(target)).map(|target| (target, depth + 1)));
+        for key in ["allOf", "anyOf", "oneOf"] {
+            let parts = part.get(key).and_then(Value::as_array).into_iter().flatten();
+            next.extend(parts.map(|part| (part, depth + 1)));
+        }
+        for key in ["then", "else"] {
+            next.extend(part.get(key).map(|part| (part, depth + 1)));
+        }
+    }
+    found
+}

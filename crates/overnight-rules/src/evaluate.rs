@@ -1,0 +1,330 @@
+//! What rules say of a record. A rule that fails tells the values that it saw; one that can't be evaluated fails as well.
+
+use crate::{
+    functions::{self, Bounds, Question, decimal},
+    json_value::borrowed,
+    rule::{FILE, LANGUAGE, Rule, THIS},
+};
+use cel::{
+    Context, ExecutionError, IdedExpr, Value as CelValue,
+    common::{
+        ast::{Expr, operators},
+        types::{CelBool, CelInt, CelNull, CelString, CelTimestamp, LIST_TYPE, MAP_TYPE},
+        value::{CowVal, Val},
+    },
+    context::VariableResolver,
+};
+use serde_json::Value;
+use std::{collections::HashMap, sync::Arc};
+
+/// Questions of one rule for one record.
+const MOST_QUESTIONS: usize = 2_000;
+/// Characters of a value that is told.
+const MOST_SHOWN: usize = 60;
+/// Fields that are told of a rule that compares nothing.
+const MOST_FIELDS: usize = 6;
+
+/// What is outside of the file. The error is a fragment that follows the function's name: "there is no document 'a.pdf'".
+pub trait Outside {
+    /// The text of a document, or of one page of it.
+    fn text(&mut self, document: &str, page: Option<u64>) -> Result<String, String>;
+    /// The rows of data of a table document, without its header.
+    fn rows(&mut self, document: &str, sheet: Option<&str>) -> Result<u64, String>;
+    /// What stands at a path of another deliverable.
+    fn records(&mut self, file: &str, path: &str) -> Result<Vec<Value>, String>;
+}
+
+/// What a rule says of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Holds,
+    /// It doesn't: the values that it saw, "sum(lines.map(l, l.amount)) is 1180, total is 1280". Empty where it saw none.
+    Fails(String),
+    /// It can't be evaluated: why, with the values.
+    Unclear(String),
+}
+
+/// Evaluates the rules of one file, within their bounds.
+#[derive(Debug)]
+pub struct Evaluator {
+    bounds: Arc<Bounds>,
+    answers: HashMap<String, Value>,
+}
+
+/// What rules may look at.
+struct Scope<'v> {
+    this: &'v Value,
+    file: &'v Value,
+    rules: &'v [&'v Rule],
+    answers: &'v HashMap<String, Value>,
+}
+
+impl VariableResolver for Scope<'_> {
+    fn resolve<'b>(&'b self, name: &str) -> Option<CowVal<'b, 'b>> {
+        let value = match name {
+            THIS => self.this,
+            FILE => self.file,
+            name if name.starts_with('@') => self.answers.get(name)?,
+            name => match self.this.get(name) {
+                Some(value) => value,
+                None if self.rules.iter().any(|rule| rule.has_field(name)) => return Some(CowVal::owned(CelNull)),
+                None => return None,
+            },
+        };
+        Some(CowVal::Owned(borrowed(value)))
+    }
+}
+
+impl Default for Evaluator {
+    fn default() -> Self {
+        Self { bounds: Arc::new(Bounds::new()), answers: HashMap::new() }
+    }
+}
+
+impl Evaluator {
+    /// What each of `rules` says of `this`, a record of `file` or all of it.
+    pub fn evaluate(&mut self, rules: &[&Rule], this: &Value, file: &Value, outside: &mut dyn Outside) -> Vec<Verdict> {
+        let mut verdicts: Vec<Verdict> = Vec::with_capacity(rules.len());
+        let mut questions = 0;
+        while verdicts.len() < rules.len() {
+            let Some(question) = self.evaluate_rest(rules, this, file, &mut verdicts) else { break };
+            questions += 1;
+            let answer = match &question {
+                Question::Text { document, page } => outside.text(document, *page).map(Value::String),
+                Question::Rows { document, sheet } => outside.rows(document, sheet.as_deref()).map(Value::from),
+                Question::Records { file, path } => outside.records(file, path).map(Value::Array),
+            };
+            match answer {
+                Ok(answer) if questions <= MOST_QUESTIONS => drop(self.answers.insert(question.name(), answer)),
+                Ok(_) => verdicts.push(Verdict::Unclear(format!(
+                    "can't be evaluated: it asks for more than {MOST_QUESTIONS} documents or files"
+                ))),
+                Err(why) => verdicts.push(Verdict::Unclear(format!("can't be evaluated: {why}"))),
+            }
+        }
+        verdicts
+    }
+
+    /// Evaluates the rules that have no verdict yet, up to one that has to know something: that.
+    fn evaluate_rest(
+        &self,
+        rules: &[&Rule],
+        this: &Value,
+        file: &Value,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Option<Question> {
+        let scope = Scope { this, file, rules, answers: &self.answers };
+        let mut context = Context::with_env(Arc::clone(&LANGUAGE));
+        context.set_variable_resolver(&scope);
+        functions::add_to(&mut context, &self.bounds);
+        for rule in rules.iter().skip(verdicts.len()) {
+            self.bounds.reset();
+            if self.bounds.is_over() {
+                let most = functions::MOST_TIME.as_secs();
+                verdicts.push(Verdict::Unclear(format!(
+                    "was not evaluated: the rules of this file take more than {most} seconds"
+                )));
+                continue;
+            }
+            let verdict = verdict(rule, &context, &scope);
+            if let Some(question) = self.bounds.take_asked() {
+                return Some(question);
+            }
+            verdicts.push(verdict);
+        }
+        None
+    }
+}
+
+fn verdict(rule: &Rule, context: &Context<'_, '_>, scope: &Scope<'_>) -> Verdict {
+    let whole = 0..rule.length();
+    match truth(&rule.expression, context) {
+        Ok(true) => Verdict::Holds,
+        Ok(false) => {
+            let mut seen = Vec::new();
+            explain(rule, &rule.expression, whole, context, &mut seen);
+            if seen.is_empty() {
+                seen = fields(rule, scope);
+            }
+            Verdict::Fails(seen.join(", "))
+        }
+        Err(why) => {
+            let fields = fields(rule, scope);
+            let seen = if fields.is_empty() { String::new() } else { format!(" ({})", fields.join(", ")) };
+            Verdict::Unclear(format!("can't be evaluated: {why}{seen}"))
+        }
+    }
+}
+
+fn truth(expression: &IdedExpr, context: &Context<'_, '_>) -> Result<bool, String> {
+    let value = CelValue::resolve_val(expression, context).map_err(|error| told(&error))?;
+    match value.downcast_ref::<CelBool>() {
+        Some(flag) => Ok(*flag.inner()),
+        None => Err(format!("it gives {}, neither true nor false", shown(&*value))),
+    }
+}
+
+/// What went wrong, in words of a rule's author.
+fn told(error: &ExecutionError) -> String {
+    match error {
+        ExecutionError::FunctionError { function, message } if function.is_empty() => message.clone(),
+        ExecutionError::FunctionError { function, message } => format!("{function}: {message}"),
+        ExecutionError::NoSuchKey(key) => format!("there is no '{key}'"),
+        ExecutionError::NoSuchOverload(overload) => {
+            let operator = overload.function().trim_matches('_').trim_start_matches('@').to_owned();
+            let types: Vec<&str> = overload.argument_types().iter().map(String::as_str).collect();
+            format!("'{operator}' doesn't take {}", types.join(" and "))
+        }
+        ExecutionError::UnexpectedType { got, want } => format!("{want} is wanted, and it is {got}"),
+        ExecutionError::UndeclaredReference(name) => format!("nothing is called '{name}'"),
+        other => other.to_string().chars().take(200).collect(),
+    }
+}
+
+/// The values of the fields that a rule names, where they are short.
+fn fields(rule: &Rule, scope: &Scope<'_>) -> Vec<String> {
+    let mut seen = Vec::new();
+    for (name, _) in rule.fields().take(MOST_FIELDS) {
+        let value = scope.resolve(name).unwrap_or_else(|| CowVal::owned(CelNull));
+        seen.push(format!("{name} is {}", shown(&*value)));
+    }
+    seen
+}
+
+/// Finds the part of an expression that isn't true, and the values that it compares. `range` is where it stands in the rule.
+fn explain(
+    rule: &Rule,
+    expression: &IdedExpr,
+    range: std::ops::Range<usize>,
+    context: &Context<'_, '_>,
+    seen: &mut Vec<String>,
+) {
+    let range = rule.narrowed(range);
+    match &expression.expr {
+        Expr::Call(call) if call.args.len() == 2 && call.target.is_none() => {
+            let Some(at) = rule.operator_at(expression.id).filter(|at| range.contains(at)) else { return };
+            let length = call.func_name.trim_matches('_').trim_start_matches('@').chars().count();
+            let (left, right) = (range.start..at, at + length..range.end);
+            match call.func_name.as_str() {
+                operators::LOGICAL_AND => match truth(&call.args[0], context) {
+                    Ok(false) => explain(rule, &call.args[0], left, context, seen),
+                    Ok(true) | Err(_) => explain(rule, &call.args[1], right, context, seen),
+                },
+                operators::LOGICAL_OR => {
+                    explain(rule, &call.args[0], left, context, seen);
+                    explain(rule, &call.args[1], right, context, seen);
+                }
+                operators::EQUALS
+                | operators::NOT_EQUALS
+                | operators::LESS
+                | operators::LESS_EQUALS
+                | operators::GREATER
+                | operators::GREATER_EQUALS
+                | operators::IN => {
+                    for (side, range) in call.args.iter().zip([left, right]) {
+                        if matches!(side.expr, Expr::Literal(_)) {
+                            continue;
+                        }
+                        if let Ok(value) = CelValue::resolve_val(side, context) {
+                            let said = format!("{} is {}", rule.text(range), shown(&*value));
+                            if !seen.contains(&said) {
+                                seen.push(said);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Expr::Call(call) if call.func_name == functions::ALL_DIFFER => {
+            let Some(Ok(list)) = call.args.first().map(|list| CelValue::resolve_val(list, context)) else { return };
+            let Some(iterable) = list.as_iterable() else { return };
+            let (mut items, mut known) = (iterable.iter(), std::collections::HashSet::new());
+            while let Some(item) = items.next() {
+                let item = shown(item);
+                if known.contains(&item) {
+                    return seen.push(format!("{item} is there more than once"));
+                }
+                known.insert(item);
+            }
+        }
+        // The first element of which it isn't true.
+        Expr::Comprehension(of) => {
+            let Ok(range) = CelValue::resolve_val(&of.iter_range, context) else { return };
+            let Expr::Call(step) = &of.loop_step.expr else { return };
+            let (operators::LOGICAL_AND, Some(condition), Some(items)) =
+                (step.func_name.as_str(), step.args.get(1), range.as_iterable())
+            else {
+                return;
+            };
+            let (mut items, mut place) = (items.iter(), 0);
+            while let Some(item) = items.next() {
+                let mut inner = context.new_inner_scope();
+                inner.add_variable_as_val(of.iter_var.as_str(), item.clone_as_boxed());
+                if truth(condition, &inner) != Ok(true) {
+                    seen.push(format!("{} {place} is {}", of.iter_var, shown(item)));
+                    return;
+                }
+                place += 1;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A value as it is told: `1180.5`, `"EUR"`, `2024-05-03`, `12 elements`.
+pub(crate) fn shown(value: &dyn Val) -> String {
+    let clip = |text: &str| {
+        let mut clipped: String = text.chars().take(MOST_SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        if text.chars().nth(MOST_SHOWN).is_some() {
+            clipped.push('…');
+        }
+        clipped
+    };
+    if let Some(number) = decimal(value) {
+        return number.normalize().to_string();
+    }
+    if let Some(text) = value.downcast_ref::<CelString>() {
+        return format!("\"{}\"", clip(text.inner()));
+    }
+    if let Some(flag) = value.downcast_ref::<CelBool>() {
+        return flag.inner().to_string();
+    }
+    if value.downcast_ref::<CelNull>().is_some() {
+        return "null".to_owned();
+    }
+    if let Some(date) = value.downcast_ref::<CelTimestamp>() {
+        return date.inner().format("%Y-%m-%d").to_string();
+    }
+    let size = value.as_sizer().map_or(0, |sizer| *sizer.size().inner());
+    if *value.get_type() == LIST_TYPE {
+        return if size == 1 { "1 element".to_owned() } else { format!("{size} elements") };
+    }
+    if *value.get_type() == MAP_TYPE {
+        return object(value).map_or_else(|| format!("an object of {size} fields"), |text| clip(&text));
+    }
+    format!("a {}", value.get_type().name())
+}
+
+/// An object's short values: `{"item": "Desk", "amount": 12}`.
+fn object(value: &dyn Val) -> Option<String> {
+    let (iterable, indexer) = (value.as_iterable()?, value.as_indexer()?);
+    let (mut keys, mut parts) = (iterable.iter(), Vec::new());
+    while let Some(key) = keys.next() {
+        let value = indexer.get(key).ok()?;
+        let is_short = value.downcast_ref::<CelInt>().is_some()
+            || value.downcast_ref::<CelString>().is_some()
+            || decimal(&*value).is_some();
+        if is_short {
+            parts.push(format!("{}: {}", shown(key).trim_matches('"'), shown(&*value)));
+        }
+        if parts.len() == MOST_FIELDS {
+            break;
+        }
+    }
+    Some(format!("{{{}}}", parts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! A rule as it is read: its syntax, and the names and functions that it uses, so that what is wrong is found before any job
+//! is worked.
+
+use crate::functions::{self, FUNCTIONS};
+use cel::{
+    Env, IdedExpr, Program,
+    common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, operators},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    sync::{Arc, LazyLock},
+};
+
+/// Characters that a rule may have.
+pub const MOST_CHARACTERS: usize = 4_000;
+
+/// What stands for the record that a rule is evaluated for, and for the whole file.
+pub const THIS: &str = "this";
+/// The whole file.
+pub const FILE: &str = "file";
+
+/// Functions and methods of CEL's own.
+const STANDARD: [&str; 27] = [
+    "size",
+    "string",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "bytes",
+    "type",
+    "dyn",
+    "duration",
+    "timestamp",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "has",
+    "getFullYear",
+    "getMonth",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getDayOfYear",
+    "getHours",
+    "getMinutes",
+    "getSeconds",
+    "getMilliseconds",
+    "exists_one",
+];
+
+/// Names of types, which are values as well.
+const TYPES: [&str; 12] =
+    ["int", "uint", "double", "bool", "string", "bytes", "list", "map", "null_type", "type", "dyn", "google"];
+
+pub(crate) static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
+/// A rule that can be evaluated.
+#[derive(Clone)]
+pub struct Rule {
+    source: Vec<char>,
+    program: Arc<Program>,
+    /// With the operators and macros that are bounded.
+    pub(crate) expression: Arc<IdedExpr>,
+    fields: BTreeMap<String, Place>,
+    uses_file: bool,
+    asks: bool,
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Rule").field(&self.source()).finish()
+    }
+}
+
+/// A place in a rule, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In lines.
+    pub line: usize,
+    /// In characters.
+    pub column: usize,
+}
+
+/// What is wrong with a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// Where in it.
+    pub at: Place,
+    /// A sentence's end: `there is no function 'summe'; did you mean 'sum'?`
+    pub what: String,
+}
+
+impl Rule {
+    /// Reads a rule.
+    pub fn parse(source: &str) -> Result<Self, RuleError> {
+        let start = Place { line: 1, column: 1 };
+        if source.trim().is_empty() {
+            return Err(RuleError { at: start, what: "it is empty".to_owned() });
+        }
+        if source.chars().nth(MOST_CHARACTERS).is_some() {
+            return Err(RuleError { at: start, what: format!("it has more than {MOST_CHARACTERS} characters") });
+        }
+        let program = LANGUAGE.compile(source).map_err(|errors| match errors.errors.first() {
+            Some(error) => {
+                let place = |number: isize| usize::try_from(number).unwrap_or(1).max(1);
+                let at = Place { line: place(error.pos.0), column: place(error.pos.1) };
+                RuleError { at, what: syntax(&error.msg) }
+            }
+            None => RuleError { at: start, what: "it can't be read".to_owned() },
+        })?;
+        let source: Vec<char> = source.chars().collect();
+        let mut names =
+            Names { source: &source, program: &program, fields: BTreeMap::new(), uses_file: false, asks: false };
+        names.visit(program.expression(), &mut Vec::new())?;
+        if let Some(what) = no_condition(program.expression()) {
+            return Err(RuleError { at: start, what: format!("it gives {what}, and is no condition") });
+        }
+        let Names { fields, uses_file, asks, .. } = names;
+        let mut expression = program.expression().clone();
+        bound(&mut expression, true);
+        let expression = Arc::new(expression);
+        Ok(Self { source, program: Arc::new(program), expression, fields, uses_file, asks })
+    }
+
+    /// As it was written.
+    pub fn source(&self) -> String {
+        self.source.iter().collect()
+    }
+
+    /// The fields of the record that it names, and where first.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, Place)> {
+        self.fields.iter().map(|(name, place)| (name.as_str(), *place))
+    }
+
+    pub(crate) fn has_field(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+
+    /// Whether it looks at nothing but its record: what it says of an equal record is the same.
+    pub fn is_of_record_alone(&self) -> bool {
+        !self.uses_file && !self.asks
+    }
+
+    /// A part of its text without blanks and brackets around it.
+    pub(crate) fn narrowed(&self, range: Range<usize>) -> Range<usize> {
+        let Range { mut start, mut end } = range;
+        loop {
+            let text = self.source.get(start..end).unwrap_or_default();
+            match text {
+                [first, ..] if first.is_whitespace() => start += 1,
+                [.., last] if last.is_whitespace() => end -= 1,
+                ['(', inner @ .., ')'] if is_closed(inner) => (start, end) = (start + 1, end - 1),
+                _ => return start..end,
+            }
+        }
+    }
+
+    /// A part of its text, on one line.
+    pub(crate) fn text(&self, range: Range<usize>) -> String {
+        let text: String = self.source.get(self.narrowed(range)).unwrap_or_default().iter().collect();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.source.len()
+    }
+
+    /// Where the operator of a call stands, in characters from 0.
+    pub(crate) fn operator_at(&self, id: u64) -> Option<usize> {
+        offset(&self.program, id)
+    }
+}
+
+fn offset(program: &Program, id: u64) -> Option<usize> {
+    program.source_info().offset_for(id).map(|(start, _)| start as usize)
+}
+
+/// Whether each bracket of a text is closed in it, and none before it is opened.
+fn is_closed(text: &[char]) -> bool {
+    let mut open = 0_i32;
+    for c in text {
+        open += i32::from(*c == '(') - i32::from(*c == ')');
+        if open < 0 {
+            return false;
+        }
+    }
+    open == 0
+}
+
+/// What the parser says, in fewer words.
+fn syntax(message: &str) -> String {
+    let message = message.strip_prefix("Syntax error: ").unwrap_or(message);
+    let (message, _) = message.split_once(" expecting ").unwrap_or((message, ""));
+    if message.contains("<EOF>") {
+        return "it ends too early".to_owned();
+    }
+    if message.contains("recognition error at: '= '") || message.ends_with("'='") {
+        return "'=' compares nothing; write '=='".to_owned();
+    }
+    format!("it can't be read: {message}")
+}
+
+/// What an expression gives that can't be true or false.
+fn no_condition(expression: &IdedExpr) -> Option<&'static str> {
+    match &expression.expr {
+        Expr::Literal(LiteralValue::Boolean(_)) => None,
+        Expr::Literal(_) => Some("one value always"),
+        Expr::List(_) => Some("a list"),
+        Expr::Map(_) => Some("an object"),
+        Expr::Call(call) => match call.func_name.as_str() {
+            operators::ADD | operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO => {
+                Some("a number or a text")
+            }
+            "sum" | "count" | "number" | "rows" | "size" => Some("a number"),
+            "date" => Some("a date"),
+            "text" => Some("a text"),
+            "records" => Some("a list"),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a rule names.
+struct Names<'r> {
+    source: &'r [char],
+    program: &'r Program,
+    fields: BTreeMap<String, Place>,
+    uses_file: bool,
+    asks: bool,
+}
+
+impl Names<'_> {
+    fn place(&self, id: u64) -> Place {
+        let before = self.source.get(..offset(self.program, id).unwrap_or(0)).unwrap_or_default();
+        let line = before.iter().filter(|c| **c == '\n').count() + 1;
+        Place { line, column: before.iter().rev().take_while(|c| **c != '\n').count() + 1 }
+    }
+
+    /// `bound` are the names that macros around have given.
+    fn visit(&mut self, expression: &IdedExpr, bound: &mut Vec<String>) -> Result<(), RuleError> {
+        match &expression.expr {
+            Expr::Ident(name) => {
+                let is_bound = name.starts_with('@') || bound.contains(name);
+                if name == FILE && !is_bound {
+                    self.uses_file = true;
+                } else if name != THIS && !is_bound && !TYPES.contains(&name.as_str()) {
+                    let place = self.place(expression.id);
+                    self.fields.entry(name.clone()).or_insert(place);
+                }
+                Ok(())
+            }
+            Expr::Call(call) => {
+                self.check(expression.id, call)?;
+                call.target.iter().map(|target| &**target).chain(&call.args).try_for_each(|of| self.visit(of, bound))
+            }
+            Expr::Comprehension(of) => {
+                self.visit(&of.iter_range, bound)?;
+                let before = bound.len();
+                bound.extend([of.iter_var.clone(), of.accu_var.clone()]);
+                bound.extend(of.iter_var2.clone());
+                [&of.accu_init, &of.loop_cond, &of.loop_step, &of.result]
+                    .into_iter()
+                    .try_for_each(|of| self.visit(of, bound))?;
+                bound.truncate(before);
+                Ok(())
+            }
+            Expr::List(list) => list.elements.iter().try_for_each(|of| self.visit(of, bound)),
+            Expr::Map(map) => map.entries.iter().try_for_each(|entry| match &entry.expr {
+                EntryExpr::MapEntry(entry) => {
+                    self.visit(&entry.key, bound)?;
+                    self.visit(&entry.value, bound)
+                }
+                EntryExpr::StructField(field) => self.visit(&field.value, bound),
+            }),
+            Expr::Select(select) => self.visit(&select.operand, bound),
+            Expr::Struct(of) => Err(self.wrong(expression.id, format!("there is no type '{}'", of.type_name))),
+            Expr::Literal(_) => Ok(()),
+            Expr::Unspecified => Err(self.wrong(expression.id, "it can't be read".to_owned())),
+        }
+    }
+
+    fn wrong(&self, id: u64, what: String) -> RuleError {
+        RuleError { at: self.place(id), what }
+    }
+
+    fn check(&mut self, id: u64, call: &CallExpr) -> Result<(), RuleError> {
+        let name = call.func_name.as_str();
+        if !name.starts_with(|c: char| c.is_alphabetic()) || STANDARD.contains(&name) {
+            return Ok(());
+        }
+        let Some((_, counts)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
+            let known: BTreeSet<&str> = FUNCTIONS.iter().map(|(known, _)| *known).chain(STANDARD).collect();
+            let like = known.into_iter().find(|known| {
+                let (one, other) = (known.to_lowercase(), name.to_lowercase());
+                one.starts_with(&other) || other.starts_with(&one)
+            });
+            let hint = like.map_or_else(String::new, |like| format!("; did you mean '{like}'?"));
+            return Err(self.wrong(id, format!("there is no function '{name}'{hint}")));
+        };
+        self.asks |= matches!(name, "text" | "rows" | "records");
+        let count = call.args.len() + usize::from(call.target.is_some());
+        if !counts.contains(&count) {
+            let takes = match (*counts.start(), *counts.end()) {
+                (1, 1) => "1 value".to_owned(),
+                (least, usize::MAX) => format!("at least {least} value"),
+                (least, most) if least == most => format!("{least} values"),
+                (least, most) => format!("{least} or {most} values"),
+            };
+            return Err(self.wrong(id, format!("'{name}' takes {takes}, not {count}")));
+        }
+        Ok(())
+    }
+}
+
+/// Turns operators and macros into those that are bounded. `is_condition`: what the expression gives is asked whether it is true.
+fn bound(expression: &mut IdedExpr, is_condition: bool) {
+    match &mut expression.expr {
+        Expr::Call(call) => {
+            let joins = matches!(
+                call.func_name.as_str(),
+                operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT | operators::NOT_STRICTLY_FALSE
+            );
+            let chooses = call.func_name == operators::CONDITIONAL;
+            for (place, of) in call.args.iter_mut().enumerate() {
+                bound(of, joins || (chooses && (place == 0 || is_condition)));
+            }
+            if let Some(target) = &mut call.target {
+                bound(target, false);
+                if matches!(call.func_name.as_str(), "contains" | "startsWith" | "endsWith" | "matches") {
+                    wrap(target, functions::SEARCHED);
+                }
+            }
+            // What a macro collects is CEL's own.
+            let collects = call
+                .args
+                .first()
+                .is_some_and(|first| matches!(&first.expr, Expr::Ident(name) if name.starts_with('@')));
+            let own = match call.func_name.as_str() {
+                operators::ADD if !collects => functions::ADD,
+                operators::SUBSTRACT => functions::SUBTRACT,
+                operators::MULTIPLY => functions::MULTIPLY,
+                operators::DIVIDE => functions::DIVIDE,
+                "unique" if is_condition => functions::ALL_DIFFER,
+                _ => return,
+            };
+            own.clone_into(&mut call.func_name);
+        }
+        Expr::Comprehension(of) => {
+            bound(&mut of.iter_range, false);
+            wrap(&mut of.iter_range, functions::EACH);
+            for part in [&mut of.accu_init, &mut of.loop_cond, &mut of.loop_step, &mut of.result] {
+                bound(part, false);
+            }
+        }
+        Expr::List(list) => list.elements.iter_mut().for_each(|of| bound(of, false)),
+        Expr::Map(map) => {
+            for entry in &mut map.entries {
+                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                    bound(&mut entry.key, false);
+                    bound(&mut entry.value, false);
+                }
+            }
+        }
+        Expr::Select(select) => bound(&mut select.operand, false),
+        Expr::Struct(_) | Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => {}
+    }
+}
+
+fn wrap(expression: &mut IdedExpr, function: &str) {
+    let inner = std::mem::take(expression);
+    let call = CallExpr { func_name: function.to_owned(), target: None, args: vec![inner] };
+    *expression = IdedExpr { id: call.args[0].id, expr: Expr::Call(call) };
+}

@@ -1,0 +1,136 @@
+//! A line of `quotes.jsonl`: where a quote of a deliverable stands, and which values beside it do not.
+
+use crate::workspace::{Workspace, WorkspaceError};
+use overnight_core::job::{
+    finding::CorrectedQuote,
+    state::{Job, QUOTES_FILE},
+};
+use overnight_documents::QuotePlace;
+use serde::{Deserialize, Serialize};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    io::{BufRead, BufReader},
+};
+
+/// One line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct QuoteLine<'q> {
+    pub deliverable: Cow<'q, str>,
+    /// The object with the quote in it, `$.requirements[3]`, and the quote's key there.
+    pub item: Cow<'q, str>,
+    pub key: Cow<'q, str>,
+    /// As the deliverable names it, where there is none of that name.
+    pub document: Cow<'q, str>,
+    /// Of the document, not of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<Cow<'q, str>>,
+    /// As the deliverable gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
+    /// The same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    pub result: QuoteStatus,
+    /// Its first character and its last.
+    #[serde(flatten)]
+    pub place: Option<QuotePlace>,
+    /// The bytes of the document's text, from its first to behind its last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
+    /// The characters there were recognised in an image.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recognised: bool,
+    /// Why no text was got from the page that the deliverable gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Cow<'q, str>>,
+    /// Fields of the record whose values do not stand in the quote, or may not, and which of the two.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, ValueStatus>,
+}
+
+/// Whether a value stands in its quote, where that is not sure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueStatus {
+    NotInQuote,
+    /// Why it can't be told: a fragment that follows the value.
+    Unclear(String),
+}
+
+impl ValueStatus {
+    /// What is doubtful of the value of `field`: a sentence's beginning.
+    pub fn told(&self, field: &str) -> String {
+        match self {
+            Self::NotInQuote => format!("'{field}' does not stand in its quote"),
+            Self::Unclear(why) => format!("'{field}' {why}"),
+        }
+    }
+}
+
+impl QuoteLine<'_> {
+    /// Reads where the quotes of a job stand now: as the file says, but for those that people have corrected since.
+    pub fn read_corrected(
+        job: &Job,
+        workspace: &Workspace,
+        visit: &mut dyn FnMut(QuoteLine<'static>),
+    ) -> Result<(), WorkspaceError> {
+        // Of a quote that was corrected twice the last word counts.
+        let corrected: HashMap<[&str; 3], &CorrectedQuote> = job
+            .corrections()
+            .filter_map(|finding| Some((finding.file.as_deref()?, &finding.quotes)))
+            .flat_map(|(file, quotes)| {
+                quotes.iter().map(move |quote| ([file, quote.item.as_str(), quote.key.as_str()], quote))
+            })
+            .collect();
+        Self::read(workspace, &mut |line| {
+            if !corrected.contains_key(&[&*line.deliverable, &*line.item, &*line.key]) {
+                visit(line);
+            }
+        })?;
+        let lines = corrected.into_values().filter_map(|quote| quote.line.as_ref());
+        lines.filter_map(|line| serde_json::from_str(line).ok()).for_each(visit);
+        Ok(())
+    }
+
+    /// Reads the file of a workspace, line by line; what can't be read is passed over, and there may be no file.
+    pub fn read(workspace: &Workspace, visit: &mut dyn FnMut(QuoteLine<'static>)) -> Result<(), WorkspaceError> {
+        let file = match workspace.stream(QUOTES_FILE) {
+            Ok((file, _)) => BufReader::new(file),
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        file.lines().map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).for_each(visit);
+        Ok(())
+    }
+}
+
+/// Whether a quote stands where the deliverable says, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuoteStatus {
+    /// On the page given, where one is given.
+    Found,
+    OnAnotherPage,
+    OnAnotherLine,
+    /// It would stand anywhere.
+    TooShort,
+    NotFound,
+    NoSuchDocument,
+}
+
+impl QuoteStatus {
+    /// As the file names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::OnAnotherPage => "on_another_page",
+            Self::OnAnotherLine => "on_another_line",
+            Self::TooShort => "too_short",
+            Self::NotFound => "not_found",
+            Self::NoSuchDocument => "no_such_document",
+        }
+    }
+}
