@@ -279,14 +279,14 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|column| column.name.as_str()).collect();
         let expected = ["id", "page", "party.name", "tags", "level", "quote", "share", "job", "count", "document"];
         assert_eq!(names[..10], expected);
-        assert_eq!(names[21..], ["overnight_job", "place"]);
+        assert_eq!(names[22..], ["overnight_job", "place"]);
         assert_eq!(all.iter().filter(|column| column.kind == ColumnKind::Integer).count(), 4);
-        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(5), Some(21)));
+        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(5), Some(22)));
         let cells = columns.row(&record, vec![json!("a.md"), json!("no cell of its own")]);
         let count = json!(u64::MAX);
         let expected = [json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
         assert_eq!(cells[..7], expected);
-        assert_eq!(cells[7..], [vec![json!("mine"), count, json!("a.md")], vec![Value::Null; 13]].concat());
+        assert_eq!(cells[7..], [vec![json!("mine"), count, json!("a.md")], vec![Value::Null; 14]].concat());
         // What no column of its kind has room for.
         columns.observe(&json!({"page": "iv", "share": (1_u64 << 53) + 1, "Tags": [], "overnight_job": 1}));
         let all = columns.all();
