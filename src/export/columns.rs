@@ -292,7 +292,7 @@ mod tests {
         let all = columns.all();
         let kinds = [1, 6].map(|place| all[place].kind);
         assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Text]);
-        let names = [3, 9, 10, 23].map(|place| all[place].name.as_str());
+        let names = [3, 9, 10, 24].map(|place| all[place].name.as_str());
         assert_eq!(names, ["tags", "Tags_2", "overnight_job", "overnight_job_2"]);
     }
 }
