@@ -36,6 +36,7 @@ pub mod review;
 pub mod runner;
 pub mod store;
 mod subprocess;
+pub mod table_query;
 pub mod telemetry;
 pub mod tool;
 pub mod web;

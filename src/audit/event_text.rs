@@ -231,6 +231,7 @@ fn is_logged(name: &str, result: &ToolResult) -> bool {
         | Tool::ListDocuments
         | Tool::ReadDocument
         | Tool::ViewPage
+        | Tool::QueryTables
         | Tool::TodoWrite
         | Tool::TodoList
         | Tool::GenerateWorkspaceSummary

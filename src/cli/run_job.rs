@@ -54,7 +54,7 @@ pub(super) async fn run_job(
     let setup = JobSetup {
         store,
         models,
-        painter: Arc::new(super::documents::extractor(&app.settings)?),
+        reader: Arc::new(super::documents::extractor(&app.settings)?),
         is_server_known: opened.job.answered.servers.contains(choice.server()),
         commands,
         uploader,

@@ -5,7 +5,7 @@ use super::{
     limits,
     message::{ReaderMessage, ReaderOrder, ReaderRequest},
 };
-use crate::failpoint;
+use crate::{failpoint, table_query};
 use overnight_documents::{PageSink, Refusal, Stopped};
 use std::{
     fs::File,
@@ -24,7 +24,10 @@ pub fn answer() -> ExitCode {
     let Ok(ReaderOrder { sandbox, request }) = ReaderOrder::read(&mut input) else { return ExitCode::from(2) };
     let left = match &request {
         ReaderRequest::Read { left_ms, .. } | ReaderRequest::Run { left_ms, .. } => Duration::from_millis(*left_ms),
-        ReaderRequest::Members { .. } | ReaderRequest::Take { .. } | ReaderRequest::Picture { .. } => limits::DOCUMENT,
+        ReaderRequest::Members { .. }
+        | ReaderRequest::Take { .. }
+        | ReaderRequest::Picture { .. }
+        | ReaderRequest::Query { .. } => limits::DOCUMENT,
     };
     limits::hold_memory();
     limits::hold_time(left);
@@ -106,6 +109,9 @@ fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()>
                 }
                 Err(refusal) => writer.give(Err(refusal))?,
             }
+        }
+        ReaderRequest::Query { query } => {
+            writer.say(&ReaderMessage::Answer { answer: table_query::answer(query, bytes) })?;
         }
         ReaderRequest::Run { .. } => {}
     }

@@ -9,6 +9,7 @@ use super::{
     parent::{ReaderOutput, ReaderProgram, ask},
     resumed_read,
 };
+use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
     ContainerOpener, DocumentError, Extracted, FOR_MODELS, Format, FoundDocument, Members, PagePainter, PagePicture,
@@ -190,6 +191,25 @@ impl PagePainter for Extractor {
                 return Ok(painted);
             }
             dpi = dpi * 2 / 3;
+        }
+    }
+}
+
+impl DocumentReader for Extractor {
+    fn query_tables(&self, query: &TableQuery, texts: &[u8]) -> Result<TableAnswer, String> {
+        let Some(program) = &self.program else { return table_query::answer(query, texts) };
+        let _slot = self.take_slot();
+        let mut answer = None;
+        let end = ask(program, &ReaderRequest::Query { query: query.clone() }, texts, &mut |heard| {
+            if let ReaderOutput::Line(ReaderMessage::Answer { answer: told }) = heard {
+                answer = Some(told);
+            }
+            false
+        });
+        match (answer, end) {
+            (Some(answer), _) => answer,
+            (None, Ok(end)) => Err(format!("the tables can't be asked: {}; ask for less", end.why(DOCUMENT))),
+            (None, Err(error)) => Err(format!("the tables can't be asked ({error})")),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! messages are one JSON object a line. A request may name thousands of files of an archive, which an argument can't hold.
 
 use super::confinement::SandboxMode;
+use crate::table_query::{TableAnswer, TableQuery};
 use overnight_documents::{Format, Members, PagePicture, QuoteOnPage, Refusal, Unit};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -60,6 +61,8 @@ pub(super) enum ReaderRequest {
     Take { name: String, paths: Vec<Vec<String>> },
     /// A page of a PDF as an image, with the places of quotes on it, and marks there where `is_marked`.
     Picture { page: u64, quotes: Vec<QuoteOnPage>, is_marked: bool, dpi: u16 },
+    /// What a statement says of the tables of texts, which follow one behind the other.
+    Query { query: TableQuery },
     /// Another program, held by the same limits: its name and arguments. What it says on standard error is part of the answer
     /// where `is_merged`.
     Run {
@@ -107,6 +110,10 @@ pub(super) enum ReaderMessage {
     /// What is to be known of an image, which comes as content next.
     Picture {
         picture: PagePicture,
+    },
+    /// What a statement gives, or why it gives nothing: a sentence.
+    Answer {
+        answer: Result<TableAnswer, String>,
     },
     /// So many bytes follow this line: what was taken out next, or an image.
     Content {

@@ -114,7 +114,10 @@ impl PartialText {
             ReaderMessage::Note { note } => self.collected.note(note)?,
             ReaderMessage::Done { unit } => self.unit = Some(unit),
             ReaderMessage::Refused { refusal } => self.refusal = Some(refusal),
-            ReaderMessage::Members { .. } | ReaderMessage::Picture { .. } | ReaderMessage::Content { .. } => {
+            ReaderMessage::Members { .. }
+            | ReaderMessage::Picture { .. }
+            | ReaderMessage::Answer { .. }
+            | ReaderMessage::Content { .. } => {
                 return Err(Stopped);
             }
         }

@@ -7,6 +7,7 @@ use crate::{
     failpoint,
     model::Model,
     tool::PAINTED_FORMAT,
+    tool::has_tables,
     workspace::{Workspace, journal::Journal, known_path::JOB_FILE, lock::Lock, private},
 };
 use overnight_core::{
@@ -157,6 +158,7 @@ fn fill(
     }
     let sees = request.model.image_tokens(1, 1).is_some()
         && documents.iter().any(|document| document.format == PAINTED_FORMAT);
+    let has_tables = documents.iter().any(|document| has_tables(workspace, document));
     let spec = JobSpec {
         format: FORMAT,
         id,
@@ -173,6 +175,7 @@ fn fill(
         left_out: LeftOut::of(left_out),
         assets,
         sees,
+        has_tables,
     };
     workspace.write(INSTRUCTIONS_FILE, spec.instructions.task_text().as_bytes())?;
     let yaml = serde_yaml::to_string(&spec)

@@ -10,6 +10,7 @@ use crate::{
     failpoint,
     model::Model,
     store::{Store, StoreError},
+    table_query::DocumentReader,
 };
 use overnight_core::{
     job::{
@@ -20,7 +21,6 @@ use overnight_core::{
     },
     machine::effect::{Command, Effect, EffectId, EffectResult, Outcome, Owed},
 };
-use overnight_documents::PagePainter;
 use std::{
     collections::BTreeMap,
     sync::Arc,
@@ -59,8 +59,8 @@ pub struct JobRunner<'a> {
     /// Commands to the job before the work begins.
     commands: Vec<Command>,
     pub(super) models: ModelChain,
-    /// Paints pages for a model that takes images.
-    pub(super) painter: Option<Arc<dyn PagePainter>>,
+    /// Reads documents for tools, in processes of their own.
+    pub(super) reader: Option<Arc<dyn DocumentReader>>,
     pub(super) checkpoints: Checkpoints,
     pub(super) budget: BatchBudget,
     pub(super) in_flight: CallsInFlight,
@@ -95,7 +95,7 @@ impl<'a> JobRunner<'a> {
             observer,
             commands: Vec::new(),
             models,
-            painter: None,
+            reader: None,
             checkpoints,
             budget,
             in_flight: CallsInFlight::default(),
@@ -113,10 +113,10 @@ impl<'a> JobRunner<'a> {
         self
     }
 
-    /// Lets models that take images look at pages.
+    /// Lets tools read documents in processes of their own: paint their pages, and ask their tables.
     #[must_use]
-    pub fn with_painter(mut self, painter: Arc<dyn PagePainter>) -> Self {
-        self.painter = Some(painter);
+    pub fn with_reader(mut self, reader: Arc<dyn DocumentReader>) -> Self {
+        self.reader = Some(reader);
         self
     }
 

@@ -31,7 +31,7 @@ impl JobRunner<'_> {
         let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(None) };
         let bound = ResultBound::of(&opened.job.spec, conversation, work);
         let model = self.models.asked(&opened.job, conversation)?;
-        let eyes = self.painter.clone().map(|painter| Eyes { model, painter });
+        let eyes = self.reader.clone().map(|reader| Eyes { model, reader });
         // Only a list of the documents tells of it, and it may be long.
         let is_list = matches!(work, ReadCall::ListDocuments(_));
         let coverage = if is_list { conversation.coverage.clone() } else { Coverage::default() };

@@ -4,6 +4,7 @@ use super::{
     ToolError,
     document_cache::DocumentCache,
     files::{glob, matches},
+    tables::{tables_of, told},
 };
 use crate::workspace::Workspace;
 use overnight_core::{
@@ -40,7 +41,7 @@ pub(super) fn list(
     wanted: &ListDocuments,
     most: u64,
 ) -> Result<ToolResult, ToolError> {
-    let mut long_pages = |document: &DocumentEntry| {
+    let mut long_pages = |document: &DocumentEntry| -> Result<Option<String>, ToolError> {
         if !document.paged || document.tokens <= ONE_READ_TOKENS {
             return Ok(None);
         }
@@ -48,7 +49,14 @@ pub(super) fn list(
         let pages: Vec<u64> = (1..=document.units).map(|page| estimate(text.range(page, page))).collect();
         Ok(uneven(&pages))
     };
-    listed(&spec.documents, coverage, wanted, most, &mut long_pages).map(|text| ToolResult::plain(CallEnd::Done, text))
+    let tables = tables_of(spec, workspace)?;
+    let mut more = |document: &DocumentEntry| {
+        let of = tables.iter().find(|(other, _)| other.name == document.name);
+        let mut told = of.map(|(_, tables)| told(tables)).unwrap_or_default();
+        told.extend(long_pages(document)?);
+        Ok(told)
+    };
+    listed(&spec.documents, coverage, wanted, most, &mut more).map(|text| ToolResult::plain(CallEnd::Done, text))
 }
 
 /// `about 300 tokens a page, but over 600 on pages 3, 17-18, at most 4,100`: where pages differ much in length.
@@ -78,15 +86,15 @@ fn uneven(pages: &[u64]) -> Option<String> {
     ))
 }
 
-/// What is said of a document's long pages.
-type LongPages<'a> = &'a mut dyn FnMut(&DocumentEntry) -> Result<Option<String>, ToolError>;
+/// What is said of a document's tables and long pages.
+type MoreTold<'a> = &'a mut dyn FnMut(&DocumentEntry) -> Result<Vec<String>, ToolError>;
 
 fn listed(
     all: &[DocumentEntry],
     coverage: &Coverage,
     wanted: &ListDocuments,
     most: u64,
-    long_pages: LongPages<'_>,
+    more: MoreTold<'_>,
 ) -> Result<String, ToolError> {
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let fits = |document: &&DocumentEntry| {
@@ -104,7 +112,7 @@ fn listed(
     let mut spent = LIST_FRAME_TOKENS;
     let mut last = first - 1;
     for document in &documents[last..] {
-        let line = line(coverage, document, long_pages(document)?);
+        let line = line(coverage, document, more(document)?);
         spent += estimate(&line);
         if spent > most && last >= first {
             break;
@@ -123,7 +131,7 @@ fn listed(
 }
 
 /// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % shown) [not read: pages 3-4: no text on it, probably a scan]`.
-fn line(coverage: &Coverage, document: &DocumentEntry, long_pages: Option<String>) -> String {
+fn line(coverage: &Coverage, document: &DocumentEntry, more: Vec<String>) -> String {
     let mut line = format!(
         "{} ({}, {} {}s, about {} tokens, {:.0} % shown)",
         document.name,
@@ -141,7 +149,7 @@ fn line(coverage: &Coverage, document: &DocumentEntry, long_pages: Option<String
         parts.truncate(MOST_PARTS);
         parts.push(format!("{more} more such parts"));
     }
-    parts.extend(document.notes.iter().cloned().chain(long_pages));
+    parts.extend(document.notes.iter().cloned().chain(more));
     if !parts.is_empty() {
         let _ = write!(line, " [{}]", parts.join("; "));
     }
@@ -189,7 +197,7 @@ pub(super) mod tests {
             ..document("b.pdf")
         };
         let text = listed(&[document("a.pdf"), plain], &coverage, &ListDocuments::default(), 4_000, &mut |document| {
-            Ok((document.name == "b.pdf").then(|| "a remark".to_owned()))
+            Ok((document.name == "b.pdf").then(|| "a remark".to_owned()).into_iter().collect())
         })
         .unwrap();
         assert_eq!(
@@ -229,7 +237,8 @@ pub(super) mod tests {
             .collect();
         let list = |glob: Option<&str>, from| {
             let wanted = ListDocuments { glob: glob.map(str::to_owned), from };
-            listed(&documents, &Coverage::default(), &wanted, 300, &mut |_| Ok(None)).map_err(|error| error.to_string())
+            listed(&documents, &Coverage::default(), &wanted, 300, &mut |_| Ok(Vec::new()))
+                .map_err(|error| error.to_string())
         };
         let mut from = 1;
         let mut names = 0;

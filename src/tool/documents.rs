@@ -5,7 +5,7 @@ use super::{
     document_cache::{DocumentCache, DocumentText, find_document},
     document_list::MOST_PARTS,
     files::{NUMBERS, asked_for, text_lines},
-    reading::{in_part, later},
+    partial::{in_part, later},
 };
 use crate::workspace::Workspace;
 use overnight_core::{

@@ -2,7 +2,7 @@
 
 use super::{
     ToolError,
-    reading::{in_part, later},
+    partial::{in_part, later},
 };
 use crate::workspace::{Folder, KnownPath, ModelPath, Workspace};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};

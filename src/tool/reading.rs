@@ -1,15 +1,10 @@
 //! Runs a call of a reading tool, and bounds its result.
 
-use super::{DocumentCache, Eyes, ToolError, document_list, documents, files, records, search, spill, view};
+use super::partial::tell_model;
+use super::{DocumentCache, Eyes, ToolError, document_list, documents, files, records, search, spill, tables, view};
 use crate::workspace::Workspace;
 use overnight_core::{
-    amount::grouped,
-    job::{
-        call::ReadCall,
-        coverage::Coverage,
-        event::{CallEnd, ToolResult},
-        spec::JobSpec,
-    },
+    job::{call::ReadCall, coverage::Coverage, event::ToolResult, spec::JobSpec},
     prompt::bounds::ResultBound,
 };
 
@@ -42,6 +37,7 @@ pub fn read(
         }
         ReadCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, bound),
         ReadCall::ViewPage(wanted) => view::view(spec, workspace, eyes, wanted, bound),
+        ReadCall::QueryTables(wanted) => tables::query(spec, workspace, eyes, wanted, bound.most()),
     }
 }
 
@@ -59,36 +55,11 @@ pub fn bounded(
         // A document's part fits by itself, and goes on where it says.
         ReadCall::ReadDocument(_) | ReadCall::ViewPage(_) => return Ok(result),
         ReadCall::ReadFile(_) => bound.most_whole(),
-        ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListRecords(_) | ReadCall::ListDocuments(_) => {
-            bound.most()
-        }
+        ReadCall::ListFiles(_)
+        | ReadCall::SearchFiles(_)
+        | ReadCall::ListRecords(_)
+        | ReadCall::QueryTables(_)
+        | ReadCall::ListDocuments(_) => bound.most(),
     };
     spill::bounded(workspace, call, result, most)
-}
-
-/// How much of a text is shown, in tokens, and why no more of it: `(4,812 of 11,900 tokens: one read shows at most 5,000)`.
-pub(super) fn in_part(shown: u64, of: u64, bound: ResultBound, numbers: &str) -> String {
-    let (shown, of, most) = (grouped(shown), grouped(of), grouped(bound.most()));
-    let why = if bound.is_crowded() {
-        format!("the results before it in this reply left room for {most}{numbers}")
-    } else {
-        format!("one read shows at most {most} in this context{numbers}")
-    };
-    format!("({shown} of {of} tokens: {why})")
-}
-
-/// Where the results before it in a reply leave less room than its least part needs, a read waits for the next reply.
-pub(super) fn later(part: &str, tokens: u64, bound: ResultBound) -> ToolResult {
-    let text = format!(
-        "not run: the results before it in this reply left room for {} tokens, and {part} has {}; call it again in the next \
-         reply",
-        grouped(bound.left),
-        grouped(tokens)
-    );
-    ToolResult::plain(CallEnd::Skipped, text)
-}
-
-/// Makes what the model can correct a failed result; the rest stays an error.
-pub(super) fn tell_model(result: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
-    result.or_else(|error| error.told().map_err(ToolError::Fatal))
 }

@@ -1,7 +1,7 @@
 //! `view_page`: a page as it is printed, for a model that takes images.
 
-use super::{ToolError, document_cache::find_document, reading::later};
-use crate::{failpoint, model::Model, workspace::Workspace};
+use super::{ToolError, document_cache::find_document, eyes::Eyes, partial::later};
+use crate::{failpoint, workspace::Workspace};
 use overnight_core::{
     amount::grouped,
     job::{
@@ -13,19 +13,11 @@ use overnight_core::{
     message::Image,
     prompt::{bounds::ResultBound, fence::quoted},
 };
-use overnight_documents::{MAX_BYTES, PagePainter};
-use std::{fmt::Write, sync::Arc};
+use overnight_documents::MAX_BYTES;
+use std::fmt::Write;
 
 /// The name of the format of which pages can be painted, as documents have it.
 pub const PAINTED_FORMAT: &str = "PDF";
-
-/// Who looks, and what paints the page.
-#[derive(Clone, Debug)]
-pub struct Eyes {
-    /// The model that is asked next.
-    pub model: Arc<dyn Model>,
-    pub painter: Arc<dyn PagePainter>,
-}
 
 /// The page as an image, which lies in the workspace under its hash. Without `eyes` nothing here paints pages.
 pub(super) fn view(
@@ -41,11 +33,11 @@ pub(super) fn view(
         let text = format!("{name} is {}, and only pages of a PDF can be looked at; read it", document.format);
         return Err(ToolError::Tell(text));
     }
-    let Some(Eyes { model, painter }) = eyes else {
+    let Some(Eyes { model, reader }) = eyes else {
         return Err(ToolError::Tell("pages can't be looked at here; read them with read_document".to_owned()));
     };
     let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
-    let painted = painter.paint(&bytes, page);
+    let painted = reader.paint(&bytes, page);
     let (picture, png) =
         painted.map_err(|refusal| ToolError::Tell(format!("page {page} of {name} can't be painted: it {refusal}")))?;
     let Some(tokens) = model.image_tokens(picture.width, picture.height) else {

@@ -4,7 +4,7 @@
 use super::{
     ToolError,
     files::{MOST_BYTES, parse},
-    reading::tell_model,
+    partial::tell_model,
 };
 use crate::{
     failpoint,

@@ -168,7 +168,7 @@ impl WorkerContext {
             store,
             commands: commands(&opened, &models, claimed.wants),
             models,
-            painter: self.config.extractor.clone(),
+            reader: self.config.extractor.clone(),
             // Whoever submitted it is gone: what can't be reached is waited for, also at first.
             is_server_known: true,
             uploader,

@@ -5,11 +5,11 @@ use super::batches::JobModels;
 use crate::{
     runner::{Anchor, JobOutcome, JobRunner, OpenJob, RunError, RunReport},
     store::{JobRow, Store},
+    table_query::DocumentReader,
     telemetry::{SpanSender, Trace},
     workspace_store::Uploader,
 };
 use overnight_core::{job::state::Job, machine::effect::Command};
-use overnight_documents::PagePainter;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -18,8 +18,8 @@ use tokio::sync::watch;
 pub struct JobSetup<'a> {
     pub store: &'a dyn Store,
     pub models: JobModels,
-    /// Paints pages for models that take images.
-    pub painter: Arc<dyn PagePainter>,
+    /// Reads documents for tools, in processes of their own.
+    pub reader: Arc<dyn DocumentReader>,
     /// The first model's server is where it is said to be: that it can't be reached is no slip.
     pub is_server_known: bool,
     /// What the job is told before it is worked.
@@ -55,7 +55,7 @@ impl JobSetup<'_> {
             .with_named(named)
             .with_known_server(self.is_server_known)
             .with_commands(self.commands)
-            .with_painter(self.painter)
+            .with_reader(self.reader)
             .with_uploader(self.uploader, self.row.and_then(Anchor::of))
             .with_shared_budget(self.row.is_some_and(|row| row.queue.is_some()));
         let outcome = runner.run(opened).await;

@@ -70,9 +70,9 @@ fn each_field_may_have_its_quote() {
     let fields = ["--fields", "title, year:integer", "--quote-each-field", "--no-trial"];
     assert_eq!(dir.run_with(&[], &[&words[..], &fields].concat()).code, 0);
     let task = text(&dir, "docs/task/instructions/record-each-text.md");
-    let rules = "    quotes:\n      - { each: \"$.records[*]\", text: quote, document: document, page: page }\n      \
-                 - { each: \"$.records[*]\", text: title_quote, document: document }\n      \
-                 - { each: \"$.records[*]\", text: year_quote, document: document }\n";
+    let rules = "    quotes:\n      - { each: \"$.records[*]\", text: quote, document: document, page: page, carries: [] }\n      \
+                 - { each: \"$.records[*]\", text: title_quote, document: document, carries: [] }\n      \
+                 - { each: \"$.records[*]\", text: year_quote, document: document, carries: [year] }\n";
     assert!(task.contains(rules) && task.contains("\n- `year_quote`: the place"), "{task}");
     let schema = text(&dir, "docs/task/instructions/schemas/record-each-text.schema.json");
     let schema: Value = serde_json::from_str(&schema).unwrap();
@@ -120,7 +120,7 @@ fn a_shell_completes_jobs_batches_and_instructions() {
     };
     let before = tree(&dir);
     assert_eq!(completed(&["overnight", "show", ""]), [""; 0]);
-    assert_eq!(completed(&["overnight", "run", "ext"]), ["extract-requirements"]);
+    assert_eq!(completed(&["overnight", "run", "extract-r"]), ["extract-requirements"]);
     assert_eq!(tree(&dir), before);
     let submit = ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night", "--json"];
     let batch: Value = serde_json::from_str(&dir.run_with(&[], &submit).stdout).unwrap();

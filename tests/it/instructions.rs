@@ -20,6 +20,17 @@ const SCHEMA: &str = r#"{"type": "object", "required": ["items"]}"#;
 fn beside(path: &str) -> Result<String, UnreadFile> {
     match path {
         "schemas/items.schema.json" => Ok(SCHEMA.to_owned()),
+        "schemas/order.json" => Ok(r#"{"type": "object", "properties": {"to": {"$ref": "parts/address.json"},
+            "day": {"$ref": "parts/address.json#/$defs/day"},
+            "pay": {"oneOf": [{"required": ["card"], "properties": {"card": {"type": "string"}}},
+                {"required": ["iban"], "properties": {"iban": {"type": "string"}}}]}}}"#
+            .to_owned()),
+        "schemas/parts/address.json" => {
+            Ok(r##"{"$id": "x", "type": "object", "properties": {"city": {"$ref": "#/$defs/name"},
+            "next": {"anyOf": [{"type": "null"}, {"$ref": "address.json"}]}},
+            "$defs": {"name": {"type": "string", "minLength": 2}, "day": {"type": "string", "format": "date"}}}"##
+                .to_owned())
+        }
         "schemas/broken.json" => Ok("{\"type\": }".to_owned()),
         "schemas/wrong.json" => Ok("{\"type\": \"objekt\"}".to_owned()),
         "agents/validator.md" => Ok("You check.\n".to_owned()),
@@ -401,13 +412,39 @@ fn deliverables_are_checked() {
 
 #[test]
 fn unusable_schemas_are_refused() {
-    for schema in
-        ["schemas/wrong.json", "{ $ref: '#/$defs/none' }", "{ $ref: 'http://127.0.0.1:9/x' }", "{ pattern: '(' }"]
-    {
+    let unusable = "is not a usable JSON Schema: ";
+    for (schema, why) in [
+        ("schemas/wrong.json", unusable),
+        ("{ $ref: '#/$defs/none' }", unusable),
+        ("{ pattern: '(' }", unusable),
+        ("{ format: datum }", unusable),
+        ("{ $ref: 'http://127.0.0.1:9/x' }", "refers to 'http://127.0.0.1:9/x', and nothing is fetched"),
+        ("{ $ref: '../x.json' }", "refers to '../x.json', which is not a plain path"),
+        ("{ $ref: none.json }", "refers to 'none.json', which can't be read: no such file"),
+    ] {
         let error = with(&format!("  - path: output/b\n    schema: {schema}")).unwrap_err();
-        let expected = "instructions/x.md:6: 'deliverables[1].schema' is not a usable JSON Schema: ";
-        assert!(error.starts_with(expected), "{error}");
+        let expected = format!("instructions/x.md:6: 'deliverables[1].schema' {why}");
+        assert!(error.starts_with(&expected), "{error}");
     }
+}
+
+#[test]
+fn a_schema_may_have_files_beside_it() {
+    let read = with("  - path: output/b.json\n    schema: schemas/order.json").unwrap();
+    let wrong = |content: serde_json::Value| -> Vec<String> {
+        let mut found = |_: contract::QuoteQuery<'_>| contract::QuoteResult::Found;
+        let content = content.to_string();
+        let memory = &mut contract::RuleMemory::default();
+        let checked = contract::check_deliverable(&read.deliverables[1], Some(content.as_bytes()), &mut found, memory);
+        checked.checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
+    };
+    let order = |city: &str, day: &str, pay: serde_json::Value| json!({"to": {"city": city, "next": null}, "day": day, "pay": pay});
+    assert_eq!(wrong(order("Rouen", "2024-02-29", json!({"card": "1234"}))), [""; 0]);
+    assert_eq!(
+        wrong(order("R", "2023-02-29", json!({"iban": 7}))),
+        ["$.to.city: this value is shorter than 2 characters. $.day: this value is not a \"date\". \
+          $.pay: none of its 2 forms fits; the nearest is form 2, where $.pay.iban: this value is not of type \"string\"."]
+    );
 }
 
 #[test]
@@ -558,11 +595,14 @@ fn shipped_instructions_are_read() {
         .map(|it| (it.name, it.deliverables.into_iter().map(|d| d.path).collect()))
         .collect();
     let expected = [
-        ("extract-requirements", ["output/requirements.json", "output/summary.md"]),
-        ("summarize-documents", ["output/summary.md", "output/key_points.json"]),
-        ("audit-policy", ["output/findings.json", "output/audit.md"]),
+        ("extract-requirements", &["output/requirements.json", "output/summary.md"][..]),
+        ("summarize-documents", &["output/summary.md", "output/key_points.json"]),
+        ("audit-policy", &["output/findings.json", "output/audit.md"]),
+        ("extract-invoices", &["output/invoices.json"][..]),
+        ("extract-contracts", &["output/contracts.json"]),
     ];
-    let expected = expected.map(|(name, paths)| (name.to_owned(), paths.map(str::to_owned).to_vec()));
+    let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+    let expected = expected.map(|(name, paths)| (name.to_owned(), owned(paths)));
     assert_eq!(read, expected);
     assert_eq!(shipped::shipped("schemas/requirements.schema.json"), None);
     assert_eq!(shipped::shipped("nothing"), None);

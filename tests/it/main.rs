@@ -56,6 +56,7 @@ mod submit;
 mod support;
 mod survival;
 mod tamper;
+mod table_query;
 mod telemetry;
 mod tidy;
 mod value_rules;

@@ -15,7 +15,7 @@ use std::{
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
 const ROOMS: [&[&str]; 11] = [
     &["failpoint", "exposure", "subprocess"],
-    &["blocking"],
+    &["blocking", "table_query"],
     &["workspace", "store", "model"],
     &["tool", "extraction", "workspace_store"],
     &["batch"],
@@ -38,7 +38,7 @@ const NAMESAKES: [(&str, &str); 0] = [];
 const MOST_LINES: usize = 450;
 const LARGEST_CIRCLE: usize = 3;
 /// Folders in which more files than that still use each other, and how many: these numbers only fall.
-const LARGER_CIRCLES: [(&str, usize); 13] = [
+const LARGER_CIRCLES: [(&str, usize); 12] = [
     ("crates/overnight-core/src/job", 22),
     ("crates/overnight-core/src/machine", 7),
     ("crates/overnight-documents/src", 7),
@@ -49,7 +49,6 @@ const LARGER_CIRCLES: [(&str, usize); 13] = [
     ("src/model/rules", 5),
     ("src/runner", 13),
     ("src/store", 14),
-    ("src/tool", 8),
     ("src/web", 11),
     ("src/worker", 8),
 ];

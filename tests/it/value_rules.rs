@@ -7,8 +7,12 @@ use crate::{
     cli_run::{RUN, TestDir, bootstrap, done, read, reply, work},
     support::events,
 };
+use overnight_rules::{
+    evaluate::{Evaluator, Outside, Verdict},
+    rule::Rule,
+};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const TASK: &str = r#"---
 name: invoices
@@ -190,4 +194,123 @@ fn wrong_rules_are_refused_when_the_instructions_are_read() {
     let ran = dir.run(&["run", "wrong.md", "--documents", "docs"]);
     let what = "'deliverables[0].quotes' carries 'totl', a field that the schema does not have; did you mean 'total'?";
     assert_eq!((ran.code, ran.stderr), (2, format!("error: wrong.md:24: {what}\n")));
+}
+
+/// The shipped task of that name, with its schema, in the folder of the test; nobody judges its result.
+fn shipped(name: &str, schema: &str) -> TestDir {
+    let dir = TestDir::new();
+    let source =
+        |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions").join(path));
+    let task = source(&format!("{name}.md")).unwrap();
+    let without_judge: Vec<&str> = task.lines().filter(|line| !line.starts_with("verify:")).collect();
+    dir.put("task.md", without_judge.join("\n") + "\n");
+    dir.put(&format!("schemas/{schema}.schema.json"), source(&format!("schemas/{schema}.schema.json")).unwrap());
+    dir
+}
+
+fn samples(kind: &str) -> String {
+    format!("{}/instructions/samples/{kind}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_shipped_invoices_hold_for_their_samples() {
+    let dir = shipped("extract-invoices", "invoices");
+    let line = |text: &str, quantity: Option<f64>, price: Option<f64>, amount: f64| json!({"text": text, "quantity": quantity, "unit_price": price, "amount": amount});
+    let invoices = json!({"invoices": [
+        {
+            "document": "hollis-2024-118.txt", "number": "HR-2024-118", "supplier": "HOLLIS & REED BOOKBINDERS LTD",
+            "customer": "Norwick County Archive", "issued": "2024-05-03", "due": "2024-06-02", "currency": "GBP",
+            "lines": [line("Clamshell box", Some(12.0), Some(48.5), 582.0), line("Folder", Some(40.0), Some(1.15), 46.0),
+                line("Discount", None, None, -28.0)],
+            "net": 600.0, "tax_rate": 20, "tax": 120.0, "gross": 720.0,
+            "head_quote": "Invoice No. HR-2024-118                               Date: 03/05/2024",
+            "total_quote": "Total due                                                  GBP 720.00",
+        },
+        {
+            "document": "kuehnlein-7731.md", "number": "RE-7731", "supplier": "Kühnlein Klimatechnik GmbH",
+            "customer": "Kreisarchiv Nordwick", "issued": "2024-05-03", "due": "2024-05-17", "currency": "EUR",
+            "lines": [line("Wartung", Some(1.0), Some(1150.0), 1150.0), line("Filter F9", Some(6.0), Some(38.5), 231.0),
+                line("Anfahrt", Some(1.0), Some(62.4), 62.4)],
+            "net": 1443.4, "tax_rate": 19, "tax": 274.25, "gross": 1717.65,
+            "head_quote": "Rechnung Nr. **RE-7731** vom 3. Mai 2024",
+            "total_quote": "**Rechnungsbetrag: 1.717,65 EUR**",
+        },
+        {
+            "document": "papeterie-duval.txt", "number": "A-2024-09", "supplier": "Papeterie Duval SARL",
+            "customer": "Archives de Nordwick", "issued": "2024-05-03", "due": null, "currency": "EUR",
+            "lines": [line("Retour de papier", Some(-5.0), Some(18.4), -92.0)],
+            "net": -92.0, "tax_rate": 20, "tax": -18.4, "gross": -110.4,
+            "head_quote": "AVOIR n° A-2024-09                         Rouen, le 3 mai 2024",
+            "total_quote": "Total TTC                                                   -110,40 €",
+        },
+    ]});
+    let mut wrong = invoices.clone();
+    wrong["invoices"][0]["issued"] = json!("2024-03-05");
+    wrong["invoices"][1]["lines"][2]["amount"] = json!(26.4);
+    wrong["invoices"][2]["gross"] = json!(110.4);
+    let write = |content: &Value| json!({"write_file": {"path": LIST, "content": content.to_string()}});
+    let read = |name: &str| json!({"read_document": {"name": name}});
+    let names = ["hollis-2024-118.txt", "kuehnlein-7731.md", "papeterie-duval.txt"];
+    let complete = json!({"job_complete": {"summary": "All.", "deliverables": [LIST], "confidence": 0.9}});
+    dir.script(
+        "script.json",
+        &[
+            bootstrap(&["Reading"]),
+            reply(&names.map(read)),
+            reply(&[write(&wrong)]),
+            reply(&[&[write(&invoices)][..], &vec![done(); 5]].concat()),
+            reply(&[complete]),
+        ],
+    );
+    let ran = dir.run(&["run", "./task.md", "--documents", &samples("invoices"), "--model", "scripted:script.json"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let told = told(&dir);
+    for what in [
+        "$.invoices[0]: 'issued' \"2024-03-05\" does not stand in its quote",
+        "the lines do not add up to the net amount: lines.size() is 3, net is 1443.4, sum(lines.map(l, l.amount)) is 1407.4",
+        "net and tax do not add up to the gross amount: net is -92, tax is -18.4, net + tax is -110.4, gross is 110.4",
+    ] {
+        assert!(told[0].contains(what), "{what}: {}", told[0]);
+    }
+    assert!(!told[1].contains("fail") && !told[1].contains("doubt"), "{}", told[1]);
+}
+
+/// The documents of the page's examples.
+struct Examples;
+
+impl Outside for Examples {
+    fn text(&mut self, document: &str, _: Option<u64>) -> Result<String, String> {
+        assert_eq!(document, "a.md");
+        Ok("Rechnung R-17 über 1.180,00 EUR".to_owned())
+    }
+
+    fn rows(&mut self, document: &str, _: Option<&str>) -> Result<u64, String> {
+        assert_eq!(document, "list.csv");
+        Ok(3)
+    }
+
+    fn records(&mut self, file: &str, _: &str) -> Result<Vec<Value>, String> {
+        Err(format!("there is no {file}"))
+    }
+}
+
+#[test]
+fn the_examples_of_the_book_are_as_it_says() {
+    let page = include_str!("../../docs/src/value-rules.md");
+    let (_, rest) = page.split_once("### Twenty examples").unwrap();
+    let record: Value = serde_json::from_str(rest.split("```").nth(1).unwrap().trim_start_matches("json")).unwrap();
+    let (table, _) = rest.split_once("\n## ").unwrap();
+    let mut count = 0;
+    for line in table.lines().filter(|line| line.starts_with("| `")) {
+        let (rule, told) = line.trim_start_matches("| `").trim_end_matches(" |").split_once("` | ").unwrap();
+        let rule = Rule::parse(&rule.replace("\\|", "|")).unwrap();
+        let told = match told {
+            "holds" => Verdict::Holds,
+            told if told.starts_with("can't") => Verdict::Unclear(told.to_owned()),
+            told => Verdict::Fails(told.to_owned()),
+        };
+        assert_eq!(Evaluator::default().evaluate(&[&rule], &record, &record, &mut Examples), [told], "{line}");
+        count += 1;
+    }
+    assert_eq!(count, 20);
 }

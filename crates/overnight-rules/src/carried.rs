@@ -214,7 +214,8 @@ fn is_accent(c: char) -> bool {
 fn is_said(value: &str, text: &str) -> bool {
     let wanted = letters(value);
     if wanted.is_empty() {
-        return false;
+        // A sign, such as that of a currency.
+        return !value.trim().is_empty() && text.contains(value.trim());
     }
     if wanted.chars().count() <= SHORT {
         return text.split(|c: char| !c.is_alphanumeric()).any(|word| letters(word) == wanted);
@@ -229,7 +230,10 @@ mod tests {
 
     #[test]
     fn values_stand_in_their_quotes() {
-        let same_as = SameAs::from([("MM".to_owned(), vec!["month".to_owned(), "monthly".to_owned()])]);
+        let same_as = SameAs::from([
+            ("MM".to_owned(), vec!["month".to_owned(), "monthly".to_owned()]),
+            ("EUR".to_owned(), vec!["€".to_owned()]),
+        ]);
         let of = |value: Value, text: &str| carried(&value, text, &same_as, None);
         for (value, text) in [
             (json!(1234.56), "a fee of EUR 1.234,56 net"),
@@ -240,6 +244,8 @@ mod tests {
             (json!("2024-05-13"), "on 13/05/2024"),
             (json!("ACME GmbH & Co. KG"), "between Acme GmbH &\nCo KG and"),
             (json!("MM"), "paid monthly in advance"),
+            (json!("EUR"), "-92,00 €"),
+            (json!(-92), "Total HT   -92,00 €"),
             (json!("EUR 1,000"), "1.000,00 EUR"),
             (json!(["Ada", "Ben"]), "Ada and Ben agree"),
             (json!(12_345_678_901_234_567_u64), "No. 12345678901234567"),

@@ -9,7 +9,7 @@ use cel::{
     Context, ExecutionError, IdedExpr, Value as CelValue,
     common::{
         ast::{Expr, operators},
-        types::{CelBool, CelInt, CelNull, CelString, CelTimestamp, LIST_TYPE, MAP_TYPE},
+        types::{CelBool, CelDuration, CelInt, CelNull, CelString, CelTimestamp, LIST_TYPE, MAP_TYPE},
         value::{CowVal, Val},
     },
     context::VariableResolver,
@@ -202,6 +202,9 @@ fn explain(
 ) {
     let range = rule.narrowed(range);
     match &expression.expr {
+        Expr::Call(call) if call.func_name.starts_with(char::is_alphabetic) && call.target.is_none() => {
+            tell(rule, &call.args, rule.arguments(range), context, seen);
+        }
         Expr::Call(call) if call.args.len() == 2 && call.target.is_none() => {
             let Some(at) = rule.operator_at(expression.id).filter(|at| range.contains(at)) else { return };
             let length = call.func_name.trim_matches('_').trim_start_matches('@').chars().count();
@@ -222,17 +225,7 @@ fn explain(
                 | operators::GREATER
                 | operators::GREATER_EQUALS
                 | operators::IN => {
-                    for (side, range) in call.args.iter().zip([left, right]) {
-                        if matches!(side.expr, Expr::Literal(_)) {
-                            continue;
-                        }
-                        if let Ok(value) = CelValue::resolve_val(side, context) {
-                            let said = format!("{} is {}", rule.text(range), shown(&*value));
-                            if !seen.contains(&said) {
-                                seen.push(said);
-                            }
-                        }
-                    }
+                    tell(rule, &call.args, vec![left, right], context, seen);
                 }
                 _ => {}
             }
@@ -273,6 +266,27 @@ fn explain(
     }
 }
 
+/// Adds the values of parts of an expression, which stand at `ranges` of the rule.
+fn tell(
+    rule: &Rule,
+    parts: &[IdedExpr],
+    ranges: Vec<std::ops::Range<usize>>,
+    context: &Context<'_, '_>,
+    seen: &mut Vec<String>,
+) {
+    for (part, range) in parts.iter().zip(ranges) {
+        if matches!(part.expr, Expr::Literal(_)) {
+            continue;
+        }
+        if let Ok(value) = CelValue::resolve_val(part, context) {
+            let said = format!("{} is {}", rule.text(range), shown(&*value));
+            if !seen.contains(&said) {
+                seen.push(said);
+            }
+        }
+    }
+}
+
 /// A value as it is told: `1180.5`, `"EUR"`, `2024-05-03`, `12 elements`.
 pub(crate) fn shown(value: &dyn Val) -> String {
     let clip = |text: &str| {
@@ -296,6 +310,10 @@ pub(crate) fn shown(value: &dyn Val) -> String {
     }
     if let Some(date) = value.downcast_ref::<CelTimestamp>() {
         return date.inner().format("%Y-%m-%d").to_string();
+    }
+    if let Some(duration) = value.downcast_ref::<CelDuration>() {
+        let (seconds, days) = (duration.inner().num_seconds(), duration.inner().num_days());
+        return if days * 86_400 == seconds { format!("{days} days") } else { format!("{seconds} seconds") };
     }
     let size = value.as_sizer().map_or(0, |sizer| *sizer.size().inner());
     if *value.get_type() == LIST_TYPE {

@@ -158,6 +158,31 @@ impl Rule {
         }
     }
 
+    /// Where the values of a call stand, which is all of a part of its text: `near(a, b, 1)`.
+    pub(crate) fn arguments(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let range = self.narrowed(range);
+        let text = self.source.get(range.clone()).unwrap_or_default();
+        let Some(open) = text.iter().position(|c| *c == '(').filter(|_| text.last() == Some(&')')) else {
+            return Vec::new();
+        };
+        let (mut found, mut from, mut depth, mut quote) = (Vec::new(), open + 1, 0_i32, None);
+        for (at, c) in text.iter().enumerate().take(text.len() - 1).skip(open + 1) {
+            match (quote, c) {
+                (Some(mark), c) if *c == mark => quote = None,
+                (None, '\'' | '"') => quote = Some(*c),
+                (None, '(' | '[' | '{') => depth += 1,
+                (None, ')' | ']' | '}') => depth -= 1,
+                (None, ',') if depth == 0 => {
+                    found.push(range.start + from..range.start + at);
+                    from = at + 1;
+                }
+                (Some(_) | None, _) => {}
+            }
+        }
+        found.push(range.start + from..range.end - 1);
+        found
+    }
+
     /// A part of its text, on one line.
     pub(crate) fn text(&self, range: Range<usize>) -> String {
         let text: String = self.source.get(self.narrowed(range)).unwrap_or_default().iter().collect();

@@ -127,6 +127,7 @@ fn job() -> Job {
         left_out: LeftOut::default(),
         assets: vec![Asset { path: "assets/s.json".into(), sha256: sha256(b"x") }],
         sees: false,
+        has_tables: false,
     };
     // Only its hash counts.
     workspace.write("job.yaml", b"what was asked").unwrap();

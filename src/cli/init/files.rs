@@ -5,6 +5,7 @@ use super::questions::{Answers, FieldKind, TaskField};
 use crate::{cli::CliError, config::FILE, runner::RunError};
 use askama::Template;
 use overnight_core::job::instructions::{UnreadFile, parse};
+use overnight_rules::rule::Rule;
 use serde_json::{Map, Value, json};
 
 /// What is among the documents, and none of them.
@@ -29,6 +30,30 @@ struct RecordTask<'t> {
     task: &'t str,
     fields: &'t [TaskField],
     quotes_each_field: bool,
+    /// Two dates that may have an order.
+    dates: Option<(&'t str, &'t str)>,
+    /// Three numbers of which one may be the sum.
+    sum: Option<(&'t str, &'t str, &'t str)>,
+}
+
+impl<'t> RecordTask<'t> {
+    fn of(answers: &'t Answers, description: &'t str) -> Self {
+        let Answers { task, fields, name, quotes_each_field, .. } = answers;
+        // Some names are words of CEL.
+        let of_kind = |kinds: &[FieldKind]| -> Vec<&'t str> {
+            let named = fields.iter().filter(|field| kinds.contains(&field.kind)).map(|field| field.name.as_str());
+            named.filter(|name| Rule::parse(&format!("{name} == null")).is_ok()).collect()
+        };
+        let dates = match of_kind(&[FieldKind::Date])[..] {
+            [first, second, ..] => Some((first, second)),
+            _ => None,
+        };
+        let sum = match of_kind(&[FieldKind::Number])[..] {
+            [one, other, total, ..] => Some((one, other, total)),
+            _ => None,
+        };
+        Self { name, description, task, fields, quotes_each_field: *quotes_each_field, dates, sum }
+    }
 }
 
 /// Instructions that ask for a report.
@@ -57,7 +82,7 @@ impl TaskFiles {
         let text = if fields.is_empty() {
             ReportTask { name, description, task }.render()
         } else {
-            RecordTask { name, description, task, fields, quotes_each_field }.render()
+            RecordTask::of(answers, description).render()
         };
         let settings = TaskSettings { model: &json!(model).to_string() }.render();
         let failed = |error: askama::Error| CliError::failed(format!("the files can't be made ({error})"));

@@ -181,6 +181,11 @@ impl TaskField {
 }
 
 impl FieldKind {
+    /// Its values are copied rather than said in other words.
+    pub(super) fn is_literal(self) -> bool {
+        matches!(self, Self::Number | Self::Integer | Self::Date)
+    }
+
     fn named(word: &str) -> Option<Self> {
         let kinds = [Self::Text, Self::Number, Self::Integer, Self::Boolean, Self::Date];
         kinds.into_iter().find(|kind| kind.word() == word)

@@ -134,6 +134,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
         left_out: LeftOut::default(),
         assets: Vec::new(),
         sees: false,
+        has_tables: false,
     }
 }
 
@@ -446,7 +447,9 @@ impl World {
                 let changed = Some(ChangedFile { path, sha256: sha256(after.as_bytes()), bytes });
                 return (ToolResult { changed, ..done(text) }, saved);
             }
-            WorkCall::CheckDeliverables | WorkCall::Read(ReadCall::ViewPage(_)) => done("checked".to_owned()),
+            WorkCall::CheckDeliverables | WorkCall::Read(ReadCall::ViewPage(_) | ReadCall::QueryTables(_)) => {
+                done("checked".to_owned())
+            }
             WorkCall::GenerateWorkspaceSummary => {
                 self.write_summary();
                 done(format!("Wrote {SUMMARY_FILE}; read it with read_file."))

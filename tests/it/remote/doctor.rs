@@ -237,7 +237,7 @@ ok     cache: N% of the N tokens that were sent again were read from it
 ok     window: 200000 tokens, by the table
 ok     price: this took N tokens in and 38 out and cost 0.0172 USD, at 1 USD per million tokens in and 2 out, as of 2026-11-25";
     let expected = format!("\
-failed schedule: gone: there are no instructions 'task', neither as instructions/task.md nor with the program: known are extract-requirements, summarize-documents, audit-policy, second
+failed schedule: gone: there are no instructions 'task', neither as instructions/task.md nor with the program: known are extract-requirements, summarize-documents, audit-policy, extract-invoices, extract-contracts, second
 
 openai:night at URL/, key in NIGHT_KEY (instructions second, schedule nightly, batch 'night')
 {tried}

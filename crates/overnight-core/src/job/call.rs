@@ -10,9 +10,9 @@ use super::{ending::Completion, lessons::Lesson, todo::TodoStatus, todo_list::cl
 use crate::{message::ToolCall, tokens};
 use arguments::{
     AddRecords, CompletionStatus, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, Judgement,
-    LessonArguments, ListDocuments, ListFiles, ListRecords, NoArguments, ReadDocument, ReadFile, ReasonArgument,
-    RecordEdit, SearchFiles, SettleFinding, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind,
-    TodoWrite, ViewPage, WriteFile, read,
+    LessonArguments, ListDocuments, ListFiles, ListRecords, NoArguments, QueryTables, ReadDocument, ReadFile,
+    ReasonArgument, RecordEdit, SearchFiles, SettleFinding, TextArgument, TodoComplete, TodoItem, TodoListArguments,
+    TodoRewind, TodoWrite, ViewPage, WriteFile, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -146,6 +146,8 @@ pub enum ReadCall {
     ReadDocument(ReadDocument),
     /// A page of a document as an image.
     ViewPage(ViewPage),
+    /// What a statement says of the tables of documents.
+    QueryTables(QueryTables),
 }
 
 /// A change of one file.
@@ -215,6 +217,7 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::ListDocuments => return work(WorkCall::Read(ReadCall::ListDocuments(read(tool, said)?))),
         Tool::ReadDocument => return work(WorkCall::Read(ReadCall::ReadDocument(read(tool, said)?))),
         Tool::ViewPage => return work(WorkCall::Read(ReadCall::ViewPage(read(tool, said)?))),
+        Tool::QueryTables => return work(WorkCall::Read(ReadCall::QueryTables(read(tool, said)?))),
         Tool::GenerateWorkspaceSummary => return work(WorkCall::GenerateWorkspaceSummary),
         Tool::WriteFile => return work(WorkCall::Change(FileChange::Whole(read(tool, said)?))),
         Tool::AppendFile => return work(WorkCall::Change(FileChange::Append(read(tool, said)?))),
@@ -363,7 +366,7 @@ fn unknown(name: &str) -> String {
     // However long a name is, its beginning tells.
     let cut = tokens::head(name, 20);
     let more = if cut.len() < name.len() { "…" } else { "" };
-    let nearest = ToolSet::of_job(&[Tool::ViewPage, Tool::Delegate, Tool::SettleFinding])
+    let nearest = ToolSet::of_job(&[Tool::ViewPage, Tool::QueryTables, Tool::Delegate, Tool::SettleFinding])
         .iter()
         .map(|tool| (strsim::jaro_winkler(cut, tool.name()), tool.name()))
         .filter(|(likeness, _)| *likeness > 0.8)

@@ -121,10 +121,12 @@ pub(crate) struct SchemaError(String);
 
 /// Compiles a schema. Nothing is ever fetched for a `$ref`.
 pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
-    jsonschema::options().should_validate_formats(true).build(schema).map_err(|error| {
-        let place = error.instance_path().to_string();
-        SchemaError(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") })
-    })
+    jsonschema::options().should_validate_formats(true).should_ignore_unknown_formats(false).build(schema).map_err(
+        |error| {
+            let place = error.instance_path().to_string();
+            SchemaError(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") })
+        },
+    )
 }
 
 fn check_json(
@@ -214,11 +216,43 @@ pub(crate) fn may_be_left_out(schema: &Value, each: &str, key: &str) -> bool {
 
 /// A sentence without its full stop; the value itself, which may be the whole file, is left out.
 fn what_is_wrong(schema: &Value, error: &jsonschema::ValidationError<'_>) -> String {
+    let branches = match error.kind() {
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => &context[..],
+        _ => &[],
+    };
+    if let Some(told) = nearest_branch(schema, error, branches) {
+        return told;
+    }
     let mut what = clip(&error.masked_with("this value").to_string(), 300);
     if error.instance().is_null() && is_optional(schema, error) == Some(true) {
         what.push_str("; it is null: leave the key out");
     }
     what
+}
+
+/// What fails in the branch of an `anyOf` or `oneOf` that comes nearest: the one whose type fits, with the fewest errors.
+fn nearest_branch(
+    schema: &Value,
+    error: &jsonschema::ValidationError<'_>,
+    branches: &[Vec<jsonschema::ValidationError<'static>>],
+) -> Option<String> {
+    let depth = error.instance_path().segments().count();
+    let is_other_kind = |errors: &Vec<jsonschema::ValidationError<'static>>| {
+        errors.iter().any(|error| {
+            matches!(error.kind(), ValidationErrorKind::Type { .. } | ValidationErrorKind::Constant { .. })
+                && error.instance_path().segments().count() <= depth
+        })
+    };
+    // What fails further in is nearer.
+    let outer = |errors: &Vec<jsonschema::ValidationError<'static>>| {
+        errors.iter().filter(|error| error.instance_path().segments().count() <= depth).count()
+    };
+    let (number, errors) =
+        (1..).zip(branches).min_by_key(|(_, errors)| (is_other_kind(errors), outer(errors), errors.len()))?;
+    let first = errors.first().filter(|_| !is_other_kind(errors))?;
+    let place = place(first.instance_path());
+    let (count, what) = (branches.len(), what_is_wrong(schema, first));
+    Some(format!("none of its {count} forms fits; the nearest is form {number}, where {}: {what}", clip(&place, 100)))
 }
 
 /// Whether the key whose value is wrong may be left out; none where that can't be told. `schema` is walked along the keywords that

@@ -19,9 +19,12 @@
 
 mod checks;
 mod completeness;
+mod files_beside;
 mod read;
+mod schema_files;
 pub mod shipped;
 mod task;
+mod values;
 
 pub use completeness::{Agent, SecondReader, Verify};
 

@@ -131,6 +131,9 @@ pub struct JobSpec {
     /// The model takes images, and pages of the documents can be painted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sees: bool,
+    /// Some of the documents have tables with headers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_tables: bool,
 }
 
 impl JobSpec {
@@ -139,6 +142,7 @@ impl JobSpec {
         let Instructions { agents, second_reader, verify, .. } = &self.instructions;
         let sometimes = [
             (Tool::ViewPage, self.sees),
+            (Tool::QueryTables, self.has_tables),
             (Tool::Delegate, !agents.is_empty()),
             (Tool::SettleFinding, second_reader.is_some() || verify.is_some()),
         ];

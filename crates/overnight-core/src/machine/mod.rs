@@ -29,6 +29,7 @@
 //!     left_out: Default::default(),
 //!     assets: Vec::new(),
 //!     sees: false,
+//!     has_tables: false,
 //! };
 //! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: ToolList::usual().sha256.clone() };
 //! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;

@@ -38,6 +38,7 @@ impl ResultBound {
             | ReadCall::ListFiles(_)
             | ReadCall::SearchFiles(_)
             | ReadCall::ListRecords(_)
+            | ReadCall::QueryTables(_)
             | ReadCall::ListDocuments(_) => OTHER_PERCENT,
         };
         Self { share: room(spec) * percent / 100, left: left(spec, conversation) }

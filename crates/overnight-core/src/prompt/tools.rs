@@ -7,7 +7,7 @@ use crate::{
             Tool, ToolSet,
             arguments::{
                 AddRecords, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, LessonArguments, ListDocuments,
-                ListFiles, ListRecords, NoArguments, ReadDocument, ReadFile, ReasonArgument, SearchFiles,
+                ListFiles, ListRecords, NoArguments, QueryTables, ReadDocument, ReadFile, ReasonArgument, SearchFiles,
                 SettleFinding, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, ViewPage,
                 WriteFile, schema,
             },
@@ -80,6 +80,7 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::ListDocuments => schema::<ListDocuments>(),
         Tool::ReadDocument => schema::<ReadDocument>(),
         Tool::ViewPage => schema::<ViewPage>(),
+        Tool::QueryTables => schema::<QueryTables>(),
         Tool::TodoWrite => schema::<TodoWrite>(),
         Tool::TodoList => schema::<TodoListArguments>(),
         Tool::TodoComplete => schema::<TodoComplete>(),

@@ -241,6 +241,12 @@ pub struct ViewPage {
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct QueryTables {
+    pub sql: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TodoWrite {
     pub(crate) todos: Vec<TodoItem>,
 }

@@ -20,6 +20,7 @@ pub enum Tool {
     ListDocuments,
     ReadDocument,
     ViewPage,
+    QueryTables,
     TodoWrite,
     TodoList,
     TodoComplete,
@@ -48,7 +49,7 @@ pub enum Family {
 }
 
 /// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 27] = [
+const TOOLS: [(Tool, &str, Family); 28] = [
     (Tool::ReadFile, "read_file", Family::Reading),
     (Tool::WriteFile, "write_file", Family::Writing),
     (Tool::AppendFile, "append_file", Family::Writing),
@@ -62,6 +63,7 @@ const TOOLS: [(Tool, &str, Family); 27] = [
     (Tool::ListDocuments, "list_documents", Family::Reading),
     (Tool::ReadDocument, "read_document", Family::Reading),
     (Tool::ViewPage, "view_page", Family::Reading),
+    (Tool::QueryTables, "query_tables", Family::Reading),
     (Tool::TodoWrite, "todo_write", Family::Control),
     (Tool::TodoList, "todo_list", Family::Control),
     (Tool::TodoComplete, "todo_complete", Family::Control),
@@ -79,7 +81,8 @@ const TOOLS: [(Tool, &str, Family); 27] = [
 ];
 
 /// Those that are there only where something makes use of them.
-const SOMETIMES: [Tool; 5] = [Tool::ViewPage, Tool::Delegate, Tool::SettleFinding, Tool::Report, Tool::Verdict];
+const SOMETIMES: [Tool; 6] =
+    [Tool::ViewPage, Tool::QueryTables, Tool::Delegate, Tool::SettleFinding, Tool::Report, Tool::Verdict];
 
 impl Tool {
     /// Every tool, in the order in which the model sees them.

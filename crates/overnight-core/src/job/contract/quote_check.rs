@@ -26,13 +26,7 @@ pub(super) fn check_quotes(
 ) -> (QuoteCount, Result<String, String>) {
     let mut count = QuoteCount::default();
     let mut spelled = Vec::new();
-    let others: Vec<&str> = deliverable
-        .quotes
-        .iter()
-        .filter(|other| other.each == rule.each)
-        .flat_map(|other| [&other.text, &other.document].into_iter().chain(&other.page).chain(&other.line))
-        .map(String::as_str)
-        .collect();
+    let siblings: Vec<&Quotes> = deliverable.quotes.iter().filter(|other| other.each == rule.each).collect();
     let (mut tried, mut without) = (0_u64, Vec::new());
     let visited =
         each_quote(&deliverable.path, rule, value, &mut |_| true, sources, &mut |place, record, outcome, sources| {
@@ -40,7 +34,7 @@ pub(super) fn check_quotes(
             match outcome {
                 Ok(()) => {
                     count.found += 1;
-                    let values = check_values(rule, &others, record, sources);
+                    let values = check_values(rule, &siblings, record, sources);
                     tried += 1;
                     values.doubts.into_iter().for_each(|why| checked.doubt(place, why));
                     without.extend(values.failed.into_iter().map(|what| format!("{}: {what}.", clip(place, 100))));

@@ -18,22 +18,40 @@ pub(super) struct QuotedValues {
     pub(super) doubts: Vec<String>,
 }
 
-/// Looks for the values of `record` in its quote, which was found just now. `others` are fields that say where quotes stand.
-pub(super) fn check_values(rule: &Quotes, others: &[&str], record: &Value, sources: &mut dyn Sources) -> QuotedValues {
+/// Looks for the values of `record` in its quote, which was found just now. `siblings` are all rules for quotes of these records, `rule` too: a value
+/// that none of them names may stand in the quote of any.
+pub(super) fn check_values(
+    rule: &Quotes,
+    siblings: &[&Quotes],
+    record: &Value,
+    sources: &mut dyn Sources,
+) -> QuotedValues {
     let mut values = QuotedValues::default();
     let (Some(fields), Some(quote)) = (record.as_object(), record.get(&rule.text).and_then(Value::as_str)) else {
         return values;
     };
-    let is_own = |field: &String| others.contains(&field.as_str()) || NOT_QUOTED.contains(&field.as_str());
+    let first_open = siblings.iter().find(|sibling| sibling.carries.is_none());
     let wanted: Vec<(&String, &Value)> = match &rule.carries {
         Some(named) => named.iter().filter_map(|field| Some((field, fields.get(field)?))).collect(),
-        None => fields.iter().filter(|(field, value)| !is_own(field) && is_literal(value)).collect(),
+        None if first_open.is_some_and(|first| first.text != rule.text) => return values,
+        None => {
+            let is_own = |field: &String| {
+                NOT_QUOTED.contains(&field.as_str()) || siblings.iter().any(|sibling| is_named_by(sibling, field))
+            };
+            fields.iter().filter(|(field, value)| !is_own(field) && is_literal(value)).collect()
+        }
     };
     if wanted.is_empty() {
         return values;
     }
     let around = Some(rule.context).filter(|lines| *lines > 0).and_then(|lines| sources.around_quote(lines));
-    let text = around.unwrap_or_else(|| quote.to_owned());
+    let mut text = around.unwrap_or_else(|| quote.to_owned());
+    if rule.carries.is_none() {
+        for other in siblings.iter().filter(|sibling| sibling.text != rule.text) {
+            text.push('\n');
+            text.push_str(record.get(&other.text).and_then(Value::as_str).unwrap_or_default());
+        }
+    }
     let document = record.get(&rule.document).and_then(Value::as_str).unwrap_or_default();
     let mut order = None;
     let mut doubtful = Vec::new();
@@ -68,3 +86,10 @@ pub(super) fn check_values(rule: &Quotes, others: &[&str], record: &Value, sourc
 
 /// Fields that are of the record's own making.
 const NOT_QUOTED: [&str; 4] = ["id", "page", "line", "confidence"];
+
+/// Whether a rule says what a field is: a quote, where it stands, or a value that it carries.
+fn is_named_by(rule: &Quotes, field: &String) -> bool {
+    [&rule.text, &rule.document].contains(&field)
+        || [&rule.page, &rule.line].into_iter().flatten().any(|named| named == field)
+        || rule.carries.iter().flatten().any(|named| named == field)
+}

@@ -173,4 +173,10 @@ fn other_literals_that_do_not_stand_there_are_doubts() {
     let doubts: Vec<&str> = checked.doubts.iter().map(|doubt| doubt.why.as_str()).collect();
     assert_eq!(doubts, ["'total' 1280 does not stand in its quote"]);
     assert_eq!(check(&with(1), &value, &mut Library::default()).doubts, []);
+    // Of several quotes of a record any will do.
+    let other = Quotes { text: "total_quote".to_owned(), ..quotes(None, 0) };
+    let several = Deliverable { quotes: vec![quotes(None, 0), other], ..with(0) };
+    let record = |quote: &str| json!({"items": [{"total": 1280, "document": "a.pdf", "quote": "Invoice", "total_quote": quote}]});
+    assert_eq!(check(&several, &record("1.280,00 EUR in all"), &mut Library::default()).doubts, []);
+    assert_eq!(check(&several, &record("1.180,00 EUR in all"), &mut Library::default()).doubtful, 1);
 }

@@ -1,7 +1,7 @@
 //! The rules for values (`checks` of a deliverable), and the words for values (`quotes.same_as`). A rule that can't be read, or that
 //! names a field which the schema doesn't have, is a fault of the instructions.
 
-use super::{CheckLevel, Quotes, ValueCheck, read::or_default};
+use super::{CheckLevel, Quotes, ValueCheck, values::or_default};
 use crate::{
     amount::shown,
     job::contract::{json_path::JsonPath, schema_fields},

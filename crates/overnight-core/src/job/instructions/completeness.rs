@@ -3,7 +3,8 @@
 
 use super::{
     Deliverable, ReadBeside,
-    read::{name_model, or_default, text_beside},
+    files_beside::text_beside,
+    values::{name_model, or_default},
 };
 use crate::{
     amount::shown,

@@ -3,6 +3,9 @@
 use super::{
     CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, MOST_PARALLEL,
     PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, checks, completeness,
+    files_beside::read_file,
+    schema_files,
+    values::{name_model, or_default},
 };
 use crate::{
     amount::shown,
@@ -130,10 +133,6 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
     })
 }
 
-pub(super) fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Result<T, ValueError> {
-    value.unwrap_or_else(|| Ok(T::default()))
-}
-
 /// The model for the work, which `models.work` names too, and those for other work.
 fn models(keys: &YamlMapping<'_>) -> Result<(Option<String>, ModelRoles), ValueError> {
     let mut model = keys.get("model").map(|at| at.line(200)).transpose()?;
@@ -144,22 +143,6 @@ fn models(keys: &YamlMapping<'_>) -> Result<(Option<String>, ModelRoles), ValueE
     let roles =
         ModelRoles { second_reader: line("second_reader")?, verify: line("verify")?, helpers: line("helpers")? };
     Ok((model, roles))
-}
-
-/// Takes in the name of a model that may stand at `elsewhere` too, and must then be the same.
-pub(super) fn name_model(
-    model: &mut Option<String>,
-    elsewhere: &str,
-    at: Option<&YamlValue<'_>>,
-) -> Result<(), ValueError> {
-    let Some(at) = at else { return Ok(()) };
-    let name = at.line(200)?;
-    if let Some(other) = model.as_ref().filter(|other| **other != name) {
-        let (name, other) = (shown(&name), shown(other));
-        return Err(at.wrong(format!("is '{name}', but '{elsewhere}' is '{other}'; keep one of them")));
-    }
-    *model = Some(name);
-    Ok(())
 }
 
 fn parallel(at: &YamlValue<'_>) -> Result<u32, ValueError> {
@@ -288,46 +271,17 @@ fn output_path(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A path that stays in the instructions' folder; the error is a fragment.
-fn beside(path: &str) -> Result<(), &'static str> {
-    let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
-    if path.contains(['\\', ':']) || !path.split('/').all(plain) {
-        return Err("which is not a plain path below the instructions' folder");
-    }
-    Ok(())
-}
-
-/// Path and text of the file that `at` names.
-fn read_file(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), ValueError> {
-    let path = at.line(500)?;
-    beside(&path).map_err(|why| at.wrong(format!("is '{}', {why}", shown(&path))))?;
-    let text = read_beside(&path).map_err(|why| {
-        at.wrong(format!("is '{}', a file that can't be read: {}", shown(&path), shown(&why.to_string())))
-    })?;
-    if text.len() > MAX_BYTES {
-        return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
-    }
-    Ok((path, text))
-}
-
-/// The text of the file that `at` names, which is not blank.
-pub(super) fn text_beside(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<String, ValueError> {
-    let (path, text) = read_file(at, read_beside)?;
-    if text.trim().is_empty() {
-        return Err(at.wrong(format!("is '{}', which is empty", shown(&path))));
-    }
-    Ok(text)
-}
-
 fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value, ValueError> {
-    let value = match at.node() {
+    let (mut value, folder): (serde_json::Value, String) = match at.node() {
         YamlNode::Map(_) => {
-            serde_json::to_value(at.node()).map_err(|error| at.wrong(format!("can't be JSON: {error}")))?
+            let value = serde_json::to_value(at.node()).map_err(|error| at.wrong(format!("can't be JSON: {error}")))?;
+            (value, String::new())
         }
         YamlNode::Text(_) => {
             let (path, text) = read_file(at, read_beside)?;
-            serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
-                .map_err(|error| at.wrong(format!("is '{}', which is not JSON: {error}", shown(&path))))?
+            let value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
+                .map_err(|error| at.wrong(format!("is '{}', which is not JSON: {error}", shown(&path))))?;
+            (value, path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/")))
         }
         YamlNode::Null | YamlNode::Flag(_) | YamlNode::Whole(_) | YamlNode::Number(_) | YamlNode::List(_) => {
             return Err(at.wrong("must be a file beside the instructions, or a JSON Schema written here"));
@@ -339,6 +293,7 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
     if !is_within(&value, MOST_LEVELS) {
         return Err(at.wrong(format!("is nested more than {MOST_LEVELS} levels deep; say it with `$defs` and `$ref`")));
     }
+    schema_files::bundle(&mut value, &folder, read_beside).map_err(|why| at.wrong(why))?;
     contract::compile(&value)
         .map_err(|why| at.wrong(format!("is not a usable JSON Schema: {}", shown(&why.to_string()))))?;
     Ok(value)

@@ -9,18 +9,25 @@ macro_rules! file {
     };
 }
 
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 13] = [
     file!("extract-requirements.md"),
     file!("summarize-documents.md"),
     file!("audit-policy.md"),
+    file!("extract-invoices.md"),
+    file!("extract-contracts.md"),
     file!("rubrics/requirements.md"),
+    file!("rubrics/invoices.md"),
+    file!("rubrics/contracts.md"),
     file!("schemas/requirements.schema.json"),
     file!("schemas/key-points.schema.json"),
     file!("schemas/findings.schema.json"),
+    file!("schemas/invoices.schema.json"),
+    file!("schemas/contracts.schema.json"),
 ];
 
 /// Names of the shipped instructions, in the order in which a person meets them.
-pub const NAMES: [&str; 3] = ["extract-requirements", "summarize-documents", "audit-policy"];
+pub const NAMES: [&str; 5] =
+    ["extract-requirements", "summarize-documents", "audit-policy", "extract-invoices", "extract-contracts"];
 
 /// The text of the shipped instructions of that name (without `.md`).
 pub fn shipped(name: &str) -> Option<&'static str> {
