@@ -17,6 +17,7 @@ mod program;
 mod prompts;
 mod remote;
 mod resume;
+mod rules;
 mod scale;
 mod search;
 mod served;
@@ -24,7 +25,7 @@ mod table;
 mod turns;
 
 /// The parts by name.
-const PARTS: [(&str, fn()); 10] = [
+const PARTS: [(&str, fn()); 11] = [
     ("documents", documents::measure),
     ("turns", turns::measure),
     ("prompts", prompts::measure),
@@ -33,6 +34,7 @@ const PARTS: [(&str, fn()); 10] = [
     ("resume", resume::measure),
     ("scale", scale::measure),
     ("search", search::measure),
+    ("rules", rules::measure),
     ("export", export::measure),
     ("leases", leases::measure),
 ];

@@ -10,7 +10,7 @@ use crate::{
 };
 use overnight_core::amount::percent;
 use overnight_core::job::{
-    contract::Check,
+    contract::{Check, doubts_told},
     ending::Ending,
     left_out::LeftOutFile,
     proof::ProofResult,
@@ -59,6 +59,8 @@ struct ResultView<'j> {
     proof: Option<ProofResult>,
     /// Records that were not written when they were added, and what became of them; null where there was none.
     refused_records: Option<RefusedCounts>,
+    /// Values that a person should look at: rules that say so, and what does not stand in its quote.
+    doubts: u64,
     /// Phases that were worked, each attempt counted.
     phases: usize,
     /// Todos that were completed.
@@ -137,6 +139,7 @@ impl<'j> ResultView<'j> {
             checks: ending.map_or(&[], |ending| &ending.checks),
             proof: job.proof_result(),
             refused_records: job.refused.counts(),
+            doubts: job.doubts(),
             phases: phases().count(),
             todos: phases()
                 .flat_map(|phase| phase.todos.all())
@@ -182,6 +185,9 @@ impl<'j> ResultView<'j> {
         }
         if let Some(refused) = &self.refused_records {
             let _ = writeln!(text, "refused: {}", refused.told());
+        }
+        if self.doubts > 0 {
+            let _ = writeln!(text, "in doubt: {}; they come first in `overnight review`", doubts_told(self.doubts));
         }
         let _ = writeln!(text, "coverage: {}", percent(self.coverage));
         for part in self.not_read.iter().take(MOST_NOT_READ) {

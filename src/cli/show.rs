@@ -92,6 +92,8 @@ struct JobView<'t> {
     proof: Option<ProofResult>,
     /// Records that were not written when they were added, and what became of them; null where there was none.
     refused_records: Option<RefusedCounts>,
+    /// Values that a person should look at: rules that say so, and what does not stand in its quote.
+    doubts: u64,
     /// Those that are in no deliverable, as they were sent, and why they were refused.
     unmended_records: &'t [RefusedRecord],
     /// What second reader and verifier hold against the result, settled or open.
@@ -215,6 +217,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         quotes: ending.and_then(|ending| ending.quotes.as_ref()),
         proof: job.proof_result(),
         refused_records: job.refused.counts(),
+        doubts: job.doubts(),
         unmended_records: job.refused.open(),
         findings: &job.proof.findings,
         people: &timeline.people,

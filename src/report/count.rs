@@ -104,6 +104,8 @@ pub struct PageCounts {
     pub without_records: u64,
     pub proofs: u64,
     pub refused: u64,
+    /// Jobs with values in doubt.
+    pub doubtful: u64,
 }
 
 /// What stands in a column of [`JobFacts::called`].

@@ -291,6 +291,8 @@ pub struct JobFacts {
     pub proof: Option<ProofResult>,
     /// Records that were not written when they were added, and what became of them; null where there was none.
     pub refused_records: Option<RefusedCounts>,
+    /// Values that a person should look at.
+    pub doubts: u64,
     pub attempts_failed: Vec<FailedAttempts>,
     pub holds: Vec<JobHolds>,
     pub deliverables: Vec<FileFacts>,

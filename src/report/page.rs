@@ -101,6 +101,7 @@ impl Page {
             checks(report),
             proofs(report, style),
             refused(report, style),
+            doubts(report, style),
             retries(report),
             spent::spent(report),
             spent::ranked(report, style, "The slowest jobs", &report.slowest),
@@ -286,6 +287,16 @@ fn refused(report: &Report, style: &Style<'_>) -> Option<Section> {
     };
     let rows = report.jobs.iter().take_while(|_| report.page.refused > 0).filter_map(row);
     section("Records that were refused when they were added", table.with_first_of(report.page.refused, rows))
+}
+
+/// Whose values a person should look at.
+fn doubts(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = ReportTable::new(&[(called(report), Column::Name), ("VALUES", Column::Number), ("JOB", Column::Words)]);
+    let row = |job: JobFacts| {
+        (job.doubts > 0).then(|| vec![named(&job, style), job.doubts.to_string().into(), job_id(&job, style)])
+    };
+    let rows = report.jobs.iter().take_while(|_| report.page.doubtful > 0).filter_map(row);
+    section("Values in doubt", table.with_first_of(report.page.doubtful, rows))
 }
 
 fn retries(report: &Report) -> Option<Section> {

@@ -81,8 +81,10 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
     let quotes = journal.ending.as_ref().and_then(|ending| ending.quotes.as_ref());
     let without_records = quotes.is_some_and(|quotes| quotes.quotes == 0);
-    let ending = journal.ending.map(|ending| (ending.checks, ending.open_todos, ending.proof, ending.refused_records));
-    let (checks, open_todos, proof, refused_records) = ending.unwrap_or_default();
+    let ending = journal
+        .ending
+        .map(|ending| (ending.checks, ending.open_todos, ending.proof, ending.refused_records, ending.doubts));
+    let (checks, open_todos, proof, refused_records, doubts) = ending.unwrap_or_default();
     JobFacts {
         id: job.id,
         status: state.status,
@@ -121,6 +123,7 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
         approved_by: state.approved_by.clone(),
         proof,
         refused_records,
+        doubts,
         attempts_failed: journal.attempts,
         holds: journal.holds,
         deliverables,

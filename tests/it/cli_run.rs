@@ -307,7 +307,7 @@ fn the_result_is_one_json_object() {
             passed("output/report.md: words", "7 (at least 3)."),
             passed("coverage", "100 % of the documents' text was shown"),
         ],
-        "proof": null, "refused_records": null, "phases": 4, "todos": 18, "turns": 4,
+        "proof": null, "refused_records": null, "doubts": 0, "phases": 4, "todos": 18, "turns": 4,
         "tokens_in": "…", "tokens_out": "…", "tokens_cached": 0, "cost_usd": 0.0, "worked_ms": "…",
     });
     assert_eq!(steady(result), expected);

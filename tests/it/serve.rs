@@ -172,7 +172,7 @@ fn tricks_do_nothing() {
     assert_eq!(served.raw("GET /jobs/..%2f..%2fetc HTTP/1.1"), 404);
     let form = "content-type: application/x-www-form-urlencoded\r\ncontent-length: 10485760";
     assert_eq!(served.raw(&format!("POST {approve} HTTP/1.1\r\n{form}")), 413);
-    let told = served.post(&approve, &[("comment", &"x".repeat(2 << 20))]).send().unwrap().text().unwrap();
+    let told = served.post(&approve, &[("comment", &"x".repeat((1 << 20) + 1))]).send().unwrap().text().unwrap();
     assert!(told.contains("more than the 1 MB"), "{told}");
     assert_eq!(std::fs::read(&journal).unwrap(), before);
 }

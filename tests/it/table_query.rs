@@ -67,7 +67,10 @@ fn tables_of_several_documents_are_asked_in_one_statement() {
         assert!(told[0].1.contains(line), "{}", told[0].1);
     }
     let expected = [
-        ("done", "2 rows\n| article | value | since_text |\n| --- | --- | --- |\n| Nut | 4010 | 04.05.2024 |\n| Bolt | 4.11 | 03.05.2024 |"),
+        (
+            "done",
+            "2 rows\n| article | value | since_text |\n| --- | --- | --- |\n| Nut | 4010 | 04.05.2024 |\n| Bolt | 4.11 | 03.05.2024 |",
+        ),
         ("done", "1 row\n| count(*) |\n| --- |\n| 2 |"),
         ("failed", "only SELECT over the tables of documents is allowed"),
         ("failed", "the statement names no table; list_documents names them: such as prices, stock"),

@@ -156,6 +156,12 @@ fn doubts_stand_in_the_review_and_the_table() {
     dir.script("script.json", &[bootstrap(&["Reading"]), work(written(&[one, two, other])), reply(&[complete])]);
     assert_eq!(dir.run(&RUN).code, 0);
     let id = workspace(&dir).file_name().unwrap().to_str().unwrap().to_owned();
+    let shown: Value = serde_json::from_str(&dir.run(&["show", &id, "--json"]).stdout).unwrap();
+    assert_eq!(shown["doubts"], 2);
+    let told = "2 values are in doubt; they come first in `overnight review`";
+    assert!(dir.run(&["show", &id]).stdout.contains(told));
+    let report = dir.run(&["report", &id]).stdout;
+    assert!(report.contains("Values in doubt"), "{report}");
     let table = dir.run(&["export", &id, "--format", "jsonl"]);
     let values: Vec<Value> = table
         .stdout

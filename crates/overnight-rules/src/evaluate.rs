@@ -21,6 +21,8 @@ use std::{collections::HashMap, sync::Arc};
 const MOST_QUESTIONS: usize = 2_000;
 /// Characters of a value that is told.
 const MOST_SHOWN: usize = 60;
+/// Values that are named where they are there more than once.
+const MOST_TWICE: usize = 20;
 /// Fields that are told of a rule that compares nothing.
 const MOST_FIELDS: usize = 6;
 
@@ -233,14 +235,14 @@ fn explain(
         Expr::Call(call) if call.func_name == functions::ALL_DIFFER => {
             let Some(Ok(list)) = call.args.first().map(|list| CelValue::resolve_val(list, context)) else { return };
             let Some(iterable) = list.as_iterable() else { return };
-            let (mut items, mut known) = (iterable.iter(), std::collections::HashSet::new());
+            let (mut items, mut counts) = (iterable.iter(), std::collections::BTreeMap::<String, u64>::new());
             while let Some(item) = items.next() {
-                let item = shown(item);
-                if known.contains(&item) {
-                    return seen.push(format!("{item} is there more than once"));
-                }
-                known.insert(item);
+                *counts.entry(shown(item)).or_default() += 1;
             }
+            let twice: Vec<String> =
+                counts.into_iter().filter(|(_, count)| *count > 1).map(|(item, _)| item).take(MOST_TWICE).collect();
+            let verb = if twice.len() == 1 { "is" } else { "are" };
+            seen.push(format!("{} {verb} there more than once", twice.join(", ")));
         }
         // The first element of which it isn't true.
         Expr::Comprehension(of) => {

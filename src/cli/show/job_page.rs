@@ -13,6 +13,7 @@ use crate::{
 use overnight_core::{
     amount::percent,
     job::{
+        contract::doubts_told,
         event::{PhaseKind, Why},
         finding::FINDINGS_FILE,
         left_out::LeftOutFile,
@@ -174,6 +175,9 @@ impl JobView<'_> {
         }
         if let Some(refused) = &self.refused_records {
             let _ = writeln!(text, "  {}", refused.told());
+        }
+        if self.doubts > 0 {
+            let _ = writeln!(text, "  {}; they come first in `overnight review`", doubts_told(self.doubts));
         }
         for record in self.unmended_records.iter().take(MOST_FINDINGS) {
             let _ = writeln!(text, "  refused: {}", out::one_line(&record.told()));

@@ -96,6 +96,7 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         quotes: None,
         proof: None,
         refused_records: None,
+        doubts: 0,
         unmended_records: &[],
         findings: &[],
         people: &[],

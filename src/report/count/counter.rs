@@ -224,6 +224,7 @@ impl<'f> ReportCounter<'f> {
         page.without_records += u64::from(job.is_told_without_records());
         page.proofs += u64::from(job.proof.is_some());
         page.refused += u64::from(job.refused_records.is_some());
+        page.doubtful += u64::from(job.doubts > 0);
         let said = job.notes.as_deref().filter(|notes| job.same_as.is_none() && says_something(notes));
         if let Some(note) = said.map(short) {
             self.notes.add(note, |note| (note.clone(), 0, job.id), |(_, times, _)| *times += 1);

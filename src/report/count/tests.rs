@@ -51,6 +51,7 @@ fn job(place: u128) -> JobFacts {
         open_todos: Vec::new(),
         proof: None,
         refused_records: None,
+        doubts: 0,
         attempts_failed: Vec::new(),
         holds: Vec::new(),
         deliverables: Vec::new(),

@@ -22,7 +22,7 @@ mod tests;
 mod value_tests;
 
 use super::instructions::{Deliverable, Quotes};
-pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount, ValueDoubt};
+pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount, ValueDoubt, doubts_told};
 use json_path::JsonPath;
 use jsonschema::{
     error::ValidationErrorKind,
@@ -41,6 +41,9 @@ use std::fmt::Write as _;
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Errors of one check that are spelled out; the rest are counted.
 pub(crate) const SPELLED_OUT: usize = 10;
+
+/// Places of further errors that are named.
+const MOST_PLACES: usize = 200;
 
 /// The check of a text's length. Of what is written piece by piece it fails up to the last one.
 pub(crate) const WORDS: &str = "words";
@@ -293,6 +296,15 @@ fn place(location: &Location) -> String {
         };
     }
     place
+}
+
+/// Where the rest is, behind what is spelled out: ` And 2 more: $.items[11], $.items[12].` Empty where there is none.
+fn and_more(places: &[String]) -> String {
+    if places.is_empty() {
+        return String::new();
+    }
+    let more = if places.len() > MOST_PLACES { ", …" } else { "" };
+    format!(" And {} more: {}{more}.", places.len(), places[..places.len().min(MOST_PLACES)].join(", "))
 }
 
 /// At most `max` characters of `text`, on one line.

@@ -304,6 +304,11 @@ pub const QUOTES_FILE: &str = "quotes.jsonl";
 pub const LAST_REVIEW_TODO: &str = "Call job_complete()";
 
 impl Job {
+    /// Values of deliverables that a person should look at, as they stood when they were checked last.
+    pub fn doubts(&self) -> u64 {
+        self.deliverables.values().map(|state| state.doubts).sum()
+    }
+
     /// Neither held nor ended.
     pub fn is_running(&self) -> bool {
         matches!(self.status, Status::Running)

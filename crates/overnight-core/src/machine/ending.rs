@@ -89,7 +89,11 @@ impl Job {
 
     /// An end without a look at the deliverables.
     pub(super) fn unchecked(&self, status: JobStatus, reason: String, open: Vec<String>) -> Ending {
-        Ending { refused_records: self.refused.counts(), ..Ending::unchecked(status, reason, open) }
+        Ending {
+            refused_records: self.refused.counts(),
+            doubts: self.doubts(),
+            ..Ending::unchecked(status, reason, open)
+        }
     }
 
     fn has_deliverable(&self) -> bool {
@@ -160,6 +164,7 @@ impl Job {
                 quotes,
                 proof: self.proof_result(),
                 refused_records: self.refused.counts(),
+                doubts: self.doubts(),
                 open_todos: Vec::new(),
             };
             let mut events = vec![returned(call, CallEnd::Done, text)];
@@ -179,6 +184,7 @@ impl Job {
                 quotes,
                 proof: self.proof_result(),
                 refused_records: self.refused.counts(),
+                doubts: self.doubts(),
                 open_todos: self.open_todos(),
             };
             let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));

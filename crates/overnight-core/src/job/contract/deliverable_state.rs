@@ -1,6 +1,7 @@
 //! What the checks of one deliverable came to: for the contract, for the answer to whoever wrote the file, and for the board.
 
 use super::Check;
+use crate::amount::grouped;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -165,15 +166,18 @@ impl CheckedDeliverable {
             .collect();
         let mut text = sentences.join(" ");
         if self.doubtful > 0 {
-            let number =
-                if self.doubtful == 1 { "1 value is".to_owned() } else { format!("{} values are", self.doubtful) };
             let told = self.doubts.iter().take(TOLD_DOUBTS).map(|doubt| format!("{}: {}", doubt.place, doubt.why));
             text.push_str(if text.is_empty() { "" } else { " " });
-            let _ = write!(text, "{number} in doubt: {}", told.collect::<Vec<_>>().join("; "));
+            let _ = write!(text, "{}: {}", doubts_told(self.doubtful), told.collect::<Vec<_>>().join("; "));
             text.push_str(if self.doubtful > TOLD_DOUBTS as u64 { "; and more." } else { "." });
         }
         text
     }
+}
+
+/// For people: `3 values are in doubt`.
+pub fn doubts_told(number: u64) -> String {
+    if number == 1 { "1 value is in doubt".to_owned() } else { format!("{} values are in doubt", grouped(number)) }
 }
 
 impl DeliverableState {

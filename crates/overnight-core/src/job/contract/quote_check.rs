@@ -1,7 +1,7 @@
 //! The checks of quotes: each must stand in the document that its record names. What a document has is asked of the caller.
 
 use super::{
-    CheckedDeliverable, NamedPlace, NearestText, QuoteCount, QuoteQuery, QuoteResult, SPELLED_OUT, clip,
+    CheckedDeliverable, NamedPlace, NearestText, QuoteCount, QuoteQuery, QuoteResult, SPELLED_OUT, and_more, clip,
     json_path::{JsonPath, within},
     quoted_values::check_values,
     sources::Sources,
@@ -37,7 +37,7 @@ pub(super) fn check_quotes(
                     let values = check_values(rule, &siblings, record, sources);
                     tried += 1;
                     values.doubts.into_iter().for_each(|why| checked.doubt(place, why));
-                    without.extend(values.failed.into_iter().map(|what| format!("{}: {what}.", clip(place, 100))));
+                    without.extend(values.failed.into_iter().map(|what| (clip(place, 100), what)));
                 }
                 Err(what) if spelled.len() < SPELLED_OUT => spelled.push(format!("{}{what}", clip(place, 100))),
                 Err(_) => {}
@@ -47,15 +47,13 @@ pub(super) fn check_quotes(
         return (count, Err(why));
     }
     if let Some(carries) = rule.carries.as_ref().filter(|carries| !carries.is_empty()) {
-        let outcome = match without.len() {
-            0 => Ok(format!("{} of {tried} stand in their quotes, as far as they are there.", carries.join(", "))),
-            wrong => {
-                let mut detail = without[..wrong.min(SPELLED_OUT)].join(" ");
-                if wrong > SPELLED_OUT {
-                    let _ = write!(detail, " And {} more.", wrong - SPELLED_OUT);
-                }
-                Err(detail)
-            }
+        let outcome = if without.is_empty() {
+            Ok(format!("{} of {tried} stand in their quotes, as far as they are there.", carries.join(", ")))
+        } else {
+            let (spelled, rest) = without.split_at(without.len().min(SPELLED_OUT));
+            let spelled: Vec<String> = spelled.iter().map(|(place, what)| format!("{place}: {what}.")).collect();
+            let rest: Vec<String> = rest.iter().map(|(place, _)| place.clone()).collect();
+            Err(spelled.join(" ") + &and_more(&rest))
         };
         checked.add(&format!("values in quotes ({})", rule.text), outcome);
     }

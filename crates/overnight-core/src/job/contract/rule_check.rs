@@ -1,7 +1,7 @@
 //! The rules for values. One that doesn't hold is a failed check or, where its level says so, a doubt for a person, which stops
 //! nothing.
 
-use super::{CheckedDeliverable, SPELLED_OUT, clip, json_path::JsonPath, sources::Sources};
+use super::{CheckedDeliverable, SPELLED_OUT, and_more, clip, json_path::JsonPath, sources::Sources};
 use crate::job::instructions::{CheckLevel, Deliverable, ValueCheck};
 use overnight_rules::{
     evaluate::{Evaluator, Outside, Verdict},
@@ -10,7 +10,6 @@ use overnight_rules::{
 use serde_json::Value;
 use std::{
     collections::HashMap,
-    fmt::Write as _,
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -51,6 +50,8 @@ struct RuleGroup<'d> {
 struct RuleOutcome {
     failed: u64,
     spelled: Vec<String>,
+    /// Places of those that are not spelled out.
+    rest: Vec<String>,
 }
 
 /// The rules of a deliverable by their paths. Those that can't be read are told to `unread`.
@@ -93,7 +94,7 @@ pub(super) fn check_rules(
                     let name = if place == WHOLE { String::new() } else { name_of(record) };
                     outcome.spelled.push(format!("{}{name}: {}.", clip(place, 100), why(check, verdict)));
                 }
-                CheckLevel::Fail => {}
+                CheckLevel::Fail => outcome.rest.push(place.to_owned()),
             }
         });
         for ((check, _), outcome) in group.checks.iter().zip(outcomes) {
@@ -206,13 +207,10 @@ fn why(check: &ValueCheck, verdict: &Verdict) -> String {
 }
 
 fn told(outcome: &RuleOutcome, records: u64) -> String {
-    let RuleOutcome { failed, spelled } = outcome;
+    let RuleOutcome { failed, spelled, rest } = outcome;
     let mut text = if records == 1 { String::new() } else { format!("{failed} of {records} fail. ") };
     text.push_str(&spelled.join(" "));
-    let rest = failed - spelled.len() as u64;
-    if rest > 0 {
-        let _ = write!(text, " And {rest} more.");
-    }
+    text.push_str(&and_more(rest));
     text
 }
 
