@@ -5,8 +5,9 @@ mod targets;
 use super::{
     AppContext, CliError,
     app_context::{missing_folder, no_jobs_yet},
-    exit, instructions, models, out,
-    run::DEFAULT_MODEL,
+    exit, instructions,
+    job_request::DEFAULT_MODEL,
+    models, out,
     server::{self, ServerArgs, Target},
 };
 use crate::{

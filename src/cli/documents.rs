@@ -16,7 +16,7 @@ const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// This program's own files, which are no documents: workspaces, the database with SQLite's files beside it, a local workspace store.
 pub(super) fn own(settings: &Settings) -> Result<Vec<PathBuf>, CliError> {
-    let mut own = vec![super::run::workspaces(settings)?];
+    let mut own = vec![super::job_request::workspaces(settings)?];
     if let Some(file) = database_file(settings.database_url.value.reveal()) {
         let beside = |end: &str| PathBuf::from(format!("{}{end}", file.display()));
         own.extend(["", "-wal", "-shm", "-journal"].map(beside));
@@ -33,7 +33,7 @@ pub(super) fn extractor(settings: &Settings) -> Result<Extractor, CliError> {
     } else {
         std::env::current_exe().map_err(|error| CliError::usage(format!("the program can't find itself ({error})")))?
     };
-    let workspaces = super::run::workspaces(settings)?;
+    let workspaces = super::job_request::workspaces(settings)?;
     let most_bytes = settings.cache_mib.value.saturating_mul(1 << 20);
     let program = ReaderProgram { path: program, sandbox: settings.sandbox.value, tell_unconfined };
     let extractor =

@@ -4,7 +4,7 @@
 mod files;
 mod questions;
 
-use super::{CliError, exit, out, progress::counted, run, run::RunArgs, server};
+use super::{CliError, exit, job_request, out, progress::counted, run, run::RunArgs, server};
 use crate::{
     config::{FILE, Flags, Settings},
     runner::RunError,
@@ -67,7 +67,7 @@ pub(super) struct InitArgs {
 
 pub(super) async fn run(flags: Flags, args: &InitArgs) -> Result<u8, CliError> {
     let usual = super::settings(&flags)?.model.value;
-    let answers = Answers::of(args, usual.as_deref().unwrap_or(run::DEFAULT_MODEL))?;
+    let answers = Answers::of(args, usual.as_deref().unwrap_or(job_request::DEFAULT_MODEL))?;
     let settings = super::settings(&Flags { model: Some(answers.model.clone()), ..flags.clone() })?;
     let files = TaskFiles::of(&answers, is_inside(&args.folder, &answers.documents))?;
     files.checked()?;
@@ -162,7 +162,7 @@ fn next(folder: &Path, answers: &Answers, is_tried: bool) -> String {
             "what the trial brought; change the task where it is not what you want",
         ));
     }
-    if model == run::DEFAULT_MODEL {
+    if model == job_request::DEFAULT_MODEL {
         lines.push((
             "overnight models".to_owned(),
             "offline is only rules: name a model in overnight.yaml, and put its key into the environment",

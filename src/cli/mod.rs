@@ -33,6 +33,7 @@ mod init;
 mod instructions;
 mod job_location;
 mod job_or_batch;
+mod job_request;
 mod jobs;
 mod lessons;
 mod local_time;

@@ -6,12 +6,11 @@ use super::{
     cancel::{is_or_are, standing},
     exit,
     job_or_batch::{JobOrBatch, batch_title},
+    job_request::LimitArgs,
     out,
     progress::counted,
     queue::DatabaseJob,
-    result,
-    run::LimitArgs,
-    run_job,
+    result, run_job,
     server::{self, ServerArgs, Target, typed_value},
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! Which model at which server is used: as typed, as configured, and as stored in a job.
 
-use super::{AppContext, CliError, out, run::DEFAULT_MODEL, submit::joined};
+use super::{AppContext, CliError, job_request::DEFAULT_MODEL, job_request::joined, out};
 use crate::{
     config::{Flags, Origin, Setting, Settings, text_file},
     model::{

@@ -8,9 +8,9 @@ mod output;
 mod scheduled;
 
 use super::{
-    AppContext, CliError, exit, instructions, job_or_batch, out, progress,
-    run::{LimitArgs, list_left_out},
-    server, stop,
+    AppContext, CliError, exit, instructions, job_or_batch,
+    job_request::{LimitArgs, list_left_out},
+    out, progress, server, stop,
 };
 use crate::{
     batch::{self, BatchError, BatchSettings, ClosingSettings, Document, Duplicate, Submission},
@@ -25,7 +25,6 @@ use chrono::Local;
 use options::SubmitOptions;
 use output::CountedDocuments;
 use overnight_core::job::left_out::LeftOut;
-pub(super) use scheduled::joined;
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},

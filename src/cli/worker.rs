@@ -114,7 +114,7 @@ impl WorkArgs {
 pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     let settings = super::settings(&args.add_to(flags.clone()))?;
     let notices = args.notices(&settings)?;
-    let workspaces = super::run::workspaces(&settings)?;
+    let workspaces = super::job_request::workspaces(&settings)?;
     // Before anything slow.
     let stop = stop::listen()?;
     let Some(store) = connect_or_wait(&settings, args.until_empty, stop.clone()).await? else {

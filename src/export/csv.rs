@@ -2,7 +2,7 @@
 
 use super::{
     TableColumns,
-    table::{ExportError, TableNotes, TableWriter, shown},
+    table_writer::{ExportError, TableNotes, TableWriter, shown},
 };
 use csv::{Terminator, Writer, WriterBuilder};
 use overnight_core::spreadsheet::defused;

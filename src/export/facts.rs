@@ -30,20 +30,6 @@ struct RecordQuotes {
     doubtful: Vec<(String, ValueStatus)>,
 }
 
-impl RecordQuotes {
-    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`.
-    fn values(&self) -> String {
-        let told = |(field, status): &(String, ValueStatus)| match status {
-            ValueStatus::NotInQuote => format!("not {field}"),
-            ValueStatus::Unclear(_) => format!("unclear {field}"),
-        };
-        match &self.doubtful[..] {
-            [] => "yes".to_owned(),
-            doubtful => doubtful.iter().map(told).collect::<Vec<_>>().join(", "),
-        }
-    }
-}
-
 /// The facts of one list's records.
 #[derive(Debug)]
 pub(super) struct RecordFacts<'j> {
@@ -112,7 +98,7 @@ impl<'j> RecordFacts<'j> {
             json!(from.and_then(|from| from.page)),
             json!(from.map(|from| from.line)),
             json!(quotes.map(|quotes| quotes.check.name())),
-            json!(quotes.filter(|quotes| quotes.check == QuoteStatus::Found).map(RecordQuotes::values)),
+            json!(quotes.filter(|quotes| quotes.check == QuoteStatus::Found).map(|quotes| self.values(place, quotes))),
             json!(found_by.map(FoundBy::name)),
             json!(open.map(Finding::told)),
             json!(self.reviewers(place)),
@@ -135,6 +121,19 @@ impl<'j> RecordFacts<'j> {
                 value.clone_from(correction.after);
             }
         }
+    }
+
+    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`. What a person has corrected is decided.
+    fn values(&self, place: &str, quotes: &RecordQuotes) -> String {
+        let is_corrected =
+            |field: &str| self.findings.corrections(place).any(|of| of.within.strip_prefix('.') == Some(field));
+        let told = |(field, status): &(String, ValueStatus)| match status {
+            ValueStatus::NotInQuote => format!("not {field}"),
+            ValueStatus::Unclear(_) => format!("unclear {field}"),
+        };
+        let doubtful: Vec<String> =
+            quotes.doubtful.iter().filter(|(field, _)| !is_corrected(field)).map(told).collect();
+        if doubtful.is_empty() { "yes".to_owned() } else { doubtful.join(", ") }
     }
 
     /// The corrected fields of a record as an object, named as columns are; null where there are none.

@@ -6,7 +6,7 @@ use super::{
     columns::KNOWN,
     facts::RecordFacts,
     lists::RecordList,
-    table::{ExportError, TableWriter},
+    table_writer::{ExportError, TableWriter},
 };
 use crate::{
     runner::{LoadedJob, load},

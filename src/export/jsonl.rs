@@ -2,7 +2,7 @@
 
 use super::{
     TableColumns,
-    table::{ExportError, TableNotes, TableWriter},
+    table_writer::{ExportError, TableNotes, TableWriter},
 };
 use serde_json::{Map, Value};
 use std::io::Write;

@@ -15,8 +15,10 @@ mod lists;
 mod parquet;
 mod sqlite;
 mod table;
+mod table_writer;
 mod xlsx;
 
 pub use columns::{ColumnKind, TableColumn, TableColumns};
 pub use gather::{GatheredRecords, ReviewPages, TableRequest};
-pub use table::{ExportError, TableFormat, TableNotes, folder_of, write_table};
+pub use table::{TableFormat, folder_of, write_table};
+pub use table_writer::{ExportError, TableNotes};

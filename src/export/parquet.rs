@@ -2,7 +2,7 @@
 
 use super::{
     ColumnKind, TableColumn, TableColumns,
-    table::{ExportError, TableNotes, TableWriter, shown},
+    table_writer::{ExportError, TableNotes, TableWriter, shown},
 };
 use parquet::{
     basic::{Compression, ConvertedType, Repetition, Type as Physical},

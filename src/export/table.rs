@@ -1,7 +1,12 @@
-//! What all formats have in common: a writer that takes rows, and what may go wrong.
+//! Writes a table in the form that is asked for.
 
-use super::{TableColumns, csv, gather::GatheredRecords, jsonl, parquet, sqlite, xlsx};
-use serde_json::Value;
+use super::{
+    TableColumns, csv,
+    gather::GatheredRecords,
+    jsonl, parquet, sqlite,
+    table_writer::{ExportError, TableNotes, TableWriter},
+    xlsx,
+};
 use std::{
     fs::Permissions,
     io::{self, BufWriter},
@@ -17,56 +22,6 @@ pub enum TableFormat {
     Xlsx,
     Parquet,
     Sqlite,
-}
-
-/// Why a table could not be written: a sentence.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    #[error("the table can't be written ({0})")]
-    Io(#[from] io::Error),
-    #[error("the table can't be written ({0})")]
-    Csv(#[from] ::csv::Error),
-    #[error("the table can't be written ({0})")]
-    Json(#[from] serde_json::Error),
-    #[error("the table can't be written as XLSX ({0})")]
-    Xlsx(#[from] rust_xlsxwriter::XlsxError),
-    #[error("the table can't be written as Parquet ({0})")]
-    Parquet(#[from] ::parquet::errors::ParquetError),
-    #[error("the table can't be written as SQLite ({0})")]
-    Sqlite(#[from] sqlx::Error),
-    #[error(
-        "the records have fields of more than {0} names, which no table has room for: let the schema give them a list \
-         instead of an object with changing names"
-    )]
-    TooManyColumns(usize),
-}
-
-impl ExportError {
-    /// Nobody reads on.
-    pub fn is_closed_pipe(&self) -> bool {
-        let kind = match self {
-            Self::Io(error) => Some(error.kind()),
-            Self::Csv(error) => match error.kind() {
-                ::csv::ErrorKind::Io(error) => Some(error.kind()),
-                _ => None,
-            },
-            Self::Json(error) => error.io_error_kind(),
-            Self::Xlsx(_) | Self::Parquet(_) | Self::Sqlite(_) | Self::TooManyColumns(_) => None,
-        };
-        kind == Some(io::ErrorKind::BrokenPipe)
-    }
-}
-
-/// What of the rows the form had no room for: sentences.
-pub type TableNotes = Vec<String>;
-
-/// Takes rows, one after the other. A row has a value for each column: null, a flag, a number, a text, or for fields that are
-/// lists any JSON.
-pub(super) trait TableWriter {
-    fn row(&mut self, cells: &[Value]) -> Result<(), ExportError>;
-
-    /// The last row has come.
-    fn finish(self: Box<Self>) -> Result<TableNotes, ExportError>;
 }
 
 /// Writes a table to the new file `path`, which is there whole or not at all; or to `out`, where the form is a text and no file
@@ -121,13 +76,4 @@ fn text<'o>(
 fn write(gathered: &mut GatheredRecords, mut table: Box<dyn TableWriter + '_>) -> Result<TableNotes, ExportError> {
     gathered.write(&mut *table)?;
     table.finish()
-}
-
-/// A value as a text: a list or an object as JSON.
-pub(super) fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

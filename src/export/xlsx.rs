@@ -4,7 +4,7 @@
 use super::{
     TableColumns,
     columns::double,
-    table::{ExportError, TableNotes, TableWriter, shown},
+    table_writer::{ExportError, TableNotes, TableWriter, shown},
 };
 use overnight_core::spreadsheet::is_formula;
 use rust_xlsxwriter::{Format, Note, Url, Workbook, Worksheet, XlsxError};

@@ -43,15 +43,15 @@ impl Sources for QuoteCheck<'_> {
         if let Some(known) = self.day_orders.get(&document.name) {
             return *known;
         }
-        let order = day_order(self.index(document)?.text());
+        let order = day_order(&self.plain_text(document).ok()?);
         self.day_orders.insert(document.name.clone(), order);
         order
     }
 
     fn text(&mut self, document: &str, page: Option<u64>) -> Result<String, String> {
         let document = self.document(document)?;
-        let text = self.index(document).ok_or_else(|| format!("the text of '{}' can't be read", document.name))?.text();
-        let Some(page) = page else { return Ok(text.to_owned()) };
+        let text = self.plain_text(document)?;
+        let Some(page) = page else { return Ok(text) };
         let wanted = usize::try_from(page).ok().and_then(|page| page.checked_sub(1));
         let found = wanted.filter(|_| document.paged).and_then(|page| text.split('\x0c').nth(page));
         found.map(str::to_owned).ok_or_else(|| format!("'{}' has no page {page}", document.name))
@@ -59,9 +59,9 @@ impl Sources for QuoteCheck<'_> {
 
     fn rows(&mut self, document: &str, sheet: Option<&str>) -> Result<u64, String> {
         let document = self.document(document)?;
-        let text = self.index(document).ok_or_else(|| format!("the text of '{}' can't be read", document.name))?.text();
+        let text = self.plain_text(document)?;
         let mut count = RowCount { sheet, ..RowCount::default() };
-        tables(&document.format, text, &mut count);
+        tables(&document.format, &text, &mut count);
         match (count.is_any, sheet) {
             (true, _) => Ok(count.rows),
             (false, None) => Err(format!("'{}' has no table", document.name)),
@@ -102,6 +102,12 @@ impl TableSink for RowCount<'_> {
 }
 
 impl<'j> QuoteCheck<'j> {
+    /// Without an index of its quotes, which takes its time.
+    fn plain_text(&self, document: &DocumentEntry) -> Result<String, String> {
+        let text = self.workspace.read_text(&document.text_path());
+        text.map_err(|_| format!("the text of '{}' can't be read", document.name))
+    }
+
     fn document(&self, name: &str) -> Result<&'j DocumentEntry, String> {
         self.job.spec.named(name).ok_or_else(|| format!("there is no document '{name}'"))
     }

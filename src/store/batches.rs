@@ -1,6 +1,6 @@
 //! Batches as a whole: how they stand, what they may cost, their end.
 
-use super::{StoreError, queue::QueueEntry};
+use super::{StoreError, queue_entry::QueueEntry};
 use async_trait::async_trait;
 use overnight_core::job::{
     id::JobId,

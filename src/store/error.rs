@@ -98,7 +98,7 @@ pub(super) fn message(error: &sqlx::Error) -> String {
 }
 
 fn not_found(name: &str) -> String {
-    if name == super::connect::LAST {
+    if name == super::newest::LAST {
         "there is no job yet".to_owned()
     } else {
         format!("no job has the id '{name}' or one that begins so; `overnight jobs` lists them")
@@ -108,7 +108,7 @@ fn not_found(name: &str) -> String {
 fn no_batch(name: &str, many: bool) -> String {
     if many {
         format!("the ids of more than one batch begin with '{name}'; give more of the id")
-    } else if name == super::connect::LAST {
+    } else if name == super::newest::LAST {
         "there is no batch yet".to_owned()
     } else {
         format!("no batch has the name '{name}', or an id that is it or begins so")

@@ -1,6 +1,6 @@
 //! Jobs: their rows, their leases, their checkpoints.
 
-use super::{StoreError, queue::QueueInfo};
+use super::{StoreError, control_signal::ControlSignal, queue_entry::QueueInfo};
 use async_trait::async_trait;
 use overnight_core::job::{
     id::JobId,
@@ -8,24 +8,6 @@ use overnight_core::job::{
     time::Timestamp,
 };
 use uuid::Uuid;
-
-/// What a person asked the process to do that works on a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ControlSignal {
-    /// End the job as cancelled. Nothing takes this signal back.
-    Cancel,
-    /// Hold the job at its next turn; the next claim forgets it.
-    Pause,
-}
-
-impl ControlSignal {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cancel => "cancel",
-            Self::Pause => "pause",
-        }
-    }
-}
 
 /// Rows that are read at once where there may be any number: a list of jobs is gone through in pages of so many.
 pub const JOBS_AT_ONCE: usize = 500;

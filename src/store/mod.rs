@@ -12,32 +12,35 @@
 mod batches;
 mod columns;
 mod connect;
+mod control_signal;
 mod error;
 mod jobs;
 mod listing;
 mod migrations;
+mod newest;
 mod notices;
 mod ownership;
 mod postgres;
 mod queue;
+mod queue_entry;
 mod retry_policy;
 mod row;
 mod schedules;
 mod sql;
 mod sqlite;
+mod url_secrets;
 mod value;
 mod workers;
 
 pub use batches::{BatchRow, BatchStore, BatchTotals, BatchWork, Grant, JobStands, NewBatch, RecentWork, WaitingJobs};
 pub use connect::{connect, connect_to_read, database_file};
+pub use control_signal::ControlSignal;
 pub use error::StoreError;
-pub use jobs::{ControlSignal, JOBS_AT_ONCE, JobFilter, JobRow, JobStore};
+pub use jobs::{JOBS_AT_ONCE, JobFilter, JobRow, JobStore};
 pub use listing::{BatchHead, JobChange, JobChanges, JobPageQuery, ListStore};
 pub use notices::{NoticeClaim, NoticeStore, NoticeSubject, PAUSED_BY_PERSON};
-pub use queue::{
-    AwaitedCall, AwaitingJob, ClaimedJob, Enqueued, Group, JobTarget, QueueEntry, QueueInfo, QueueStore, QueuedJob,
-    Swept,
-};
+pub use queue::{AwaitedCall, AwaitingJob, ClaimedJob, Enqueued, JobTarget, QueueStore, Swept};
+pub use queue_entry::{Group, QueueEntry, QueueInfo, QueuedJob};
 pub use retry_policy::backoff_ms;
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, ScheduleStore};
 pub use workers::{HeldLease, WorkerStore};

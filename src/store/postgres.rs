@@ -11,10 +11,10 @@ mod statements;
 
 use super::{
     Store, StoreError,
-    connect::UrlSecrets,
     error::message,
     queue::{ChangeWaiter, ClaimedColumns},
     sql::{Columns, Durability, Engine, SqlStatement},
+    url_secrets::UrlSecrets,
     value::{DbId, DbTime, Value},
 };
 use crate::failpoint;

@@ -3,7 +3,7 @@
 //! One secret is known to who started the server. A browser gets a value derived from it as a cookie, and pages another one
 //! in their forms, so that neither gives the secret away.
 
-use super::{WebError, server::WebState};
+use super::{WebError, state::WebState};
 use axum::{
     extract::{Request, State},
     http::{

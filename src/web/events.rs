@@ -4,13 +4,10 @@
 use super::{
     WebError,
     channel_body::channel_body,
-    live_jobs::{LiveChange, TICK},
-    server::WebState,
+    live_jobs::{LiveChange, TICK, live_journal},
+    state::WebState,
 };
-use crate::{
-    report::read::Whereabouts,
-    workspace::{Workspace, chain::LIVE},
-};
+use crate::report::read::Whereabouts;
 use axum::{
     body::Bytes,
     extract::{Query, State, rejection::QueryRejection},
@@ -19,11 +16,7 @@ use axum::{
 };
 use overnight_core::job::{id::JobId, time::Timestamp};
 use serde::Deserialize;
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::{sync::broadcast::error::RecvError, time::Instant};
 use uuid::Uuid;
 
@@ -104,10 +97,4 @@ pub(super) async fn events(
 async fn journal_of(path: Option<PathBuf>) -> Option<(u64, Timestamp)> {
     let path = path?;
     tokio::task::spawn_blocking(move || live_journal(&path)).await.ok().flatten()
-}
-
-/// Size and time of the live journal: another for each line.
-pub(super) fn live_journal(path: &Path) -> Option<(u64, Timestamp)> {
-    let entry = Workspace::open(path).ok()?.metadata(LIVE).ok()?;
-    Some((entry.bytes, entry.modified))
 }

@@ -7,7 +7,7 @@ use super::{
     access::Visitor,
     channel_body::channel_body,
     frame::{Frame, page},
-    server::{PathOf, WebState},
+    state::{PathOf, WebState},
 };
 use crate::{
     report::words::counted,

@@ -1,6 +1,6 @@
 //! What all pages have in common: the frame around them, and how states, amounts and times are written.
 
-use super::{WebError, access::Visitor, server::WebState};
+use super::{WebError, access::Visitor, state::WebState};
 use crate::{report::facts::JobStanding, store::JobRow};
 use askama::Template;
 use axum::response::{Html, IntoResponse, Response};

@@ -6,7 +6,7 @@ use super::{
     backend::FoundJob,
     frame::{Frame, ShownTime, StateBadge, page, usd},
     job_record::{JobRecord, RecordedTurn},
-    server::{PathOf, WebState},
+    state::{PathOf, WebState},
 };
 use crate::{
     audit::{people::PersonAct, timeline::PhaseRecord},

@@ -1,6 +1,6 @@
 //! What a job's workspace tells of it, read once for each state of its journal and kept for the next who asks.
 
-use super::{WebError, backend::FoundJob, events::live_journal, server::WebState};
+use super::{WebError, backend::FoundJob, live_jobs::live_journal, state::WebState};
 use crate::{
     audit::{
         AuditError,

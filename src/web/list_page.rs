@@ -4,7 +4,7 @@ use super::{
     WebError,
     access::Visitor,
     frame::{Frame, ShownTime, StateBadge, page, usd},
-    server::{PathOf, WebState},
+    state::{PathOf, WebState},
 };
 use crate::{
     report::{facts::JobStanding, words::counted},

@@ -4,9 +4,12 @@
 //! ([`JobChanges`]), and tells all watchers through one channel; when nobody does, it ends.
 
 use super::WebError;
-use crate::store::{JobChange, JobChanges, Store, StoreError};
-use overnight_core::job::id::JobId;
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use crate::{
+    store::{JobChange, JobChanges, Store, StoreError},
+    workspace::{Workspace, chain::LIVE},
+};
+use overnight_core::job::{id::JobId, time::Timestamp};
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 use tokio::{
     sync::{Mutex, broadcast},
     time::sleep,
@@ -102,6 +105,12 @@ impl ToldChanges {
         self.horizon = horizon;
         new
     }
+}
+
+/// Size and time of the live journal: another for each line.
+pub(super) fn live_journal(path: &Path) -> Option<(u64, Timestamp)> {
+    let entry = Workspace::open(path).ok()?.metadata(LIVE).ok()?;
+    Some((entry.bytes, entry.modified))
 }
 
 #[cfg(test)]

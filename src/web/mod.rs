@@ -6,7 +6,7 @@
 //! its template. A file is sent only if it is in a list that was read: no path is made of a request. What blocks runs beside
 //! the async threads.
 //!
-//! - `server`: addresses, layers, connections; `access`: token, host, form token; `web_error`: what is answered instead of a page
+//! - `server`: addresses, layers, connections; `state`: what all pages share; `access`: token, host, form token; `web_error`: what is answered instead of a page
 //! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
 //! - `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
@@ -25,12 +25,14 @@ mod live_jobs;
 mod prompt_page;
 mod review_page;
 mod server;
+mod state;
 mod submit_page;
 mod uploads;
 mod web_error;
 
 pub use access::random_token;
 pub use backend::{FoundJob, WantedBatch, WebBackend};
-pub use server::{ServeError, WebConfig, serve};
+pub use server::{ServeError, serve};
+pub use state::WebConfig;
 pub use uploads::sweep;
 pub use web_error::WebError;

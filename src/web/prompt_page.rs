@@ -4,7 +4,7 @@ use super::{
     WebError,
     access::Visitor,
     frame::{Frame, page},
-    server::{PathOf, WebState},
+    state::{PathOf, WebState},
 };
 use crate::audit::prompt::{Rebuilt, prompt};
 use askama::Template;

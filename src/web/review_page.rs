@@ -5,7 +5,7 @@ use super::{
     WebError,
     access::Visitor,
     backend::FoundJob,
-    server::{PathOf, WebState},
+    state::{PathOf, WebState},
 };
 use crate::{
     review::{

@@ -6,7 +6,7 @@ use super::{
     access::Visitor,
     backend::WantedBatch,
     frame::{Frame, page},
-    server::{PathOf, WebState},
+    state::{PathOf, WebState},
     uploads::{self, UploadFolder},
 };
 use crate::store::StoreError;

@@ -1,7 +1,7 @@
 //! Jobs that wait for answers to what they have handed in: their models are asked now and then, for all jobs together, and a job
 //! whose answer has come is queued. Whoever claims it fetches the answer.
 
-use super::claimed_job::WorkerContext;
+use super::context::WorkerContext;
 use crate::{model::Model, runner::RunError, store::AwaitingJob};
 use overnight_core::job::id::JobId;
 use std::{

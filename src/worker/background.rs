@@ -1,67 +1,18 @@
-//! What a worker does beside its jobs: the sweep of what other workers have lost, the schedules, and whether the database is well.
+//! What a worker does beside its jobs: the sweep of what other workers have lost, and the schedules.
 
-use super::{claimed_job::WorkerContext, clock_jumps::ClockWatch, config::WorkerEvent, ended_batches};
+use super::{clock_jumps::ClockWatch, context::WorkerContext, ended_batches};
 use crate::{
     batch::schedule::{FiredRun, RunOutcome, fire_due},
     store::StoreError,
 };
 use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::{runtime::Handle, time::MissedTickBehavior};
 
 /// How often schedules are looked at.
 const SUBMIT_EVERY: Duration = Duration::from_secs(5);
-
-/// Receives what the worker reports.
-pub(super) type EventSink = Arc<dyn Fn(WorkerEvent<'_>) + Send + Sync>;
-
-/// How long no write has failed for want of room before there is room again: a write may find a little of it in between.
-const ROOM_AFTER: Duration = Duration::from_secs(10);
-
-/// Whether the database has answered lately, and whether its disk has room: told once when it stops, and once when it comes
-/// back.
-#[derive(Debug, Default)]
-pub(super) struct DatabaseHealth {
-    is_out: AtomicBool,
-    /// When a write last found no room; none: there is room.
-    full: Mutex<Option<Instant>>,
-}
-
-impl WorkerContext {
-    pub(super) fn note(&self, sentence: String) {
-        (self.notify)(WorkerEvent::Note(sentence));
-    }
-
-    pub(super) fn database_lost(&self, error: &StoreError) {
-        if matches!(error, StoreError::Full { .. }) {
-            if self.health.full().replace(Instant::now()).is_none() {
-                self.note(format!("{error}; make room: it is waited for, and nothing is claimed meanwhile"));
-            }
-        } else if !self.health.is_out.swap(true, Ordering::SeqCst) {
-            self.note(format!("{error}; running jobs wait before their leases end, and nothing is claimed meanwhile"));
-        }
-    }
-
-    fn database_back(&self) {
-        if self.health.is_out.swap(false, Ordering::SeqCst) {
-            self.note("the database answers again".to_owned());
-        }
-        if self.health.full().take_if(|last| last.elapsed() >= ROOM_AFTER).is_some() {
-            self.note("there is room for the database again".to_owned());
-        }
-    }
-}
-
-impl DatabaseHealth {
-    fn full(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.full.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// What a worker does with the answers to its heartbeats.
 pub(super) fn heartbeat_observer(

@@ -1,10 +1,10 @@
 //! The loop of a worker: claim while there is room, until it is to stop.
 
 use super::{
-    ClaimOutcome, WorkerConfig, WorkerEvent, awaited,
-    background::{self, DatabaseHealth},
+    ClaimOutcome, WorkerConfig, WorkerEvent, awaited, background,
     batches::{Batches, Supply},
-    claimed_job::WorkerContext,
+    context::DatabaseHealth,
+    context::WorkerContext,
     ended_batches, metrics,
     notices::{self, NoticeTasks},
 };

@@ -1,17 +1,15 @@
 //! One job, from its claim until it rests.
 
 use super::{
-    WorkerConfig,
-    background::{DatabaseHealth, EventSink},
-    batches::{Batch, Batches, JobModels, Supply},
+    batches::{Batch, JobModels},
+    claim_outcome::ClaimOutcome,
+    context::WorkerContext,
     job_setup::JobSetup,
-    metrics::Metrics,
-    notices::NoticeTasks,
     open_workspace::OpenedWorkspace,
 };
 use crate::{
-    runner::{ActiveJobs, Disposition, JobOutcome, LeaseHandle, OpenJob, RunError, RunReport, fail_row, now},
-    store::{ClaimedJob, ControlSignal, JobTarget, Store, backoff_ms},
+    runner::{Disposition, JobOutcome, LeaseHandle, OpenJob, RunError, RunReport, fail_row, now},
+    store::{ClaimedJob, ControlSignal, JobTarget, backoff_ms},
 };
 use overnight_core::{
     job::{
@@ -23,67 +21,6 @@ use overnight_core::{
     machine::effect::Command,
 };
 use std::{sync::Arc, time::Duration};
-use tokio::sync::{Mutex, watch};
-use uuid::Uuid;
-
-/// How the work on a claimed job ended here.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ClaimOutcome {
-    /// With the reason, where there is one.
-    Ended(JobStatus, Option<String>),
-    Held(HoldReason, String),
-    /// Answers are to come, in a sentence.
-    Waiting(String),
-    /// Queued again, with no attempt used.
-    GivenBack(String),
-    /// An attempt failed: the job is queued again.
-    Failed(String),
-    /// The last attempt failed, and with it the job.
-    GivenUp(String),
-    /// Another has it, or the database can't be reached: its lease runs out.
-    Lost(String),
-}
-
-impl ClaimOutcome {
-    /// The word for programs.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Ended(status, _) => status.name(),
-            Self::Held(..) => "held",
-            Self::Waiting(_) => JobStatus::Waiting.name(),
-            Self::GivenBack(_) => "given_back",
-            Self::Failed(_) => "attempt_failed",
-            Self::GivenUp(_) => JobStatus::Failed.name(),
-            Self::Lost(_) => "lost",
-        }
-    }
-}
-
-/// What all jobs of a worker share.
-pub(super) struct WorkerContext {
-    pub(super) worker: Uuid,
-    pub(super) store: Arc<dyn Store>,
-    pub(super) supply: Arc<dyn Supply>,
-    pub(super) batches: Batches,
-    pub(super) active_jobs: Arc<ActiveJobs>,
-    pub(super) config: WorkerConfig,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) notices: NoticeTasks,
-    /// Held by whoever handles batches that have ended.
-    pub(super) settling: Mutex<()>,
-    /// Held by whoever submits what schedules say.
-    pub(super) submitting: Mutex<()>,
-    /// Receives what the worker reports.
-    pub(super) notify: EventSink,
-    pub(super) health: DatabaseHealth,
-    pub(super) stop: watch::Receiver<bool>,
-}
-
-impl std::fmt::Debug for WorkerContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorkerContext").field("worker", &self.worker).finish_non_exhaustive()
-    }
-}
 
 impl WorkerContext {
     /// Works on a claimed job until it rests. Whatever happens to it happens to it alone.

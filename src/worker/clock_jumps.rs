@@ -1,7 +1,7 @@
 //! Jumps of the database's clock: somebody sets it, or a wrong one is put right. They show beside a clock that only goes on. Live
 //! workers then renew their leases by the new time before anything is taken from anybody.
 
-use super::claimed_job::WorkerContext;
+use super::context::WorkerContext;
 use crate::batch::schedule::mend_runs;
 use overnight_core::job::time::{Timestamp, duration};
 use std::time::{Duration, Instant};

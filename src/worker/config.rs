@@ -1,6 +1,6 @@
 //! How a worker works, and what it tells of that.
 
-use super::ClaimOutcome;
+use super::claim_outcome::ClaimOutcome;
 use crate::{
     batch::window::Window, extraction::Extractor, notify::NoticeTarget, runner::WorkerTimes, telemetry::SpanSender,
     workspace_store::WorkspaceStore,

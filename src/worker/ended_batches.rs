@@ -1,7 +1,7 @@
 //! What follows when all jobs of a batch have ended: its closing job. Any worker may find it; what is done twice changes
 //! nothing, and the mark that it is done is set last, so that a crash in between leaves it to be found again.
 
-use super::claimed_job::WorkerContext;
+use super::context::WorkerContext;
 use crate::{
     batch::{BatchError, ClosingOutcome, DeliverableSources, close},
     runner::now,

@@ -2,7 +2,7 @@
 //!
 //! The numbers are those of this process, from its start; only the states of the queue are the whole database's.
 
-use super::claimed_job::{ClaimOutcome, WorkerContext};
+use super::{claim_outcome::ClaimOutcome, context::WorkerContext};
 use crate::{runner::RunReport, store::ClaimedJob};
 use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
 use hyper::server::conn::http1;

@@ -2,7 +2,7 @@
 //! with one job, which is no queue's.
 //!
 //! - `claim_loop`: the loop: claim while there is room, and when to stop
-//! - `claimed_job`: one job, from its claim until it rests; `open_workspace`: its workspace, from here or from the store, or a new one
+//! - `context`: what all jobs share; `claimed_job`: one job, from its claim until it rests, `claim_outcome`: how that ended; `open_workspace`: its workspace, from here or from the store, or a new one
 //! - `job_setup`: what a job is worked with, for a worker and for a person's command alike
 //! - `background`: what else is done beside the jobs: sweeps, schedules
 //! - `awaited`: jobs that wait for answers to what they have handed in
@@ -20,9 +20,11 @@ mod awaited;
 mod background;
 mod batches;
 mod claim_loop;
+mod claim_outcome;
 mod claimed_job;
 mod clock_jumps;
 mod config;
+mod context;
 mod ended_batches;
 mod job_setup;
 mod metrics;
@@ -32,6 +34,6 @@ mod open_workspace;
 pub use crate::runner::WorkerTimes;
 pub use batches::{JobModels, Supply};
 pub use claim_loop::{Worker, WorkerSummary};
-pub use claimed_job::ClaimOutcome;
+pub use claim_outcome::ClaimOutcome;
 pub use config::{WorkerConfig, WorkerEvent};
 pub use job_setup::JobSetup;

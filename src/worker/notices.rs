@@ -1,7 +1,7 @@
 //! Tells people of batches. Each notice is a task of its own, which no job waits for. What a worker had taken and not told when it died
 //! is told by another, some minutes later.
 
-use super::{claimed_job::WorkerContext, config::WorkerEvent};
+use super::{config::WorkerEvent, context::WorkerContext};
 use crate::{
     notify::{MOST_NEEDS, Notice, NoticeKind, NoticeNeed},
     report::words::counted,

@@ -1,6 +1,6 @@
 //! The workspace of a claimed job, opened: where it lies here, as the workspace store has it, or made anew.
 
-use super::{batches::Batch, claimed_job::WorkerContext};
+use super::{batches::Batch, context::WorkerContext};
 use crate::{
     batch::hash_of,
     blocking::run_blocking,

@@ -19,6 +19,8 @@ use std::{collections::HashMap, sync::Arc};
 
 /// Questions of one rule for one record.
 const MOST_QUESTIONS: usize = 2_000;
+/// Bytes of all that the rules of one file ask for.
+const MOST_ANSWERED: usize = 64 << 20;
 /// Characters of a value that is told.
 const MOST_SHOWN: usize = 60;
 /// Values that are named where they are there more than once.
@@ -52,6 +54,8 @@ pub enum Verdict {
 pub struct Evaluator {
     bounds: Arc<Bounds>,
     answers: HashMap<String, Value>,
+    /// Bytes of texts among them, and what else weighs as much.
+    answered: usize,
 }
 
 /// What rules may look at.
@@ -80,7 +84,7 @@ impl VariableResolver for Scope<'_> {
 
 impl Default for Evaluator {
     fn default() -> Self {
-        Self { bounds: Arc::new(Bounds::new()), answers: HashMap::new() }
+        Self { bounds: Arc::new(Bounds::new()), answers: HashMap::new(), answered: 0 }
     }
 }
 
@@ -97,7 +101,12 @@ impl Evaluator {
                 Question::Rows { document, sheet } => outside.rows(document, sheet.as_deref()).map(Value::from),
                 Question::Records { file, path } => outside.records(file, path).map(Value::Array),
             };
+            self.answered += answer.as_ref().map_or(0, weight);
             match answer {
+                Ok(_) if self.answered > MOST_ANSWERED => verdicts.push(Verdict::Unclear(format!(
+                    "can't be evaluated: the rules of this file ask for more than {} MB of text",
+                    MOST_ANSWERED >> 20
+                ))),
                 Ok(answer) if questions <= MOST_QUESTIONS => drop(self.answers.insert(question.name(), answer)),
                 Ok(_) => verdicts.push(Verdict::Unclear(format!(
                     "can't be evaluated: it asks for more than {MOST_QUESTIONS} documents or files"
@@ -136,6 +145,16 @@ impl Evaluator {
             verdicts.push(verdict);
         }
         None
+    }
+}
+
+/// About as many bytes as a value takes.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(|item| 32 + weight(item)).sum(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| 64 + key.len() + weight(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 16,
     }
 }
 

@@ -13,6 +13,7 @@ mod anchor;
 mod epoch_page;
 mod error;
 mod format;
+mod layout;
 mod overview;
 pub mod pack;
 mod pages;

@@ -112,7 +112,7 @@ impl<'t> OverviewPage<'t> {
                 faults.iter().map(ToString::to_string).collect(),
             ),
         };
-        let link = |path: &str| format::link(&format!("{}/{path}", super::record::WORKSPACE));
+        let link = |path: &str| format::link(&format!("{}/{path}", super::layout::WORKSPACE));
         let deliverables = ending.map_or(&[][..], |ending| &ending.deliverables).iter().map(|file| FileLine {
             link: link(&file.path),
             corrected: job.corrections().any(|finding| finding.file.as_deref() == Some(&*file.path)).then(|| {

@@ -1,6 +1,7 @@
 //! What goes into a record: the workspace as it is, the pages, the anchor and the script; then the list of them all, which may
 //! be signed and time-stamped, and the list of that.
 
+use super::layout::{MANIFEST, SCRIPT_FILE, SEAL, SIGNATURE, SIGNER, TIME_STAMP, WORKSPACE};
 use super::{
     RecordAnchor, RecordError,
     anchor::ANCHOR,
@@ -9,21 +10,11 @@ use super::{
 };
 use crate::{
     audit::{timeline::timeline, verify},
-    workspace::{Workspace, files::FolderEntry, packed::RECORD_WORKSPACE},
+    workspace::{Workspace, files::FolderEntry},
 };
 use overnight_core::job::{digest::sha256, id::JobId};
 use std::{collections::BTreeMap, path::Path};
 
-/// The folder of the record that holds the workspace.
-pub(super) const WORKSPACE: &str = RECORD_WORKSPACE;
-pub(super) const MANIFEST: &str = "manifest.sha256";
-/// Lists the manifest with its signature and time-stamp, so that damage to those is seen without other tools.
-pub(super) const SEAL: &str = "seal.sha256";
-const SIGNATURE: &str = "manifest.sha256.sig";
-const TIME_STAMP: &str = "manifest.sha256.tsr";
-const SIGNER: &str = "signer.pub";
-/// Checks the record, without this program.
-pub(super) const SCRIPT_FILE: &str = "verify.sh";
 const SCRIPT: &str = include_str!("verify.sh");
 /// What belongs to this machine, and not to the job.
 const LOCK: &str = ".lock";

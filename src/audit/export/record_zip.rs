@@ -1,7 +1,7 @@
 //! The ZIP, and the list of what is in it. The same files give the same bytes: no time of a file is kept. It gets its name when
 //! it is whole, so that nothing half-written lies there where a signature or a time-stamp doesn't come.
 
-use super::{RecordError, record::SCRIPT_FILE};
+use super::{RecordError, layout::SCRIPT_FILE};
 use crate::{
     runner::now,
     workspace::{Workspace, files::temporary_name, hash},

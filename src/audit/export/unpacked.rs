@@ -3,7 +3,7 @@
 use super::{
     RecordAnchor,
     anchor::ANCHOR,
-    record::{MANIFEST, SEAL, WORKSPACE},
+    layout::{MANIFEST, SEAL, WORKSPACE},
     record_zip::read_manifest,
 };
 use crate::{

@@ -7,8 +7,8 @@ use crate::{
     cli::{
         AppContext, CliError, instructions,
         job_or_batch::batch_title,
+        job_request::DEFAULT_MODEL,
         out,
-        run::DEFAULT_MODEL,
         server::{self, Target},
         submit::SubmitArgs,
     },

@@ -4,9 +4,9 @@ use crate::{
     cli::{
         AppContext, CliError,
         instructions::FoundInstructions,
+        job_request::{DEFAULT_MODEL, fit_budget, with_limits},
         models::warn_of_retirement,
         out,
-        run::{DEFAULT_MODEL, fit_budget, with_limits},
         server::{self, Target},
     },
     config::Settings,

@@ -4,6 +4,7 @@ use super::{SubmitArgs, SubmitOptions};
 use crate::{
     cli::{
         CliError, instructions,
+        job_request::joined,
         models::warn_of_retirement,
         out,
         server::{ServerArgs, Target, all_without_jobs},
@@ -83,9 +84,4 @@ impl SubmitArgs {
 fn instructions_below(folder: &Path, given: &str) -> String {
     let is_path = given.contains(std::path::is_separator) || PathBuf::from(given).extension().is_some();
     if is_path { joined(folder, given) } else { given.to_owned() }
-}
-
-/// `folder` is UTF-8, as schedules store it.
-pub(in crate::cli) fn joined(folder: &Path, path: &str) -> String {
-    folder.join(path).to_string_lossy().into_owned()
 }

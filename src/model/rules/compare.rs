@@ -1,8 +1,8 @@
 //! Does a policy say what a standard asks for? By shared words, by figures with the word behind them, and by the strength of
 //! the binding words. Rules and no understanding: each verdict names its reason, so that a reader can judge it.
 
+use super::calls::file;
 use super::summary::{is_common, words};
-use super::worker::file;
 use super::{
     plan::AUDIT, prompt_view::PromptView, reading::RecordedSentence, state::ReadingState, statements::Strength,
 };

@@ -1,12 +1,13 @@
-//! The `offline` model: embedded rules in place of a language model. A rough demonstration for texts in English, so that the
-//! three shipped instructions can be tried without network and key: it knows the words of RFC 2119, where sentences end, and
+//! The `offline` model: embedded rules in place of a language model. A rough demonstration for texts in English, so that
+//! three of the shipped instructions can be tried without network and key: it knows the words of RFC 2119, where sentences end, and
 //! which words are frequent. It understands nothing, and no case is ever added to it for the sake of one text.
 //!
 //! It is handed the same prompt as any model and nothing else, and answers with tool calls. The rules: `blocks`, `sentences`,
 //! `statements` that bind, `summary`, `compare`. The worker: `prompt_view` (all that knows the prompt's form), `worker` (what
-//! to do at each board), `plan`, `reading`, `report`, `second_reader`, and `state`, its memory. The model itself: `offline`.
+//! to do at each board), `calls` as they make them, `plan`, `reading`, `report`, `second_reader`, and `state`, its memory. The model itself: `offline`.
 
 mod blocks;
+mod calls;
 mod compare;
 mod offline;
 mod plan;

@@ -2,13 +2,13 @@
 //! is left to the next piece.
 
 use super::blocks::blocks;
+use super::calls::{blocked, call, complete};
 use super::compare::{POLICIES, findings};
 use super::plan::{EXTRACT, SUMMARISE, Segment, Work};
 use super::prompt_view::{DocumentPlace, Passage, PromptView};
 use super::state::{ReadingState, in_words};
 use super::statements::{Strength, collapsed, statements};
 use super::summary::key_sentences;
-use super::worker::{blocked, call, complete};
 use overnight_core::{message::ToolCall, tokens::estimate};
 use serde_json::json;
 use std::{fmt::Write, ops::Range};

@@ -1,10 +1,10 @@
 //! The result files: how they begin, and how the report ends.
 
+use super::calls::{complete, documents, file, write};
 use super::compare::{GAPS, POLICIES};
 use super::plan::{AUDIT, EXTRACT, SUMMARISE, Task, sides};
 use super::prompt_view::{ListedDocument, PromptView};
 use super::state::{ReadingState, in_words};
-use super::worker::{complete, documents, file, write};
 use overnight_core::message::ToolCall;
 use std::fmt::Write;
 

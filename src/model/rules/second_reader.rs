@@ -3,10 +3,10 @@
 //! asked for.
 
 use super::{
+    calls::call,
     plan::Work,
     prompt_view::PromptView,
     reading::{entries, read},
-    worker::call,
 };
 use overnight_core::{job::call::Tool, message::ToolCall};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! What the rules must remember from turn to turn: kept in `workspace.md`, written with all that is recorded. A reply may be
 //! run in part, so that a result file is further than the memory says; the number of its lines tells.
 
+use super::calls::{blocked, call, read, write};
 use super::prompt_view::{DocumentPlace, PromptView};
-use super::worker::{blocked, call, read, write};
 use overnight_core::{job::state::MEMORY_FILE, message::ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
-//! What to do at each board, and calls as the rules make them.
+//! What to do at each board.
 
+use super::calls::{blocked, call, complete, documents, write};
 use super::plan::{EXTRACT, SENT_BACK, TodoKind, added, plan, step, task};
 use super::prompt_view::{Board, ListedDocument, PromptView};
 use super::state::{ReadingState, in_words};
@@ -78,26 +79,6 @@ fn sent_back(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<To
     Ok(append.into_iter().chain([state.save(), todos, complete("they are to be read now")]).collect())
 }
 
-/// The documents, or the call that lists more of them.
-pub(super) fn documents(view: &PromptView<'_>) -> Result<Vec<ListedDocument>, Vec<ToolCall>> {
-    view.listing().map_err(|places| match places.as_slice() {
-        [] => vec![too_long("the list of documents")],
-        places => places.iter().map(|from| call("list_documents", json!({"from": from}))).collect(),
-    })
-}
-
-/// The text of a file that was read in this todo, or the call that reads on.
-pub(super) fn file(view: &PromptView<'_>, path: &str) -> Result<String, Vec<ToolCall>> {
-    view.file(path).map_err(|next| vec![next.map_or_else(|| too_long(path), |line| read(path, line))])
-}
-
-fn too_long(what: &str) -> ToolCall {
-    blocked(&format!(
-        "{what} is too long for these rules to keep it in sight: divide the documents among several jobs \
-         (submit --each makes a job of each)"
-    ))
-}
-
 /// Writes the plan once the documents are in sight: that ends the bootstrap.
 fn new_plan(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let documents = documents(view)?;
@@ -128,28 +109,7 @@ fn finish(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     Ok(vec![call("job_complete", end)])
 }
 
-pub(super) fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: String::new(), name: name.to_owned(), arguments }
-}
-
-pub(super) fn complete(outcome: &str) -> ToolCall {
-    call("todo_complete", json!({"outcome": outcome}))
-}
-
-/// Ends the job for a reason that the rules can't mend.
-pub(super) fn blocked(reason: &str) -> ToolCall {
-    call("job_complete", json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"}))
-}
-
 fn todo_write(todos: impl Iterator<Item = String>) -> ToolCall {
     let todos: Vec<Value> = todos.map(|todo| json!({"content": todo, "active_form": todo})).collect();
     call("todo_write", json!({ "todos": todos }))
-}
-
-pub(super) fn write(path: &str, content: &str) -> ToolCall {
-    call("write_file", json!({"path": path, "content": content}))
-}
-
-pub(super) fn read(path: &str, line: u64) -> ToolCall {
-    call("read_file", json!({"path": path, "offset": line}))
 }

@@ -3,9 +3,9 @@
 use super::{CONNECT, Database, PostgresStore, STATEMENT};
 use crate::store::{
     StoreError,
-    connect::UrlSecrets,
     migrations::POSTGRES as MIGRATIONS,
     ownership::{self, DatabaseContents},
+    url_secrets::UrlSecrets,
 };
 use sqlx::{ConnectOptions, Connection, PgConnection, migrate::MigrateError, postgres::PgConnectOptions};
 use std::str::FromStr;

@@ -1,6 +1,7 @@
 //! The queue's rows as they are read, in either database.
 
-use super::{AwaitingJob, ClaimedJob, Group, QueueEntry, QueuedJob};
+use super::{AwaitingJob, ClaimedJob};
+use crate::store::queue_entry::{Group, QueueEntry, QueuedJob};
 use crate::store::{
     BatchRow, BatchTotals, HeldLease, NewBatch, StoreError,
     columns::columns,

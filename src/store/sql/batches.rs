@@ -3,7 +3,7 @@
 use super::{Durability, Engine, SqlStatement};
 use crate::store::{
     BatchRow, BatchStore, BatchTotals, BatchWork, Grant, JobStands, QueueEntry, RecentWork, StoreError, WaitingJobs,
-    connect::LAST,
+    newest::LAST,
     queue::{BatchColumns, BatchFigures, EntryColumns, figures},
     row::RowReader,
     value::{DbId, DbTime, at_most, ids_beginning, values},

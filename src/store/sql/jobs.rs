@@ -3,7 +3,7 @@
 use super::{Durability, Engine, SqlStatement, checkpoint_values};
 use crate::store::{
     ControlSignal, JOBS_AT_ONCE, JobFilter, JobRow, JobStore, StoreError,
-    connect::LAST,
+    newest::LAST,
     row::{JobColumns, PhaseColumns, RowReader, TodoColumns, control_signal},
     value::{DbId, NO_HEAD, Value, ids_beginning, lease_ms, values},
 };

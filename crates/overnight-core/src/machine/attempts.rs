@@ -1,6 +1,9 @@
 //! Attempts at a turn: the reply, and those that brought none. Each is a fact; the next reply resets the count.
 
-use super::{control::returned, ending::held, helper::in_conversation};
+use super::{
+    answers::{in_conversation, returned},
+    ending::held,
+};
 use crate::{
     job::{
         call::PendingCall,

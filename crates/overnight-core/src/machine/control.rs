@@ -2,7 +2,7 @@
 //! among them.
 
 use super::{
-    helper::{self, in_conversation},
+    answers::{in_conversation, refusal, result_tokens, returned, skipped},
     planning,
 };
 use crate::{
@@ -13,16 +13,15 @@ use crate::{
             arguments::{CompletionStatus, TodoItem},
         },
         ending::{Completion, Ending},
-        event::{CallEnd, Event, PhaseKind, ToolResult, Why},
+        event::{CallEnd, Event, PhaseKind, Why},
         lessons::MOST_PROPOSED,
         record::JobStatus,
-        reply_calls::{SentBack, SentBackKind},
         state::{Job, LAST_REVIEW_TODO},
         time::Timestamp,
         todo_list::MOST_TODOS,
     },
     message::ToolCall,
-    prompt::{bounds, compact::FRAME, todo_board},
+    prompt::{bounds, todo_board},
     tokens::{estimate, head, tail},
 };
 
@@ -203,7 +202,7 @@ impl Job {
             let cut = helper.calls.pending.front().filter(|_| helper.calls.prepared.is_some());
             let is_cut = cut.is_some();
             events.extend(cut.map(|call| in_conversation(helper, returned(&call.said, CallEnd::Interrupted, CUT))));
-            events.extend(helper::skipped(helper, usize::from(is_cut)));
+            events.extend(skipped(helper, usize::from(is_cut)));
         }
         let cut = self.own.calls.pending.front().filter(|_| self.own.calls.prepared.is_some());
         events.extend(cut.map(|call| returned(&call.said, CallEnd::Interrupted, CUT)));
@@ -225,11 +224,6 @@ fn answered(events: &[Event]) -> usize {
     events.iter().filter(|event| matches!(event, Event::ToolReturned { .. })).count()
 }
 
-/// The machine says no, and what to do instead.
-pub(super) fn refusal(call: &ToolCall, reason: impl Into<String>) -> Event {
-    returned(call, CallEnd::Refused, reason)
-}
-
 /// Bounds a result's text to `most` tokens. Working tools put what is too long into a file; this is for answers that repeat
 /// what the model itself said too much of.
 pub(super) fn bound_result(event: &mut Event, most: u64) {
@@ -243,31 +237,6 @@ pub(super) fn bound_result(event: &mut Event, most: u64) {
     let (head, tail) = (head(&result.text, most / 2), tail(&result.text, most / 4));
     result.text = format!("{head}\n[… {} tokens in all, cut here …]\n{tail}", estimate(&result.text));
     *tokens = result_tokens(&result.text);
-}
-
-/// Estimated tokens of a result in the history.
-pub(super) fn result_tokens(text: &str) -> u64 {
-    FRAME + estimate(text)
-}
-
-pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -> Event {
-    let result = ToolResult::plain(end, text);
-    let tokens = result_tokens(&result.text);
-    Event::ToolReturned { conversation: 0, call: call.id.clone(), name: call.name.clone(), result, tokens }
-}
-
-/// Why nothing is claimed to be done behind what came back: the model has not seen it yet.
-pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
-    let what = match what {
-        SentBackKind::Failed => "failed".to_owned(),
-        SentBackKind::Refused => "was refused".to_owned(),
-        SentBackKind::Records(number) => {
-            format!("sent back {}", if *number == 1 { "a record".to_owned() } else { counted(*number, "record") })
-        }
-        SentBackKind::Checks { names, .. } => format!("found what fails ({})", names.join("; ")),
-    };
-    let name = head(name, 20);
-    format!("not run: {name} before it in this reply {what}; look at its result first")
 }
 
 /// An outcome in the model's words, with the program's own count of what was added: the words may name another number.

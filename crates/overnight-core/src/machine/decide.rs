@@ -1,7 +1,7 @@
 //! What the outcome of an effect means: its facts.
 
 use super::{
-    control::{refusal, result_tokens},
+    answers::{refusal, result_tokens},
     effect::{Command, EffectId, EffectResult, Outcome},
 };
 use crate::{

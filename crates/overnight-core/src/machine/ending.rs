@@ -2,7 +2,7 @@
 //! hold it.
 
 use super::{
-    control::{refusal, returned},
+    answers::{refusal, returned},
     planning,
 };
 use crate::amount::percent;

@@ -2,8 +2,8 @@
 //! end gives back what the job's own waits for.
 
 use super::{
+    answers::{in_conversation, refusal, returned, skipped, unseen},
     attempts::MOST_WITHHELD,
-    control::{refusal, returned, unseen},
     ending::held,
     verifier,
 };
@@ -274,25 +274,6 @@ pub(super) fn reported(said: &ToolCall, DelegateReport { agent, end, report }: &
         ),
     };
     returned(said, call_end, text)
-}
-
-/// The helper's calls behind the first `answered` have no result yet, and get one.
-pub(super) fn skipped(helper: &Conversation, answered: usize) -> Vec<Event> {
-    let text = "not run: the helper has ended";
-    let left = helper.calls.pending.iter().skip(answered);
-    left.map(|call| in_conversation(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
-}
-
-/// The same event in that conversation.
-pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
-    match &mut event {
-        Event::ToolReturned { conversation, .. }
-        | Event::ToolStarted { conversation, .. }
-        | Event::BoardShown { conversation, .. }
-        | Event::ModelReplied { conversation, .. } => *conversation = of.number,
-        _ => {}
-    }
-    event
 }
 
 /// Why nothing ends behind the calls of this reply: one was not done, or came back with what was not seen yet.

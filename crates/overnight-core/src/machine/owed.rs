@@ -2,7 +2,7 @@
 //! come from the state alone.
 
 use super::{
-    control::{refusal, returned, unseen},
+    answers::{refusal, returned, unseen},
     effect::{Effect, EffectId, Owed},
     ending::held,
     planning,

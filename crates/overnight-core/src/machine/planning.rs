@@ -1,7 +1,7 @@
 //! Planning: what it owes, the todos that the model proposes, and what the system does when the model does not plan. A weak
 //! model can be slow or poor, but can't wedge the job.
 
-use super::control::returned;
+use super::answers::returned;
 use crate::{
     job::{
         call::arguments::TodoItem,

@@ -1,7 +1,7 @@
 //! What comes between a contract that holds and the end: the second reading, and the verifier. The completion that was claimed
 //! waits for them, and is answered with what they found.
 
-use super::control::{refusal, returned};
+use super::answers::{refusal, returned};
 use crate::{
     amount::grouped,
     job::{

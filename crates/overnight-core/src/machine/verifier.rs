@@ -1,9 +1,6 @@
 //! The verifier's verdict, and what becomes of the completion that waits for it.
 
-use super::{
-    control::{refusal, returned},
-    helper::{in_conversation, skipped},
-};
+use super::answers::{in_conversation, refusal, returned, skipped};
 use crate::job::{
     call::{
         ControlCall, ParsedCall,

@@ -134,6 +134,9 @@ fn told(name: &str, state: &DeliverableState) -> String {
         1 => "1 check fails".to_owned(),
         more => format!("{more} checks fail"),
     });
+    if state.doubts > 0 {
+        facts.push(format!("{} in doubt", state.doubts));
+    }
     format!("{name} {}", facts.join(", "))
 }
 

@@ -9,6 +9,7 @@ use unpdf::parser::raw::tokenizer::{PdfDict, PdfObject, dict_get};
 
 use super::attached;
 use super::glyphs::Matrix;
+use super::values::text_string;
 
 /// The most that is looked at on one page, and kept of all.
 const MAX_ON_PAGE: usize = 2_000;
@@ -121,15 +122,4 @@ fn drawn(document: &RawDocument, item: &PdfDict) -> Option<Appearance> {
     let bottom = rectangle[1].min(rectangle[3]) - low.1 * down;
     let to_page = matrix.then(Matrix([across, 0.0, 0.0, down, left, bottom]));
     Some(Appearance { id: reference.as_reference()?, to_page, content: decompress(stream).ok()? })
-}
-
-/// A string for people: UTF-16 or UTF-8 where it says so, else nearly Windows' Western letters.
-pub(super) fn text_string(bytes: &[u8]) -> String {
-    if let Some(units) = bytes.strip_prefix(b"\xfe\xff") {
-        return encoding_rs::UTF_16BE.decode_without_bom_handling(units).0.into_owned();
-    }
-    if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
-        return String::from_utf8_lossy(rest).into_owned();
-    }
-    encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::tokenizer::{PdfDict, PdfObject, dict_get};
 
-use super::annotations::text_string;
+use super::values::text_string;
 
 /// The most that are looked at.
 const MAX_FILES: usize = 1_000;

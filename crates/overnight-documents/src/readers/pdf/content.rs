@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unpdf::parser::backend::PdfValue;
 
-use super::annotations::text_string;
+use super::values::text_string;
 
 /// So many bytes of content are held as operators at once, which take some forty times as much.
 const PART: usize = 1 << 20;

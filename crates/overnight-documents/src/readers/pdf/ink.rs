@@ -3,7 +3,7 @@
 use unpdf::parser::backend::{PageBox, PdfValue};
 
 use super::glyphs::{Glyph, Matrix};
-use super::paint::number;
+use super::values::number;
 
 /// Text smaller than this, in points, is seen by nobody.
 pub(super) const LEAST_SIZE: f32 = 0.5;

@@ -41,6 +41,7 @@ mod scripts;
 mod show;
 mod tables;
 mod to_unicode;
+mod values;
 mod words;
 mod write;
 

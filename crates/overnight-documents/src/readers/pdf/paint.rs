@@ -12,6 +12,7 @@ use super::fonts::{Font, Fonts};
 use super::glyphs::{Glyph, Matrix, PaintedPage};
 use super::ink::{Box4, Ink, PaintedAreas};
 use super::pictures::{overlap, pictures};
+use super::values::number;
 
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
@@ -355,15 +356,6 @@ impl<'a> Painter<'a> {
         self.page.text.push_str(&replacement);
         let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.page.text.len())) else { return };
         self.page.glyphs.push(Glyph { from, to, ..whole });
-    }
-}
-
-pub(super) fn number(value: &PdfValue) -> Option<f64> {
-    match value {
-        #[expect(clippy::cast_precision_loss, reason = "a place on a page")]
-        PdfValue::Integer(number) => Some(*number as f64),
-        PdfValue::Real(number) => Some(f64::from(*number)),
-        PdfValue::Name(_) | PdfValue::Str(_) | PdfValue::Array(_) | PdfValue::Other => None,
     }
 }
 

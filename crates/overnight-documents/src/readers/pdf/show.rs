@@ -4,7 +4,8 @@ use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue};
 
 use super::glyphs::{Glyph, Matrix, QUARTERS};
 use super::ink::LEAST_SIZE;
-use super::paint::{Painter, number};
+use super::paint::Painter;
+use super::values::number;
 
 /// Text at more than this from a quarter turn (the sine, of two degrees and a half) is at a slant to it.
 const SLANTED: f64 = 0.0436;

@@ -1,0 +1,61 @@
+//! Results that the machine itself gives to calls, and events of one conversation.
+
+use crate::{
+    amount::counted,
+    job::{
+        conversation::Conversation,
+        event::{CallEnd, Event, ToolResult},
+        reply_calls::{SentBack, SentBackKind},
+    },
+    message::ToolCall,
+    prompt::compact::FRAME,
+    tokens::{estimate, head},
+};
+/// The machine says no, and what to do instead.
+pub(super) fn refusal(call: &ToolCall, reason: impl Into<String>) -> Event {
+    returned(call, CallEnd::Refused, reason)
+}
+
+/// Estimated tokens of a result in the history.
+pub(super) fn result_tokens(text: &str) -> u64 {
+    FRAME + estimate(text)
+}
+
+pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -> Event {
+    let result = ToolResult::plain(end, text);
+    let tokens = result_tokens(&result.text);
+    Event::ToolReturned { conversation: 0, call: call.id.clone(), name: call.name.clone(), result, tokens }
+}
+
+/// Why nothing is claimed to be done behind what came back: the model has not seen it yet.
+pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
+    let what = match what {
+        SentBackKind::Failed => "failed".to_owned(),
+        SentBackKind::Refused => "was refused".to_owned(),
+        SentBackKind::Records(number) => {
+            format!("sent back {}", if *number == 1 { "a record".to_owned() } else { counted(*number, "record") })
+        }
+        SentBackKind::Checks { names, .. } => format!("found what fails ({})", names.join("; ")),
+    };
+    let name = head(name, 20);
+    format!("not run: {name} before it in this reply {what}; look at its result first")
+}
+
+/// The same event in that conversation.
+pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
+    match &mut event {
+        Event::ToolReturned { conversation, .. }
+        | Event::ToolStarted { conversation, .. }
+        | Event::BoardShown { conversation, .. }
+        | Event::ModelReplied { conversation, .. } => *conversation = of.number,
+        _ => {}
+    }
+    event
+}
+
+/// The helper's calls behind the first `answered` have no result yet, and get one.
+pub(super) fn skipped(helper: &Conversation, answered: usize) -> Vec<Event> {
+    let text = "not run: the helper has ended";
+    let left = helper.calls.pending.iter().skip(answered);
+    left.map(|call| in_conversation(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
+}

@@ -1,0 +1,92 @@
+//! What all pages share: how the server is run, who may come in, and where jobs are found.
+
+use super::{
+    WebError,
+    access::Access,
+    backend::{FoundJob, WebBackend},
+    job_record::RecordCache,
+    live_jobs::LiveJobs,
+};
+use crate::{report::read::Whereabouts, store::Store};
+use axum::{
+    extract::{FromRequestParts, Path},
+    http::{HeaderName, request::Parts},
+};
+use overnight_core::job::{id::JobId, time::Timestamp};
+use serde::de::DeserializeOwned;
+use std::{path::PathBuf, sync::Arc};
+use tokio::sync::Semaphore;
+
+/// How the server is run.
+#[derive(Debug)]
+pub struct WebConfig {
+    /// Further names under which the server may be asked.
+    pub hosts: Vec<String>,
+    pub read_only: bool,
+    /// Who acts, where no header says it; `None` where nobody can.
+    pub reviewer: Option<String>,
+    /// The header in which a proxy names the person.
+    pub user_header: Option<HeaderName>,
+    /// Where uploaded documents are kept.
+    pub uploads: PathBuf,
+    /// Of one upload.
+    pub most_upload_mb: u64,
+    /// Documents below it may be named.
+    pub documents_root: Option<PathBuf>,
+    /// Writes a time for people.
+    pub minute: fn(Timestamp) -> String,
+}
+
+/// What all pages share.
+#[derive(Debug)]
+pub(super) struct WebState {
+    pub(super) config: WebConfig,
+    pub(super) access: Access,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) backend: Arc<dyn WebBackend>,
+    pub(super) jobs: Arc<LiveJobs>,
+    pub(super) records: RecordCache,
+    /// Pages that are painted at once.
+    pub(super) pictures: Semaphore,
+}
+
+/// Parts of the path; one that can't be read leads nowhere.
+#[derive(Debug)]
+pub(super) struct PathOf<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathOf<T> {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, WebError> {
+        let Path(value) = Path::<T>::from_request_parts(parts, state).await?;
+        Ok(Self(value))
+    }
+}
+
+impl WebState {
+    /// The job that a path names by its whole id.
+    pub(super) async fn find(&self, id: &str) -> Result<FoundJob, WebError> {
+        let id: JobId = id.parse().map_err(|_| WebError::not_found("job"))?;
+        self.backend.job(id).await?.ok_or_else(|| WebError::not_found("job"))
+    }
+
+    /// Where the job's workspace is; of a linked job, that of the job that did the work.
+    pub(super) fn workspace(found: &FoundJob) -> Result<PathBuf, WebError> {
+        match &found.location {
+            Whereabouts::Here(path) => Ok(path.clone()),
+            Whereabouts::Gone(sentence) | Whereabouts::Stored(sentence) => Err(WebError::conflict(sentence)),
+            Whereabouts::Elsewhere => Err(WebError::conflict("The workspace of this job is on another machine.")),
+            Whereabouts::NotBegun => Err(WebError::conflict("No worker has made this job a workspace yet.")),
+        }
+    }
+
+    /// [`Self::workspace`], for the job's own record. A linked job has none.
+    pub(super) fn own_workspace(found: &FoundJob) -> Result<PathBuf, WebError> {
+        match found.queue.as_ref().and_then(|queue| queue.same_as) {
+            Some(done) => {
+                Err(WebError::conflict(format!("This was done before by job {done}: the record is that one's.")))
+            }
+            None => Self::workspace(found),
+        }
+    }
+}
