@@ -1,7 +1,9 @@
 //! What the checks of a deliverable ask of documents and files: the lines around a quote, the text of a page, the rows of a table.
 
-use super::quote_line::ValueStatus;
-use super::quote_positions::{MOST_BYTES, QuoteCheck};
+use super::{
+    quote_line::ValueStatus,
+    quote_positions::{MOST_BYTES, QuoteCheck},
+};
 use overnight_core::job::{
     contract::{DoubtfulValue, QuoteQuery, QuoteResult, Sources},
     spec::DocumentEntry,

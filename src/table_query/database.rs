@@ -72,22 +72,19 @@ fn told(error: &rusqlite::Error) -> String {
 struct Guesses<'q> {
     names: &'q [Option<String>],
     format: &'q str,
-    at: usize,
     tables: Vec<(Vec<String>, Vec<ColumnGuess>)>,
 }
 
 impl TableSink for Guesses<'_> {
     fn begin(&mut self, header: TableHeader) -> ControlFlow<()> {
-        self.at = self.tables.len();
         let columns = header.columns.len().min(MOST_COLUMNS);
         self.tables.push((header.columns, (0..columns).map(|_| ColumnGuess::new(self.format)).collect()));
         ControlFlow::Continue(())
     }
 
     fn row(&mut self, cells: &[&str]) -> ControlFlow<()> {
-        if self.names.get(self.at).is_some_and(Option::is_some)
-            && let Some((_, guesses)) = self.tables.get_mut(self.at)
-        {
+        let is_wanted = matches!(self.names.get(self.tables.len().saturating_sub(1)), Some(Some(_)));
+        if let Some((_, guesses)) = self.tables.last_mut().filter(|_| is_wanted) {
             guesses.iter_mut().zip(cells).for_each(|(guess, cell)| guess.look(cell));
         }
         ControlFlow::Continue(())
@@ -162,7 +159,7 @@ fn load(database: &Connection, query: &TableQuery, texts: &[u8]) -> Result<(), S
         let content = texts.get(from..end).and_then(|bytes| std::str::from_utf8(bytes).ok());
         let content = content.ok_or("a document's text can't be read")?;
         from = end;
-        let mut guesses = Guesses { names: &text.tables, format: &text.format, at: 0, tables: Vec::new() };
+        let mut guesses = Guesses { names: &text.tables, format: &text.format, tables: Vec::new() };
         tables(&text.format, content, &mut guesses);
         let mut loaded = Vec::new();
         for (name, (headers, guesses)) in text.tables.iter().zip(&guesses.tables) {

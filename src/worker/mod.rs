@@ -2,7 +2,8 @@
 //! with one job, which is no queue's.
 //!
 //! - `claim_loop`: the loop: claim while there is room, and when to stop
-//! - `context`: what all jobs share; `claimed_job`: one job, from its claim until it rests, `claim_outcome`: how that ended; `open_workspace`: its workspace, from here or from the store, or a new one
+//! - `context`: what all jobs share; `claimed_job`: one job, from its claim until it rests, `claim_outcome`: how that ended;
+//!   `open_workspace`: its workspace, from here or from the store, or a new one
 //! - `job_setup`: what a job is worked with, for a worker and for a person's command alike
 //! - `background`: what else is done beside the jobs: sweeps, schedules
 //! - `awaited`: jobs that wait for answers to what they have handed in

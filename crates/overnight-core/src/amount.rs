@@ -52,6 +52,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// For a field of a stored form that is left out where it says nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// `1 turn`, `2 turns`.
 pub fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })

@@ -169,19 +169,14 @@ pub struct Usage {
     /// Of the whole reply.
     pub output: u64,
     /// Read from the provider's cache.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub cached: u64,
     /// Written to the provider's cache.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub cache_written: u64,
     /// Spent on thinking.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub reasoning: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 /// Why a model stopped.

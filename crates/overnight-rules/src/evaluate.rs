@@ -15,7 +15,11 @@ use cel::{
     context::VariableResolver,
 };
 use serde_json::Value;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+    sync::Arc,
+};
 
 /// Questions of one rule for one record.
 const MOST_QUESTIONS: usize = 2_000;
@@ -117,6 +121,11 @@ impl Evaluator {
         verdicts
     }
 
+    /// Whether the time of all rules is over: what was said since may be for want of time, and holds for now only.
+    pub fn is_out_of_time(&self) -> bool {
+        self.bounds.is_over()
+    }
+
     /// Evaluates the rules that have no verdict yet, up to one that has to know something: that.
     fn evaluate_rest(
         &self,
@@ -131,7 +140,7 @@ impl Evaluator {
         functions::add_to(&mut context, &self.bounds);
         for rule in rules.iter().skip(verdicts.len()) {
             self.bounds.reset();
-            if self.bounds.is_over() {
+            if self.is_out_of_time() {
                 let most = functions::MOST_TIME.as_secs();
                 verdicts.push(Verdict::Unclear(format!(
                     "was not evaluated: the rules of this file take more than {most} seconds"
@@ -214,13 +223,7 @@ fn fields(rule: &Rule, scope: &Scope<'_>) -> Vec<String> {
 }
 
 /// Finds the part of an expression that isn't true, and the values that it compares. `range` is where it stands in the rule.
-fn explain(
-    rule: &Rule,
-    expression: &IdedExpr,
-    range: std::ops::Range<usize>,
-    context: &Context<'_, '_>,
-    seen: &mut Vec<String>,
-) {
+fn explain(rule: &Rule, expression: &IdedExpr, range: Range<usize>, context: &Context<'_, '_>, seen: &mut Vec<String>) {
     let range = rule.narrowed(range);
     match &expression.expr {
         Expr::Call(call) if call.func_name.starts_with(char::is_alphabetic) && call.target.is_none() => {
@@ -254,7 +257,7 @@ fn explain(
         Expr::Call(call) if call.func_name == functions::ALL_DIFFER => {
             let Some(Ok(list)) = call.args.first().map(|list| CelValue::resolve_val(list, context)) else { return };
             let Some(iterable) = list.as_iterable() else { return };
-            let (mut items, mut counts) = (iterable.iter(), std::collections::BTreeMap::<String, u64>::new());
+            let (mut items, mut counts) = (iterable.iter(), BTreeMap::<String, u64>::new());
             while let Some(item) = items.next() {
                 *counts.entry(shown(item)).or_default() += 1;
             }
@@ -288,13 +291,7 @@ fn explain(
 }
 
 /// Adds the values of parts of an expression, which stand at `ranges` of the rule.
-fn tell(
-    rule: &Rule,
-    parts: &[IdedExpr],
-    ranges: Vec<std::ops::Range<usize>>,
-    context: &Context<'_, '_>,
-    seen: &mut Vec<String>,
-) {
+fn tell(rule: &Rule, parts: &[IdedExpr], ranges: Vec<Range<usize>>, context: &Context<'_, '_>, seen: &mut Vec<String>) {
     for (part, range) in parts.iter().zip(ranges) {
         if matches!(part.expr, Expr::Literal(_)) {
             continue;

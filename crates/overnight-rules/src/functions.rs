@@ -150,7 +150,7 @@ pub(crate) fn add_to(context: &mut Context<'_, '_>, bounds: &Arc<Bounds>) {
                 .map(|_| values.pop().unwrap_or_else(null))
                 .ok_or_else(|| wrong(name, "only a number or a text can be one")),
             Some(text) => match number::number(text.inner()) {
-                Ok(number) => Ok(owned_number(number, true)),
+                Ok(number) => Ok(owned_number(number)),
                 Err(why) => Err(wrong(name, format!("{} {why}", shown(text)))),
             },
         }),
@@ -312,9 +312,9 @@ fn double(value: &dyn Val) -> Option<f64> {
     int.or_else(|| value.downcast_ref::<CelDouble>().map(|number| *number.inner()))
 }
 
-/// A whole number as such where those that it comes from are.
-fn owned_number<'c, 'v>(number: Decimal, may_be_whole: bool) -> CowVal<'c, 'v> {
-    match number.to_i64().filter(|_| may_be_whole && number.fract().is_zero()) {
+/// A whole number as such.
+fn owned_number<'c, 'v>(number: Decimal) -> CowVal<'c, 'v> {
+    match number.to_i64().filter(|_| number.fract().is_zero()) {
         Some(whole) => CowVal::owned(CelInt::from(whole)),
         // The nearest double to the digits, as if they had been read.
         None => CowVal::owned(CelDouble::from(number.normalize().to_string().parse().unwrap_or(f64::NAN))),
@@ -334,7 +334,7 @@ fn arithmetic<'c, 'v>(bounds: &Bounds, operator: &str, values: &[CowVal<'c, 'v>]
             _ => one.checked_div(other),
         };
         if let Some(result) = result {
-            return Ok(owned_number(result, true));
+            return Ok(owned_number(result));
         }
     }
     if let (Some(one), Some(other)) = (double(&**left), double(&**right)) {
@@ -372,7 +372,7 @@ fn sum<'c, 'v>(bounds: &Bounds, name: &str, values: &[CowVal<'c, 'v>]) -> Answer
             decimal(item).ok_or_else(|| wrong(name, format!("element {place} is {}, no number", shown(item))))?;
         total = total.checked_add(number).ok_or_else(|| wrong(name, "it has more than 28 digits"))?;
     }
-    Ok(owned_number(total, true))
+    Ok(owned_number(total))
 }
 
 fn extreme<'c, 'v>(bounds: &Bounds, name: &str, values: &[CowVal<'c, 'v>], wanted: Ordering) -> Answer<'c, 'v> {

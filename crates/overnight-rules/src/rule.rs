@@ -15,9 +15,9 @@ use std::{
 /// Characters that a rule may have.
 pub const MOST_CHARACTERS: usize = 4_000;
 
-/// What stands for the record that a rule is evaluated for, and for the whole file.
+/// The name of the record that a rule is evaluated for.
 pub const THIS: &str = "this";
-/// The whole file.
+/// The name of the whole file.
 pub const FILE: &str = "file";
 
 /// Functions and methods of CEL's own.

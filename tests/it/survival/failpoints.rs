@@ -23,7 +23,8 @@ use std::{
 /// What went wrong, and where it was killed.
 type Faults = Mutex<Vec<String>>;
 
-/// Places that these jobs don't reach: those of answers that come later (`later.rs`), of packing (`packing.rs`), of pages that are looked at (`remote/images.rs`) and of a workspace store (`workspace_store.rs`).
+/// Places that these jobs don't reach: those of answers that come later (`later.rs`), of packing (`packing.rs`), of pages that
+/// are looked at (`remote/images.rs`) and of a workspace store (`workspace_store.rs`).
 const UNREACHED: [&str; 12] = [
     "model.submitted",
     "pack.aside",

@@ -49,16 +49,11 @@ pub struct Ending {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_records: Option<RefusedCounts>,
     /// Values that a person should look at.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub doubts: u64,
     /// Todos that were open when the job ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_todos: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Ending {

@@ -229,16 +229,11 @@ pub struct Quotes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carries: Option<Vec<String>>,
     /// Lines before and behind the quote in which a value may stand as well.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub context: u64,
     /// Words of documents by the values that stand for them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub same_as: BTreeMap<String, Vec<String>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// A rule for the values of a JSON file, in CEL: see [`overnight_rules::rule`].

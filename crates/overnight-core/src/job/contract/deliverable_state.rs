@@ -55,7 +55,7 @@ pub struct DeliverableState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotes: Option<QuoteCount>,
     /// Values that a person should look at.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub doubts: u64,
     /// Checks that don't hold, each with the beginning of its detail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,11 +64,6 @@ pub struct DeliverableState {
     /// with 0 where there are none any more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub documents: BTreeMap<String, u64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Quotes that were found where they should stand, of all that were looked for.

@@ -27,7 +27,7 @@ pub(super) fn check_quotes(
     let mut count = QuoteCount::default();
     let mut spelled = Vec::new();
     let siblings: Vec<&Quotes> = deliverable.quotes.iter().filter(|other| other.each == rule.each).collect();
-    let (mut tried, mut without) = (0_u64, Vec::new());
+    let mut without = Vec::new();
     let visited =
         each_quote(&deliverable.path, rule, value, &mut |_| true, sources, &mut |place, record, outcome, sources| {
             count.all += 1;
@@ -35,7 +35,6 @@ pub(super) fn check_quotes(
                 Ok(()) => {
                     count.found += 1;
                     let values = check_values(rule, &siblings, record, sources);
-                    tried += 1;
                     values.doubts.into_iter().for_each(|why| checked.doubt(place, why));
                     without.extend(values.failed.into_iter().map(|what| (clip(place, 100), what)));
                 }
@@ -48,7 +47,7 @@ pub(super) fn check_quotes(
     }
     if let Some(carries) = rule.carries.as_ref().filter(|carries| !carries.is_empty()) {
         let outcome = if without.is_empty() {
-            Ok(format!("{} of {tried} stand in their quotes, as far as they are there.", carries.join(", ")))
+            Ok(format!("{} of {} stand in their quotes, as far as they are there.", carries.join(", "), count.found))
         } else {
             let (spelled, rest) = without.split_at(without.len().min(SPELLED_OUT));
             let spelled: Vec<String> = spelled.iter().map(|(place, what)| format!("{place}: {what}.")).collect();

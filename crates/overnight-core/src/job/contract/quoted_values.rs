@@ -18,8 +18,8 @@ pub(super) struct QuotedValues {
     pub(super) doubts: Vec<String>,
 }
 
-/// Looks for the values of `record` in its quote, which was found just now. `siblings` are all rules for quotes of these records, `rule` too: a value
-/// that none of them names may stand in the quote of any.
+/// Looks for the values of `record` in its quote, which was found just now. `siblings` are all rules for quotes of these records,
+/// `rule` too: a value that none of them names may stand in the quote of any.
 pub(super) fn check_values(
     rule: &Quotes,
     siblings: &[&Quotes],

@@ -159,7 +159,9 @@ fn each_failure(
         for (of, verdict) in of_record.iter().chain(&evaluate(&wider)) {
             visit(*of, place, record, verdict);
         }
-        now.insert(hash, of_record);
+        if !evaluator.is_out_of_time() {
+            now.insert(hash, of_record);
+        }
         records += 1;
     });
     memory.verdicts.insert(key, now);
