@@ -42,6 +42,21 @@ pub trait Outside {
     fn records(&mut self, file: &str, path: &str) -> Result<Vec<Value>, String>;
 }
 
+/// Nothing is outside, for rules that look at their record alone ([`Rule::is_of_record_alone`]).
+impl Outside for () {
+    fn text(&mut self, document: &str, _: Option<u64>) -> Result<String, String> {
+        Err(format!("there is no document '{document}'"))
+    }
+
+    fn rows(&mut self, document: &str, _: Option<&str>) -> Result<u64, String> {
+        Err(format!("there is no document '{document}'"))
+    }
+
+    fn records(&mut self, file: &str, _: &str) -> Result<Vec<Value>, String> {
+        Err(format!("there is no file '{file}'"))
+    }
+}
+
 /// What a rule says of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -54,9 +69,9 @@ pub enum Verdict {
 }
 
 /// Evaluates the rules of one file, within their bounds.
-#[derive(Debug)]
 pub struct Evaluator {
     bounds: Arc<Bounds>,
+    functions: Context<'static, 'static>,
     answers: HashMap<String, Value>,
     /// Bytes of texts among them, and what else weighs as much.
     answered: usize,
@@ -86,9 +101,18 @@ impl VariableResolver for Scope<'_> {
     }
 }
 
+impl std::fmt::Debug for Evaluator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Evaluator").field("bounds", &self.bounds).finish_non_exhaustive()
+    }
+}
+
 impl Default for Evaluator {
     fn default() -> Self {
-        Self { bounds: Arc::new(Bounds::new()), answers: HashMap::new(), answered: 0 }
+        let bounds = Arc::new(Bounds::new());
+        let mut functions = Context::with_env(Arc::clone(&LANGUAGE));
+        functions::add_to(&mut functions, &bounds);
+        Self { bounds, functions, answers: HashMap::new(), answered: 0 }
     }
 }
 
@@ -135,9 +159,8 @@ impl Evaluator {
         verdicts: &mut Vec<Verdict>,
     ) -> Option<Question> {
         let scope = Scope { this, file, rules, answers: &self.answers };
-        let mut context = Context::with_env(Arc::clone(&LANGUAGE));
+        let mut context = self.functions.new_inner_scope();
         context.set_variable_resolver(&scope);
-        functions::add_to(&mut context, &self.bounds);
         for rule in rules.iter().skip(verdicts.len()) {
             self.bounds.reset();
             if self.is_out_of_time() {

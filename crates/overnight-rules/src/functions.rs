@@ -11,9 +11,11 @@ use cel::{
         value::{CowVal, Val},
     },
 };
+use chrono::{NaiveDate, NaiveTime};
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use std::{
     cmp::Ordering,
+    collections::HashMap,
     ops::RangeInclusive,
     str::FromStr,
     sync::{
@@ -31,6 +33,11 @@ pub(crate) const MOST_TIME: Duration = Duration::from_secs(10);
 const CHARACTERS: u64 = 32;
 /// Bytes of a text that a rule puts together.
 const MOST_TEXT: usize = 1 << 20;
+/// Dates that are kept as they were read, and the characters of each.
+const MOST_DATES: usize = 10_000;
+const MOST_DATE: usize = 40;
+/// A double holds each number of fifteen digits, and powers of ten up to there.
+const FIFTEEN_DIGITS: i64 = 1_000_000_000_000_000;
 
 /// Names of functions of our own, and how many values each takes.
 pub(crate) const FUNCTIONS: [(&str, RangeInclusive<usize>); 11] = [
@@ -80,11 +87,26 @@ pub(crate) struct Bounds {
     steps: AtomicU64,
     until: Instant,
     asked: Mutex<Option<Question>>,
+    /// Several rules look at the same dates, and to read one takes longer than the rest of a rule.
+    dates: Mutex<HashMap<String, Result<NaiveDate, String>>>,
 }
 
 impl Bounds {
     pub(crate) fn new() -> Self {
-        Self { steps: AtomicU64::new(0), until: Instant::now() + MOST_TIME, asked: Mutex::new(None) }
+        let until = Instant::now() + MOST_TIME;
+        Self { steps: AtomicU64::new(0), until, asked: Mutex::new(None), dates: Mutex::default() }
+    }
+
+    fn date(&self, text: &str) -> Result<NaiveDate, String> {
+        let mut dates = self.dates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = dates.get(text) {
+            return known.clone();
+        }
+        let date = date::date(text);
+        if dates.len() < MOST_DATES && text.len() <= MOST_DATE {
+            dates.insert(text.to_owned(), date.clone());
+        }
+        date
     }
 
     /// Begins to count anew, for the next rule or record.
@@ -154,14 +176,14 @@ pub(crate) fn add_to(context: &mut Context<'_, '_>, bounds: &Arc<Bounds>) {
                 Err(why) => Err(wrong(name, format!("{} {why}", shown(text)))),
             },
         }),
-        ("date", |_, name, values| {
+        ("date", |bounds, name, values| {
             if values[0].downcast_ref::<CelTimestamp>().is_some() {
                 return Ok(values.pop().unwrap_or_else(null));
             }
             let text = values[0].downcast_ref::<CelString>();
             let text = text.ok_or_else(|| wrong(name, format!("{} is no text", shown(&*values[0]))))?;
-            let date = date::date(text.inner()).map_err(|why| wrong(name, format!("{} {why}", shown(text))))?;
-            let midnight = date.and_time(chrono::NaiveTime::MIN).and_utc().fixed_offset();
+            let date = bounds.date(text.inner()).map_err(|why| wrong(name, format!("{} {why}", shown(text))))?;
+            let midnight = date.and_time(NaiveTime::MIN).and_utc().fixed_offset();
             Ok(CowVal::owned(CelTimestamp::from(midnight)))
         }),
         ("near", |_, name, values| near(name, values)),
@@ -301,7 +323,13 @@ pub(crate) fn decimal(value: &dyn Val) -> Option<Decimal> {
         return Some(Decimal::from(*number.inner()));
     }
     let number = value.downcast_ref::<CelDouble>()?.inner();
-    // The shortest digits that mean this number: those that were written.
+    // The shortest digits that mean this number: those that were written. No other fifteen digits mean the same.
+    let millionths = (number * 1e6).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "it has at most fifteen digits")]
+    #[expect(clippy::float_cmp, reason = "it is the same number or another one")]
+    if millionths.abs() < FIFTEEN_DIGITS as f64 && millionths / 1e6 == *number {
+        return Some(Decimal::new(millionths as i64, 6).normalize());
+    }
     Decimal::from_str(&format!("{number}")).or_else(|_| Decimal::from_scientific(&format!("{number:e}"))).ok()
 }
 
@@ -314,11 +342,22 @@ fn double(value: &dyn Val) -> Option<f64> {
 
 /// A whole number as such.
 fn owned_number<'c, 'v>(number: Decimal) -> CowVal<'c, 'v> {
-    match number.to_i64().filter(|_| number.fract().is_zero()) {
-        Some(whole) => CowVal::owned(CelInt::from(whole)),
-        // The nearest double to the digits, as if they had been read.
-        None => CowVal::owned(CelDouble::from(number.normalize().to_string().parse().unwrap_or(f64::NAN))),
+    let number = number.normalize();
+    if number.scale() == 0
+        && let Some(whole) = number.to_i64()
+    {
+        return CowVal::owned(CelInt::from(whole));
     }
+    // The nearest double to the digits, as if they had been read.
+    #[expect(clippy::cast_precision_loss, reason = "it has at most fifteen digits")]
+    let double = match i64::try_from(number.mantissa())
+        .ok()
+        .filter(|digits| digits.unsigned_abs() < FIFTEEN_DIGITS.unsigned_abs())
+    {
+        Some(digits) if number.scale() <= 15 => digits as f64 / 10_i64.pow(number.scale()) as f64,
+        Some(_) | None => number.to_string().parse().unwrap_or(f64::NAN),
+    };
+    CowVal::owned(CelDouble::from(double))
 }
 
 fn arithmetic<'c, 'v>(bounds: &Bounds, operator: &str, values: &[CowVal<'c, 'v>]) -> Answer<'c, 'v> {
@@ -403,4 +442,24 @@ fn near<'c, 'v>(name: &str, values: &[CowVal<'c, 'v>]) -> Answer<'c, 'v> {
         _ => false,
     };
     Ok(CowVal::owned(CelBool::from(is_near)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_keep_the_digits_that_were_written(digits: i64, places in 0_u32..20, whole: i32) {
+            for number in [Decimal::new(digits, places), Decimal::new(i64::from(whole), places % 8)] {
+                let text = number.normalize().to_string();
+                let double: f64 = text.parse().unwrap();
+                let written = Decimal::from_str(&double.to_string()).unwrap();
+                assert_eq!(decimal(&CelDouble::from(double)), Some(written));
+                let again = owned_number(number);
+                let again = again.downcast_ref::<CelDouble>().map(|number| number.inner().to_string());
+                assert!(again.is_none_or(|again| again == double.to_string()), "{text}");
+            }
+        }
+    }
 }

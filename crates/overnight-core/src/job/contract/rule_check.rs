@@ -9,14 +9,19 @@ use overnight_rules::{
 };
 use serde_json::Value;
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
+    num::NonZero,
+    panic::resume_unwind,
+    thread,
 };
 
 /// Characters of a record's own name.
 const MOST_NAME: usize = 40;
 /// The path of the whole file.
 const WHOLE: &str = "$";
+/// Records that are worth a thread.
+const LEAST_PART: usize = 500;
 
 /// What rules said of records that haven't changed since, and the rules as they were read.
 #[derive(Debug, Default)]
@@ -142,30 +147,81 @@ fn each_failure(
         (0..group.checks.len()).partition(|of| group.checks[*of].1.is_of_record_alone());
     let key = (d.path.clone(), group.each.to_owned());
     let before = memory.verdicts.remove(&key).unwrap_or_default();
-    let mut now: HashMap<u128, Failures> = HashMap::new();
-    let (mut evaluator, mut outside, mut records) = (Evaluator::default(), Documents { sources }, 0);
-    path.each(value, &mut |place, record| {
-        let mut evaluate = |which: &[usize]| -> Failures {
-            if which.is_empty() {
-                return Vec::new();
-            }
-            let rules: Vec<&Rule> = which.iter().map(|of| &group.checks[*of].1).collect();
-            let verdicts = evaluator.evaluate(&rules, record, value, &mut outside);
-            which.iter().copied().zip(verdicts).filter(|(_, verdict)| *verdict != Verdict::Holds).collect()
-        };
+    let mut unknown: HashMap<u128, &Value> = HashMap::new();
+    path.each(value, &mut |_, record| {
         let hash = hash(record);
-        let known = now.get(&hash).or_else(|| before.get(&hash)).cloned();
-        let of_record = known.unwrap_or_else(|| evaluate(&alone));
-        for (of, verdict) in of_record.iter().chain(&evaluate(&wider)) {
+        if !before.contains_key(&hash) {
+            unknown.insert(hash, record);
+        }
+    });
+    let evaluated = evaluate_alone(group, &alone, &unknown.into_iter().collect::<Vec<_>>());
+    let (mut evaluator, mut outside, mut records) = (Evaluator::default(), Documents { sources }, 0);
+    let mut now: HashMap<u128, Failures> = HashMap::new();
+    path.each(value, &mut |place, record| {
+        let hash = hash(record);
+        let of_record = before.get(&hash).or_else(|| evaluated.verdicts.get(&hash));
+        let of_file = failures(&mut evaluator, group, &wider, record, value, &mut outside);
+        for (of, verdict) in of_record.into_iter().flatten().chain(&of_file) {
             visit(*of, place, record, verdict);
         }
-        if !evaluator.is_out_of_time() {
-            now.insert(hash, of_record);
+        if let Some(of_record) = of_record.filter(|_| !evaluated.for_now.contains(&hash)) {
+            now.insert(hash, of_record.clone());
         }
         records += 1;
     });
     memory.verdicts.insert(key, now);
     records
+}
+
+/// What rules said of records, by their hashes.
+#[derive(Default)]
+struct Evaluated {
+    verdicts: HashMap<u128, Failures>,
+    /// Those whose time was over, which holds for now only.
+    for_now: HashSet<u128>,
+}
+
+/// Evaluates those rules that look at nothing but their record, many records at a time.
+fn evaluate_alone(group: &RuleGroup<'_>, which: &[usize], records: &[(u128, &Value)]) -> Evaluated {
+    let evaluate = |records: &[(u128, &Value)]| {
+        let (mut evaluator, mut evaluated) = (Evaluator::default(), Evaluated::default());
+        for (hash, record) in records {
+            let failures = failures(&mut evaluator, group, which, record, &Value::Null, &mut ());
+            evaluated.verdicts.insert(*hash, failures);
+            if evaluator.is_out_of_time() {
+                evaluated.for_now.insert(*hash);
+            }
+        }
+        evaluated
+    };
+    if records.len() <= LEAST_PART {
+        return evaluate(records);
+    }
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let parts = records.chunks(records.len().div_ceil(threads).max(LEAST_PART));
+    thread::scope(|scope| {
+        let parts: Vec<_> = parts.map(|part| scope.spawn(|| evaluate(part))).collect();
+        parts.into_iter().fold(Evaluated::default(), |mut all, part| {
+            let part = part.join().unwrap_or_else(|panic| resume_unwind(panic));
+            all.verdicts.extend(part.verdicts);
+            all.for_now.extend(part.for_now);
+            all
+        })
+    })
+}
+
+/// Those of some rules of a group that don't hold.
+fn failures(
+    evaluator: &mut Evaluator,
+    group: &RuleGroup<'_>,
+    which: &[usize],
+    record: &Value,
+    file: &Value,
+    outside: &mut dyn Outside,
+) -> Failures {
+    let rules: Vec<&Rule> = which.iter().map(|of| &group.checks[*of].1).collect();
+    let verdicts = evaluator.evaluate(&rules, record, file, outside);
+    which.iter().copied().zip(verdicts).filter(|(_, verdict)| *verdict != Verdict::Holds).collect()
 }
 
 /// What rules see of what is outside of their file.
