@@ -190,10 +190,11 @@ pub(crate) fn add_to(context: &mut Context<'_, '_>, bounds: &Arc<Bounds>) {
     ];
     for (name, function) in plain {
         let bounds = Arc::clone(bounds);
+        let known = FUNCTIONS.iter().find(|(known, _)| *known == name);
         let called: cel_function::Function = Box::new(move |context: &mut FunctionContext<'_, '_>| {
             let mut values = arguments(context);
             // Of names that rules can't write the number of values is right.
-            if let Some((_, counts)) = FUNCTIONS.iter().find(|(known, _)| *known == name)
+            if let Some((_, counts)) = known
                 && !counts.contains(&values.len())
             {
                 return Err(ExecutionError::invalid_argument_count(*counts.start(), values.len()));
