@@ -147,18 +147,19 @@ fn each_failure(
         (0..group.checks.len()).partition(|of| group.checks[*of].1.is_of_record_alone());
     let key = (d.path.clone(), group.each.to_owned());
     let before = memory.verdicts.remove(&key).unwrap_or_default();
-    let mut unknown: HashMap<u128, &Value> = HashMap::new();
+    let (mut hashes, mut unknown) = (Vec::new(), HashMap::new());
     path.each(value, &mut |_, record| {
         let hash = hash(record);
         if !before.contains_key(&hash) {
             unknown.insert(hash, record);
         }
+        hashes.push(hash);
     });
     let evaluated = evaluate_alone(group, &alone, &unknown.into_iter().collect::<Vec<_>>());
-    let (mut evaluator, mut outside, mut records) = (Evaluator::default(), Documents { sources }, 0);
-    let mut now: HashMap<u128, Failures> = HashMap::new();
+    let (mut evaluator, mut outside) = (Evaluator::default(), Documents { sources });
+    let (mut now, mut next) = (HashMap::new(), hashes.iter());
     path.each(value, &mut |place, record| {
-        let hash = hash(record);
+        let Some(&hash) = next.next() else { return };
         let of_record = before.get(&hash).or_else(|| evaluated.verdicts.get(&hash));
         let of_file = failures(&mut evaluator, group, &wider, record, value, &mut outside);
         for (of, verdict) in of_record.into_iter().flatten().chain(&of_file) {
@@ -167,10 +168,9 @@ fn each_failure(
         if let Some(of_record) = of_record.filter(|_| !evaluated.for_now.contains(&hash)) {
             now.insert(hash, of_record.clone());
         }
-        records += 1;
     });
     memory.verdicts.insert(key, now);
-    records
+    hashes.len() as u64
 }
 
 /// What rules said of records, by their hashes.
