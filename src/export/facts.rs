@@ -6,7 +6,7 @@ use crate::{
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_core::job::{
-    contract::json_path::at_mut,
+    contract::{json_path::at_mut, records::record_with},
     finding::Finding,
     models::list_models,
     record_findings::{FoundBy, RecordFindings},
@@ -65,15 +65,16 @@ impl<'j> RecordFacts<'j> {
 
     /// What is known of a record, as [`KNOWN`] names it. Its quote and where that stands are those that hold: as corrected.
     pub(super) fn known(&self, place: &str, record: &Value) -> [Value; KNOWN.len()] {
-        let rule = self.list.rules.first();
+        let first = self.list.quotes.first();
         let mut corrected = std::borrow::Cow::Borrowed(record);
         if self.findings.corrections(place).next().is_some() {
             self.correct(place, corrected.to_mut());
         }
-        let said = |key: Option<&String>| key.and_then(|key| corrected.get(key)).and_then(Value::as_str);
-        let quote = said(rule.map(|rule| &rule.text));
+        let object = first.and_then(|first| Some((first.rule, first.object(&corrected)?)));
+        let said = |key: Option<&String>| object.zip(key).and_then(|((_, fields), key)| fields.get(key)?.as_str());
+        let quote = said(object.map(|(rule, _)| &rule.text));
         // Readers have found what the model wrote.
-        let read = rule.and_then(|rule| record.get(&rule.text)).and_then(Value::as_str);
+        let read = first.and_then(|first| first.object(record)?.get(&first.rule.text)?.as_str());
         let quotes = self.quotes.get(place);
         let only = match &self.job.spec.documents[..] {
             [only] => Some(only.name.as_str()),
@@ -82,7 +83,7 @@ impl<'j> RecordFacts<'j> {
         let document = quotes
             .map(|quotes| quotes.document.as_str())
             .or_else(|| {
-                said(rule.map(|rule| &rule.document)).map(|name| name.strip_prefix("documents/").unwrap_or(name))
+                said(object.map(|(rule, _)| &rule.document)).map(|name| name.strip_prefix("documents/").unwrap_or(name))
             })
             .or(only);
         let from = quotes.and_then(|quotes| quotes.from);
@@ -173,22 +174,22 @@ fn quotes(
     list: &RecordList<'_>,
 ) -> Result<HashMap<String, RecordQuotes>, WorkspaceError> {
     let mut quotes: HashMap<String, RecordQuotes> = HashMap::new();
-    let Some(first) = list.rules.first() else { return Ok(quotes) };
     QuoteLine::read_corrected(job, workspace, &mut |line| {
-        if line.deliverable != list.deliverable.path || list.rules.iter().all(|rule| rule.text != line.key) {
+        if line.deliverable != list.deliverable.path {
             return;
         }
+        let Some((quote, record)) = record_with(&list.quotes, &line.item, &line.key) else { return };
         let from = line.place.map(|place| place.from);
-        let known = quotes.entry(line.item.into_owned()).or_insert_with(|| RecordQuotes {
+        let known = quotes.entry(record.to_owned()).or_insert_with(|| RecordQuotes {
             document: line.document.clone().into_owned(),
             from,
             start: line.start,
             check: line.result,
             doubtful: Vec::new(),
         });
-        known.doubtful.extend(line.values);
+        known.doubtful.extend(line.values.into_iter().map(|(field, status)| (quote.name_of(&field), status)));
         known.check = known.check.max(line.result);
-        if line.key == first.text {
+        if list.quotes.first().is_some_and(|first| std::ptr::eq(first, quote)) {
             (known.document, known.from, known.start) = (line.document.into_owned(), from, line.start);
         }
     })?;

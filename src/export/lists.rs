@@ -2,8 +2,8 @@
 
 use super::{TableColumns, columns::resolved};
 use overnight_core::job::{
-    contract::records::record_lists,
-    instructions::{Deliverable, Quotes},
+    contract::records::{RecordQuote, record_lists, record_quotes},
+    instructions::Deliverable,
     state::Job,
 };
 use serde_json::Value;
@@ -16,8 +16,8 @@ pub(super) struct RecordList<'j> {
     pub(super) deliverable: &'j Deliverable,
     /// `$.parties[*]`.
     pub(super) each: String,
-    /// How its records quote, a rule for each quote.
-    pub(super) rules: Vec<&'j Quotes>,
+    /// The quotes that its records have.
+    pub(super) quotes: Vec<RecordQuote<'j>>,
 }
 
 impl<'j> RecordList<'j> {
@@ -28,11 +28,11 @@ impl<'j> RecordList<'j> {
             for (place, each) in record_lists(deliverable).into_iter().enumerate() {
                 let path = &deliverable.path;
                 let name = if place == 0 { path.clone() } else { format!("{path}#{}", short(&each)) };
-                let rules = deliverable.quotes.iter().filter(|rule| rule.each == each).collect();
-                lists.push(Self { name, deliverable, each, rules });
+                let quotes = record_quotes(deliverable, &each);
+                lists.push(Self { name, deliverable, each, quotes });
             }
         }
-        lists.sort_by_key(|list| list.rules.is_empty());
+        lists.sort_by_key(|list| list.quotes.is_empty());
         lists
     }
 
@@ -46,7 +46,7 @@ impl<'j> RecordList<'j> {
         }
         let columns = TableColumns::of_schema(root, resolved(root, schema));
         let said = |columns: TableColumns, key: &str, name| if key == name { columns.said(name) } else { columns };
-        match self.rules.first() {
+        match self.quotes.first().map(|quote| quote.rule) {
             Some(rule) => said(said(columns, &rule.document, "document"), &rule.text, "quote"),
             None => columns,
         }

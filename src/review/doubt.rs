@@ -75,35 +75,55 @@ impl DoubtKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
     pub kind: DoubtKind,
+    /// The field or object that it is about, `lines[2].amount`; none: the record as a whole.
+    pub field: Option<String>,
     /// A sentence's beginning: "the quote isn't found in licence.pdf".
+    pub why: String,
+}
+
+/// A rule for values that does not hold.
+#[derive(Clone, Debug)]
+pub struct BrokenRule {
+    pub level: CheckLevel,
+    /// The part of its record that it is about: `lines[2]`.
+    pub field: Option<String>,
+    /// A sentence's beginning.
     pub why: String,
 }
 
 /// The doubts about a record, the gravest first. `floor` is its job's.
 pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
-    let mut add = |kind, why: String| doubts.push(Doubt { kind, why });
-    for quote in &record.quotes {
-        if let Some(why) = failed_check(quote) {
-            add(DoubtKind::FailedCheck, why);
+    let mut doubts: Vec<Doubt> = Vec::new();
+    let mut add_to = |field: Option<&String>, kind, why: String| {
+        let doubt = Doubt { kind, field: field.cloned(), why };
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
         }
-        for why in &quote.values {
-            add(DoubtKind::Value, why.clone());
+    };
+    for quote in &record.quotes {
+        let field = quote.field.as_ref();
+        let its = quote.its();
+        if let Some(why) = failed_check(quote) {
+            add_to(field, DoubtKind::FailedCheck, format!("{its} {why}"));
+        }
+        for (field, why) in &quote.values {
+            add_to(Some(field), DoubtKind::Value, why.clone());
         }
         if quote.is_over_break {
-            add(DoubtKind::OverBreak, "its quote goes on over the end of a page".to_owned());
+            add_to(field, DoubtKind::OverBreak, format!("{its} goes on over the end of a page"));
         }
         if quote.is_recognised {
-            add(DoubtKind::Recognised, "the characters of its quote were recognised in an image".to_owned());
+            add_to(field, DoubtKind::Recognised, format!("the characters of {its} were recognised in an image"));
         }
     }
-    for (level, why) in &record.broken_rules {
+    for BrokenRule { level, field, why } in &record.broken_rules {
         let kind = match level {
             CheckLevel::Fail => DoubtKind::FailedCheck,
             CheckLevel::Doubt => DoubtKind::Value,
         };
-        add(kind, why.clone());
+        add_to(field.as_ref(), kind, why.clone());
     }
+    let mut add = |kind, why| add_to(None, kind, why);
     for finding in &record.findings {
         add(DoubtKind::OpenFinding, finding.told());
     }
@@ -120,18 +140,19 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
     doubts
 }
 
+/// Why a quote proves nothing: what follows its name in a sentence.
 fn failed_check(quote: &ReviewedQuote) -> Option<String> {
     let document = &quote.document;
     let why = match quote.check? {
         QuoteStatus::Found => return None,
-        QuoteStatus::OnAnotherPage => format!("its quote stands on another page of {document} than the record says"),
-        QuoteStatus::OnAnotherLine => format!("its quote stands on another line of {document} than the record says"),
-        QuoteStatus::TooShort => "its quote is too short to prove anything".to_owned(),
-        QuoteStatus::NotFound => format!("its quote isn't found in {document}"),
-        QuoteStatus::NoSuchDocument => format!("there is no document {document}"),
+        QuoteStatus::OnAnotherPage => format!("stands on another page of {document} than the record says"),
+        QuoteStatus::OnAnotherLine => format!("stands on another line of {document} than the record says"),
+        QuoteStatus::TooShort => "is too short to prove anything".to_owned(),
+        QuoteStatus::NotFound => format!("isn't found in {document}"),
+        QuoteStatus::NoSuchDocument => format!("is said to stand in {document}, which this job does not have"),
     };
     let why = match &quote.wrong {
-        Some(wrong) => format!("{why}, as it was corrected: {}", wrong.trim_end_matches('.')),
+        Some(wrong) => format!("{why}: {}", wrong.trim_end_matches('.')),
         None => why,
     };
     Some(match &quote.gap {

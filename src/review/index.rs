@@ -171,7 +171,7 @@ fn row(file: &str, title: &str, record: &ReviewedRecord) -> IndexRow {
         file: file.to_owned(),
         job_title: title.to_owned(),
         anchor: record.anchor.clone(),
-        headline: shortened(record.headline()),
+        headline: shortened(&record.headline()),
         document: record.document().to_owned(),
         located: quote.map_or_else(|| title.to_owned(), super::ReviewedQuote::located),
         kinds,

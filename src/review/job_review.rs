@@ -1,13 +1,17 @@
 //! What the review page of one job shows.
 
-use super::{Doubt, ReviewedField, SourceDocument, source::numbers};
+use super::{
+    BrokenRule, Doubt, ReviewedField, SourceDocument, TableLine,
+    fields::{table, telling},
+    source::numbers,
+};
 use crate::runner::QuoteStatus;
 use overnight_core::{
     amount::grouped,
     job::{
+        contract::records::VALUE,
         finding::Finding,
         id::JobId,
-        instructions::CheckLevel,
         record::JobStatus,
         record_findings::FoundBy,
         refused_records::RefusedRecord,
@@ -76,8 +80,8 @@ pub struct ReviewedRecord {
     pub quotes: Vec<ReviewedQuote>,
     /// None where its part was not read twice.
     pub found_by: Option<FoundBy>,
-    /// Rules for values that don't hold: a sentence's beginning each.
-    pub broken_rules: Vec<(CheckLevel, String)>,
+    /// Rules for values that don't hold.
+    pub broken_rules: Vec<BrokenRule>,
     /// What is held against it and not settled.
     pub findings: Vec<Finding>,
     /// How sure the model was of it, where it says so.
@@ -93,8 +97,13 @@ pub struct ReviewedRecord {
 /// A quote of a record, and where it stands.
 #[derive(Clone, Debug)]
 pub struct ReviewedQuote {
-    /// The record's key.
+    /// The key of the object that has it.
     pub key: String,
+    /// The place of that object in the deliverable, `$.requirements[3].due`, and in its record: `due`; empty for the record itself.
+    pub object: String,
+    pub within: String,
+    /// The field that it is for, `due`; none: for the record as a whole.
+    pub field: Option<String>,
     pub text: String,
     /// As the job knows it, else as the record names it.
     pub document: String,
@@ -118,8 +127,8 @@ pub struct ReviewedQuote {
     pub gap: Option<String>,
     /// What a person's correction made of it, where it is not found: what comes nearest.
     pub wrong: Option<String>,
-    /// Values of the record that don't stand in it, or may not: a sentence's beginning each.
-    pub values: Vec<String>,
+    /// Fields whose values don't stand in it, or may not, and a sentence's beginning for each.
+    pub values: Vec<(String, String)>,
     /// Number of its mark in the sources; none where there is none.
     pub mark: Option<usize>,
     /// The element to which a link leads: the mark, else the page, else the document; none where the source is not shown.
@@ -205,6 +214,27 @@ impl ReviewedQuote {
     }
 }
 
+impl ReviewedQuote {
+    /// What the field `name` of its object is called in the record: `due` for the value of the object `due`.
+    pub(super) fn name_of(&self, name: &str) -> String {
+        match (self.within.as_str(), name) {
+            ("", name) => name.to_owned(),
+            (within, VALUE) => within.to_owned(),
+            (within, name) => format!("{within}.{name}"),
+        }
+    }
+
+    /// `its quote`, `the quote of due`.
+    pub(super) fn its(&self) -> String {
+        self.field.as_ref().map_or_else(|| "its quote".to_owned(), |field| format!("the quote of {field}"))
+    }
+
+    /// Where its text stands in the deliverable.
+    pub fn text_place(&self) -> String {
+        format!("{}.{}", self.object, self.key)
+    }
+}
+
 impl JobFinding {
     /// What it says.
     pub fn told(&self) -> String {
@@ -214,10 +244,9 @@ impl JobFinding {
 
 impl ReviewedRecord {
     /// What stands in the list of all records: its quote, else its first field that says something.
-    pub fn headline(&self) -> &str {
-        let quote = self.quotes.iter().map(|quote| quote.text.as_str());
-        let fields = self.fields.iter().filter(|field| field.is_text).map(|field| field.value.as_str());
-        quote.chain(fields).find(|text| !text.trim().is_empty()).unwrap_or(&self.place)
+    pub fn headline(&self) -> String {
+        let quote = self.own_quotes().map(|quote| quote.text.clone()).find(|text| !text.trim().is_empty());
+        quote.unwrap_or_else(|| self.name())
     }
 
     /// The document of its first quote.
@@ -225,9 +254,59 @@ impl ReviewedRecord {
         self.quotes.first().map_or("", |quote| &quote.document)
     }
 
-    /// `requirements[3]`.
-    pub fn name(&self) -> &str {
-        self.place.trim_start_matches(['$', '.'])
+    /// By which a person knows it: its first short fields, else its place, `requirements[3]`.
+    pub fn name(&self) -> String {
+        match telling(&self.fields)[..] {
+            [] => Some(self.place.trim_start_matches(['$', '.']))
+                .filter(|name| !name.is_empty())
+                .unwrap_or("the record")
+                .to_owned(),
+            ref telling => telling.join(", "),
+        }
+    }
+
+    /// The quotes that are for no field, but for the record.
+    pub fn own_quotes(&self) -> impl Iterator<Item = &ReviewedQuote> {
+        self.quotes.iter().filter(|quote| !self.fields.iter().any(|field| self.has_own(field, quote)))
+    }
+
+    /// Whether the quote is for this field.
+    fn has_own(&self, field: &ReviewedField, quote: &ReviewedQuote) -> bool {
+        quote.field.is_some() && self.quote_of(field).is_some_and(|own| std::ptr::eq(own, quote))
+    }
+
+    /// The quote in which a field stands.
+    pub fn quote_of(&self, field: &ReviewedField) -> Option<&ReviewedQuote> {
+        self.quotes.get(field.quote?)
+    }
+
+    /// The quote of a field that is shown beside it: its own.
+    pub fn own_quote_of(&self, field: &ReviewedField) -> Option<&ReviewedQuote> {
+        self.quote_of(field).filter(|quote| quote.field.is_some())
+    }
+
+    /// Its fields as lines of a table.
+    pub fn table(&self) -> Vec<TableLine<'_>> {
+        table(self.shown_fields())
+    }
+
+    /// What is doubtful of a field.
+    pub fn doubts_of(&self, field: &ReviewedField) -> Vec<&Doubt> {
+        self.doubts.iter().filter(|doubt| self.line_of(doubt).is_some_and(|line| line.place == field.place)).collect()
+    }
+
+    /// What is doubtful of the record as a whole.
+    pub fn own_doubts(&self) -> Vec<&Doubt> {
+        self.doubts.iter().filter(|doubt| self.line_of(doubt).is_none()).collect()
+    }
+
+    /// The shown field that a doubt stands beside: the one that it names, else the first of the object that it names.
+    fn line_of(&self, doubt: &Doubt) -> Option<&ReviewedField> {
+        let named = doubt.field.as_deref()?;
+        let is_in = |field: &&ReviewedField| {
+            field.name.strip_prefix(named).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        self.shown_fields().find(is_in)
     }
 
     /// Whether a person should look at it: there is a doubt, and nobody has accepted it.
@@ -235,10 +314,9 @@ impl ReviewedRecord {
         !self.doubts.is_empty() && self.approval.is_none()
     }
 
-    /// Its fields but for empty ones, and the quotes, which are shown by themselves as the model wrote them.
+    /// Its fields but for quotes and their places, which are shown beside their fields, unless a person has corrected them.
     pub fn shown_fields(&self) -> impl Iterator<Item = &ReviewedField> {
-        let is_quote = |field: &ReviewedField| self.quotes.iter().any(|quote| quote.key == field.name);
-        self.fields.iter().filter(move |field| field.corrected.is_some() || !(is_quote(field) || field.value == "null"))
+        self.fields.iter().filter(|field| field.corrected.is_some() || !field.is_of_quote)
     }
 
     /// Kinds of its doubts, as the page's script reads them.

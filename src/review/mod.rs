@@ -1,7 +1,7 @@
 //! The review page: the records of a job beside the documents that they quote, the most doubtful first.
 //!
-//! - `job_review`: what the page shows; `read`: reads it from a workspace; `fields`: a record's fields; `doubt`: why a record is
-//!   to be looked at, and which comes first
+//! - `job_review`: what the page shows; `read`: reads it from a workspace; `records`: the records of a deliverable; `fields`: a
+//!   record's fields, a line each; `input`: how a field is corrected; `doubt`: why a record is to be looked at, and which comes first
 //! - `source`: the documents' text by page, with the quotes marked in it; `page_image`: a page of a PDF as an image
 //! - `page`: makes HTML of it, for a file or for the server; `index`: the page over all jobs; `site`: writes both into a folder
 //!
@@ -11,15 +11,18 @@
 mod doubt;
 mod fields;
 mod index;
+mod input;
 mod job_review;
 mod page;
 mod page_image;
 mod read;
+mod records;
 mod site;
 mod source;
 
-pub use doubt::{Doubt, DoubtKind};
-pub use fields::ReviewedField;
+pub use doubt::{BrokenRule, Doubt, DoubtKind};
+pub use fields::{ReviewedField, TableLine};
+pub use input::{FieldInput, InputKind};
 pub use job_review::{JobFinding, JobReview, ReviewedQuote, ReviewedRecord, record_anchor};
 pub use page::{Mode, content_policy, page_query, render_job};
 pub use page_image::{PageImage, PageImageError, page_image};

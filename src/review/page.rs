@@ -1,6 +1,6 @@
 //! The page of one job as HTML: for a file that is opened from a folder, or for the server, where it has forms.
 
-use super::{DoubtKind, JobReview, ReviewedQuote};
+use super::{DoubtKind, JobReview, ReviewedQuote, TableLine};
 use crate::runner::QuoteStatus;
 use askama::Template;
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -121,7 +121,7 @@ pub fn content_policy(mode: &Mode) -> String {
     match mode {
         // A file that is opened from a folder has no origin that 'self' could mean in every browser.
         Mode::Static => format!("{}; img-src 'self' file:; form-action 'none'", *POLICY),
-        Mode::Live { .. } => format!("{}; img-src 'self'; form-action 'self'", *POLICY),
+        Mode::Live { .. } => format!("{}; img-src 'self'; connect-src 'self'; form-action 'self'", *POLICY),
     }
 }
 

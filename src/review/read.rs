@@ -1,28 +1,22 @@
 //! Reads what the review page of a job shows, from its workspace alone. Nothing is written, and no lock is taken.
 
 use super::{
-    JobReview, ReviewedQuote, ReviewedRecord, SourceDocument,
-    doubt::{by_doubt, doubts},
-    fields::{fields, shown},
+    JobReview, ReviewedRecord, SourceDocument,
+    doubt::by_doubt,
     job_review::JobFinding,
-    record_anchor,
+    records::{DeliverableRecords, LocatedQuotes, explain, has_records},
     source::SourceMark,
 };
 use crate::{
-    runner::{QuoteLine, RunError, each_rule_broken, load},
+    runner::{QuoteLine, RunError, load},
     workspace::Workspace,
 };
 use overnight_core::amount::grouped;
 use overnight_core::job::{
-    contract::{
-        NamedPlace,
-        json_path::{JsonPath, at_mut},
-    },
     finding::Finding,
-    instructions::{CheckLevel, Deliverable, Quotes},
+    instructions::Deliverable,
     models::list_models,
     record::HoldReason,
-    record_findings::RecordFindings,
     state::{Job, Status},
 };
 use overnight_documents::{Offsets, QuotePlace, Unit};
@@ -37,8 +31,6 @@ use std::{
 const MOST_BYTES: u64 = 64 << 20;
 /// Records on one page of a job: more are on the pages behind it.
 const MOST_RECORDS: usize = 2_000;
-
-type LocatedQuotes = HashMap<[String; 3], QuoteLine<'static>>;
 
 impl JobReview {
     /// Reads the first page of the job whose workspace lies at `path`. Long documents are shown around the quotes only.
@@ -77,15 +69,33 @@ impl JobReview {
         };
         let located = located(&job, &workspace)?;
         let mut of_records = BTreeSet::new();
-        for deliverable in &job.spec.instructions.deliverables {
-            review.add_records((&job, &workspace), deliverable, &located, &mut of_records);
+        for deliverable in job.spec.instructions.deliverables.iter().filter(|deliverable| has_records(deliverable)) {
+            let content = match written(&workspace, deliverable) {
+                Ok(content) => content,
+                Err(why) => {
+                    review.notes.push(why);
+                    continue;
+                }
+            };
+            let records = DeliverableRecords {
+                job: &job,
+                workspace: &workspace,
+                deliverable,
+                content: &content,
+                located: &located,
+            };
+            records.read(&mut |record| {
+                of_records.extend(record.findings.iter().map(|finding| finding.id.clone()));
+                review.add(record);
+            });
         }
-        if job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {
-            review.notes.push("No deliverable of this job has quotes: there are no records to look at.".to_owned());
+        if !job.spec.instructions.deliverables.iter().any(has_records) {
+            review.notes.push("No deliverable of this job is a list of records: read its files.".to_owned());
         }
         review.shorten();
         review.page = review.page.min(review.pages());
         review.records.drain(..((review.page - 1) * MOST_RECORDS).min(review.records.len()));
+        explain(&job, &workspace, &mut review.records);
         let is_left = |finding: &&Finding| finding.settled.is_none() && !of_records.contains(&finding.id);
         let open = job.proof.findings.iter().filter(is_left);
         review.findings =
@@ -93,52 +103,6 @@ impl JobReview {
         review.add_sources(&job, &workspace, is_whole);
         review.add_targets();
         Ok(review)
-    }
-
-    /// Adds the records of a deliverable, and to `of_records` the findings that are held against them.
-    fn add_records(
-        &mut self,
-        (job, workspace): (&Job, &Workspace),
-        deliverable: &Deliverable,
-        located: &LocatedQuotes,
-        of_records: &mut BTreeSet<String>,
-    ) {
-        if deliverable.quotes.is_empty() {
-            return;
-        }
-        let file = &deliverable.path;
-        let content = match workspace.read_at_most(file, MOST_BYTES) {
-            Ok(content) => content,
-            Err(error) if error.is_not_found() => return self.notes.push(format!("{file} is not written yet.")),
-            Err(error) => return self.notes.push(format!("{file} can't be read ({error}).")),
-        };
-        let content: Value = match serde_json::from_slice(&content) {
-            Ok(content) => content,
-            Err(error) => return self.notes.push(format!("{file} is no JSON ({error}).")),
-        };
-        for rules in deliverable.quotes.chunk_by(|one, next| one.each == next.each) {
-            let each = &rules[0].each;
-            let Ok(path) = JsonPath::parse(each) else { continue };
-            let findings = RecordFindings::of(job, deliverable, each);
-            let mut broken = broken_rules(job, workspace, deliverable, (&path, &content));
-            path.each(&content, &mut |place, value| {
-                let mut record = record(file, place, value);
-                record.broken_rules = broken.remove(place).unwrap_or_default();
-                let corrected = corrected(&findings, place, value);
-                record.quotes.extend(rules.iter().filter_map(|rule| {
-                    let found = located.get(&[file.clone(), place.to_owned(), rule.text.clone()]);
-                    let wrong = findings.wrong_quote(place, &rule.text);
-                    let quote = quote(job, rule, corrected.as_ref().unwrap_or(value), found)?;
-                    let values = found.map(|found| doubtful_values(found, &findings, place)).unwrap_or_default();
-                    Some(ReviewedQuote { wrong, values, ..quote })
-                }));
-                // Readers have found what the model wrote.
-                let read = value.get(&rules[0].text).and_then(Value::as_str);
-                judge(job, &findings, read, &mut record);
-                of_records.extend(record.findings.iter().map(|finding| finding.id.clone()));
-                self.add(record);
-            });
-        }
     }
 
     fn add(&mut self, record: ReviewedRecord) {
@@ -202,7 +166,8 @@ impl JobReview {
             .filter(|finding| finding.document.as_deref() == Some(document))
             .map(|finding| finding.page.or(finding.line));
         let named: Vec<Option<u64>> = of_quotes.chain(of_findings).collect();
-        (!named.is_empty()).then(|| named.into_iter().flatten().collect())
+        // Who finds no record looks for one.
+        (!named.is_empty() || self.record_count == 0).then(|| named.into_iter().flatten().collect())
     }
 
     fn add_marks(&mut self, source: &SourceDocument, text: &str, next: &mut usize) -> Vec<SourceMark> {
@@ -250,6 +215,19 @@ impl JobReview {
     }
 }
 
+/// The content of a deliverable. The error is a sentence.
+fn written(workspace: &Workspace, deliverable: &Deliverable) -> Result<Value, String> {
+    let file = &deliverable.path;
+    let content = workspace.read_at_most(file, MOST_BYTES).map_err(|error| {
+        if error.is_not_found() {
+            format!("{file} is not written yet.")
+        } else {
+            format!("{file} can't be read ({error}).")
+        }
+    })?;
+    serde_json::from_slice(&content).map_err(|error| format!("{file} is no JSON ({error})."))
+}
+
 /// What `quotes.jsonl` says, and what came of corrected quotes, by deliverable, item and key.
 fn located(job: &Job, workspace: &Workspace) -> Result<LocatedQuotes, RunError> {
     let mut located = HashMap::new();
@@ -260,126 +238,9 @@ fn located(job: &Job, workspace: &Workspace) -> Result<LocatedQuotes, RunError> 
     Ok(located)
 }
 
-fn record(file: &str, place: &str, value: &Value) -> ReviewedRecord {
-    ReviewedRecord {
-        anchor: record_anchor(file, place),
-        file: file.to_owned(),
-        place: place.to_owned(),
-        fields: fields(value, place),
-        quotes: Vec::new(),
-        found_by: None,
-        broken_rules: Vec::new(),
-        findings: Vec::new(),
-        confidence: value.get("confidence").and_then(Value::as_f64),
-        doubts: Vec::new(),
-        approval: None,
-        corrections: Vec::new(),
-    }
-}
-
-/// The rules that don't hold for the corrected deliverable, by the record that each is about; those of the file as a whole stand at
-/// its first record.
-fn broken_rules(
-    job: &Job,
-    workspace: &Workspace,
-    deliverable: &Deliverable,
-    (path, content): (&JsonPath, &Value),
-) -> HashMap<String, Vec<(CheckLevel, String)>> {
-    let mut broken: HashMap<String, Vec<(CheckLevel, String)>> = HashMap::new();
-    if deliverable.checks.is_empty() {
-        return broken;
-    }
-    let mut corrected = content.clone();
-    job.correct(&deliverable.path, &mut corrected);
-    let mut records = BTreeSet::new();
-    let mut first = None;
-    path.each(&corrected, &mut |place, _| {
-        first.get_or_insert_with(|| place.to_owned());
-        records.insert(place.to_owned());
-    });
-    each_rule_broken(job, workspace, deliverable, &corrected, &mut |place, level, why| {
-        let of_record = (0..=place.len()).rev().filter_map(|end| place.get(..end)).find(|part| records.contains(*part));
-        let Some(record) = of_record.map(str::to_owned).or_else(|| first.clone()) else { return };
-        let why = if record == place || of_record.is_none() { why } else { format!("{place}: {why}") };
-        broken.entry(record).or_default().push((level, why));
-    });
-    broken
-}
-
-/// What the program holds against the values of a record, but for those that people have corrected.
-fn doubtful_values(found: &QuoteLine<'_>, findings: &RecordFindings<'_>, place: &str) -> Vec<String> {
-    let is_corrected =
-        |field: &str| findings.corrections(place).any(|correction| correction.within.strip_prefix('.') == Some(field));
-    let doubtful = found.values.iter().filter(|(field, _)| !is_corrected(field));
-    doubtful.map(|(field, status)| status.told(field)).collect()
-}
-
-/// The record with what people have corrected in it; none where that is nothing.
-fn corrected(findings: &RecordFindings<'_>, place: &str, value: &Value) -> Option<Value> {
-    let mut corrected = None;
-    for correction in findings.corrections(place) {
-        let record = corrected.get_or_insert_with(|| value.clone());
-        if let Some(field) = at_mut(record, &format!("${}", correction.within)) {
-            field.clone_from(correction.after);
-        }
-    }
-    corrected
-}
-
-/// The quote that `value` has by `rule`, where it has one.
-fn quote(job: &Job, rule: &Quotes, value: &Value, found: Option<&QuoteLine<'_>>) -> Option<ReviewedQuote> {
-    let text = value.get(&rule.text)?.as_str()?;
-    let named = value.get(&rule.document).and_then(Value::as_str).unwrap_or_default();
-    let document = job.spec.named(found.map_or(named, |found| &found.document));
-    let name = document.map_or(named, |document| &document.name);
-    let named_unit = || {
-        let unit = NamedPlace::of(rule, value).ok()?.in_document(document.is_some_and(|document| document.paged));
-        unit.map(|unit| unit.number)
-    };
-    let place = found.and_then(|found| found.place);
-    Some(ReviewedQuote {
-        key: rule.text.clone(),
-        text: text.to_owned(),
-        document: name.to_owned(),
-        is_known: document.is_some(),
-        unit: place.map(|place| place.from.unit_number()).or_else(named_unit),
-        check: found.map(|found| found.result),
-        place,
-        start: found.and_then(|found| found.start),
-        range: None,
-        is_over_break: place.is_some_and(|place| place.from.page != place.to.page),
-        is_recognised: found.is_some_and(|found| found.recognised),
-        gap: found.and_then(|found| found.gap.as_deref()).map(str::to_owned),
-        wrong: None,
-        values: Vec::new(),
-        mark: None,
-        target: None,
-    })
-}
-
 /// The bytes of the text that a quote covers.
 fn range(offsets: &Offsets, text: &str, place: QuotePlace) -> Option<Range<usize>> {
     let (from, to) = (offsets.byte_of(text, place.from)?, offsets.byte_of(text, place.to)?);
     let end = to + text.get(to..)?.chars().next()?.len_utf8();
     (from < end).then_some(from..end)
-}
-
-/// What the readers and the program hold against a record, and what people said of it.
-fn judge(job: &Job, findings: &RecordFindings<'_>, read: Option<&str>, record: &mut ReviewedRecord) {
-    let quote = record.quotes.first();
-    let start = quote.filter(|quote| Some(quote.text.as_str()) == read).and_then(|quote| quote.start);
-    let held = quote.zip(read).and_then(|(quote, read)| findings.held(&quote.document, read, start));
-    record.found_by = quote.and_then(|quote| findings.found_by(held, &quote.document, quote.unit?));
-    let open = held.filter(|finding| finding.settled.is_none());
-    record.findings = open.into_iter().chain(findings.faults(&record.place)).cloned().collect();
-    record.doubts = doubts(record, job.spec.instructions.confidence_floor);
-    record.approval = job.reviewed.record(&record.file, &record.place).cloned();
-    for correction in findings.corrections(&record.place) {
-        let finding = correction.finding;
-        let field = record.fields.iter_mut().find(|field| finding.place.as_ref() == Some(&field.place));
-        if let Some(field) = field {
-            field.corrected = Some(shown(correction.after));
-        }
-        record.corrections.push(finding.clone());
-    }
 }

@@ -22,27 +22,96 @@
   const sight = new IntersectionObserver(seen => seen.filter(one => one.isIntersecting).forEach(one => makeForms(one.target)));
   if (document.querySelector('.acts')) records.forEach(record => sight.observe(record));
 
-  const isBeside = () => matchMedia('(min-width: 60rem)').matches;
-  const select = (record, isFocused, isRead) => {
+  // The source shows the text of the documents, or their pages as pictures.
+  const source = byId('source');
+  const inPicture = () => source.classList.contains('pictures');
+  const svg = name => document.createElementNS('http://www.w3.org/2000/svg', name);
+  // A page's picture has its quotes in it; where each stands the server says when it is asked.
+  const addBoxes = async image => {
+    if (!image.dataset.boxes) return;
+    const address = image.dataset.boxes;
+    delete image.dataset.boxes;
+    const answer = await fetch(address);
+    if (!answer.ok) return;
+    const sheet = svg('svg');
+    sheet.setAttribute('viewBox', '0 0 100 100');
+    sheet.setAttribute('preserveAspectRatio', 'none');
+    sheet.setAttribute('aria-hidden', 'true');
+    for (const place of await answer.json()) {
+      const box = svg('rect');
+      for (const name of ['x', 'y', 'width', 'height']) box.setAttribute(name, place[name] * 100);
+      box.dataset.marks = place.mark;
+      sheet.append(box);
+      if (!marked.has(`${place.mark}`)) marked.set(`${place.mark}`, []);
+      marked.get(`${place.mark}`).push(box);
+    }
+    image.after(sheet);
+  };
+  const show = async (marks, target) => {
+    all('.now').forEach(element => element.classList.remove('now'));
+    const elements = () => marks.flatMap(mark => marked.get(mark) || []);
+    const light = () => elements().forEach(element => element.classList.add('now'));
+    light();
+    const part = (elements()[0] || target)?.closest('.part');
+    const image = part?.querySelector('figure img');
+    if (inPicture() && image) {
+      (elements().find(element => element.matches('rect')) || image).scrollIntoView({ block: 'center' });
+      await addBoxes(image);
+      light();
+      elements().find(element => element.matches('rect'))?.scrollIntoView({ block: 'center' });
+      return;
+    }
+    const text = elements().find(element => !element.matches('rect')) || target;
+    text?.scrollIntoView({ block: elements().length ? 'center' : 'start' });
+  };
+  const targetOf = element => {
+    const open = element.querySelector('a.open[href^="#"]');
+    return open && byId(decodeURIComponent(open.hash.slice(1)));
+  };
+  let field = null;
+  const selectField = line => {
+    field?.classList.remove('here');
+    field = line;
+    if (!line) return;
+    line.classList.add('here');
+    line.scrollIntoView({ block: 'nearest' });
+    show(marksOf(line), targetOf(line));
+  };
+  const select = (record, isFocused, isShown = true) => {
     if (current) {
       current.classList.remove('current');
       current.removeAttribute('aria-current');
     }
-    all('.now').forEach(element => element.classList.remove('now'));
+    selectField(null);
     current = record;
-    if (!record) return;
+    if (!record) return show([]);
     makeForms(record);
     record.classList.add('current');
     record.setAttribute('aria-current', 'true');
-    const elements = marksOf(record).flatMap(mark => marked.get(mark) || []);
-    elements.forEach(element => element.classList.add('now'));
-    // Beside the records the source follows; below them it would lead away, and so would the record who reads there.
-    const open = record.querySelector('a.open[href^="#"]');
-    const target = elements[0] || (open && byId(decodeURIComponent(open.hash.slice(1))));
-    if (target && isBeside()) target.scrollIntoView();
+    if (isShown) show(marksOf(record), targetOf(record));
     if (isFocused) record.focus({ preventScroll: true });
-    if (!isRead || isBeside()) record.scrollIntoView({ block: 'nearest' });
+    record.scrollIntoView({ block: 'nearest' });
   };
+  const linesOf = record => all('.line', record);
+  const stepField = by => {
+    if (!current) step(1);
+    if (!current) return;
+    const lines = linesOf(current);
+    const next = lines[field ? lines.indexOf(field) + by : by > 0 ? 0 : lines.length - 1];
+    if (next) selectField(next);
+  };
+  const switchButton = byId('switch-view');
+  const switchView = () => {
+    const isPicture = source.classList.toggle('pictures');
+    switchButton.setAttribute('aria-pressed', isPicture);
+    if (field) selectField(field);
+    else if (current) show(marksOf(current), targetOf(current));
+  };
+  if (switchButton && source.querySelector('figure img')) {
+    document.documentElement.classList.add('scripted');
+    switchButton.parentElement.hidden = false;
+    switchButton.addEventListener('click', switchView);
+  }
 
   const shown = () => records.filter(record => !record.hidden);
   const step = by => {
@@ -142,7 +211,8 @@
     filter();
   };
   const keys = {
-    j: () => step(1), k: () => step(-1), d: onlyDoubtful, '/': () => text.focus(), '?': showHelp,
+    j: () => step(1), k: () => step(-1), n: () => stepField(1), p: () => stepField(-1), d: onlyDoubtful,
+    t: () => switchButton && !switchButton.parentElement.hidden && switchView(), '/': () => text.focus(), '?': showHelp,
     e: correct, a: approve, A: approveAll,
   };
   document.addEventListener('keydown', event => {
@@ -167,16 +237,24 @@
   // A click, or a link from elsewhere.
   document.addEventListener('click', event => {
     const record = event.target.closest('[data-record]');
-    if (record && !event.target.closest('a, button, input, select, textarea, summary, label')) select(record, false);
+    const line = event.target.closest('.line');
+    const isFree = !event.target.closest('button, input, select, textarea, summary, label');
+    if (record && isFree && (line || !event.target.closest('a'))) {
+      if (record !== current) select(record, false, !line);
+      if (line) selectField(line);
+      if (line && event.target.closest('a.open')) event.preventDefault();
+    }
     const mark = event.target.closest('#source [data-marks]');
     const owner = mark && records.find(one => marksOf(one).some(number => marksOf(mark).includes(number)));
-    if (owner) select(owner, false);
+    if (!owner) return;
+    select(owner, false, false);
+    selectField(linesOf(owner).find(one => marksOf(one).some(number => marksOf(mark).includes(number))) || null);
   });
   const follow = () => {
     const name = decodeURIComponent(location.hash.slice(1));
     if (!name) return;
     const record = records.find(one => one.id === name || marksOf(one).some(mark => `mark-${mark}` === name));
-    if (record) select(record, record.id === name, record.id !== name);
+    if (record) select(record, record.id === name);
   };
   addEventListener('hashchange', follow);
   follow();

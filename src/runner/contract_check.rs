@@ -5,9 +5,13 @@ use crate::workspace::{ModelPath, Workspace};
 use overnight_core::job::{
     call::FileChange,
     comparison::Lists,
-    contract::{Check, CheckedDeliverable, DeliverableState, RuleMemory, Sources, check_deliverable, each_broken_rule},
+    contract::{
+        Check, CheckedDeliverable, DeliverableState, RuleMemory, Sources, check_deliverable, each_broken_rule,
+        quotes_changed_at,
+    },
     ending::Completion,
     event::ToolResult,
+    finding::CorrectedQuote,
     instructions::{CheckLevel, Deliverable},
     record::{Delivered, QuotePositions},
     state::Job,
@@ -143,6 +147,17 @@ pub fn each_rule_broken(
     visit: &mut dyn FnMut(&str, CheckLevel, String),
 ) {
     each_broken_rule(deliverable, content, &mut QuoteCheck::new(job, workspace), visit);
+}
+
+/// Looks again for the quotes of an object in a deliverable's content, and says what comes nearest to those that are not found.
+pub fn explain_quotes(
+    job: &Job,
+    workspace: &Workspace,
+    deliverable: &Deliverable,
+    (object, content): (&str, &Value),
+) -> Vec<CorrectedQuote> {
+    let mut quotes = QuoteCheck::new(job, workspace);
+    quotes_changed_at(deliverable, object, (&Value::Null, content), &mut |asked| (quotes.find(asked), None))
 }
 
 fn is_large<'p>(job: &Job, workspace: &Workspace, paths: impl Iterator<Item = &'p str>) -> bool {

@@ -16,7 +16,7 @@ use crate::{
 };
 use askama::Template;
 use axum::{
-    Extension, Form, Router,
+    Extension, Form, Json, Router,
     extract::{
         Query, State,
         rejection::{FormRejection, QueryRejection},
@@ -107,14 +107,19 @@ async fn review(
     Ok(([(CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
 }
 
-/// A page of a PDF as an image, `3.png`.
+/// A page of a PDF as an image, `3.png`, or where its quotes stand on it, `3.json`.
 async fn picture(
     State(state): State<Arc<WebState>>,
     PathOf((id, document, page)): PathOf<(String, usize, String)>,
     of: Result<Query<PageQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
-    let page: Option<u64> = page.strip_suffix(".png").and_then(|page| page.parse().ok());
-    let page = page.ok_or_else(|| WebError::not_found("page"))?;
+    let (page, form) = page.split_once('.').ok_or_else(|| WebError::not_found("page"))?;
+    let page: u64 = page.parse().map_err(|_| WebError::not_found("page"))?;
+    let is_image = match form {
+        "png" => true,
+        "json" => false,
+        _ => return Err(WebError::not_found("page")),
+    };
     let review = state.records.review(state.find(&id).await?, of?.0.number()).await?;
     let extractor = state.backend.extractor()?;
     // Each is painted by a process of its own.
@@ -125,7 +130,11 @@ async fn picture(
         PageImageError::Workspace(_) | PageImageError::Refused(_) => WebError::failed(error.to_string()),
     })?;
     // Documents of a job never change, but marks on them do.
-    Ok(([(CONTENT_TYPE, "image/png"), (CACHE_CONTROL, "private, max-age=60")], image.png).into_response())
+    let cached = [(CACHE_CONTROL, "private, max-age=60")];
+    if is_image {
+        return Ok((cached, [(CONTENT_TYPE, "image/png")], image.png).into_response());
+    }
+    Ok((cached, Json(image.boxes)).into_response())
 }
 
 /// Records what a person says, and leads back to where that person was.

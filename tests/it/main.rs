@@ -43,6 +43,7 @@ mod remote;
 mod repeated;
 mod replies;
 mod report;
+mod review_fields;
 mod review_page;
 mod reviewing;
 mod scenarios;

@@ -169,7 +169,9 @@ fn a_corrected_quote_is_looked_for_anew() {
     assert_eq!(ran(&["review", "last", "-o", "pages"]).code, 0);
     let page = std::fs::read_dir(dir.path().join("pages")).unwrap().map(|file| file.unwrap().path());
     let page = page.filter(|file| !file.ends_with("index.html")).map(|file| std::fs::read_to_string(file).unwrap());
-    assert!(page.collect::<String>().contains("as it was corrected"));
+    let told = "its quote isn&#39;t found in a.md: &#34;The valve must open within five seconds.&#34;: nearest on line 5 of a.md";
+    let page: String = page.collect();
+    assert!(page.contains(told), "{page}");
 
     let right = correct("The valve must close within five seconds.");
     assert_eq!(right.stdout.lines().nth(1), Some("its quote is found in its document"));

@@ -31,7 +31,7 @@ use jsonschema::{
 pub use quote_check::quotes_changed_at;
 pub use quote_query::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
 pub use rule_check::{RuleMemory, each_broken_rule};
-pub use schema_fields::schema_fields;
+pub use schema_fields::{schema_fields, schema_parts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use sources::{DoubtfulValue, Sources};
@@ -151,10 +151,11 @@ fn check_json(
     if let Some(schema) = &d.schema {
         checks.add("schema", check_schema(schema, &value));
     }
-    let mut lists: Vec<&str> = Vec::new();
+    let mut lists: Vec<String> = Vec::new();
     for rule in &d.quotes {
-        if !lists.contains(&rule.each.as_str()) {
-            lists.push(&rule.each);
+        let list = record_list::records_of(rule);
+        if !lists.contains(&list) {
+            lists.push(list);
             count_by_document(rule, &value, checks);
         }
         let name = if d.quotes.len() > 1 { format!("quotes ({})", rule.text) } else { "quotes".to_owned() };

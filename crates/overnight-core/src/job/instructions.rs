@@ -228,12 +228,24 @@ pub struct Quotes {
     /// empty list: no value is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carries: Option<Vec<String>>,
+    /// The object's key for the value that the quote is for, where it is not for the object as a whole: see [`Quotes::field`].
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub of_field: Option<String>,
     /// Lines before and behind the quote in which a value may stand as well.
     #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub context: u64,
     /// Words of documents by the values that stand for them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub same_as: BTreeMap<String, Vec<String>>,
+}
+
+impl Quotes {
+    /// The key of the value in `record` that the quote is for: as the instructions say, else by its name, `amount` of
+    /// `amount_quote`. None: for the record as a whole.
+    pub fn field(&self, record: &serde_json::Value) -> Option<&str> {
+        let named = self.of_field.as_deref().or_else(|| self.text.strip_suffix("_quote"));
+        named.filter(|field| record.get(field).is_some())
+    }
 }
 
 /// A rule for the values of a JSON file, in CEL: see [`overnight_rules::rule`].

@@ -60,6 +60,23 @@ impl JsonPath {
         None
     }
 
+    /// The path of the innermost list that it goes on from, each item of it: `$.terms[*]` of `$.terms[*].due`; none where it ends
+    /// there, or goes through none.
+    pub(super) fn list(&self) -> Option<Self> {
+        let end = self.steps.iter().rposition(|step| *step == PathSegment::Each)? + 1;
+        (end < self.steps.len()).then(|| Self { steps: self.steps[..end].to_vec() })
+    }
+
+    /// The keys behind the innermost list that it goes through.
+    pub(super) fn keys_behind_list(&self) -> Vec<String> {
+        let behind = self.steps.rsplit(|step| *step == PathSegment::Each).next().unwrap_or_default();
+        let key = |step: &PathSegment| match step {
+            PathSegment::Key(key) => Some(key.clone()),
+            PathSegment::Index(_) | PathSegment::Each => None,
+        };
+        if self.list().is_none() { Vec::new() } else { behind.iter().filter_map(key).collect() }
+    }
+
     /// A value that has `inner` where the path leads, and nothing else.
     pub(super) fn around(&self, inner: Value) -> Value {
         self.steps.iter().rev().fold(inner, |inner, step| match step {
@@ -81,6 +98,18 @@ impl JsonPath {
     /// Nothing is collected: a hostile file could have millions.
     pub fn each<'v>(&self, root: &'v Value, visit: &mut dyn FnMut(&str, &'v Value)) {
         walk(&self.steps, root, &mut "$".to_owned(), visit);
+    }
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('$')?;
+        self.steps.iter().try_for_each(|step| match step {
+            PathSegment::Key(key) if key.chars().all(is_plain) => write!(f, ".{key}"),
+            PathSegment::Key(key) => write!(f, "['{key}']"),
+            PathSegment::Index(index) => write!(f, "[{index}]"),
+            PathSegment::Each => f.write_str("[*]"),
+        })
     }
 }
 
@@ -186,6 +215,10 @@ fn walk<'v>(steps: &[PathSegment], value: &'v Value, place: &mut String, visit: 
     }
 }
 
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
 fn step(text: &str) -> Option<(PathSegment, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
@@ -193,8 +226,7 @@ fn step(text: &str) -> Option<(PathSegment, &str)> {
         if key == "*" {
             return Some((PathSegment::Each, after));
         }
-        let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        return (!key.is_empty() && key.chars().all(plain)).then(|| (PathSegment::Key(key.to_owned()), after));
+        return (!key.is_empty() && key.chars().all(is_plain)).then(|| (PathSegment::Key(key.to_owned()), after));
     }
     let rest = text.strip_prefix('[')?;
     for quote in ['\'', '"'] {

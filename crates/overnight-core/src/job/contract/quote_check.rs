@@ -142,6 +142,10 @@ fn check_quote(
     is_explained: bool,
     sources: &mut dyn Sources,
 ) -> Option<Result<(), String>> {
+    // A field of a record, `$.contracts[*].amount`, has no quote where it has no value.
+    if record.is_null() && rule.each.contains('.') && !rule.each.ends_with(']') {
+        return None;
+    }
     let Value::Object(item) = record else {
         return Some(Err(" is not an object with a quote.".to_owned()));
     };

@@ -30,13 +30,16 @@ pub(super) fn check_values(
     let (Some(fields), Some(quote)) = (record.as_object(), record.get(&rule.text).and_then(Value::as_str)) else {
         return values;
     };
-    let first_open = siblings.iter().find(|sibling| sibling.carries.is_none());
-    let wanted: Vec<(&String, &Value)> = match &rule.carries {
-        Some(named) => named.iter().filter_map(|field| Some((field, fields.get(field)?))).collect(),
-        None if first_open.is_some_and(|first| first.text != rule.text) => return values,
-        None => {
+    let is_open = |sibling: &Quotes| sibling.carries.is_none() && sibling.field(record).is_none();
+    let first_open = siblings.iter().find(|sibling| is_open(sibling));
+    let wanted: Vec<(&String, &Value)> = match (&rule.carries, rule.field(record)) {
+        (Some(named), _) => named.iter().filter_map(|field| Some((field, fields.get(field)?))).collect(),
+        (None, Some(field)) => fields.iter().filter(|(known, value)| *known == field && is_literal(value)).collect(),
+        (None, None) if first_open.is_some_and(|first| first.text != rule.text) => return values,
+        (None, None) => {
             let is_own = |field: &String| {
-                NOT_QUOTED.contains(&field.as_str()) || siblings.iter().any(|sibling| is_named_by(sibling, field))
+                NOT_QUOTED.contains(&field.as_str())
+                    || siblings.iter().any(|other| is_named_by(other, field) || other.field(record) == Some(field))
             };
             fields.iter().filter(|(field, value)| !is_own(field) && is_literal(value)).collect()
         }
@@ -46,8 +49,8 @@ pub(super) fn check_values(
     }
     let around = Some(rule.context).filter(|lines| *lines > 0).and_then(|lines| sources.around_quote(lines));
     let mut text = around.unwrap_or_else(|| quote.to_owned());
-    if rule.carries.is_none() {
-        for other in siblings.iter().filter(|sibling| sibling.text != rule.text) {
+    if is_open(rule) {
+        for other in siblings.iter().filter(|sibling| is_open(sibling) && sibling.text != rule.text) {
             text.push('\n');
             text.push_str(record.get(&other.text).and_then(Value::as_str).unwrap_or_default());
         }

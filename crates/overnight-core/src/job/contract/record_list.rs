@@ -1,10 +1,12 @@
 //! Where a deliverable has its list of records.
 
 use super::json_path::JsonPath;
-use crate::job::instructions::Deliverable;
+use crate::job::instructions::{Deliverable, Quotes};
 use serde_json::{Map, Value};
 use std::fmt;
 
+/// The key of the value in an object that is a field with its quote: `{"value": …, "quote": …}`.
+pub const VALUE: &str = "value";
 /// Objects within objects in which lists are looked for.
 const DEEPEST: usize = 8;
 
@@ -30,12 +32,13 @@ pub(super) fn count(d: &Deliverable, value: &Value) -> Option<u64> {
 }
 
 /// Where the records of a deliverable stand, a path for each list (`$.obligations[*]`): those that carry quotes, else those of
-/// the schema.
+/// the schema. An object with a quote that is a field of a record (`$.obligations[*].due`) is no record itself.
 pub fn record_lists(d: &Deliverable) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for rule in &d.quotes {
-        if !paths.contains(&rule.each) {
-            paths.push(rule.each.clone());
+        let each = records_of(rule);
+        if !paths.contains(&each) {
+            paths.push(each);
         }
     }
     if let (true, Some(schema)) = (paths.is_empty(), &d.schema) {
@@ -44,6 +47,66 @@ pub fn record_lists(d: &Deliverable) -> Vec<String> {
         paths.extend(found.iter().map(|list| format!("{list}[*]")).filter(|path| JsonPath::parse(path).is_ok()));
     }
     paths
+}
+
+/// The path of the records whose quotes a rule is about: `$.terms[*]`, for `$.terms[*].due` too.
+pub fn records_of(rule: &Quotes) -> String {
+    let list = JsonPath::parse(&rule.each).ok().and_then(|path| path.list());
+    list.map_or_else(|| rule.each.clone(), |list| list.to_string())
+}
+
+/// Which of `quotes` stands at the place `object` under the key `key`, and the place of its record.
+pub fn record_with<'q, 'd, 'p>(
+    quotes: &'q [RecordQuote<'d>],
+    object: &'p str,
+    key: &str,
+) -> Option<(&'q RecordQuote<'d>, &'p str)> {
+    let of_key = quotes.iter().filter(|quote| quote.rule.text == key);
+    of_key.filter_map(|quote| Some((quote, quote.record_of(object)?))).max_by_key(|(quote, _)| quote.keys.len())
+}
+
+/// A quote that each record of a list may have.
+#[derive(Clone, Debug)]
+pub struct RecordQuote<'d> {
+    /// Its rule.
+    pub rule: &'d Quotes,
+    /// The keys that lead from the record to the object with the quote; none where that is the record.
+    keys: Vec<String>,
+}
+
+/// The quotes of the records at `list`, one of [`record_lists`], in the order of their rules.
+pub fn record_quotes<'d>(d: &'d Deliverable, list: &str) -> Vec<RecordQuote<'d>> {
+    let of_list = d.quotes.iter().filter(|rule| records_of(rule) == list);
+    let quote = |rule: &'d Quotes| RecordQuote {
+        rule,
+        keys: JsonPath::parse(&rule.each).map(|path| path.keys_behind_list()).unwrap_or_default(),
+    };
+    of_list.map(quote).collect()
+}
+
+impl RecordQuote<'_> {
+    /// The object with the quote.
+    pub fn object<'v>(&self, record: &'v Value) -> Option<&'v Value> {
+        self.keys.iter().try_fold(record, |value, key| value.get(key))
+    }
+
+    /// The place of the record whose object with the quote stands at `object`.
+    fn record_of<'p>(&self, object: &'p str) -> Option<&'p str> {
+        self.keys.iter().rev().try_fold(object, |place, key| place.strip_suffix(key.as_str())?.strip_suffix('.'))
+    }
+
+    /// What the field `name` of the object with the quote is called in its record: `due` for the `value` of the object `due`.
+    pub fn name_of(&self, name: &str) -> String {
+        let own = Some(name).filter(|name| self.keys.is_empty() || *name != VALUE);
+        self.keys.iter().map(String::as_str).chain(own).collect::<Vec<_>>().join(".")
+    }
+
+    /// The field of `record` that the quote is for, `due` or `party.name`; none: the record as a whole.
+    pub fn field(&self, record: &Value) -> Option<String> {
+        let of_object = self.object(record).and_then(|object| self.rule.field(object));
+        let keys = self.keys.iter().map(String::as_str).chain(of_object);
+        Some(keys.collect::<Vec<_>>().join(".")).filter(|field| !field.is_empty())
+    }
 }
 
 /// The list that is meant: the one that was named, else that of the quotes, else the only one of the schema.

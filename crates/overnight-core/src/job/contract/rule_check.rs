@@ -96,8 +96,15 @@ pub(super) fn check_rules(
             match check.level {
                 CheckLevel::Doubt => checked.doubt(place, why(check, verdict)),
                 CheckLevel::Fail if outcome.spelled.len() < SPELLED_OUT => {
-                    let name = if place == WHOLE { String::new() } else { name_of(record) };
-                    outcome.spelled.push(format!("{}{name}: {}.", clip(place, 100), why(check, verdict)));
+                    let said = match verdict {
+                        Verdict::Fails(seen) if !seen.is_empty() => seen,
+                        Verdict::Holds | Verdict::Fails(_) => "it does not hold",
+                        Verdict::Unclear(why) => why,
+                    };
+                    outcome.spelled.push(match place {
+                        WHOLE => format!("{said}."),
+                        place => format!("{}{}: {said}.", clip(place, 100), name_of(record)),
+                    });
                 }
                 CheckLevel::Fail => outcome.rest.push(place.to_owned()),
             }

@@ -10,17 +10,22 @@ const DEEPEST: usize = 32;
 /// Names of the fields that `schema` has at `path`, in all branches of it. None where it doesn't say: there is no object, or
 /// no field of it is named.
 pub fn schema_fields(schema: &Value, path: &JsonPath) -> Option<BTreeSet<String>> {
-    let mut at = vec![schema];
-    for step in path.steps() {
-        at = at.into_iter().flat_map(|part| branches(schema, part)).flat_map(|part| step_into(part, step)).collect();
-    }
     let mut fields = BTreeSet::new();
-    for part in at.into_iter().flat_map(|part| branches(schema, part)) {
+    for part in schema_parts(schema, path) {
         if let Some(Value::Object(properties)) = part.get("properties") {
             fields.extend(properties.keys().cloned());
         }
     }
     (!fields.is_empty()).then_some(fields)
+}
+
+/// What a schema says of that to which a path leads, in all branches of it.
+pub fn schema_parts<'s>(schema: &'s Value, path: &JsonPath) -> Vec<&'s Value> {
+    let mut at = vec![schema];
+    for step in path.steps() {
+        at = at.into_iter().flat_map(|part| branches(schema, part)).flat_map(|part| step_into(part, step)).collect();
+    }
+    at.into_iter().flat_map(|part| branches(schema, part)).collect()
 }
 
 fn step_into<'s>(part: &'s Value, step: &PathSegment) -> Vec<&'s Value> {

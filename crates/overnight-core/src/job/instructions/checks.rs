@@ -83,16 +83,17 @@ pub(super) fn same_as(at: &YamlValue<'_>) -> Result<BTreeMap<String, Vec<String>
     Ok(words)
 }
 
-/// Whether the fields that a quote carries are some that the schema has.
+/// Whether the fields that a quote carries, or is for, are some that the schema has.
 pub(super) fn check_carried(at: &YamlValue<'_>, quotes: &Quotes, schema: Option<&Value>) -> Result<(), ValueError> {
     let path = JsonPath::parse(&quotes.each).ok();
     let Some(fields) = schema.zip(path).and_then(|(schema, path)| schema_fields(schema, &path)) else { return Ok(()) };
-    match quotes.carries.iter().flatten().find(|field| !fields.contains(*field)) {
+    let carried = quotes.carries.iter().flatten().map(|field| ("carries", field));
+    match carried.chain(quotes.of_field.iter().map(|field| ("is for", field))).find(|(_, of)| !fields.contains(*of)) {
         None => Ok(()),
-        Some(unknown) => {
+        Some((verb, unknown)) => {
             let hint = nearest(unknown, fields.iter().map(String::as_str))
                 .map_or_else(String::new, |like| format!("; did you mean '{like}'?"));
-            Err(at.wrong(format!("carries '{}', a field that the schema does not have{hint}", shown(unknown))))
+            Err(at.wrong(format!("{verb} '{}', a field that the schema does not have{hint}", shown(unknown))))
         }
     }
 }

@@ -302,7 +302,7 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
 /// One rule or a list of rules.
 fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
     let rule = |at: &YamlValue<'_>| -> Result<Quotes, ValueError> {
-        let keys = at.table(&["each", "text", "document", "page", "line", "carries", "context", "same_as"])?;
+        let keys = at.table(&["each", "text", "document", "page", "line", "for", "carries", "context", "same_as"])?;
         let each = keys.required("each")?;
         let path = each.line(500)?;
         JsonPath::parse(&path).map_err(|why| each.wrong(format!("is '{}', {why}", shown(&path))))?;
@@ -312,6 +312,7 @@ fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
             document: keys.required("document")?.line(100)?,
             page: keys.get("page").map(|at| at.line(100)).transpose()?,
             line: keys.get("line").map(|at| at.line(100)).transpose()?,
+            of_field: keys.get("for").map(|at| at.line(100)).transpose()?,
             carries: keys.get("carries").map(|at| at.lines(100)).transpose()?,
             context: or_default(keys.get("context").map(|at| at.count(0)))?,
             same_as: or_default(keys.get("same_as").map(checks::same_as))?,

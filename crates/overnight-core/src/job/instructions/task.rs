@@ -83,12 +83,15 @@ impl Deliverable {
                 let _ = writeln!(text, "- Must be JSON that matches the JSON Schema in `{place}`: read that first.");
             }
         }
-        for Quotes { each, text: quote, document, page, line, carries, context, same_as: _ } in &self.quotes {
+        for Quotes { each, text: quote, document, page, line, of_field, carries, context, same_as: _ } in &self.quotes {
             let _ = write!(
                 text,
                 "- Quotes: for each object at `{each}`, `{quote}` must be copied word for word (white space may differ) from \
                  the document named in `{document}`, as list_documents names it",
             );
+            if let Some(field) = of_field {
+                let _ = write!(text, ", and is for the value of `{field}`");
+            }
             if let Some(page) = page {
                 let _ =
                     write!(text, ", and must stand on the page in `{page}`, the N of the `[page N]` marks in its text");

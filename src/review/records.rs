@@ -1,0 +1,288 @@
+//! The records of a deliverable, with their quotes and with what is held against them.
+
+use super::{
+    BrokenRule, FieldInput, ReviewedQuote, ReviewedRecord,
+    doubt::doubts,
+    fields::{fields, shown},
+    record_anchor,
+};
+use crate::{
+    runner::{QuoteLine, QuoteStatus, each_rule_broken, explain_quotes},
+    workspace::Workspace,
+};
+use overnight_core::job::{
+    contract::{
+        NamedPlace,
+        json_path::{JsonPath, at_mut, within},
+        records::{VALUE, record_lists},
+    },
+    instructions::{Deliverable, Quotes},
+    record_findings::RecordFindings,
+    state::Job,
+};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Bound,
+};
+
+/// Records whose quotes are looked for again, to say what comes nearest.
+const MOST_EXPLAINED: usize = 30;
+/// The path of the whole file.
+const WHOLE: &str = "$";
+
+/// Lines of `quotes.jsonl` by deliverable, item and key.
+pub(super) type LocatedQuotes = HashMap<[String; 3], QuoteLine<'static>>;
+
+/// Whether a deliverable is JSON of which the instructions say what it has.
+pub(super) fn has_records(deliverable: &Deliverable) -> bool {
+    deliverable.schema.is_some() || !deliverable.quotes.is_empty() || !deliverable.checks.is_empty()
+}
+
+/// A deliverable whose records are read.
+pub(super) struct DeliverableRecords<'d> {
+    pub(super) job: &'d Job,
+    pub(super) workspace: &'d Workspace,
+    pub(super) deliverable: &'d Deliverable,
+    pub(super) content: &'d Value,
+    pub(super) located: &'d LocatedQuotes,
+}
+
+/// An object with a quote, and the rule that says so.
+type QuotedObject<'d> = (&'d Quotes, &'d Value);
+
+impl DeliverableRecords<'_> {
+    /// Hands each record to `add`, in the order of the file.
+    pub(super) fn read(&self, add: &mut dyn FnMut(ReviewedRecord)) {
+        let objects = self.quoted_objects();
+        for each in self.lists() {
+            let Ok(path) = JsonPath::parse(&each) else { continue };
+            let findings = RecordFindings::of(self.job, self.deliverable, &each);
+            let mut broken = self.broken_rules(&path);
+            path.each(self.content, &mut |place, value| {
+                let broken = broken.remove(place).unwrap_or_default();
+                add(self.record((place, value), &objects, &findings, broken));
+            });
+        }
+    }
+
+    /// The paths of its records: of lists within lists the outer ones, and the whole file where there is no list.
+    fn lists(&self) -> Vec<String> {
+        let all = record_lists(self.deliverable);
+        let is_inner = |each: &String| all.iter().any(|other| other != each && within(each, other).is_some());
+        let outer: Vec<String> = all.iter().filter(|each| !is_inner(each)).cloned().collect();
+        if outer.is_empty() { vec![WHOLE.to_owned()] } else { outer }
+    }
+
+    /// All objects with quotes by their places, those of one object in the order of the rules.
+    fn quoted_objects(&self) -> BTreeMap<String, Vec<QuotedObject<'_>>> {
+        let mut objects: BTreeMap<String, Vec<QuotedObject<'_>>> = BTreeMap::new();
+        for rule in &self.deliverable.quotes {
+            let Ok(path) = JsonPath::parse(&rule.each) else { continue };
+            path.each(self.content, &mut |place, value| {
+                objects.entry(place.to_owned()).or_default().push((rule, value));
+            });
+        }
+        objects
+    }
+
+    fn record(
+        &self,
+        (place, value): (&str, &Value),
+        objects: &BTreeMap<String, Vec<QuotedObject<'_>>>,
+        findings: &RecordFindings<'_>,
+        broken_rules: Vec<BrokenRule>,
+    ) -> ReviewedRecord {
+        let file = &self.deliverable.path;
+        let corrected = corrected(findings, place, value);
+        let of_record = objects
+            .range::<str, _>((Bound::Included(place), Bound::Unbounded))
+            .take_while(|(object, _)| object.starts_with(place));
+        let of_record = of_record.filter_map(|(object, quoted)| Some((object, within(object, place)?, quoted)));
+        let mut quotes: Vec<(&Quotes, ReviewedQuote)> = Vec::new();
+        for (object, inner, quoted) in of_record {
+            let mut now = corrected.clone();
+            let present = now.as_mut().and_then(|now| at_mut(now, &format!("${inner}")));
+            for (rule, written) in quoted {
+                let found = self.located.get(&[file.clone(), object.clone(), rule.text.clone()]);
+                let present = present.as_deref().unwrap_or(written);
+                let Some(mut quote) = self.quote(rule, (object, inner), present, found) else { continue };
+                quote.wrong = findings.wrong_quote(object, &rule.text);
+                quote.values = found.map(|found| doubtful_values(found, &quote, findings, place)).unwrap_or_default();
+                quotes.push((rule, quote));
+            }
+        }
+        // In the order of the rules, those of the record first: by the first one second readings compare.
+        let rule_of = |rule: &Quotes| self.deliverable.quotes.iter().position(|other| std::ptr::eq(other, rule));
+        quotes.sort_by_key(|(rule, quote)| (quote.object != place, rule_of(rule)));
+        let pairs: Vec<(&Quotes, &ReviewedQuote)> = quotes.iter().map(|(rule, quote)| (*rule, quote)).collect();
+        let schema = self.deliverable.schema.as_ref();
+        let fields = fields(value, place, &pairs, &|place, value| FieldInput::of(schema, place, value));
+        // Readers have found what the model wrote.
+        let first = quotes.first().map(|(rule, quote)| (&rule.text, &quote.object));
+        let read = first
+            .and_then(|(key, object)| objects.get(object)?.first().and_then(|(_, written)| written.get(key)?.as_str()));
+        let mut record = ReviewedRecord {
+            anchor: record_anchor(file, place),
+            file: file.clone(),
+            place: place.to_owned(),
+            fields,
+            quotes: quotes.into_iter().map(|(_, quote)| quote).collect(),
+            found_by: None,
+            broken_rules,
+            findings: Vec::new(),
+            confidence: value.get("confidence").and_then(Value::as_f64),
+            doubts: Vec::new(),
+            approval: None,
+            corrections: Vec::new(),
+        };
+        judge(self.job, findings, read, &mut record);
+        record
+    }
+
+    /// The quote that the object at a place, and within its record, has by `rule`, where it has one.
+    fn quote(
+        &self,
+        rule: &Quotes,
+        (place, inner): (&str, &str),
+        object: &Value,
+        found: Option<&QuoteLine<'_>>,
+    ) -> Option<ReviewedQuote> {
+        let text = object.get(&rule.text)?.as_str()?;
+        let named = object.get(&rule.document).and_then(Value::as_str).unwrap_or_default();
+        let document = self.job.spec.named(found.map_or(named, |found| &found.document));
+        let name = document.map_or(named, |document| &document.name);
+        let named_unit = || {
+            let unit = NamedPlace::of(rule, object).ok()?.in_document(document.is_some_and(|document| document.paged));
+            unit.map(|unit| unit.number)
+        };
+        let position = found.and_then(|found| found.place);
+        let name_within = inner.trim_start_matches('.').to_owned();
+        let of_object = rule.field(object).or_else(|| object.get(VALUE).filter(|_| !inner.is_empty()).map(|_| VALUE));
+        let mut quote = ReviewedQuote {
+            key: rule.text.clone(),
+            object: place.to_owned(),
+            within: name_within,
+            field: None,
+            text: text.to_owned(),
+            document: name.to_owned(),
+            is_known: document.is_some(),
+            unit: position.map(|place| place.from.unit_number()).or_else(named_unit),
+            check: found.map(|found| found.result),
+            place: position,
+            start: found.and_then(|found| found.start),
+            range: None,
+            is_over_break: position.is_some_and(|place| place.from.page != place.to.page),
+            is_recognised: found.is_some_and(|found| found.recognised),
+            gap: found.and_then(|found| found.gap.as_deref()).map(str::to_owned),
+            wrong: None,
+            values: Vec::new(),
+            mark: None,
+            target: None,
+        };
+        quote.field = match of_object {
+            Some(field) => Some(quote.name_of(field)),
+            None => Some(quote.within.clone()).filter(|within| !within.is_empty()),
+        };
+        Some(quote)
+    }
+
+    /// The rules that don't hold for the corrected deliverable, by the record that each is about; those of the file as a whole stand
+    /// at its first record.
+    fn broken_rules(&self, path: &JsonPath) -> HashMap<String, Vec<BrokenRule>> {
+        let mut broken: HashMap<String, Vec<BrokenRule>> = HashMap::new();
+        if self.deliverable.checks.is_empty() {
+            return broken;
+        }
+        let mut corrected = self.content.clone();
+        self.job.correct(&self.deliverable.path, &mut corrected);
+        let mut records = BTreeSet::new();
+        let mut first = None;
+        path.each(&corrected, &mut |place, _| {
+            first.get_or_insert_with(|| place.to_owned());
+            records.insert(place.to_owned());
+        });
+        each_rule_broken(self.job, self.workspace, self.deliverable, &corrected, &mut |place, level, why| {
+            let of_record =
+                (0..=place.len()).rev().filter_map(|end| place.get(..end)).find(|part| records.contains(*part));
+            let Some(record) = of_record.map(str::to_owned).or_else(|| first.clone()) else { return };
+            let field = within(place, &record).filter(|_| of_record.is_some()).unwrap_or_default();
+            let field = Some(field.trim_start_matches('.').to_owned()).filter(|field| !field.is_empty());
+            broken.entry(record).or_default().push(BrokenRule { level, field, why });
+        });
+        broken
+    }
+}
+
+/// Says of those quotes of the records of a page that are not found what comes nearest.
+pub(super) fn explain(job: &Job, workspace: &Workspace, records: &mut [ReviewedRecord]) {
+    let is_missing = |quote: &ReviewedQuote| quote.wrong.is_none() && quote.check == Some(QuoteStatus::NotFound);
+    let wanted = records.iter_mut().filter(|record| record.quotes.iter().any(is_missing));
+    let mut contents: HashMap<String, Value> = HashMap::new();
+    for record in wanted.take(MOST_EXPLAINED) {
+        let all = &job.spec.instructions.deliverables;
+        let Some(deliverable) = all.iter().find(|deliverable| deliverable.path == record.file) else { continue };
+        let content = contents.entry(record.file.clone()).or_insert_with(|| {
+            let mut content = workspace.read(&record.file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+            if let Some(content) = &mut content {
+                job.correct(&record.file, content);
+            }
+            content.unwrap_or_default()
+        });
+        for quote in record.quotes.iter_mut().filter(|quote| is_missing(quote)) {
+            let explained = explain_quotes(job, workspace, deliverable, (&quote.object, content));
+            quote.wrong = explained.into_iter().find(|of| of.key == quote.key).and_then(|of| of.wrong);
+        }
+        record.doubts = doubts(record, job.spec.instructions.confidence_floor);
+    }
+}
+
+/// What the program holds against the values of a record, by their fields, but for those that people have corrected.
+fn doubtful_values(
+    found: &QuoteLine<'_>,
+    quote: &ReviewedQuote,
+    findings: &RecordFindings<'_>,
+    record: &str,
+) -> Vec<(String, String)> {
+    let object = within(&quote.object, record).unwrap_or_default();
+    let is_corrected = |field: &str| {
+        findings
+            .corrections(record)
+            .any(|of| of.within.strip_prefix(object).and_then(|rest| rest.strip_prefix('.')) == Some(field))
+    };
+    let doubtful = found.values.iter().filter(|(field, _)| !is_corrected(field));
+    let named = doubtful.map(|(field, status)| (quote.name_of(field), status));
+    named.map(|(name, status)| (name.clone(), status.told(&name))).collect()
+}
+
+/// The record with what people have corrected in it; none where that is nothing.
+fn corrected(findings: &RecordFindings<'_>, place: &str, value: &Value) -> Option<Value> {
+    let mut corrected = None;
+    for correction in findings.corrections(place) {
+        let record = corrected.get_or_insert_with(|| value.clone());
+        if let Some(field) = at_mut(record, &format!("${}", correction.within)) {
+            field.clone_from(correction.after);
+        }
+    }
+    corrected
+}
+
+/// What the readers and the program hold against a record, and what people said of it.
+fn judge(job: &Job, findings: &RecordFindings<'_>, read: Option<&str>, record: &mut ReviewedRecord) {
+    let quote = record.quotes.first();
+    let start = quote.filter(|quote| Some(quote.text.as_str()) == read).and_then(|quote| quote.start);
+    let held = quote.zip(read).and_then(|(quote, read)| findings.held(&quote.document, read, start));
+    record.found_by = quote.and_then(|quote| findings.found_by(held, &quote.document, quote.unit?));
+    let open = held.filter(|finding| finding.settled.is_none());
+    record.findings = open.into_iter().chain(findings.faults(&record.place)).cloned().collect();
+    record.doubts = doubts(record, job.spec.instructions.confidence_floor);
+    record.approval = job.reviewed.record(&record.file, &record.place).cloned();
+    for correction in findings.corrections(&record.place) {
+        let finding = correction.finding;
+        let field = record.fields.iter_mut().find(|field| finding.place.as_ref() == Some(&field.place));
+        if let Some(field) = field {
+            field.corrected = Some(shown(correction.after));
+        }
+        record.corrections.push(finding.clone());
+    }
+}
