@@ -25,7 +25,7 @@ whether, which reader found it, the finding that is open, who corrected or appro
 /// Jobs that are named where several are left out.
 const MOST_NAMED: usize = 5;
 
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {
     /// Ids of jobs, beginnings of them, 'last', or names or ids of batches
@@ -61,6 +61,19 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
     let (gathered, notes) = written.await.map_err(|error| CliError::failed(error.to_string()))??;
     tell(&gathered, &notes);
     Ok(if gathered.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
+}
+
+/// The table of a batch as a workbook.
+pub(super) async fn workbook(app: &AppContext, batch: &str) -> Result<Vec<u8>, CliError> {
+    let folder = tempfile::tempdir().map_err(|error| CliError::failed(format!("no table can be made ({error})")))?;
+    let output = folder.path().join("records.xlsx");
+    let jobs = vec![batch.to_owned()];
+    let (paths, left_out) = app.workspaces_of(&app.named_ids(&jobs).await?).await?;
+    let paths: Vec<PathBuf> = paths.into_iter().map(|(_, path)| path).collect();
+    let args = ExportArgs { jobs, output: Some(output.clone()), ..ExportArgs::default() };
+    let written = tokio::task::spawn_blocking(move || write(&args, TableFormat::Xlsx, &paths, left_out));
+    written.await.map_err(|error| CliError::failed(error.to_string()))??;
+    std::fs::read(&output).map_err(|error| CliError::failed(format!("the table can't be read ({error})")))
 }
 
 /// What was written, and what was not.

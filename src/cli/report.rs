@@ -49,7 +49,7 @@ const DEFAULT_SPAN: Duration = Duration::from_hours(24);
 /// How far the database's clock may differ from this machine's.
 const CLOCK_SLACK: Duration = Duration::from_hours(1);
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReportArgs {
     /// Only these jobs: ids, beginnings of them, 'last', or names or ids of batches [default: all jobs made or worked since
@@ -170,6 +170,17 @@ pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, Cli
         None => out::result(&text)?,
     }
     Ok(exit::COMPLETED)
+}
+
+/// The report of a batch as a page.
+pub(super) async fn page_of_batch(app: &AppContext, batch: &str) -> Result<String, CliError> {
+    let args = ReportArgs { batch: vec![batch.to_owned()], ..ReportArgs::default() };
+    let (report, ids) = gather(app, &args, now(), &std::env::temp_dir()).await?;
+    let id = |id: JobId| ids.short(&id.to_string()).to_owned();
+    let links = ReportLinks::new(Path::new("."), None);
+    let html = html(&Page::of(&report, &Style { minute: &local_time::minute, id: &id, links: &links }));
+    report.jobs.check().map_err(unwritten)?;
+    Ok(html)
 }
 
 fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {

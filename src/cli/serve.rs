@@ -1,8 +1,9 @@
 //! `overnight serve`: the pages of `crate::web`, for which this file answers what only the command line knows.
 
 use super::{
-    AppContext, CliError, documents, exit, instructions, local_time, out,
+    AppContext, CliError, documents, exit, export, instructions, local_time, out,
     queue::{DatabaseJob, with_name},
+    report,
     review::ReviewerArgs,
     stop,
     submit::{self, SubmitArgs},
@@ -25,6 +26,7 @@ use std::{
     sync::Arc,
 };
 use tokio::net::TcpListener;
+use uuid::Uuid;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -177,6 +179,14 @@ impl WebBackend for CommandBackend {
         let uploader = workspace_store::uploader(&self.app, &found.row).await?;
         review_job(&*self.app.store, &found.row, path, by, action, uploader).await?;
         Ok(())
+    }
+
+    async fn table(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {
+        Ok(export::workbook(&self.app, &batch.to_string()).await?)
+    }
+
+    async fn report(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {
+        Ok(report::page_of_batch(&self.app, &batch.to_string()).await?.into_bytes())
     }
 
     fn extractor(&self) -> Result<Extractor, WebError> {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Where workspaces are kept for other machines.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct WorkspaceStoreArgs {
     /// Where workspaces are kept so that other machines can go on: s3://BUCKET/…, gs://…, az://… or file:///FOLDER; keys go by variables such as AWS_ACCESS_KEY_ID
     #[arg(long, value_name = "URL")]

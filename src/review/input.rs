@@ -40,6 +40,14 @@ impl InputKind {
         }
     }
 
+    /// What can be chosen, as the page's script reads it.
+    pub fn choices(&self) -> Option<String> {
+        match self {
+            Self::Choice(of) => serde_json::to_string(of).ok(),
+            Self::Text | Self::Number | Self::Date | Self::Flag | Self::Json => None,
+        }
+    }
+
     /// What is wanted, in words.
     pub fn wanted(&self) -> String {
         match self {

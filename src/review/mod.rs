@@ -3,6 +3,7 @@
 //! - `job_review`: what the page shows; `read`: reads it from a workspace; `records`: the records of a deliverable; `fields`: a
 //!   record's fields, a line each; `input`: how a field is corrected; `doubt`: why a record is to be looked at, and which comes first
 //! - `source`: the documents' text by page, with the quotes marked in it; `page_image`: a page of a PDF as an image
+//! - `queued`: what the queue of a batch says of a job
 //! - `page`: makes HTML of it, for a file or for the server; `index`: the page over all jobs; `site`: writes both into a folder
 //!
 //! Documents, their names and what a model wrote are hostile: every text is escaped, and each page forbids all but its own style
@@ -15,6 +16,7 @@ mod input;
 mod job_review;
 mod page;
 mod page_image;
+mod queued;
 mod read;
 mod records;
 mod site;
@@ -26,5 +28,6 @@ pub use input::{FieldInput, InputKind};
 pub use job_review::{JobFinding, JobReview, ReviewedQuote, ReviewedRecord, record_anchor};
 pub use page::{Mode, content_policy, page_query, render_job};
 pub use page_image::{PageImage, PageImageError, page_image};
+pub use queued::QueuedReview;
 pub use site::{ReviewSite, SiteCounts, SiteError, SiteOptions};
 pub use source::{PartPicture, SourceDocument, SourcePart, TextSegment};

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// The style of the review's pages.
 pub(super) const STYLE: &str = concat!(include_str!("../theme.css"), include_str!("review.css"));
 /// Their script: without it all links work, with it there are keys and filters.
-pub(super) const SCRIPT: &str = include_str!("review.js");
+pub(super) const SCRIPT: &str = concat!(include_str!("review.js"), include_str!("edit.js"));
 
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -33,6 +33,8 @@ pub enum Mode {
         reviewer: Option<String>,
         /// Goes with each form as `token`.
         form_token: String,
+        /// The address of the queue that its reader goes through.
+        queue: Option<String>,
     },
 }
 
@@ -45,6 +47,7 @@ struct JobPage<'p> {
     token: Option<&'p str>,
     reviewer: Option<&'p str>,
     is_live: bool,
+    queue: Option<&'p str>,
 }
 
 #[expect(
@@ -81,13 +84,13 @@ impl JobPage<'_> {
     fn page_address(&self, page: &usize) -> String {
         match (self.is_live, page) {
             (false, page) => self.review.file(*page),
-            (true, page) => format!("{}/review{}", self.address(), page_query(*page)),
+            (true, page) => format!("{}/review{}", self.address(), page_query(*page, self.queue.is_some())),
         }
     }
 
     /// What a form's address says of the page that it stands on.
     fn query(&self) -> String {
-        page_query(self.review.page)
+        page_query(self.review.page, self.queue.is_some())
     }
 
     /// Where the server answers for this job.
@@ -96,23 +99,28 @@ impl JobPage<'_> {
     }
 }
 
-/// What an address says of a page: nothing of the first.
-pub fn page_query(page: usize) -> String {
-    if page <= 1 { String::new() } else { format!("?page={page}") }
+/// What an address says of a page: nothing of the first; and whether its reader goes through a queue.
+pub fn page_query(page: usize, is_queue: bool) -> String {
+    match (page, is_queue) {
+        (0 | 1, false) => String::new(),
+        (0 | 1, true) => "?queue=1".to_owned(),
+        (page, false) => format!("?page={page}"),
+        (page, true) => format!("?page={page}&queue=1"),
+    }
 }
 
 /// The page of `review`.
 pub fn render_job(review: &JobReview, mode: &Mode) -> String {
     let policy = content_policy(mode);
-    let (token, reviewer, is_live) = match mode {
-        Mode::Static => (None, None, false),
-        Mode::Live { read_only, reviewer, form_token } => {
+    let (token, reviewer, is_live, queue) = match mode {
+        Mode::Static => (None, None, false, None),
+        Mode::Live { read_only, reviewer, form_token, queue } => {
             let token = (!read_only && review.has_result).then_some(form_token.as_str());
-            (token, reviewer.as_deref(), true)
+            (token, reviewer.as_deref(), true, queue.as_deref())
         }
     };
     // Writing into a text can't fail.
-    JobPage { review, policy: &policy, token, reviewer, is_live }.render().unwrap_or_default()
+    JobPage { review, policy: &policy, token, reviewer, is_live, queue }.render().unwrap_or_default()
 }
 
 /// The policy of the page, which stands in it; a server sends the same: nothing but its own style, its own script and images

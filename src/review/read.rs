@@ -40,8 +40,20 @@ impl JobReview {
 
     /// The same of page `page`, from 1, with the whole text of long documents where `is_whole`.
     pub fn read_page(path: &Path, is_whole: bool, page: usize) -> Result<Self, RunError> {
-        let job = load(path)?.job;
-        let workspace = Workspace::open(path)?;
+        let (job, workspace) = (load(path)?.job, Workspace::open(path)?);
+        let mut review = Self::of_records(path, (&job, &workspace), page)?;
+        explain(&job, &workspace, &mut review.records);
+        review.add_sources(&job, &workspace, is_whole);
+        review.add_targets();
+        Ok(review)
+    }
+
+    /// The records of the first page with what is doubtful of them, without their sources.
+    pub fn read_records(path: &Path) -> Result<Self, RunError> {
+        Self::of_records(path, (&load(path)?.job, &Workspace::open(path)?), 1)
+    }
+
+    fn of_records(path: &Path, (job, workspace): (&Job, &Workspace), page: usize) -> Result<Self, RunError> {
         let (status, _, reason) = job.job_status();
         let completion = job.decided_ending().and_then(|ending| ending.completion.as_ref());
         let mut review = Self {
@@ -67,23 +79,17 @@ impl JobReview {
             notes: Vec::new(),
             sources: Vec::new(),
         };
-        let located = located(&job, &workspace)?;
+        let located = located(job, workspace)?;
         let mut of_records = BTreeSet::new();
         for deliverable in job.spec.instructions.deliverables.iter().filter(|deliverable| has_records(deliverable)) {
-            let content = match written(&workspace, deliverable) {
+            let content = match written(workspace, deliverable) {
                 Ok(content) => content,
                 Err(why) => {
                     review.notes.push(why);
                     continue;
                 }
             };
-            let records = DeliverableRecords {
-                job: &job,
-                workspace: &workspace,
-                deliverable,
-                content: &content,
-                located: &located,
-            };
+            let records = DeliverableRecords { job, workspace, deliverable, content: &content, located: &located };
             records.read(&mut |record| {
                 of_records.extend(record.findings.iter().map(|finding| finding.id.clone()));
                 review.add(record);
@@ -95,13 +101,10 @@ impl JobReview {
         review.shorten();
         review.page = review.page.min(review.pages());
         review.records.drain(..((review.page - 1) * MOST_RECORDS).min(review.records.len()));
-        explain(&job, &workspace, &mut review.records);
         let is_left = |finding: &&Finding| finding.settled.is_none() && !of_records.contains(&finding.id);
         let open = job.proof.findings.iter().filter(is_left);
         review.findings =
             open.map(|finding| JobFinding { finding: finding.clone(), mark: None, target: None }).collect();
-        review.add_sources(&job, &workspace, is_whole);
-        review.add_targets();
         Ok(review)
     }
 

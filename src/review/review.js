@@ -187,7 +187,14 @@
     event.target.dataset.sent = 'yes';
   });
   addEventListener('pageshow', () => all('form[data-sent]').forEach(form => delete form.dataset.sent));
+  // A field that is edited is shown first.
+  document.addEventListener('overnight-show', event => {
+    const record = event.target.closest('[data-record]');
+    if (record !== current) select(record, false, false);
+    selectField(event.target);
+  });
   const correct = () => {
+    if (field) return field.dispatchEvent(new CustomEvent('overnight-edit', { bubbles: true }));
     const details = current && current.querySelector('.correct');
     if (!details) return;
     details.open = true;
@@ -198,8 +205,11 @@
     if (form) form.requestSubmit();
   };
   const approveAll = () => {
-    const button = document.querySelector('.approve-all button');
-    if (button) button.focus();
+    const form = document.querySelector('.approve-all');
+    if (!form) return;
+    // Who goes through a queue has one key for it; elsewhere the key leads to the button.
+    if ('atOnce' in form.dataset) form.requestSubmit();
+    else form.querySelector('button').focus();
   };
 
   // Keys.

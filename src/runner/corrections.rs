@@ -90,8 +90,9 @@ impl OpenJob {
             return refused(format!("there is no field {place} in {file}"));
         };
         let before = found.clone();
-        // A text stays one; elsewhere JSON is meant, unless only a text fits.
-        let meant = if before.is_string() { None } else { serde_json::from_str(&typed).ok() };
+        // A text stays one, or becomes null; elsewhere JSON is meant, unless only a text fits.
+        let is_text = before.is_string() && typed.trim() != "null";
+        let meant = if is_text { None } else { serde_json::from_str(&typed).ok() };
         let as_text = Value::String(typed);
         // What fails already may go on failing.
         let was_right = check(deliverable, &present).is_ok();

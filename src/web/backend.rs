@@ -65,6 +65,12 @@ pub trait WebBackend: Debug + Send + Sync {
     /// Records what `by` says of the job whose own workspace is at `path`. 423: another process works on it just now.
     async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError>;
 
+    /// The table of all records of a batch, as a workbook.
+    async fn table(&self, batch: Uuid) -> Result<Vec<u8>, WebError>;
+
+    /// The report of a batch, as a page.
+    async fn report(&self, batch: Uuid) -> Result<Vec<u8>, WebError>;
+
     /// What paints pages of documents.
     fn extractor(&self) -> Result<Extractor, WebError>;
 }

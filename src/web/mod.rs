@@ -9,7 +9,7 @@
 //! - `server`: addresses, layers, connections; `state`: what all pages share; `access`: token, host, form token; `web_error`: what is answered instead of a page
 //! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
-//! - `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
+//! - `queue_page`: the jobs of a batch in order of doubt, from `kept_reviews`; `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
 //! - `frame`: what all pages have in common; `channel_body`: an answer in pieces
 
 mod access;
@@ -20,9 +20,11 @@ mod files;
 mod frame;
 mod job_page;
 mod job_record;
+mod kept_reviews;
 mod list_page;
 mod live_jobs;
 mod prompt_page;
+mod queue_page;
 mod review_page;
 mod server;
 mod state;

@@ -22,8 +22,8 @@ use axum::{
         rejection::{FormRejection, QueryRejection},
     },
     http::{
-        StatusCode,
-        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+        HeaderMap, StatusCode,
+        header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
     },
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
@@ -31,6 +31,7 @@ use axum::{
 use serde::Deserialize;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// How long a decision waits for another one on the same job to be written, and how often it looks.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,12 +41,19 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct PageQuery {
     page: Option<usize>,
+    /// Its reader goes through the queue of the job's batch.
+    queue: Option<u8>,
 }
 
 impl PageQuery {
     /// From 1.
     fn number(self) -> usize {
         self.page.unwrap_or(1).max(1)
+    }
+
+    /// The batch whose queue its reader goes through.
+    fn queue(self, found: &FoundJob) -> Option<Uuid> {
+        self.queue.and(found.row.queue.as_ref()).map(|queue| queue.batch)
     }
 }
 
@@ -94,9 +102,11 @@ async fn review(
     PathOf(id): PathOf<String>,
     page: Result<Query<PageQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
-    let found = state.find(&id).await?;
-    let review = state.records.review(found, page?.0.number()).await?;
+    let (found, page) = (state.find(&id).await?, page?.0);
+    let queue = page.queue(&found).map(|batch| format!("/batches/{batch}/queue"));
+    let review = state.records.review(found, page.number()).await?;
     let mode = Mode::Live {
+        queue,
         read_only: state.config.read_only,
         reviewer: visitor.name,
         form_token: state.access.form_token().to_owned(),
@@ -143,17 +153,25 @@ async fn act(
     Extension(visitor): Extension<Visitor>,
     PathOf((id, act)): PathOf<(String, String)>,
     page: Result<Query<PageQuery>, QueryRejection>,
+    headers: HeaderMap,
     form: Result<Form<ReviewForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let form = form?.0.with_own_breaks();
     state.access.check_form(&visitor, Some(&form.token))?;
     let found = state.find(&id).await?;
     let job = format!("/jobs/{}", found.row.job.id);
-    let page = page?.0.number();
-    let query = page_query(page);
+    let page = page?.0;
+    let batch = page.queue(&found);
+    let (page, query) = (page.number(), page_query(page.number(), batch.is_some()));
     let review = format!("{job}/review{query}");
     match decide(&state, visitor, found, &act, (&form, page)).await {
+        Ok(_) if act == "approve" && batch.is_some() => {
+            let next = batch.map(|batch| format!("/batches/{batch}/next?after={id}")).unwrap_or_default();
+            Ok(Redirect::to(&next).into_response())
+        }
         Ok(place) => Ok(Redirect::to(&format!("{review}{place}")).into_response()),
+        // The page's script keeps what was typed.
+        Err(error) if headers.get(ACCEPT).is_some_and(|kind| kind == "application/json") => Ok(error.into_problem()),
         Err(WebError { status, sentence }) if status.is_client_error() && status != StatusCode::NOT_FOUND => {
             let page = AgainPage {
                 sentence: &sentence,

@@ -6,9 +6,10 @@ use super::{
     backend::WebBackend,
     events, files, job_page,
     job_record::RecordCache,
+    kept_reviews::KeptReviews,
     list_page,
     live_jobs::LiveJobs,
-    prompt_page, review_page,
+    prompt_page, queue_page, review_page,
     state::{WebConfig, WebState},
     submit_page,
 };
@@ -127,6 +128,7 @@ fn router(
         backend,
         jobs,
         records: RecordCache::default(),
+        reviews: KeptReviews::default(),
         pictures: Semaphore::new(MOST_PICTURES),
     });
     let limited = |routes: Router<Arc<WebState>>, bytes, time| {
@@ -150,7 +152,8 @@ fn router(
         .route("/assets/web.css", get(|| async { asset("text/css; charset=utf-8", STYLE) }))
         .route("/assets/web.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
         .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))
-        .merge(review_page::routes());
+        .merge(review_page::routes())
+        .merge(queue_page::routes());
     let uploads = Router::new().route("/submit", get(submit_page::form).post(submit_page::estimate));
     let header = SetResponseHeaderLayer::<HeaderValue>::if_not_present;
     Ok(limited(pages, MOST_FORM, PAGE_TIMEOUT)

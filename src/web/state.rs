@@ -5,6 +5,7 @@ use super::{
     access::Access,
     backend::{FoundJob, WebBackend},
     job_record::RecordCache,
+    kept_reviews::KeptReviews,
     live_jobs::LiveJobs,
 };
 use crate::{report::read::Whereabouts, store::Store};
@@ -46,6 +47,8 @@ pub(super) struct WebState {
     pub(super) backend: Arc<dyn WebBackend>,
     pub(super) jobs: Arc<LiveJobs>,
     pub(super) records: RecordCache,
+    /// For the queues of batches.
+    pub(super) reviews: KeptReviews,
     /// Pages that are painted at once.
     pub(super) pictures: Semaphore,
 }

@@ -12,9 +12,10 @@ use axum::{
         multipart::MultipartError,
         rejection::{FormRejection, PathRejection, QueryRejection},
     },
-    http::StatusCode,
+    http::{StatusCode, header::CONTENT_TYPE},
     response::{Html, IntoResponse, Response},
 };
+use serde_json::json;
 
 /// Why there is no page, in one sentence.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -53,6 +54,13 @@ impl WebError {
 
     pub(super) fn forbidden(sentence: &str) -> Self {
         Self { status: StatusCode::FORBIDDEN, sentence: sentence.to_owned() }
+    }
+
+    /// For a program that asked: problem details (RFC 9457, <https://www.rfc-editor.org/rfc/rfc9457>).
+    pub(super) fn into_problem(self) -> Response {
+        let title = self.status.canonical_reason();
+        let problem = json!({ "title": title, "status": self.status.as_u16(), "detail": self.sentence });
+        (self.status, [(CONTENT_TYPE, "application/problem+json")], problem.to_string()).into_response()
     }
 
     pub(super) fn conflict(sentence: impl Into<String>) -> Self {

@@ -198,8 +198,12 @@ fn the_most_doubtful_records_come_first() {
     assert_eq!((&after.records[0].place, after.records[0].is_doubtful()), (&accepted.place, false));
 
     // Live: forms with their token; none for who may only read.
-    let mode =
-        |read_only| Mode::Live { read_only, reviewer: Some("<Ada>".to_owned()), form_token: "secret".to_owned() };
+    let mode = |read_only| Mode::Live {
+        read_only,
+        reviewer: Some("<Ada>".to_owned()),
+        form_token: "secret".to_owned(),
+        queue: None,
+    };
     let live = render_job(&after, &mode(false));
     check_closed(&live);
     check_links(&live);

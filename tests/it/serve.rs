@@ -330,3 +330,70 @@ fn viewers_are_told_of_changes() {
     served.get("/assets/web.js").take(1 << 20).read_to_end(&mut rest).unwrap();
     assert_eq!(rest, include_bytes!("../../src/web/web.js"));
 }
+
+/// Document, what is to be done, and records of each row of a queue.
+fn queue_rows(page: &str) -> Vec<[String; 3]> {
+    let text = |cell: &str| {
+        let words = cell.split(['<', '>']).enumerate().filter(|(at, _)| at % 2 == 0).map(|(_, word)| word.trim());
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let body = page.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
+    let rows = body.split("<tr>").skip(1).map(|row| {
+        let mut cells = row.split("\n<t").skip(1).map(|cell| text(&format!("<t{cell}")));
+        std::array::from_fn(|_| cells.next().unwrap())
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_person_goes_through_the_queue_of_a_batch() {
+    let dir = TestDir::new();
+    dir.put("many/a.md", "# A\n\nThe supplier must deliver.\n");
+    dir.put("many/b.md", "# B\n\nThe buyer must pay.\n");
+    dir.put("many/empty.md", "Nothing is said here.\n");
+    dir.put("many/picture.bin", "\u{0}\u{1}");
+    let submitted = ["submit", "extract-requirements", "-d", "many", "--each", "--batch", "night", "-q"];
+    assert_eq!(dir.run_with(&[], &submitted).code, 0);
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+    let batch = format!("/batches/{}", jobs(&dir)[0]["batch"].as_str().unwrap());
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let queue = || queue_rows(&served.page(&format!("{batch}/queue")));
+    let row = |name: &str, to_do: &str, records: &str| [name, to_do, records].map(str::to_owned);
+    let (one, none) = ("1 record without doubt", "no record");
+    // What has no record comes first.
+    assert_eq!(queue(), [row("empty.md", "open", none), row("a.md", "open", one), row("b.md", "open", one)]);
+    assert!(served.page(&format!("{batch}/queue")).contains("picture.bin"));
+    let approve = |jobs: &str| served.post(&format!("{batch}/approve"), &[("jobs", jobs)]).send().unwrap().status();
+    assert_eq!(approve("3"), StatusCode::CONFLICT);
+    assert_eq!(approve("2"), StatusCode::SEE_OTHER);
+    let left = [row("empty.md", "open", none), row("a.md", "approved", one), row("b.md", "approved", one)];
+    assert_eq!(queue(), left);
+    assert_eq!(queue_rows(&served.page(&format!("{batch}/queue?mark=open"))), left[..1]);
+    let to = |path: &str| served.get(path).headers()[LOCATION].to_str().unwrap().to_owned();
+    let review = to(&format!("{batch}/next"));
+    let job = review.strip_suffix("/review?queue=1").unwrap().to_owned();
+    assert!(served.page(&review).contains("Approve the result and go to the next"));
+    let approved = served.post(&format!("{job}/approve?queue=1"), &[]).send().unwrap();
+    let next = approved.headers()[LOCATION].to_str().unwrap().to_owned();
+    assert_eq!(next, format!("{batch}/next?after={}", job.strip_prefix("/jobs/").unwrap()));
+    assert_eq!(to(&next), format!("{batch}/queue"));
+    assert!(queue().iter().all(|[_, to_do, _]| to_do == "approved"));
+    // What was decided needs nobody any more.
+    let report: Value = serde_json::from_str(&dir.run_with(&[], &["report", "night", "--json"]).stdout).unwrap();
+    assert_eq!(report["needs_person"], json!([]));
+    assert!(served.page(&format!("{batch}/report.html")).contains("night"));
+    assert!(served.get(&format!("{batch}/table.xlsx")).bytes().unwrap().starts_with(b"PK"));
+    // A program is told in its own form why something was refused.
+    let refused =
+        served.post(&format!("{job}/correct"), &[("file", "output/x.json"), ("place", "$.a"), ("value", "1")]);
+    let refused = refused.header("accept", "application/json").send().unwrap();
+    assert_eq!(
+        (refused.status(), &refused.headers()[CONTENT_TYPE]),
+        (StatusCode::BAD_REQUEST, &"application/problem+json".parse().unwrap())
+    );
+    let problem: Value = serde_json::from_str(&refused.text().unwrap()).unwrap();
+    assert_eq!(
+        problem["detail"],
+        json!("output/x.json is no deliverable of this job; it has output/requirements.json, output/summary.md")
+    );
+}

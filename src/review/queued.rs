@@ -1,0 +1,82 @@
+//! What the queue of a batch says of one job's review: how much of it is doubtful, and what most.
+
+use super::{DoubtKind, JobReview};
+use overnight_core::amount::grouped;
+use std::cmp::Reverse;
+
+/// A job as the queue shows it.
+#[derive(Clone, Debug)]
+pub struct QueuedReview {
+    /// The name of its document.
+    pub title: String,
+    pub records: u64,
+    /// Records in doubt that nobody has accepted, refused ones, and findings that belong to no record.
+    pub doubtful: u64,
+    /// What is doubtful of the gravest record.
+    pub kinds: Vec<DoubtKind>,
+    /// The first doubt, a sentence's beginning.
+    pub first: Option<String>,
+    pub corrections: u32,
+    /// How often it was sent back.
+    pub sent_back: usize,
+    pub has_result: bool,
+    /// Somebody has accepted the whole, or each record.
+    pub is_approved: bool,
+}
+
+impl QueuedReview {
+    pub fn of(review: &JobReview) -> Self {
+        let gravest = review.records.iter().find(|record| record.is_doubtful());
+        let mut kinds: Vec<DoubtKind> = Vec::new();
+        if !review.refused.is_empty() {
+            kinds.push(DoubtKind::Refused);
+        }
+        for doubt in gravest.into_iter().flat_map(|record| &record.doubts) {
+            if !kinds.contains(&doubt.kind) {
+                kinds.push(doubt.kind);
+            }
+        }
+        if !(review.findings.is_empty() || kinds.contains(&DoubtKind::OpenFinding)) {
+            kinds.push(DoubtKind::OpenFinding);
+        }
+        let first = gravest.and_then(|record| record.doubts.first()).map(|doubt| doubt.why.clone());
+        let is_every = review.record_count > 0
+            && review.pages() == 1
+            && review.records.iter().all(|record| record.approval.is_some());
+        Self {
+            title: review.title(),
+            records: review.record_count,
+            doubtful: review.doubtful + (review.refused.len() + review.findings.len()) as u64,
+            kinds,
+            first: first.or_else(|| review.findings.first().map(super::JobFinding::told)),
+            corrections: review.corrections,
+            sent_back: review.feedback.len(),
+            has_result: review.has_result,
+            is_approved: !review.approvals.is_empty()
+                || is_every && review.refused.is_empty() && review.findings.is_empty(),
+        }
+    }
+
+    /// Whether nothing of it is doubtful: there are records, and the program holds nothing against them.
+    pub fn is_clear(&self) -> bool {
+        self.records > 0 && self.doubtful == 0
+    }
+
+    /// Where it comes in the queue: the gravest doubt first; what has no record at all is graver than any.
+    pub fn order(&self) -> (bool, bool, Option<DoubtKind>, Reverse<u64>) {
+        (self.records > 0, self.is_clear(), self.kinds.first().copied(), Reverse(self.doubtful))
+    }
+
+    /// `2 of 8 records in doubt`.
+    pub fn counted(&self) -> String {
+        match (self.records, self.doubtful) {
+            (0, 0) => "no record".to_owned(),
+            (records, 0) => format!("{} without doubt", counted_records(records)),
+            (records, doubtful) => format!("{} of {} in doubt", grouped(doubtful), counted_records(records)),
+        }
+    }
+}
+
+fn counted_records(number: u64) -> String {
+    if number == 1 { "1 record".to_owned() } else { format!("{} records", grouped(number)) }
+}

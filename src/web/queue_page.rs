@@ -1,0 +1,323 @@
+//! `/batches/{id}/queue`: the jobs of a batch in order of doubt, for a person who goes through them: what is open, approved,
+//! corrected or sent back, what has no record, and which files were left out.
+
+use super::{
+    WebError,
+    access::Visitor,
+    backend::FoundJob,
+    frame::{Frame, StateBadge, page},
+    state::{PathOf, WebState},
+};
+use crate::{
+    batch::BatchSettings,
+    review::{JobReview, QueuedReview, page_query},
+    runner::ReviewAction,
+    store::{JobPageQuery, JobRow, StoreError},
+};
+use askama::Template;
+use axum::{
+    Extension, Form, Router,
+    extract::{
+        Query, State,
+        rejection::{FormRejection, QueryRejection},
+    },
+    http::{
+        HeaderValue,
+        header::{CONTENT_DISPOSITION, CONTENT_TYPE},
+    },
+    response::{IntoResponse, Redirect, Response},
+    routing::{get, post},
+};
+use overnight_core::job::{
+    id::JobId,
+    left_out::LeftOutFile,
+    record::{HoldReason, JobStatus},
+};
+use serde::Deserialize;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Jobs of a batch that are put in order.
+const MOST_JOBS: u32 = 5_000;
+/// What a person has to do with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum QueueMark {
+    /// There is a result that nobody has decided on.
+    Open,
+    /// It goes on with what a person said of it.
+    SentBack,
+    /// It has no result: it waits, is being worked, has failed or was cancelled.
+    NoResult,
+    Approved,
+}
+
+impl QueueMark {
+    const ALL: [Self; 4] = [Self::Open, Self::SentBack, Self::NoResult, Self::Approved];
+
+    /// As an address names it.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::SentBack => "sent-back",
+            Self::NoResult => "no-result",
+            Self::Approved => "approved",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::SentBack => "sent back",
+            Self::NoResult => "without a result",
+            Self::Approved => "approved",
+        }
+    }
+
+    fn tone(self) -> &'static str {
+        match self {
+            Self::Open => "doubt",
+            Self::SentBack => "busy",
+            Self::NoResult => "quiet",
+            Self::Approved => "good",
+        }
+    }
+}
+
+/// A job of the queue.
+#[derive(Clone, Debug)]
+pub(super) struct QueueRow {
+    job: JobId,
+    title: String,
+    mark: QueueMark,
+    state: StateBadge,
+    reason: Option<String>,
+    review: Option<Arc<QueuedReview>>,
+}
+
+impl QueueRow {
+    /// Whether it is open and nothing of it is doubtful.
+    fn is_clear(&self) -> bool {
+        let is_done = self.review.as_ref().is_some_and(|review| review.is_clear());
+        self.mark == QueueMark::Open && is_done && self.reason.is_none()
+    }
+
+    /// Where a click leads: to its records, else to what is known of it.
+    fn address(&self) -> String {
+        match self.mark {
+            QueueMark::Open | QueueMark::Approved => format!("/jobs/{}/review{}", self.job, page_query(1, true)),
+            QueueMark::SentBack | QueueMark::NoResult => format!("/jobs/{}", self.job),
+        }
+    }
+}
+
+/// Which jobs are shown, and after which one the next is looked for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct QueueQuery {
+    mark: String,
+    after: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct QueueForm {
+    token: String,
+    /// How many jobs the person was told of.
+    jobs: usize,
+}
+
+#[derive(Template)]
+#[template(path = "web/queue.html")]
+struct QueuePage {
+    frame: Frame,
+    batch: Uuid,
+    name: String,
+    marks: Vec<(QueueMark, usize)>,
+    chosen: Option<QueueMark>,
+    rows: Vec<QueueRow>,
+    /// The first open one.
+    next: Option<String>,
+    clear: usize,
+    all: u64,
+    left_out: Vec<LeftOutFile>,
+    more_left_out: u64,
+}
+
+pub(super) fn routes() -> Router<Arc<WebState>> {
+    Router::new()
+        .route("/batches/{id}/queue", get(queue))
+        .route("/batches/{id}/next", get(next))
+        .route("/batches/{id}/approve", post(approve_clear))
+        .route("/batches/{id}/table.xlsx", get(table))
+        .route("/batches/{id}/report.html", get(report))
+}
+
+/// A batch with its jobs, the most doubtful first.
+struct BatchQueue {
+    id: Uuid,
+    name: String,
+    rows: Vec<QueueRow>,
+    all: u64,
+    left_out: Vec<LeftOutFile>,
+    left_out_files: u64,
+}
+
+impl BatchQueue {
+    async fn read(state: &WebState, id: &str) -> Result<Self, WebError> {
+        let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
+        let batch = match state.store.batch(&id.to_string()).await {
+            Ok(row) => row.batch,
+            Err(StoreError::NoBatch { .. }) => return Err(WebError::not_found("batch")),
+            Err(error) => return Err(error.into()),
+        };
+        let left_out = BatchSettings::left_out(&batch.settings);
+        let wanted = JobPageQuery { batch: Some(id), most: MOST_JOBS, ..JobPageQuery::default() };
+        let (jobs, all) = state.store.job_page(&wanted).await?;
+        let mut rows = Vec::new();
+        for row in jobs {
+            rows.push(queue_row(state, row).await?);
+        }
+        let order = |row: &QueueRow| {
+            let doubt = row.review.as_ref().map(|review| review.order());
+            (row.mark, doubt, row.title.clone())
+        };
+        rows.sort_by_cached_key(order);
+        let (left_out_files, left_out) = (left_out.files, left_out.first);
+        Ok(Self { id, name: batch.shown_name(), rows, all, left_out, left_out_files })
+    }
+
+    /// The open job behind this one, else the first open one.
+    fn next(&self, after: &str) -> Option<&QueueRow> {
+        let is_open = |row: &&QueueRow| row.mark == QueueMark::Open && row.job.to_string() != after;
+        let place = self.rows.iter().position(|row| row.job.to_string() == after);
+        let behind = place.and_then(|place| self.rows[place..].iter().find(is_open));
+        behind.or_else(|| self.rows.iter().find(is_open))
+    }
+}
+
+async fn queue_row(state: &WebState, row: JobRow) -> Result<QueueRow, WebError> {
+    let label = row.queue.as_ref().map(|queue| queue.label.trim().to_owned()).filter(|label| !label.is_empty());
+    let badge = StateBadge::of(&row, false);
+    let is_ended = matches!(row.state.status, JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked);
+    let is_reviewed = is_ended || row.state.status == JobStatus::Held;
+    let review = match state.reviews.get(&row) {
+        Some(known) => Some(known),
+        None if is_reviewed => match state.backend.job(row.job.id).await? {
+            Some(found) => read(state, &row, found).await?,
+            None => None,
+        },
+        None => None,
+    };
+    let mark = match &review {
+        _ if row.state.approved_by.is_some() => QueueMark::Approved,
+        Some(review) if review.is_approved => QueueMark::Approved,
+        Some(review) if review.has_result => QueueMark::Open,
+        Some(review) if review.sent_back > 0 => QueueMark::SentBack,
+        Some(_) | None => QueueMark::NoResult,
+    };
+    let title = review.as_ref().map(|review| review.title.clone()).or(label);
+    let reason = row.state.reason.clone().filter(|_| row.state.status != JobStatus::Completed);
+    let reason = reason.filter(|_| row.state.hold_reason != Some(HoldReason::Review));
+    Ok(QueueRow {
+        job: row.job.id,
+        title: title.unwrap_or_else(|| row.job.instructions.clone()),
+        mark,
+        state: badge,
+        reason,
+        review,
+    })
+}
+
+/// Reads the review of a job whose record is here; none of one that another job did, or whose record can't be read.
+async fn read(state: &WebState, row: &JobRow, found: FoundJob) -> Result<Option<Arc<QueuedReview>>, WebError> {
+    let Ok(path) = WebState::own_workspace(&found) else { return Ok(None) };
+    let read = tokio::task::spawn_blocking(move || JobReview::read_records(&path)).await?;
+    let review = read.ok().map(|review| Arc::new(QueuedReview::of(&review)));
+    if let Some(review) = &review {
+        state.reviews.keep(row, review);
+    }
+    Ok(review)
+}
+
+async fn queue(
+    State(state): State<Arc<WebState>>,
+    Extension(visitor): Extension<Visitor>,
+    PathOf(id): PathOf<String>,
+    query: Result<Query<QueueQuery>, QueryRejection>,
+) -> Result<Response, WebError> {
+    let query = query?.0;
+    let batch = BatchQueue::read(&state, &id).await?;
+    let chosen = QueueMark::ALL.into_iter().find(|mark| mark.key() == query.mark);
+    let count = |mark: QueueMark| batch.rows.iter().filter(|row| row.mark == mark).count();
+    let marks = QueueMark::ALL.into_iter().map(|mark| (mark, count(mark))).filter(|(_, count)| *count > 0).collect();
+    let next = batch.next("").map(QueueRow::address);
+    let clear = batch.rows.iter().filter(|row| row.is_clear()).count();
+    let more_left_out = batch.left_out_files.saturating_sub(batch.left_out.len() as u64);
+    let is_shown = |row: &QueueRow| chosen.is_none_or(|chosen| row.mark == chosen);
+    page(&QueuePage {
+        frame: Frame::of(&state, &visitor),
+        batch: batch.id,
+        name: batch.name,
+        marks,
+        chosen,
+        rows: batch.rows.into_iter().filter(is_shown).collect(),
+        next,
+        clear,
+        all: batch.all,
+        left_out: batch.left_out,
+        more_left_out,
+    })
+}
+
+/// Leads to the records of the next open job, or back to the queue.
+async fn next(
+    State(state): State<Arc<WebState>>,
+    PathOf(id): PathOf<String>,
+    query: Result<Query<QueueQuery>, QueryRejection>,
+) -> Result<Response, WebError> {
+    let batch = BatchQueue::read(&state, &id).await?;
+    let to = batch.next(&query?.0.after).map_or_else(|| format!("/batches/{}/queue", batch.id), QueueRow::address);
+    Ok(Redirect::to(&to).into_response())
+}
+
+/// Approves all open results without a doubt, as many as the person was told of.
+async fn approve_clear(
+    State(state): State<Arc<WebState>>,
+    Extension(visitor): Extension<Visitor>,
+    PathOf(id): PathOf<String>,
+    form: Result<Form<QueueForm>, FormRejection>,
+) -> Result<Response, WebError> {
+    let form = form?.0;
+    state.access.check_form(&visitor, Some(&form.token))?;
+    let by =
+        visitor.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))?;
+    let batch = BatchQueue::read(&state, &id).await?;
+    let clear: Vec<JobId> = batch.rows.iter().filter(|row| row.is_clear()).map(|row| row.job).collect();
+    if clear.len() != form.jobs {
+        return Err(WebError::conflict("The batch has changed since you opened the queue: look at it again."));
+    }
+    for job in clear {
+        let found = state.find(&job.to_string()).await?;
+        let path = WebState::own_workspace(&found)?;
+        state.backend.review(&found, &path, &by, ReviewAction::Approve { comment: None }).await?;
+    }
+    Ok(Redirect::to(&format!("/batches/{}/queue", batch.id)).into_response())
+}
+
+/// The table of all records, as `overnight export` writes it.
+async fn table(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>) -> Result<Response, WebError> {
+    let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
+    let bytes = state.backend.table(id).await?;
+    let name = HeaderValue::from_static("attachment; filename=\"records.xlsx\"");
+    let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    Ok(([(CONTENT_TYPE, HeaderValue::from_static(kind)), (CONTENT_DISPOSITION, name)], bytes).into_response())
+}
+
+/// The report of the batch, a file.
+async fn report(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>) -> Result<Response, WebError> {
+    let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
+    let html = state.backend.report(id).await?;
+    let name = HeaderValue::from_static("attachment; filename=\"report.html\"");
+    Ok(([(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")), (CONTENT_DISPOSITION, name)], html)
+        .into_response())
+}
