@@ -10,6 +10,7 @@ use super::{
 use overnight_documents::{TableHeader, TableSink, tables};
 use rusqlite::{
     Connection,
+    config::DbConfig,
     fallible_iterator::FallibleIterator,
     hooks::{AuthAction, AuthContext, Authorization},
     limits::Limit,
@@ -212,6 +213,8 @@ fn bound(database: &Connection) -> rusqlite::Result<()> {
     ] {
         database.set_limit(limit, most)?;
     }
+    // A column in double quotes that is not there is a mistake, and no text.
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     let until = Instant::now() + MOST_TIME;
     database.progress_handler(STEPS, Some(move || Instant::now() > until))?;
     database.authorizer(Some(|context: AuthContext<'_>| match context.action {

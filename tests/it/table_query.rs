@@ -61,6 +61,7 @@ fn tables_of_several_documents_are_asked_in_one_statement() {
             query("SELECT * FROM nothing"),
             query("SELECT price FROM prices; SELECT 1"),
             query("SELECT colour FROM prices"),
+            query("SELECT count(DISTINCT \"Colour\") FROM prices"),
         ],
     );
     for line in ["table prices (article, price, since; 3 rows)", "table stock (article, count; 2 rows)"] {
@@ -76,6 +77,7 @@ fn tables_of_several_documents_are_asked_in_one_statement() {
         ("failed", "the statement names no table; list_documents names them: such as prices, stock"),
         ("failed", "there is more than one statement; send one at a time"),
         ("failed", "no such column: colour"),
+        ("failed", "no such column: \"Colour\" - should this be a string literal in single-quotes?"),
     ];
     let expected = expected.map(|(end, text)| (end.to_owned(), text.to_owned()));
     assert_eq!(told[1..], expected);
