@@ -1,6 +1,7 @@
 //! `overnight init`: a folder for a task of one's own, with instructions, schema and settings, tried on three documents.
 //! Everything is checked before anything is written, and nothing is overwritten.
 
+mod field;
 mod files;
 mod questions;
 
@@ -23,17 +24,22 @@ const TRIAL: usize = 3;
 
 const EXAMPLES: &str = "\
 Examples:
-  overnight init                                   asks four questions, in the current folder
+  overnight init                                   asks what it needs, in the current folder
   overnight init obligations --task \"Find every obligation of the supplier.\" --documents contracts/ \\
-      --fields \"party, duty, amount:number, due:date\" --model openai:gpt-6-sol
+      --fields \"party, duty, amount:money?, due:date?\" --model openai:gpt-6-sol
+  overnight init leases --task \"Record the terms of each lease.\" --documents leases/ --one-per-document \\
+      --quote-each-field --fields \"tenant, kind:flat|shop, start:date, rent:money, rooms:lines(name, area:number)\"
   overnight init digest --task \"Say what these reports agree on.\" --documents reports/ --yes
 
-A field is a text, or NAME:number, NAME:integer, NAME:boolean or NAME:date. With 'none' the result
-is a report, and its evidence a list of quotes. A record has one quote, which is checked; with
---quote-each-field each of its fields has one, for a record of each contract, whose fields stand in
-many places. The exit code is that of the trial, a job on three documents; --no-trial leaves it away.";
+A field is a text, or NAME:KIND: number, integer, money, date, yes/no, list (of texts), a|b|c (one of
+these) or lines(NAME:KIND, …), a list of objects. A '?' behind it says that a document may not have it: it
+is null then. With 'none' the result is a report, and its evidence a list of quotes. A record has one
+quote, which is checked; with --quote-each-field each of its fields has one, for a record of each contract,
+whose fields stand in many places. A folder may have several tasks: its settings stay as they are. The exit
+code is that of the trial, a job on three documents; --no-trial leaves it away.";
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InitArgs {
     /// Folder for the files, made where it is missing
@@ -45,9 +51,12 @@ pub(super) struct InitArgs {
     /// File or folder to work on
     #[arg(long, short, value_name = "PATH")]
     documents: Option<PathBuf>,
-    /// What a record has, such as 'party, amount:number'; 'none' for a report
+    /// What a record has, such as 'party, amount:money, due:date?'; 'none' for a report
     #[arg(long, value_name = "LIST")]
     fields: Option<String>,
+    /// Each document has one record, and not more
+    #[arg(long)]
+    one_per_document: bool,
     /// Give each field a quote of its own, beside that of the record
     #[arg(long)]
     quote_each_field: bool,
@@ -81,6 +90,13 @@ pub(super) async fn run(flags: Flags, args: &InitArgs) -> Result<u8, CliError> {
 
     let written = write(&args.folder, &files)?;
     out::result(&format!("written: {}\n", written.join(", ")))?;
+    if !args.no_trial && answers.model == job_request::DEFAULT_MODEL && !answers.fields.is_empty() {
+        out::note(
+            "no trial: the rules of offline can't find fields; name a model, then `overnight submit … --each --trial 3`",
+        );
+        out::result(&next(&args.folder, &answers, false))?;
+        return Ok(exit::COMPLETED);
+    }
     if args.no_trial {
         out::result(&next(&args.folder, &answers, false))?;
         return Ok(exit::COMPLETED);
@@ -122,9 +138,9 @@ fn trial_documents(settings: &Settings, documents: &Path) -> Result<Vec<PathBuf>
     Ok(files.take(TRIAL).map(|document| document.path).collect())
 }
 
-/// Writes all files, none of which may be there; their paths.
+/// Writes the files of the task, none of which may be there, and those of its folder that are not; their paths.
 fn write(folder: &Path, files: &TaskFiles) -> Result<Vec<String>, CliError> {
-    let all: Vec<(PathBuf, &str)> = files.all().map(|(path, text)| (folder.join(path), text)).collect();
+    let mut all: Vec<(PathBuf, &str)> = files.of_task().map(|(path, text)| (folder.join(path), text)).collect();
     let shown = |path: &Path| out::one_line(&path.strip_prefix(".").unwrap_or(path).display().to_string());
     if let Some((there, _)) = all.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
         return Err(CliError::usage(format!(
@@ -132,6 +148,8 @@ fn write(folder: &Path, files: &TaskFiles) -> Result<Vec<String>, CliError> {
             shown(there)
         )));
     }
+    let of_folder = files.of_folder().map(|(path, text)| (folder.join(path), text));
+    all.extend(of_folder.filter(|(path, _)| path.symlink_metadata().is_err()));
     let write = |path: &Path, text: &str| -> io::Result<()> {
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
         fs::File::create_new(path)?.write_all(text.as_bytes())

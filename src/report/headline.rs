@@ -3,7 +3,7 @@
 use super::{count::Report, words::usd};
 use std::fmt::Write;
 
-/// `497 of 500 documents are done for 31.20 USD; 3 need you.`
+/// `497 of 500 documents are done for 31.20 USD, 2 have no record, 1 file was left out; 3 need you.`
 pub fn headline(report: &Report) -> String {
     if report.counts.jobs == 0 {
         return "There is no job to report on.".to_owned();
@@ -19,6 +19,15 @@ pub fn headline(report: &Report) -> String {
         if number > 0 {
             let _ = write!(text, ", {number} {} {what}", is_or_are(number));
         }
+    }
+    let empty = report.page.without_records;
+    if empty > 0 {
+        let _ = write!(text, ", {empty} {} no record", if empty == 1 { "has" } else { "have" });
+    }
+    let left_out: u64 = report.batches.iter().map(|batch| batch.left_out_files).sum();
+    if left_out > 0 {
+        let (files, were) = if left_out == 1 { ("file", "was") } else { ("files", "were") };
+        let _ = write!(text, ", {left_out} {files} {were} left out");
     }
     let need = match report.page.needing {
         0 => "nothing needs you".to_owned(),

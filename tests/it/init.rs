@@ -45,21 +45,41 @@ fn a_task_is_made_tried_and_never_overwritten() {
 fn records_have_the_fields_that_were_named() {
     let dir = TestDir::new();
     let task = ["--task", "Find every \"duty\": who, what?", "--documents", "docs", "--name", "duties"];
-    let fields = ["--fields", "who, due date:date, amount:number", "--model", "offline"];
-    // The rules of the offline model can't do it, and say so.
-    let ran = dir.run_with(&[], &[&["init", "new"], &task[..], &fields].concat());
-    assert_eq!(ran.code, 3, "{ran:?}");
-    assert!(ran.stdout.contains("it can't make output/records.json. Use a language model"), "{ran:?}");
+    let fields =
+        ["--fields", "who, due date:date?, amount:money, kind:a|b, rows:lines(day:date)", "--model", "offline"];
+    // The rules of the offline model can't do it: that isn't tried.
+    let ran = dir.run_with(&[], &[&["init", "new", "--one-per-document"], &task[..], &fields].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(
+        ran.stderr.contains("no trial: the rules of offline can't find fields") && ran.stdout.contains("next:"),
+        "{ran:?}"
+    );
     let task = text(&dir, "new/instructions/duties.md");
     let front = "---\nname: duties\ndescription: \"Find every \\\"duty\\\": who, what?\"\n";
     assert!(task.starts_with(front) && task.contains("\n- `due_date`: a date, as"), "{task}");
     let schema: Value = serde_json::from_str(&text(&dir, "new/instructions/schemas/duties.schema.json")).unwrap();
     let item = &schema["properties"]["records"]["items"];
-    assert_eq!(item["required"], json!(["who", "due_date", "amount", "quote", "document", "page"]));
+    assert_eq!(item["required"], json!(["who", "due_date", "amount", "kind", "rows", "quote", "document", "page"]));
     assert_eq!(
-        [&item["properties"]["due_date"], &item["properties"]["amount"]],
-        [&json!({"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}), &json!({"type": ["number", "null"]})]
+        [&item["properties"]["due_date"], &item["properties"]["amount"], &item["properties"]["kind"]],
+        [
+            &json!({"type": ["string", "null"], "format": "date"}),
+            &json!({"type": "number"}),
+            &json!({"enum": ["a", "b"]})
+        ]
     );
+    assert_eq!(schema["properties"]["records"]["minItems"], 1);
+    let rule =
+        "      - { rule: \"unique(records.map(r, r.document))\", message: a document has more than one record }\n";
+    assert!(task.contains(rule) && task.contains("exactly one record for each document."), "{task}");
+    // Another task in the same folder; the settings stay.
+    let settings = text(&dir, "new/overnight.yaml") + "# mine\n";
+    dir.put("new/overnight.yaml", &settings);
+    let other = ["--task", "Find each name.", "--documents", "docs", "--fields", "name", "--model", "offline"];
+    let ran = dir.run_with(&[], &[&["init", "new"], &other[..]].concat());
+    let written = "written: new/instructions/find-each-name.md, new/instructions/schemas/find-each-name.schema.json\n";
+    assert!(ran.code == 0 && ran.stdout.starts_with(written), "{ran:?}");
+    assert_eq!(text(&dir, "new/overnight.yaml"), settings);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What `overnight init` writes: instructions, the schema of what they ask for, and settings. What the model reads of it stands in
 //! the templates beside this file.
 
-use super::questions::{Answers, FieldKind, TaskField};
+use super::{
+    field::{FieldKind, TaskField},
+    questions::Answers,
+};
 use crate::{cli::CliError, config::FILE, runner::RunError};
 use askama::Template;
 use overnight_core::job::instructions::{UnreadFile, parse};
@@ -30,6 +33,7 @@ struct RecordTask<'t> {
     task: &'t str,
     fields: &'t [TaskField],
     quotes_each_field: bool,
+    is_one_for_each: bool,
     /// Two dates that may have an order.
     dates: Option<(&'t str, &'t str)>,
     /// Three numbers of which one may be the sum.
@@ -38,21 +42,30 @@ struct RecordTask<'t> {
 
 impl<'t> RecordTask<'t> {
     fn of(answers: &'t Answers, description: &'t str) -> Self {
-        let Answers { task, fields, name, quotes_each_field, .. } = answers;
+        let Answers { task, fields, name, quotes_each_field, is_one_for_each, .. } = answers;
         // Some names are words of CEL.
-        let of_kind = |kinds: &[FieldKind]| -> Vec<&'t str> {
-            let named = fields.iter().filter(|field| kinds.contains(&field.kind)).map(|field| field.name.as_str());
+        let of_kind = |is_it: &dyn Fn(&FieldKind) -> bool| -> Vec<&'t str> {
+            let named = fields.iter().filter(|field| is_it(&field.kind)).map(|field| field.name.as_str());
             named.filter(|name| Rule::parse(&format!("{name} == null")).is_ok()).collect()
         };
-        let dates = match of_kind(&[FieldKind::Date])[..] {
+        let dates = match of_kind(&|kind| *kind == FieldKind::Date)[..] {
             [first, second, ..] => Some((first, second)),
             _ => None,
         };
-        let sum = match of_kind(&[FieldKind::Number])[..] {
+        let sum = match of_kind(&FieldKind::is_amount)[..] {
             [one, other, total, ..] => Some((one, other, total)),
             _ => None,
         };
-        Self { name, description, task, fields, quotes_each_field: *quotes_each_field, dates, sum }
+        Self {
+            name,
+            description,
+            task,
+            fields,
+            quotes_each_field: *quotes_each_field,
+            is_one_for_each: *is_one_for_each,
+            dates,
+            sum,
+        }
     }
 }
 
@@ -75,8 +88,7 @@ struct TaskSettings<'t> {
 impl TaskFiles {
     /// `is_inside`: the documents are in the same folder, or above it.
     pub(super) fn of(answers: &Answers, is_inside: bool) -> Result<Self, CliError> {
-        let Answers { task, fields, model, name, quotes_each_field, .. } = answers;
-        let quotes_each_field = *quotes_each_field;
+        let Answers { task, fields, model, name, .. } = answers;
         // JSON is YAML.
         let description = &json!(task).to_string();
         let text = if fields.is_empty() {
@@ -86,7 +98,7 @@ impl TaskFiles {
         };
         let settings = TaskSettings { model: &json!(model).to_string() }.render();
         let failed = |error: askama::Error| CliError::failed(format!("the files can't be made ({error})"));
-        let schema = if fields.is_empty() { points_schema() } else { records_schema(fields, quotes_each_field) };
+        let schema = if fields.is_empty() { points_schema() } else { records_schema(answers) };
         Ok(Self {
             instructions: (format!("instructions/{name}.md"), text.map_err(failed)? + "\n"),
             schema: (format!("instructions/schemas/{name}.schema.json"), format!("{schema:#}\n")),
@@ -95,11 +107,14 @@ impl TaskFiles {
         })
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        [&self.instructions, &self.schema, &self.settings]
-            .into_iter()
-            .chain(&self.ignored)
-            .map(|(path, text)| (path.as_str(), text.as_str()))
+    /// Those of the task itself.
+    pub(super) fn of_task(&self) -> impl Iterator<Item = (&str, &str)> {
+        [&self.instructions, &self.schema].into_iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// Those of its folder, which other tasks there have as well.
+    pub(super) fn of_folder(&self) -> impl Iterator<Item = (&str, &str)> {
+        [&self.settings].into_iter().chain(&self.ignored).map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// Whether the program itself understands them.
@@ -111,42 +126,19 @@ impl TaskFiles {
     }
 }
 
-impl FieldKind {
-    /// What the model is told of it.
-    fn told(self) -> &'static str {
-        match self {
-            Self::Text => "in the words of the document",
-            Self::Number => "a number, without unit and without marks between thousands",
-            Self::Integer => "a whole number",
-            Self::Boolean => "`true` or `false`",
-            Self::Date => "a date, as `YYYY-MM-DD`",
-        }
-    }
-
-    /// Null where the document doesn't say.
-    fn schema(self) -> Value {
-        match self {
-            Self::Text => json!({"type": ["string", "null"]}),
-            Self::Number => json!({"type": ["number", "null"]}),
-            Self::Integer => json!({"type": ["integer", "null"]}),
-            Self::Boolean => json!({"type": ["boolean", "null"]}),
-            Self::Date => json!({"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}),
-        }
-    }
-}
-
-fn records_schema(fields: &[TaskField], quotes_each_field: bool) -> Value {
+fn records_schema(answers: &Answers) -> Value {
+    let Answers { fields, quotes_each_field, is_one_for_each, .. } = answers;
     let mut properties = Map::new();
     for field in fields {
-        properties.insert(field.name.clone(), field.kind.schema());
-        if quotes_each_field {
+        properties.insert(field.name.clone(), field.schema());
+        if *quotes_each_field {
             properties.insert(field.quote(), json!({"type": ["string", "null"], "minLength": 1}));
         }
     }
     properties.insert("quote".to_owned(), json!({"type": "string", "minLength": 1}));
     properties.insert("document".to_owned(), json!({"type": "string", "minLength": 1}));
     properties.insert("page".to_owned(), json!({"type": ["integer", "null"], "minimum": 1}));
-    list_schema("records", &properties, 0)
+    list_schema("records", &properties, u64::from(*is_one_for_each))
 }
 
 /// As `summarize-documents` has it, so that the offline rules can do it too.

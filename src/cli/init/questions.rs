@@ -1,6 +1,6 @@
-//! The four questions of `overnight init`: asked on a terminal, or answered by flags. Each answer is checked when it is given.
+//! The questions of `overnight init`: asked on a terminal, or answered by flags. Each answer is checked when it is given.
 
-use super::InitArgs;
+use super::{InitArgs, field::TaskField};
 use crate::{batch::checked_name, cli::CliError};
 use overnight_core::amount::shown;
 use std::{
@@ -13,8 +13,6 @@ const MOST_SENTENCE: usize = 400;
 const MOST_NAME: usize = 60;
 /// Words of the sentence that make a name.
 const NAME_WORDS: usize = 4;
-/// What every record has by itself.
-const OWN_FIELDS: [&str; 3] = ["quote", "document", "page"];
 
 /// What was answered.
 #[derive(Debug)]
@@ -24,25 +22,10 @@ pub(super) struct Answers {
     /// None: a report.
     pub(super) fields: Vec<TaskField>,
     pub(super) quotes_each_field: bool,
+    /// Each document has one record, and not more.
+    pub(super) is_one_for_each: bool,
     pub(super) model: String,
     pub(super) name: String,
-}
-
-/// A field of a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TaskField {
-    pub(super) name: String,
-    pub(super) kind: FieldKind,
-}
-
-/// What a field holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FieldKind {
-    Text,
-    Number,
-    Integer,
-    Boolean,
-    Date,
 }
 
 impl Answers {
@@ -60,10 +43,22 @@ impl Answers {
         let documents = args.documents.as_ref().map(|path| path.display().to_string());
         let question = "Which documents? A file or a folder.";
         let documents = answered(asks, documents.as_deref(), "--documents", question, None, existing)?;
-        let question = "Which fields has a record? Such as: party, amount:number, due:date. 'none' for a report.";
+        let question = "Which fields has a record? Such as: party, amount:money, due:date?, kind:lease|order, rows:lines(item, \
+                        amount:money); '?' where a document may not have it. 'none' for a report.";
         let fields = answered(asks, args.fields.as_deref(), "--fields", question, Some("none"), fields)?;
-        if args.quote_each_field {
+        let asks_more = asks && !fields.is_empty();
+        let question = "Does each field have a quote of its own (yes), or only the record (no)?";
+        let quotes_each_field =
+            args.quote_each_field || asks_more && answered(true, None, "", question, Some("no"), yes_or_no)?;
+        if quotes_each_field {
             quoted_fields(&fields).map_err(|what| CliError::usage(format!("--quote-each-field {what}")))?;
+        }
+        let question =
+            "Does each document have one record, such as a contract, and not more (yes), or any number (no)?";
+        let is_one_for_each =
+            args.one_per_document || asks_more && answered(true, None, "", question, Some("no"), yes_or_no)?;
+        if is_one_for_each && fields.is_empty() {
+            return Err(CliError::usage("--one-per-document needs fields: a report has no records"));
         }
         let question = "Which model does the work? openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME, or offline: \
                         rules that try out a report, and can't find fields.";
@@ -72,8 +67,8 @@ impl Answers {
             Some(name) => task_name(name).map_err(|what| CliError::usage(format!("--name {what}")))?,
             None => name_of(&task),
         };
-        let (model, quotes_each_field) = (absolute_script(model), args.quote_each_field);
-        Ok(Self { task, documents, fields, quotes_each_field, model, name })
+        let model = absolute_script(model);
+        Ok(Self { task, documents, fields, quotes_each_field, is_one_for_each, model, name })
     }
 }
 
@@ -131,6 +126,14 @@ fn sentence(text: &str) -> Result<String, String> {
     }
 }
 
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text.to_lowercase().as_str() {
+        "yes" | "y" => Ok(true),
+        "no" | "n" => Ok(false),
+        _ => Err("must be yes or no".to_owned()),
+    }
+}
+
 fn existing(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(line(text)?);
     if path.exists() { Ok(path) } else { Err(format!("'{}' names nothing that is there", shown(text.trim()))) }
@@ -141,25 +144,7 @@ fn fields(text: &str) -> Result<Vec<TaskField>, String> {
     if text.eq_ignore_ascii_case("none") {
         return Ok(Vec::new());
     }
-    let mut fields: Vec<TaskField> = Vec::new();
-    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (name, kind) = part.split_once(':').unwrap_or((part, "text"));
-        let name = name.split_whitespace().collect::<Vec<_>>().join("_");
-        let kind = FieldKind::named(kind.trim())
-            .ok_or_else(|| format!("has '{}': a field is a text, number, integer, boolean or date", shown(part)))?;
-        let is_name = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-            && name.starts_with(|first: char| !first.is_ascii_digit());
-        if !is_name || name.chars().count() > MOST_NAME {
-            return Err(format!("has '{}': a field's name has letters, digits and '_'", shown(part)));
-        }
-        if OWN_FIELDS.contains(&name.as_str()) {
-            return Err(format!("has '{name}', which every record has by itself: leave it away"));
-        }
-        if fields.iter().any(|field| field.name == name) {
-            return Err(format!("has '{name}' twice"));
-        }
-        fields.push(TaskField { name, kind });
-    }
+    let fields = super::field::fields(&text)?;
     if fields.is_empty() { Err("names no field: write 'none' for a report".to_owned()) } else { Ok(fields) }
 }
 
@@ -170,35 +155,6 @@ fn quoted_fields(fields: &[TaskField]) -> Result<(), String> {
         Some(name) => Err(format!("makes a field '{name}', which is there already")),
         None if fields.is_empty() => Err("needs fields: a report has quotes by itself".to_owned()),
         None => Ok(()),
-    }
-}
-
-impl TaskField {
-    /// The field that has its quote.
-    pub(super) fn quote(&self) -> String {
-        format!("{}_quote", self.name)
-    }
-}
-
-impl FieldKind {
-    /// Its values are copied rather than said in other words.
-    pub(super) fn is_literal(self) -> bool {
-        matches!(self, Self::Number | Self::Integer | Self::Date)
-    }
-
-    fn named(word: &str) -> Option<Self> {
-        let kinds = [Self::Text, Self::Number, Self::Integer, Self::Boolean, Self::Date];
-        kinds.into_iter().find(|kind| kind.word() == word)
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Number => "number",
-            Self::Integer => "integer",
-            Self::Boolean => "boolean",
-            Self::Date => "date",
-        }
     }
 }
 
@@ -231,22 +187,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_names_with_a_kind() {
-        let field = |name: &str, kind| TaskField { name: name.to_owned(), kind };
-        assert_eq!(
-            fields(" party, due date:date,"),
-            Ok(vec![field("party", FieldKind::Text), field("due_date", FieldKind::Date)])
-        );
+    fn a_name_is_made_of_the_sentence() {
         assert_eq!(fields("None"), Ok(vec![]));
-        for (wrong, why) in [
-            ("a, a", "has 'a' twice"),
-            ("quote", "has 'quote', which every record has by itself: leave it away"),
-            ("a:money", "has 'a:money': a field is a text, number, integer, boolean or date"),
-            ("1st", "has '1st': a field's name has letters, digits and '_'"),
-            (",", "names no field: write 'none' for a report"),
-        ] {
-            assert_eq!(fields(wrong), Err(why.to_owned()), "{wrong}");
-        }
+        assert_eq!(fields(","), Err("names no field: write 'none' for a report".to_owned()));
         assert_eq!(
             ["Find every obligation of the supplier.", "Ключи"].map(name_of),
             ["find-every-obligation-of", "task"]

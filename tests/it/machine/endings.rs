@@ -16,7 +16,7 @@ use overnight_core::{
 fn what_was_not_done_when_a_job_ends_is_not_said_to_be_done() {
     let mut world = World::new();
     world.in_review(false).play((0..4).map(|_| say([job_complete(1.0)])));
-    assert_eq!(world.status(), "partial: unmet after 3 refusals: output/report.md: exists");
+    assert_eq!(world.status(), "partial: not met after 3 refusals: output/report.md: exists");
     let outcomes: Vec<Option<&str>> = world.job.phase.todos.all().iter().map(|todo| todo.outcome.as_deref()).collect();
     assert_eq!(outcomes, [Some("left open when the job ended"); 3]);
     assert_eq!(world.job.owed(), []);

@@ -335,7 +335,7 @@ fn deliverables_that_are_links_or_folders_are_not_delivered() {
         });
         assert_eq!(
             rest.end(),
-            "partial after 7 turns: unmet after 3 refusals: output/report.md: readable; output/report.md: named as a deliverable"
+            "partial after 7 turns: not met after 3 refusals: output/report.md: readable; output/report.md: named as a deliverable"
         );
         assert_nothing_came_in(&rest.path);
     }

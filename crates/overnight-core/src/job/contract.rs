@@ -37,6 +37,8 @@ use serde_json::Value;
 pub use sources::{DoubtfulValue, Sources};
 use std::fmt::Write as _;
 
+/// Characters of what a check found, in short.
+const MOST_IN_SHORT: usize = 120;
 /// Bytes of a deliverable that are checked. A larger file fails: what can't be checked isn't done.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Errors of one check that are spelled out; the rest are counted.
@@ -58,6 +60,15 @@ pub struct Check {
     pub passed: bool,
     /// What was found, in sentences; where the check failed, what to do about it.
     pub detail: String,
+}
+
+impl Check {
+    /// Its name, and how many hold, where it counts: `output/terms.json: quotes: 9 of 10 found`.
+    pub fn in_short(&self) -> String {
+        let first = self.detail.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let is_count = first.starts_with(|letter: char| letter.is_ascii_digit());
+        if is_count { format!("{}: {}", self.name, clip(first, MOST_IN_SHORT)) } else { self.name.clone() }
+    }
 }
 
 /// Makes all checks of one deliverable. `content` is the file's bytes, `None` where it doesn't exist. Checks that can't

@@ -174,10 +174,10 @@ impl Job {
         let refusals = self.refusals;
         let counts_now = refusals.in_turn != self.totals.spent.turns;
         if refusals.counted >= COMPLETION_REFUSALS && counts_now {
-            let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
+            let unmet: Vec<String> = failed.iter().map(Check::in_short).collect();
             let ending = Ending {
                 status: JobStatus::Partial,
-                reason: Some(format!("unmet after {} refusals: {}", COMPLETION_REFUSALS, names.join("; "))),
+                reason: Some(format!("not met after {} refusals: {}", COMPLETION_REFUSALS, unmet.join("; "))),
                 completion: Some(completion),
                 checks,
                 deliverables,
