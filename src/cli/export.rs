@@ -3,8 +3,9 @@
 use super::{AppContext, CliError, exit, out, progress::counted};
 use crate::{
     config::Settings,
-    export::{GatheredRecords, ReviewPages, TableFormat, TableNotes, TableRequest, folder_of, write_table},
+    export::{GatheredRecords, ReviewPages, TableFormat, TableJob, TableNotes, TableRequest, folder_of, write_table},
     review::record_anchor,
+    store::JOBS_AT_ONCE,
 };
 use std::{
     fmt::Write as _,
@@ -18,9 +19,11 @@ Examples:
   overnight export contracts --format csv > contracts.csv
   overnight export 0193 0194 --deliverable output/findings.json -o findings.parquet
   overnight export contracts -o night/contracts.xlsx --review night/review
+  overnight export contracts -o short.xlsx --columns document,supplier,amount,quote
 
-A row is a record of a list in a deliverable: its fields, then what the program knows of it: where its quote was found and
-whether, which reader found it, the finding that is open, who corrected or approved it, who answered, the job.";
+A row is a record of a list in a deliverable: its document, its fields as people have corrected them, then what the program knows
+of it: where its quote was found and whether, which reader found it, the finding that is open, who corrected or approved it, who
+answered, the job.";
 
 /// Jobs that are named where several are left out.
 const MOST_NAMED: usize = 5;
@@ -44,9 +47,12 @@ pub(super) struct ExportArgs {
     /// Link each record to its place on its review page: the folder into which `overnight review` wrote, or its address
     #[arg(long, value_name = "DIR|URL")]
     review: Option<String>,
-    /// Write what people have corrected into the fields themselves, and not only into the column `corrected`
+    /// Write the fields as the model wrote them; what people have corrected stands in the column `corrected` only
     #[arg(long)]
-    corrected: bool,
+    as_written: bool,
+    /// Write these columns only, in this order: names with commas between
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    columns: Option<Vec<String>>,
 }
 
 pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, CliError> {
@@ -54,10 +60,9 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
     args.output = args.output.filter(|path| path != Path::new("-"));
     let format = format(&args)?;
     let app = AppContext::read(settings).await?;
-    let (paths, left_out) = app.workspaces_of(&app.named_ids(&args.jobs).await?).await?;
-    let paths: Vec<PathBuf> = paths.into_iter().map(|(_, path)| path).collect();
+    let jobs = table_jobs(&app, &args.jobs).await?;
     // Writers wait for their files, and one of them for its database.
-    let written = tokio::task::spawn_blocking(move || write(&args, format, &paths, left_out));
+    let written = tokio::task::spawn_blocking(move || write(&args, format, &jobs));
     let (gathered, notes) = written.await.map_err(|error| CliError::failed(error.to_string()))??;
     tell(&gathered, &notes);
     Ok(if gathered.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
@@ -67,13 +72,30 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
 pub(super) async fn workbook(app: &AppContext, batch: &str) -> Result<Vec<u8>, CliError> {
     let folder = tempfile::tempdir().map_err(|error| CliError::failed(format!("no table can be made ({error})")))?;
     let output = folder.path().join("records.xlsx");
-    let jobs = vec![batch.to_owned()];
-    let (paths, left_out) = app.workspaces_of(&app.named_ids(&jobs).await?).await?;
-    let paths: Vec<PathBuf> = paths.into_iter().map(|(_, path)| path).collect();
-    let args = ExportArgs { jobs, output: Some(output.clone()), ..ExportArgs::default() };
-    let written = tokio::task::spawn_blocking(move || write(&args, TableFormat::Xlsx, &paths, left_out));
+    let jobs = table_jobs(app, &[batch.to_owned()]).await?;
+    let args = ExportArgs { output: Some(output.clone()), ..ExportArgs::default() };
+    let written = tokio::task::spawn_blocking(move || write(&args, TableFormat::Xlsx, &jobs));
     written.await.map_err(|error| CliError::failed(error.to_string()))??;
     std::fs::read(&output).map_err(|error| CliError::failed(format!("the table can't be read ({error})")))
+}
+
+/// The jobs that are named, with what the queue knows of them.
+async fn table_jobs(app: &AppContext, names: &[String]) -> Result<Vec<TableJob>, CliError> {
+    let mut jobs = Vec::new();
+    for page in app.named_ids(names).await?.chunks(JOBS_AT_ONCE) {
+        for job in app.jobs_with(page).await? {
+            let state = &job.row.state;
+            jobs.push(TableJob {
+                id: job.id().to_string(),
+                label: job.queue.as_ref().map(|queue| queue.label.clone()).unwrap_or_default(),
+                status: state.status,
+                hold_reason: state.hold_reason,
+                reason: state.reason.clone(),
+                workspace: app.workspace(&job).map_err(|error| error.message),
+            });
+        }
+    }
+    Ok(jobs)
 }
 
 /// What was written, and what was not.
@@ -140,13 +162,8 @@ fn format(args: &ExportArgs) -> Result<TableFormat, CliError> {
     Ok(format)
 }
 
-/// Writes the table of all jobs; those of `left_out` have no workspace here.
-fn write(
-    args: &ExportArgs,
-    format: TableFormat,
-    paths: &[PathBuf],
-    left_out: Vec<(String, String)>,
-) -> Result<(GatheredRecords, TableNotes), CliError> {
+/// Writes the table of all jobs.
+fn write(args: &ExportArgs, format: TableFormat, jobs: &[TableJob]) -> Result<(GatheredRecords, TableNotes), CliError> {
     let output = args.output.as_deref();
     if let Some(path) = output.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::usage(format!(
@@ -160,11 +177,10 @@ fn write(
     }
     let review =
         args.review.as_deref().map(|pages| ReviewPages { folder: seen_from(pages, folder), anchor: record_anchor });
-    let request = TableRequest { list: args.deliverable.clone(), review, is_corrected: args.corrected };
+    let request = TableRequest { list: args.deliverable.clone(), review, as_written: args.as_written };
     let failed = |error: crate::export::ExportError| CliError::failed(error.to_string());
     let aside = folder.map_or_else(std::env::temp_dir, Path::to_owned);
-    let mut gathered = GatheredRecords::read(paths, &request, &aside).map_err(failed)?;
-    gathered.left_out.splice(0..0, left_out);
+    let mut gathered = GatheredRecords::read(jobs, &request, &aside).map_err(failed)?;
     if gathered.jobs == 0 {
         let why = match (&gathered.left_out[..], &args.deliverable) {
             ([(job, why), ..], _) => format!("; job {job}: {}", out::one_line(why)),
@@ -177,6 +193,9 @@ fn write(
             "there is nothing to export, because none of these jobs has a list of records{why}"
         )));
     }
+    if let Some(names) = &args.columns {
+        choose(&mut gathered, names)?;
+    }
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let written = write_table(&mut gathered, format, output, &mut stdout);
     match written.and_then(|notes| Ok(stdout.flush().map(|()| notes)?)) {
@@ -185,6 +204,19 @@ fn write(
         Err(error) if output.is_none() && error.is_closed_pipe() => Ok((gathered, TableNotes::new())),
         Err(error) => Err(failed(error)),
     }
+}
+
+/// Leaves the columns that are named.
+fn choose(gathered: &mut GatheredRecords, names: &[String]) -> Result<(), CliError> {
+    let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+    gathered.columns.choose(&names).map_err(|unknown| {
+        let known: Vec<String> = gathered.columns.all().into_iter().map(|column| column.name).collect();
+        CliError::usage(format!(
+            "there is no column '{}': the columns are {}",
+            out::one_line(unknown),
+            out::one_line(&known.join(", "))
+        ))
+    })
 }
 
 /// Where the review pages are, seen from the table's folder; a folder that is not below it as its whole path.

@@ -1,8 +1,12 @@
 //! The columns of a table: the fields of the records, as the schema names them and as they come, and what the program knows of
 //! each record besides.
 
+use super::column_format::{ColumnFormat, DecimalFormat, SeenValues};
 use serde_json::{Number, Value};
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Ordering,
+    collections::{HashMap, HashSet},
+};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +22,7 @@ pub enum ColumnKind {
 pub struct TableColumn {
     pub name: String,
     pub kind: ColumnKind,
+    pub format: ColumnFormat,
 }
 
 /// What the program knows of a record, behind its own fields.
@@ -58,26 +63,47 @@ fn significant(number: &str) -> String {
     digits.trim_matches('0').to_owned()
 }
 
+/// Where the document stands in [`KNOWN`].
+pub(super) const DOCUMENT: usize = 0;
+
+/// Fields that tell which record it is.
+const TELLING: usize = 2;
+
 /// Objects within objects in a schema, and references that lead to references.
 const DEEPEST: usize = 8;
 
-/// All columns, in their order: the records' fields, then [`KNOWN`].
+/// What the program knows of a record that its table begins with.
+const FIRST: &str = "document";
+
+/// All columns: the document, the records' fields, then the others of [`KNOWN`]; or those that were chosen.
 #[derive(Clone, Debug, Default)]
 pub struct TableColumns {
-    /// Without a kind until a value decides.
-    fields: Vec<(String, Option<ColumnKind>)>,
-    /// Of the fields that have whole numbers which are no [`double`], the places.
-    large: HashSet<usize>,
+    fields: Vec<FieldColumn>,
     places: HashMap<String, usize>,
     /// Of [`KNOWN`]: what the records say themselves under that name.
     said: Vec<&'static str>,
+    /// Of all columns in their order, the places of those that were chosen.
+    chosen: Option<Vec<usize>>,
+}
+
+/// A field of the records.
+#[derive(Clone, Debug)]
+struct FieldColumn {
+    name: String,
+    /// None until a value decides.
+    kind: Option<ColumnKind>,
+    /// It has whole numbers that are no [`double`].
+    is_large: bool,
+    seen: SeenValues,
 }
 
 impl TableColumns {
     /// The fields that the schema of one record names; `root` is the whole schema.
     pub fn of_schema(root: &Value, item: &Value) -> Self {
         let mut columns = Self::default();
-        columns.take_schema("", root, item, 0);
+        each_property(root, item, &mut |name, schema| {
+            columns.place(name, kind(schema), SeenValues::of_schema(schema));
+        });
         columns
     }
 
@@ -85,18 +111,6 @@ impl TableColumns {
     pub(super) fn said(mut self, name: &'static str) -> Self {
         self.said.push(name);
         self
-    }
-
-    fn take_schema(&mut self, path: &str, root: &Value, schema: &Value, depth: usize) {
-        let Some(properties) = resolved(root, schema)["properties"].as_object() else { return };
-        for (key, of) in properties {
-            let (name, of) = (joined(path, key), resolved(root, of));
-            if is_object(of) && depth < DEEPEST {
-                self.take_schema(&name, root, of, depth + 1);
-            } else {
-                self.place(&name, kind(of));
-            }
-        }
     }
 
     /// Takes in the fields of a record. A column whose values are of several kinds is text.
@@ -110,13 +124,13 @@ impl TableColumns {
                 // A number that no column of numbers has room for.
                 Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => ColumnKind::Text,
             };
-            let place = self.place(name, None);
-            if kind == ColumnKind::Integer && value.as_number().is_some_and(|number| double(number).is_none()) {
-                self.large.insert(place);
-            }
-            let is_exact = !self.large.contains(&place);
-            let known = &mut self.fields[place].1;
-            *known = Some(match (*known, kind) {
+            let place = self.place(name, None, SeenValues::default());
+            let field = &mut self.fields[place];
+            field.seen.observe(value);
+            field.is_large |=
+                kind == ColumnKind::Integer && value.as_number().is_some_and(|number| double(number).is_none());
+            let is_exact = !field.is_large;
+            field.kind = Some(match (field.kind, kind) {
                 (None, kind) => kind,
                 (Some(known), kind) if known == kind => kind,
                 (Some(ColumnKind::Number), ColumnKind::Integer) | (Some(ColumnKind::Integer), ColumnKind::Number)
@@ -130,13 +144,18 @@ impl TableColumns {
     }
 
     /// Where the field `name` stands, added if it is new.
-    fn place(&mut self, name: &str, kind: Option<ColumnKind>) -> usize {
+    fn place(&mut self, name: &str, kind: Option<ColumnKind>, seen: SeenValues) -> usize {
         if let Some(place) = self.places.get(name) {
             return *place;
         }
         self.places.insert(name.to_owned(), self.fields.len());
-        self.fields.push((name.to_owned(), kind));
+        self.fields.push(FieldColumn { name: name.to_owned(), kind, is_large: false, seen });
         self.fields.len() - 1
+    }
+
+    /// How many the records have themselves.
+    pub(super) fn field_count(&self) -> usize {
+        self.fields.len()
     }
 
     /// How many there are.
@@ -153,18 +172,29 @@ impl TableColumns {
             .filter(move |(_, name, _)| is_wanted(name))
     }
 
+    /// The records' own fields alone.
+    pub(super) fn fields(&self) -> Vec<TableColumn> {
+        let column = |field: &FieldColumn| TableColumn {
+            name: field.name.clone(),
+            kind: field.kind.unwrap_or(ColumnKind::Text),
+            format: field.seen.format(),
+        };
+        self.fields.iter().map(column).collect()
+    }
+
     /// In their order; where a record has a field of the name of what the program knows, that one is called `overnight_…`. Names
     /// that differ in nothing but capitals are numbered, because databases take them for the same.
     pub fn all(&self) -> Vec<TableColumn> {
-        let fields = self
-            .fields
-            .iter()
-            .map(|(name, kind)| TableColumn { name: name.clone(), kind: kind.unwrap_or(ColumnKind::Text) });
         let known = self.known().map(|(_, name, kind)| {
             let is_taken = self.places.contains_key(name);
-            TableColumn { name: if is_taken { format!("overnight_{name}") } else { name.to_owned() }, kind }
+            let number = if kind == ColumnKind::Number { DecimalFormat::Fraction } else { DecimalFormat::Plain };
+            TableColumn {
+                name: if is_taken { format!("overnight_{name}") } else { name.to_owned() },
+                kind,
+                format: ColumnFormat { is_date: false, number },
+            }
         });
-        let mut columns: Vec<TableColumn> = fields.chain(known).collect();
+        let mut columns: Vec<TableColumn> = self.fields().into_iter().chain(known).collect();
         let mut taken = HashSet::new();
         for column in &mut columns {
             let mut name = column.name.clone();
@@ -176,27 +206,110 @@ impl TableColumns {
             }
             column.name = name;
         }
-        columns
+        self.in_order(columns)
     }
 
-    /// Where that of [`KNOWN`] stands in a row.
-    pub(super) fn place_of(&self, name: &str) -> Option<usize> {
+    /// Leaves the columns of these names only, in their order. The error is the first name that no column has.
+    pub fn choose<'n>(&mut self, names: &'n [String]) -> Result<(), &'n str> {
+        self.chosen = None;
+        let all = self.all();
+        let mut chosen = Vec::with_capacity(names.len());
+        for name in names {
+            let place = all.iter().position(|column| column.name == *name).ok_or(name.as_str())?;
+            if !chosen.contains(&place) {
+                chosen.push(place);
+            }
+        }
+        self.chosen = Some(chosen);
+        Ok(())
+    }
+
+    /// What stands for each column, with the document's before the others and that of chosen ones only.
+    fn in_order<T: Clone>(&self, mut items: Vec<T>) -> Vec<T> {
+        if let Some(begin) = self.unordered(FIRST).and_then(|place| items.get_mut(..=place)) {
+            begin.rotate_right(1);
+        }
+        match &self.chosen {
+            Some(chosen) => chosen.iter().filter_map(|place| items.get(*place).cloned()).collect(),
+            None => items,
+        }
+    }
+
+    /// Where a column that is at `place` among the fields and what is known stands in a row.
+    fn ordered(&self, place: usize) -> Option<usize> {
+        let first = self.unordered(FIRST)?;
+        let place = match place.cmp(&first) {
+            Ordering::Less => place + 1,
+            Ordering::Equal => 0,
+            Ordering::Greater => place,
+        };
+        match &self.chosen {
+            Some(chosen) => chosen.iter().position(|chosen| *chosen == place),
+            None => Some(place),
+        }
+    }
+
+    /// Where that of [`KNOWN`] stands among the fields and what is known behind them.
+    fn unordered(&self, name: &str) -> Option<usize> {
         let known = self.known().position(|(_, known, _)| known == name).map(|place| self.fields.len() + place);
         known.or_else(|| self.places.get(name).copied())
     }
 
-    /// The cells of a record: its own fields, then of `known`, which is as [`KNOWN`], what is not among them.
-    pub fn row(&self, record: &Value, mut known: Vec<Value>) -> Vec<Value> {
+    /// Where that of [`KNOWN`] stands in a row.
+    pub(super) fn place_of(&self, name: &str) -> Option<usize> {
+        self.ordered(self.unordered(name)?)
+    }
+
+    /// The names of the records' own fields, each with its place in a row, where it has one.
+    pub(super) fn field_places(&self) -> Vec<(&str, Option<usize>)> {
+        self.fields.iter().enumerate().map(|(place, field)| (field.name.as_str(), self.ordered(place))).collect()
+    }
+
+    /// The places, among the fields alone, of the first texts that tell which record it is: no document and no quote.
+    pub(super) fn telling(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
+        let is_telling = |field: &FieldColumn| {
+            let is_known = KNOWN.iter().any(|(known, _)| *known == field.name);
+            field.kind == Some(ColumnKind::Text) && !is_known && is_wanted(&field.name)
+        };
+        let fields = self.fields.iter().enumerate().filter(|(_, field)| is_telling(field));
+        fields.map(|(place, _)| place).take(TELLING).collect()
+    }
+
+    /// The record's own fields alone, a cell each.
+    pub(super) fn field_cells(&self, record: &Value) -> Vec<Value> {
         let mut cells = vec![Value::Null; self.fields.len()];
         flat(record, &mut |name, value| {
             if let Some(place) = self.places.get(name) {
                 cells[*place] = value.clone();
             }
         });
-        known.resize(KNOWN.len(), Value::Null);
-        cells.extend(self.known().map(|(at, ..)| std::mem::take(&mut known[at])));
         cells
     }
+
+    /// The cells of a record: its own fields and of `known`, which is as [`KNOWN`], what is not among them. A record that does
+    /// not name its document has the one that is known.
+    pub fn row(&self, record: &Value, mut known: Vec<Value>) -> Vec<Value> {
+        let mut cells = self.field_cells(record);
+        known.resize(KNOWN.len(), Value::Null);
+        let first = self.unordered(FIRST);
+        if let Some(document) = first.and_then(|place| cells.get_mut(place)).filter(|cell| cell.is_null()) {
+            document.clone_from(&known[DOCUMENT]);
+        }
+        cells.extend(self.known().map(|(at, ..)| std::mem::take(&mut known[at])));
+        self.in_order(cells)
+    }
+}
+
+/// Takes the fields that a schema of a record names, those of objects in it too, each with its own schema.
+pub(super) fn each_property(root: &Value, record: &Value, visit: &mut dyn FnMut(&str, &Value)) {
+    fn take(path: &str, root: &Value, schema: &Value, depth: usize, visit: &mut dyn FnMut(&str, &Value)) {
+        let Some(properties) = resolved(root, schema)["properties"].as_object() else { return };
+        for (key, of) in properties {
+            let (name, of) = (joined(path, key), resolved(root, of));
+            if is_object(of) && depth < DEEPEST { take(&name, root, of, depth + 1, visit) } else { visit(&name, of) }
+        }
+    }
+    take("", root, record, 0, visit);
 }
 
 /// What a schema says, in the end.
@@ -277,22 +390,33 @@ mod tests {
         columns.observe(&json!({"share": 1}));
         let all = columns.all();
         let names: Vec<&str> = all.iter().map(|column| column.name.as_str()).collect();
-        let expected = ["id", "page", "party.name", "tags", "level", "quote", "share", "job", "count", "document"];
+        let expected = ["document", "id", "page", "party.name", "tags", "level", "quote", "share", "job", "count"];
         assert_eq!(names[..10], expected);
         assert_eq!(names[22..], ["overnight_job", "place"]);
         assert_eq!(all.iter().filter(|column| column.kind == ColumnKind::Integer).count(), 4);
-        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(5), Some(22)));
+        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(6), Some(22)));
         let cells = columns.row(&record, vec![json!("a.md"), json!("no cell of its own")]);
         let count = json!(u64::MAX);
-        let expected = [json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
-        assert_eq!(cells[..7], expected);
-        assert_eq!(cells[7..], [vec![json!("mine"), count, json!("a.md")], vec![Value::Null; 14]].concat());
+        let expected =
+            [json!("a.md"), json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
+        assert_eq!(cells[..8], expected);
+        assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 14]].concat());
         // What no column of its kind has room for.
         columns.observe(&json!({"page": "iv", "share": (1_u64 << 53) + 1, "Tags": [], "overnight_job": 1}));
         let all = columns.all();
-        let kinds = [1, 6].map(|place| all[place].kind);
+        let kinds = [2, 7].map(|place| all[place].kind);
         assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Text]);
-        let names = [3, 9, 10, 24].map(|place| all[place].name.as_str());
+        let names = [4, 10, 11, 24].map(|place| all[place].name.as_str());
         assert_eq!(names, ["tags", "Tags_2", "overnight_job", "overnight_job_2"]);
+        // Chosen ones, and a field that is the document's column.
+        let mut columns = columns.said("document");
+        columns.observe(&json!({"document": "b.md"}));
+        let chosen = ["job", "document", "share", "job"].map(str::to_owned);
+        assert_eq!(columns.choose(&chosen), Ok(()));
+        let cells = |record: Value| columns.row(&record, vec![json!("a.md")]);
+        assert_eq!(cells(json!({"document": "b.md", "share": 2})), [Value::Null, json!("b.md"), json!(2)]);
+        assert_eq!(cells(json!({"job": "mine"})), [json!("mine"), json!("a.md"), Value::Null]);
+        assert_eq!((columns.place_of("document"), columns.place_of("quote")), (Some(1), None));
+        assert_eq!(columns.choose(&["none".to_owned()]), Err("none"));
     }
 }

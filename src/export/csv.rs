@@ -2,7 +2,7 @@
 
 use super::{
     TableColumns,
-    table_writer::{ExportError, TableNotes, TableWriter, shown},
+    table_writer::{ExportError, RecordRow, TableNotes, TableWriter, shown},
 };
 use csv::{Terminator, Writer, WriterBuilder};
 use overnight_core::spreadsheet::defused;
@@ -20,7 +20,7 @@ impl<W: Write> CsvTable<W> {
 }
 
 impl<W: Write> TableWriter for CsvTable<W> {
-    fn row(&mut self, cells: &[Value]) -> Result<(), ExportError> {
+    fn row(&mut self, RecordRow { cells, .. }: &RecordRow<'_>) -> Result<(), ExportError> {
         // A number is none.
         let text = |cell: &Value| if cell.is_number() { cell.to_string() } else { defused(shown(cell)) };
         Ok(self.0.write_record(cells.iter().map(text))?)

@@ -1,6 +1,8 @@
 //! What the program knows of the records of one list.
 
-use super::{columns::KNOWN, gather::ReviewPages, lists::RecordList};
+use super::{
+    columns::KNOWN, lists::RecordList, outer_documents::OuterDocuments, review_pages::ReviewPages, row_marks::RowMarks,
+};
 use crate::{
     runner::{QuoteLine, QuoteStatus, ValueStatus},
     workspace::{Workspace, WorkspaceError},
@@ -9,6 +11,7 @@ use overnight_core::job::{
     contract::{json_path::at_mut, records::record_with},
     finding::Finding,
     models::list_models,
+    record::JobStatus,
     record_findings::{FoundBy, RecordFindings},
     state::Job,
 };
@@ -38,6 +41,7 @@ pub(super) struct RecordFacts<'j> {
     quotes: HashMap<String, RecordQuotes>,
     pub(super) findings: RecordFindings<'j>,
     review: Option<&'j ReviewPages>,
+    outer: OuterDocuments,
     /// The same for all.
     models: String,
     confidence: Option<f64>,
@@ -50,6 +54,7 @@ impl<'j> RecordFacts<'j> {
         workspace: &Workspace,
         list: &'j RecordList<'j>,
         review: Option<&'j ReviewPages>,
+        outer: OuterDocuments,
     ) -> Result<Self, WorkspaceError> {
         let ending = job.decided_ending();
         Ok(Self {
@@ -58,6 +63,7 @@ impl<'j> RecordFacts<'j> {
             quotes: quotes(job, workspace, list)?,
             findings: RecordFindings::of(job, list.deliverable, &list.each),
             review,
+            outer,
             models: list_models(&job.answered.models, &job.spec.model),
             confidence: ending.and_then(|ending| ending.completion.as_ref()).map(|completion| completion.confidence),
         })
@@ -80,11 +86,11 @@ impl<'j> RecordFacts<'j> {
             [only] => Some(only.name.as_str()),
             _ => None,
         };
+        let plain = |name| str::strip_prefix(name, "documents/").unwrap_or(name);
         let document = quotes
             .map(|quotes| quotes.document.as_str())
-            .or_else(|| {
-                said(object.map(|(rule, _)| &rule.document)).map(|name| name.strip_prefix("documents/").unwrap_or(name))
-            })
+            .or_else(|| said(object.map(|(rule, _)| &rule.document)).map(plain))
+            .or_else(|| self.outer.of(place).map(plain))
             .or(only);
         let from = quotes.and_then(|quotes| quotes.from);
         let start = quotes.and_then(|quotes| quotes.start).filter(|_| quote == read);
@@ -124,22 +130,42 @@ impl<'j> RecordFacts<'j> {
         }
     }
 
-    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`. What a person has corrected is decided.
-    fn values(&self, place: &str, quotes: &RecordQuotes) -> String {
+    /// What is to be seen of a record at a glance.
+    pub(super) fn marks(&self, place: &str) -> RowMarks {
+        let quotes = self.quotes.get(place);
+        let found = quotes.filter(|quotes| quotes.check == QuoteStatus::Found);
+        let doubtful = found.into_iter().flat_map(|quotes| self.doubtful(place, quotes));
+        RowMarks {
+            doubtful: doubtful.map(|(field, _)| field.clone()).collect(),
+            corrected: self.findings.corrections(place).map(|correction| named(correction.within)).collect(),
+            is_quote_doubtful: quotes.is_some() && found.is_none(),
+            is_incomplete: matches!(self.job.job_status().0, JobStatus::Partial | JobStatus::Blocked),
+        }
+    }
+
+    /// The values that don't stand in their quotes, or may not. What a person has corrected is decided.
+    fn doubtful<'q>(
+        &'q self,
+        place: &'q str,
+        quotes: &'q RecordQuotes,
+    ) -> impl Iterator<Item = &'q (String, ValueStatus)> {
         let is_corrected =
-            |field: &str| self.findings.corrections(place).any(|of| of.within.strip_prefix('.') == Some(field));
+            move |field: &str| self.findings.corrections(place).any(|of| of.within.strip_prefix('.') == Some(field));
+        quotes.doubtful.iter().filter(move |(field, _)| !is_corrected(field))
+    }
+
+    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`.
+    fn values(&self, place: &str, quotes: &RecordQuotes) -> String {
         let told = |(field, status): &(String, ValueStatus)| match status {
             ValueStatus::NotInQuote => format!("not {field}"),
             ValueStatus::Unclear(_) => format!("unclear {field}"),
         };
-        let doubtful: Vec<String> =
-            quotes.doubtful.iter().filter(|(field, _)| !is_corrected(field)).map(told).collect();
+        let doubtful: Vec<String> = self.doubtful(place, quotes).map(told).collect();
         if doubtful.is_empty() { "yes".to_owned() } else { doubtful.join(", ") }
     }
 
     /// The corrected fields of a record as an object, named as columns are; null where there are none.
     fn corrected(&self, place: &str) -> Value {
-        let named = |within: &str| within.trim_start_matches('.').to_owned();
         let corrections = self.findings.corrections(place);
         let fields: Map<String, Value> =
             corrections.map(|correction| (named(correction.within), correction.after.clone())).collect();
@@ -165,6 +191,11 @@ impl<'j> RecordFacts<'j> {
         }
         (!names.is_empty()).then(|| names.join(", "))
     }
+}
+
+/// A place within a record as columns are named.
+fn named(within: &str) -> String {
+    within.trim_start_matches('.').to_owned()
 }
 
 /// Where the quotes of a list stand, by place; as many as the file has, which is bounded.

@@ -2,7 +2,7 @@
 
 use super::{
     TableColumns,
-    table_writer::{ExportError, TableNotes, TableWriter},
+    table_writer::{ExportError, RecordRow, TableNotes, TableWriter},
 };
 use serde_json::{Map, Value};
 use std::io::Write;
@@ -19,7 +19,7 @@ impl<W: Write> JsonLines<W> {
 }
 
 impl<W: Write> TableWriter for JsonLines<W> {
-    fn row(&mut self, cells: &[Value]) -> Result<(), ExportError> {
+    fn row(&mut self, RecordRow { cells, .. }: &RecordRow<'_>) -> Result<(), ExportError> {
         let row: Map<String, Value> = self.names.iter().cloned().zip(cells.iter().cloned()).collect();
         serde_json::to_writer(&mut self.out, &row)?;
         Ok(self.out.write_all(b"\n")?)

@@ -1,6 +1,9 @@
 //! The lists of records that a job has by its instructions, and how they are called.
 
-use super::{TableColumns, columns::resolved};
+use super::{
+    columns::{TableColumns, resolved},
+    nested::NestedLists,
+};
 use overnight_core::job::{
     contract::records::{RecordQuote, record_lists, record_quotes},
     instructions::Deliverable,
@@ -36,20 +39,22 @@ impl<'j> RecordList<'j> {
         lists
     }
 
-    /// The columns that the schema names.
-    pub(super) fn columns(&self) -> TableColumns {
+    /// The columns that the schema names, and the lists within a record.
+    pub(super) fn columns(&self) -> (TableColumns, NestedLists) {
         let root = self.deliverable.schema.as_ref().unwrap_or(&Value::Null);
         let mut schema = root;
         for step in self.each.trim_start_matches('$').split(['.', '[', ']']).filter(|step| !step.is_empty()) {
             schema = resolved(root, schema);
             schema = if step == "*" { &schema["items"] } else { &schema["properties"][step.trim_matches(['\'', '"'])] };
         }
-        let columns = TableColumns::of_schema(root, resolved(root, schema));
+        let schema = resolved(root, schema);
+        let columns = TableColumns::of_schema(root, schema);
         let said = |columns: TableColumns, key: &str, name| if key == name { columns.said(name) } else { columns };
-        match self.quotes.first().map(|quote| quote.rule) {
+        let columns = match self.quotes.first().map(|quote| quote.rule) {
             Some(rule) => said(said(columns, &rule.document, "document"), &rule.text, "quote"),
             None => columns,
-        }
+        };
+        (columns, NestedLists::of_schema(root, schema))
     }
 }
 

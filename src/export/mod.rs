@@ -1,24 +1,35 @@
 //! One table of what many jobs found: the records of a deliverable of all of them, one row each, for a spreadsheet, a notebook
 //! or a database.
 //!
-//! - `gather`: reads the records of all jobs; `lists`: which lists a job has; `facts`: what the program knows of a record
-//! - `columns`: which columns there are
+//! - `gather`: reads the records of all jobs; `lists`: which lists a job has; `facts`: what the program knows of a record;
+//!   `outer_documents`: of which document a list within a record is; `not_in_table`: what has no row, and why
+//! - `columns`: which columns there are; `column_format`: how their values are shown; `nested`: lists within the records;
+//!   `row_marks`: which cells are in doubt or corrected
 //! - `table`: what all formats have in common
 //! - `csv`, `jsonl`, `xlsx`, `parquet`, `sqlite`: the formats, a writer each
 
+mod column_format;
 mod columns;
 mod csv;
 mod facts;
 mod gather;
 mod jsonl;
 mod lists;
+mod nested;
+mod not_in_table;
+mod outer_documents;
 mod parquet;
+mod review_pages;
+mod row_marks;
 mod sqlite;
 mod table;
 mod table_writer;
 mod xlsx;
 
+pub use column_format::{ColumnFormat, DecimalFormat};
 pub use columns::{ColumnKind, TableColumn, TableColumns};
-pub use gather::{GatheredRecords, ReviewPages, TableRequest};
+pub use gather::{GatheredRecords, TableRequest};
+pub use not_in_table::{JobNotInTable, TableJob};
+pub use review_pages::ReviewPages;
 pub use table::{TableFormat, folder_of, write_table};
 pub use table_writer::{ExportError, TableNotes};

@@ -2,7 +2,7 @@
 
 use super::{
     ColumnKind, TableColumn, TableColumns,
-    table_writer::{ExportError, TableNotes, TableWriter, shown},
+    table_writer::{ExportError, RecordRow, TableNotes, TableWriter, shown},
 };
 use parquet::{
     basic::{Compression, ConvertedType, Repetition, Type as Physical},
@@ -69,7 +69,7 @@ impl ParquetTable {
 }
 
 impl TableWriter for ParquetTable {
-    fn row(&mut self, cells: &[Value]) -> Result<(), ExportError> {
+    fn row(&mut self, RecordRow { cells, .. }: &RecordRow<'_>) -> Result<(), ExportError> {
         self.bytes += cells.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
         self.rows.push(cells.to_vec());
         if self.rows.len() == GROUP_ROWS || self.bytes > GROUP_BYTES {

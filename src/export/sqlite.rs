@@ -2,9 +2,8 @@
 
 use super::{
     ColumnKind, TableColumn, TableColumns,
-    table_writer::{ExportError, TableNotes, TableWriter, shown},
+    table_writer::{ExportError, RecordRow, TableNotes, TableWriter, shown},
 };
-use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::path::Path;
 use tokio::runtime::Handle;
@@ -39,13 +38,13 @@ impl SqliteTable {
 }
 
 impl TableWriter for SqliteTable {
-    fn row(&mut self, cells: &[Value]) -> Result<(), ExportError> {
+    fn row(&mut self, RecordRow { cells, .. }: &RecordRow<'_>) -> Result<(), ExportError> {
         let Self { database, columns, insert, rows } = self;
         *rows += 1;
         let is_full = rows.is_multiple_of(ROWS);
         wait(async {
             let mut query = sqlx::query(AssertSqlSafe(insert.clone()));
-            for (column, cell) in columns.iter().zip(cells) {
+            for (column, cell) in columns.iter().zip(*cells) {
                 query = match column.kind {
                     ColumnKind::Text => query.bind((!cell.is_null()).then(|| shown(cell))),
                     ColumnKind::Integer => query.bind(cell.as_i64()),

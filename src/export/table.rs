@@ -44,7 +44,7 @@ pub fn write_table(
     let mut out = BufWriter::new(file.reopen()?);
     let table: Box<dyn TableWriter> = match format {
         TableFormat::Csv | TableFormat::Jsonl => text(format, columns, &mut out)?,
-        TableFormat::Xlsx => Box::new(xlsx::ExcelTable::new(file.path(), folder, columns)?),
+        TableFormat::Xlsx => Box::new(xlsx::ExcelTable::new(file.path(), folder, gathered)?),
         TableFormat::Parquet => Box::new(parquet::ParquetTable::new(file.reopen()?, columns)?),
         TableFormat::Sqlite => Box::new(sqlite::SqliteTable::new(file.path(), columns)?),
     };

@@ -1,5 +1,6 @@
 //! What all forms of a table have in common: a writer that takes rows, and what may go wrong.
 
+use super::row_marks::RowMarks;
 use serde_json::Value;
 use std::io;
 
@@ -44,10 +45,20 @@ impl ExportError {
 /// What of the rows the form had no room for: sentences.
 pub type TableNotes = Vec<String>;
 
-/// Takes rows, one after the other. A row has a value for each column: null, a flag, a number, a text, or for fields that are
-/// lists any JSON.
+/// A row.
+pub(super) struct RecordRow<'r> {
+    /// A value for each column: null, a flag, a number, a text, or for fields that are lists any JSON.
+    pub(super) cells: &'r [Value],
+    /// What it is made of.
+    pub(super) record: &'r Value,
+    /// The record's, whichever columns there are.
+    pub(super) document: &'r Value,
+    pub(super) marks: &'r RowMarks,
+}
+
+/// Takes rows, one after the other.
 pub(super) trait TableWriter {
-    fn row(&mut self, cells: &[Value]) -> Result<(), ExportError>;
+    fn row(&mut self, row: &RecordRow<'_>) -> Result<(), ExportError>;
 
     /// The last row has come.
     fn finish(self: Box<Self>) -> Result<TableNotes, ExportError>;

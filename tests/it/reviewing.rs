@@ -163,7 +163,7 @@ fn a_corrected_quote_is_looked_for_anew() {
     let wrong = correct("The valve must open within five seconds.");
     let told = wrong.stdout.lines().nth(1).unwrap_or_default().to_owned();
     assert!(told.starts_with("its quote is not found: ") && told.contains("nearest on line 5 of a.md"), "{wrong:?}");
-    for flags in [&[][..], &["--corrected"]] {
+    for flags in [&[][..], &["--as-written"]] {
         assert_eq!(exported(flags), json!(["not_found", "The valve must open within five seconds.", null]));
     }
     assert_eq!(ran(&["review", "last", "-o", "pages"]).code, 0);
@@ -175,7 +175,7 @@ fn a_corrected_quote_is_looked_for_anew() {
 
     let right = correct("The valve must close within five seconds.");
     assert_eq!(right.stdout.lines().nth(1), Some("its quote is found in its document"));
-    assert_eq!(exported(&["--corrected"]), json!(["found", "The valve must close within five seconds.", 5]));
+    assert_eq!(exported(&[]), json!(["found", "The valve must close within five seconds.", 5]));
     // Who approves it has looked: nothing needs a person any more.
     assert_eq!(ran(&["resume", "last", "-q"]).code, 3);
     assert_eq!((ran(&["approve", "last"]).code, needs()), (0, 0));
@@ -217,8 +217,7 @@ fn a_partial_result_that_people_took_or_mended_is_not_worked_anew() {
     let linked = |n: usize| json!([again["manifest"][n]["status"], again["manifest"][n]["linked_to"]]);
     assert_eq!([linked(0), linked(1)], [0, 1].map(|n| json!(["partial", job(n)])));
     let exported =
-        ran(&["export", again["batch"].as_str().unwrap(), "--deliverable", REPORT, "--corrected", "--format", "jsonl"])
-            .stdout;
+        ran(&["export", again["batch"].as_str().unwrap(), "--deliverable", REPORT, "--format", "jsonl"]).stdout;
     let texts: Vec<Value> = exported.lines().map(|line| json_of_text(line)["text"].clone()).collect();
     assert_eq!(texts, ["A", "An A"]);
     // What was mended and not taken needs a person still.

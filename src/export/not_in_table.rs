@@ -1,0 +1,115 @@
+//! The jobs whose records are wanted, and what of them is not in the table.
+
+use overnight_core::{
+    amount::counted,
+    job::{
+        record::{HoldReason, JobStatus},
+        refused_records::RefusedRecord,
+        state::Job,
+    },
+};
+use std::{collections::BTreeSet, path::PathBuf};
+
+/// Documents that are named of one job, and faults of refused records.
+const MOST_DOCUMENTS: usize = 20;
+const MOST_FAULTS: usize = 3;
+
+/// A job whose records are wanted.
+#[derive(Clone, Debug)]
+pub struct TableJob {
+    pub id: String,
+    /// Its documents, as the queue calls them.
+    pub label: String,
+    pub status: JobStatus,
+    pub hold_reason: Option<HoldReason>,
+    /// Why it is held, blocked, partial or failed: a sentence.
+    pub reason: Option<String>,
+    /// Where its workspace lies, or why it can't be read.
+    pub workspace: Result<PathBuf, String>,
+}
+
+/// A job, or a file, of which something is not in the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobNotInTable {
+    /// By name.
+    pub documents: String,
+    /// Of the job.
+    pub status: &'static str,
+    /// Fragments that follow the documents, with semicolons between.
+    pub why: String,
+    /// Its id.
+    pub job: String,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct NotInTable {
+    rows: Vec<JobNotInTable>,
+    /// Files that no job has taken.
+    files: BTreeSet<String>,
+}
+
+impl NotInTable {
+    pub(super) fn rows(&self) -> &[JobNotInTable] {
+        &self.rows
+    }
+
+    /// Takes in a job: `loaded` is what its workspace says of it, `missing` what of it is not in the table.
+    pub(super) fn add(&mut self, job: &TableJob, loaded: Option<&Job>, missing: Vec<String>) {
+        let names: Vec<&str> =
+            loaded.into_iter().flat_map(|job| &job.spec.documents).map(|it| it.name.as_str()).collect();
+        let documents = match names.len().checked_sub(MOST_DOCUMENTS) {
+            _ if names.is_empty() => job.label.clone(),
+            None | Some(0) => names.join(", "),
+            Some(more) => format!("{} and {more} more", names[..MOST_DOCUMENTS].join(", ")),
+        };
+        let row = |documents, why| JobNotInTable { documents, status: job.status.name(), why, job: job.id.clone() };
+        if let Some(why) = why(job, missing) {
+            self.rows.push(row(documents, why));
+        }
+        for file in loaded.into_iter().flat_map(|job| &job.spec.left_out.first) {
+            if self.files.insert(file.path.clone()) {
+                self.rows.push(row(file.path.clone(), format!("no job has read it: {}", file.why)));
+            }
+        }
+    }
+}
+
+/// Why a job is not, or not whole, in the table; none where all of it is.
+fn why(job: &TableJob, missing: Vec<String>) -> Option<String> {
+    let with_reason = |told: String| match job.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("{told}: {}", reason.trim_end_matches('.')),
+        None => told,
+    };
+    let state = match job.status {
+        JobStatus::Queued | JobStatus::Running | JobStatus::Waiting => {
+            Some(format!("it is not finished ({})", job.status))
+        }
+        JobStatus::Held => {
+            let held = job.hold_reason.map(|reason| format!(", {reason}")).unwrap_or_default();
+            Some(with_reason(format!("it is not finished (held{held})")))
+        }
+        JobStatus::Failed => Some(with_reason("it failed".to_owned())),
+        JobStatus::Cancelled => Some(with_reason("it was cancelled".to_owned())),
+        // Its records are in the table; where they are not, that says why.
+        JobStatus::Blocked if !missing.is_empty() => Some(with_reason("it is blocked".to_owned())),
+        JobStatus::Partial if !missing.is_empty() => Some(with_reason("it is partial".to_owned())),
+        JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked => None,
+    };
+    let told: Vec<String> = state.into_iter().chain(missing).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// That records were refused, and why the first of them; none where all were written.
+pub(super) fn refused(open: &[&RefusedRecord]) -> Option<String> {
+    let mut faults: Vec<&str> = Vec::new();
+    for record in open {
+        let fault = record.why.trim_end_matches('.');
+        if faults.len() < MOST_FAULTS && !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+    let verb = if open.len() == 1 { "was" } else { "were" };
+    let told = |count| format!("{} {verb} refused, and not mended: {}", counted(count, "record"), faults.join("; "));
+    (!open.is_empty()).then(|| told(open.len() as u64))
+}

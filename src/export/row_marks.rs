@@ -1,0 +1,101 @@
+//! What is to be seen of a row at a glance: which of its fields are in doubt, and which a person has corrected.
+
+use serde::{Deserialize, Serialize};
+
+/// The key of the value in an object that is a field with its quote.
+const VALUE: &str = ".value";
+
+/// What is to be seen of a record, or of an element of a list in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RowMarks {
+    /// Paths of fields whose values don't stand in their quotes, or may not: `amount`, `party.name`, `lines[2].amount`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) doubtful: Vec<String>,
+    /// Paths of fields that a person has corrected; an empty one is the whole record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) corrected: Vec<String>,
+    /// A quote does not stand where the record says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_quote_doubtful: bool,
+    /// Its job is partial or blocked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_incomplete: bool,
+}
+
+/// What is to be seen of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum CellMark {
+    #[default]
+    Unmarked,
+    Corrected,
+    Doubtful,
+}
+
+impl RowMarks {
+    /// No cell of the row differs from the others.
+    pub(super) fn is_even(&self) -> bool {
+        self.doubtful.is_empty() && self.corrected.is_empty()
+    }
+
+    /// What is to be seen of the column of a field.
+    pub(super) fn of_field(&self, column: &str) -> CellMark {
+        let is_value = |path: &str| column.strip_prefix(path) == Some(VALUE);
+        if self.doubtful.iter().any(|path| is_within(path, column) || is_value(path)) {
+            CellMark::Doubtful
+        } else if self.corrected.iter().any(|path| is_within(path, column) || is_within(column, path)) {
+            CellMark::Corrected
+        } else {
+            CellMark::Unmarked
+        }
+    }
+
+    /// Those of the element `index` of a list in the record.
+    pub(super) fn of_element(&self, list: &str, index: usize) -> Self {
+        let element = format!("{list}[{index}]");
+        let of_element = |paths: &[String]| {
+            let within = |path: &String| {
+                if is_within(&element, path) {
+                    return Some(String::new());
+                }
+                let rest = path.strip_prefix(&element)?;
+                Some(rest.strip_prefix('.').filter(|_| is_within(path, &element))?.to_owned())
+            };
+            paths.iter().filter_map(within).collect()
+        };
+        Self {
+            doubtful: of_element(&self.doubtful),
+            corrected: of_element(&self.corrected),
+            is_quote_doubtful: false,
+            is_incomplete: self.is_incomplete,
+        }
+    }
+}
+
+/// Whether the field at `path` is that at `outer`, or lies within it.
+fn is_within(path: &str, outer: &str) -> bool {
+    let rest = path.strip_prefix(outer);
+    outer.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_of_the_columns_that_a_path_leads_to() {
+        let of = |doubtful: &[&str], corrected: &[&str]| {
+            let [doubtful, corrected] =
+                [doubtful, corrected].map(|paths| paths.iter().map(|path| path.to_string()).collect());
+            RowMarks { doubtful, corrected, ..RowMarks::default() }
+        };
+        let marks = of(&["rent", "due"], &["party", "lines[1].amount"]);
+        let seen = ["rent.value", "rent.quote", "due", "due_day", "party.name", "lines", "line"];
+        let seen = seen.map(|column| marks.of_field(column));
+        let (doubt, mended, none) = (CellMark::Doubtful, CellMark::Corrected, CellMark::Unmarked);
+        assert_eq!(seen, [doubt, none, doubt, none, mended, mended, none]);
+        assert_eq!(marks.of_element("lines", 1), of(&[], &["amount"]));
+        assert_eq!(marks.of_element("lines", 11), of(&[], &[]));
+        assert_eq!(of(&[], &["lines"]).of_element("lines", 0).of_field("amount"), mended);
+        assert_eq!(of(&[], &[""]).of_field("amount"), mended);
+    }
+}
