@@ -82,22 +82,23 @@ fn why(job: &TableJob, missing: Vec<String>) -> Option<String> {
         None => told,
     };
     let state = match job.status {
-        JobStatus::Queued | JobStatus::Running | JobStatus::Waiting => {
-            Some(format!("it is not finished ({})", job.status))
-        }
+        JobStatus::Queued | JobStatus::Running | JobStatus::Waiting => format!("it is not finished ({})", job.status),
         JobStatus::Held => {
             let held = job.hold_reason.map(|reason| format!(", {reason}")).unwrap_or_default();
-            Some(with_reason(format!("it is not finished (held{held})")))
+            with_reason(format!("it is not finished (held{held})"))
         }
-        JobStatus::Failed => Some(with_reason("it failed".to_owned())),
-        JobStatus::Cancelled => Some(with_reason("it was cancelled".to_owned())),
-        // Its records are in the table; where they are not, that says why.
-        JobStatus::Blocked if !missing.is_empty() => Some(with_reason("it is blocked".to_owned())),
-        JobStatus::Partial if !missing.is_empty() => Some(with_reason("it is partial".to_owned())),
-        JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked => None,
+        JobStatus::Failed => with_reason("it failed".to_owned()),
+        JobStatus::Cancelled => with_reason("it was cancelled".to_owned()),
+        JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked => {
+            // Its records are in the table; where some are not, how it ended may say why.
+            let ended = (job.status != JobStatus::Completed).then(|| with_reason(format!("it is {}", job.status)));
+            let told: Vec<String> = ended.filter(|_| !missing.is_empty()).into_iter().chain(missing).collect();
+            return (!told.is_empty()).then(|| told.join("; "));
+        }
     };
-    let told: Vec<String> = state.into_iter().chain(missing).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    // That it has no workspace yet, or none here, says no more.
+    let missing = if job.workspace.is_ok() { missing } else { Vec::new() };
+    Some([vec![state], missing].concat().join("; "))
 }
 
 /// That records were refused, and why the first of them; none where all were written.

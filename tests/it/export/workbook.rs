@@ -146,8 +146,8 @@ A guest may stay. [yellow] | a.md | 45657 [yyyy-mm-dd] | 3 [#,##0.00] | 7 [#,##0
 Not in this table:
 documents [bold] | job_status [bold] | reason [bold] | job [bold]
 c.md | completed | it has no record | JOB-c.md
-d.md | queued | it is not finished (queued); X | JOB-d.md
-e.md | cancelled | it was cancelled; X | JOB-e.md
+d.md | queued | it is not finished (queued) | JOB-d.md
+e.md | cancelled | it was cancelled: cancelled before it was begun | JOB-e.md
 lines:
 row [bold] | document [bold] | id [bold] | section [bold] | what [bold] | amount [bold] | tags [bold] | lines.id [bold]
 2 | a.md | 2024-05-03 | seal | 7 [#,##0.00] | [\"x\"]
