@@ -122,7 +122,6 @@ pub async fn close(
         // What the jobs left of it.
         budget_usd: first.budget_usd.map(|budget| (budget - batch.spent_usd).max(0.0)),
         time_window: first.time_window.clone(),
-        each: false,
         priority: entries.iter().map(|entry| entry.job.priority).max().unwrap_or_default(),
         run_after: None,
         group: None,

@@ -2,6 +2,7 @@
 //!
 //! - `inspect`: the documents looked at before they are submitted: hashes, tokens, what can't be read
 //! - `estimate`: what jobs will need, before anything has begun
+//! - `families`: which documents are one job; `natural_order`: the order in which it reads them; `duplicates`: the same content twice
 //! - `name`: what a batch may be called
 //! - `submission`: from documents to a batch and its jobs
 //! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
@@ -16,8 +17,10 @@ mod derived_id;
 mod duplicates;
 mod error;
 mod estimate;
+mod families;
 mod inspect;
 mod name;
+mod natural_order;
 pub mod schedule;
 mod settings;
 mod submission;
@@ -25,9 +28,10 @@ pub mod window;
 mod zone;
 
 pub use closing::{ClosingOutcome, DeliverableSources, close, closing_ids, fetched_folders, result_manifest};
-pub use duplicates::{Duplicate, duplicates};
+pub use duplicates::{Duplicate, duplicates, take_repeated};
 pub use error::BatchError;
 pub use estimate::{Estimate, Forecast};
+pub use families::JobUnit;
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
 pub use settings::{BatchSettings, ClosingSettings};

@@ -23,8 +23,6 @@ pub struct Submission {
     pub model: String,
     pub budget_usd: Option<f64>,
     pub time_window: Option<String>,
-    /// One job for each document, else one for all.
-    pub each: bool,
     pub priority: i32,
     pub run_after: Option<Timestamp>,
     pub group: Option<Group>,
@@ -52,14 +50,10 @@ impl Submission {
         })
     }
 
-    /// The jobs, in the order of the documents. Their ids are derived from the batch's, so that repeating a submission changes nothing.
-    pub fn jobs(&self, documents: &[Document]) -> Vec<QueuedJob> {
-        let each = if self.each { 1 } else { documents.len().max(1) };
-        documents
-            .chunks(each)
-            .enumerate()
-            .map(|(place, documents)| self.job(job_id(self.id, place), place, documents))
-            .collect()
+    /// The jobs over `documents`, those of each job together. Their ids are derived from the batch's, so that repeating a submission changes nothing.
+    pub fn jobs(&self, documents: &[Vec<Document>]) -> Vec<QueuedJob> {
+        let jobs = documents.iter().enumerate();
+        jobs.map(|(place, documents)| self.job(job_id(self.id, place), place, documents)).collect()
     }
 
     /// The job in its `place` among the jobs of the batch, from 0.

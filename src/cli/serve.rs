@@ -6,7 +6,7 @@ use super::{
     report,
     review::ReviewerArgs,
     stop,
-    submit::{self, SubmitArgs},
+    submit::{self, EachUnit, SubmitArgs},
     workspace_store,
 };
 use crate::{
@@ -133,7 +133,7 @@ impl CommandBackend {
         SubmitArgs {
             instructions: wanted.instructions.clone(),
             documents: wanted.documents.clone(),
-            each: wanted.each,
+            each: wanted.each.then_some(EachUnit::Document),
             batch: wanted.name.clone(),
             budget_usd: wanted.budget_usd.clone(),
             dedupe: wanted.dedupe,

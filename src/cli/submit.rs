@@ -2,7 +2,9 @@
 
 mod assignment;
 mod enqueue;
+mod families_view;
 mod forecasts;
+mod manifest;
 mod options;
 mod output;
 mod scheduled;
@@ -13,7 +15,7 @@ use super::{
     out, progress, server, stop,
 };
 use crate::{
-    batch::{self, BatchError, BatchSettings, ClosingSettings, Document, Duplicate, Submission},
+    batch::{self, BatchError, BatchSettings, ClosingSettings, Document, JobUnit, Submission},
     blocking::run_blocking,
     config::Flags,
     extraction::Extractor,
@@ -22,11 +24,11 @@ use crate::{
 };
 use assignment::Assignment;
 use chrono::Local;
+pub(super) use options::EachUnit;
 use options::SubmitOptions;
 use output::CountedDocuments;
 use overnight_core::job::left_out::LeftOut;
 use std::{
-    collections::HashSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -37,6 +39,7 @@ Examples:
   overnight submit extract-requirements --documents contracts/ --each --batch contracts --dry-run
   overnight submit extract-requirements --documents contracts/ --each --batch contracts --trial 5
   overnight submit summarize-documents --documents reports/ --each --glob '*.md' --at 22:00 --budget-usd 20
+  overnight submit extract-contracts --documents contracts/ --each family --dry-run
   overnight submit ./extract.md --documents contracts/ --each --then ./report.md --json --ids > batch.json
 
 Nothing is worked before a worker runs: `overnight work`.";
@@ -50,9 +53,14 @@ pub(super) struct SubmitArgs {
     /// Files and folders to work on
     #[arg(long, short, required = true, num_args = 1.., value_name = "PATH")]
     pub(super) documents: Vec<PathBuf>,
-    /// One job for each document, instead of one for all
-    #[arg(long)]
-    pub(super) each: bool,
+    /// One job for each document, instead of one for all; `--each family`: one for each family, which is a mail with its
+    /// attachments, a ZIP, or all that lies in one sub-folder
+    #[arg(long, num_args = 0..=1, default_missing_value = "document", value_name = "family")]
+    pub(super) each: Option<EachUnit>,
+    /// Families by their names, instead of by sub-folders: files of a folder for which the first group of this regular
+    /// expression is the same, such as '^(.+?)([-_ ]+(amendment|v)?[-_ ]*[0-9]*)?[.]'
+    #[arg(long, value_name = "REGEX")]
+    pub(super) family: Option<String>,
     /// Only documents whose name fits one of these, such as '*.md' or 'reports/**'
     #[arg(long, num_args = 1.., value_name = "PATTERN")]
     pub(super) glob: Vec<String>,
@@ -81,7 +89,7 @@ pub(super) struct SubmitArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) max_attempts: Option<String>,
     /// Link documents that were done before, with the same instructions and content, to the job that did them; with --each,
-    /// submit each content once
+    /// submit each content once (of a family: all of its documents)
     #[arg(long)]
     pub(super) dedupe: bool,
     /// With --each: only the first N jobs are queued, the others held until `overnight resume BATCH`
@@ -110,7 +118,9 @@ pub(super) struct SubmitArgs {
 
 /// The documents that can be submitted, and the files that can't.
 struct Selection {
-    documents: Vec<Document>,
+    /// Those of each job.
+    documents: Vec<Vec<Document>>,
+    unit: JobUnit,
     left_out: Vec<(PathBuf, String)>,
 }
 
@@ -136,7 +146,7 @@ pub(super) async fn run(flags: Flags, args: &SubmitArgs) -> Result<u8, CliError>
     };
     warn_of_namesake(&app, ready.batch.name.as_deref()).await?;
     stop::ends_with("interrupted while the batch was put into the queue: `overnight jobs` says whether it is there")?;
-    let counted = CountedDocuments::of(&ready.selection);
+    let counted = CountedDocuments::of(&ready);
     if !args.ids {
         // The jobs say all that the queue is given.
         ready.selection.documents = Vec::new();
@@ -225,7 +235,6 @@ pub(super) async fn ready(
         },
         budget_usd: options.budget_usd,
         time_window: options.window,
-        each: args.each,
         priority: options.priority,
         run_after: options.run_after,
         group: options.group,
@@ -246,6 +255,12 @@ impl ReadySubmission {
     /// Puts the batch into the queue; doing it again changes nothing.
     pub(super) async fn enqueue(&self, store: &dyn Store) -> Result<(), CliError> {
         enqueue::enqueue(store, &self.batch, &self.jobs, self.dedupes).await
+    }
+}
+
+impl Selection {
+    fn all(&self) -> impl Iterator<Item = &Document> + Clone {
+        self.documents.iter().flatten()
     }
 }
 
@@ -275,13 +290,19 @@ fn select(
     let mut left_out = gathered.unfit;
     left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (path_of(&found.path, &found.inside), why)));
     left_out.extend(gathered.left_out);
-    let mut documents = inspected.documents;
-    if args.dedupe && args.each {
-        leave_out_duplicates(&mut documents, &mut left_out);
+    let given = args.documents.iter().filter_map(|path| overnight_documents::given_folder(path));
+    let given: Vec<PathBuf> = given.filter_map(|folder| std::path::absolute(folder).ok()).collect();
+    let unit = options.unit.clone();
+    let mut documents = unit.jobs(inspected.documents, &given);
+    if args.dedupe {
+        let repeated = batch::take_repeated(&mut documents).into_iter().map(|(document, of)| {
+            (path_of(Path::new(&document.path), &document.inside), format!("the same content as {of}"))
+        });
+        left_out.extend(repeated);
     }
     left_out.sort();
     match left_out.first() {
-        _ if !documents.is_empty() => Ok(Selection { documents, left_out }),
+        _ if !documents.is_empty() => Ok(Selection { documents, unit, left_out }),
         None => Err(CliError::usage(format!("no document has a name that fits --glob {}", quoted(&args.glob)))),
         Some((path, why)) => {
             let more = if left_out.len() > 1 { format!("; {} more", left_out.len() - 1) } else { String::new() };
@@ -289,16 +310,6 @@ fn select(
             Err(CliError::usage(format!("there is no document that can be read: {first}")))
         }
     }
-}
-
-/// Leaves out documents whose content an earlier one has.
-fn leave_out_duplicates(documents: &mut Vec<Document>, left_out: &mut Vec<(PathBuf, String)>) {
-    let later = batch::duplicates(documents);
-    left_out.extend(later.iter().map(|Duplicate { document, of }| {
-        (path_of(Path::new(&document.path), &document.inside), format!("the same content as {}", of.name))
-    }));
-    let names: HashSet<String> = later.iter().map(|one| one.document.name.clone()).collect();
-    documents.retain(|document| !names.contains(&document.name));
 }
 
 /// The path of a document's file, and within it.

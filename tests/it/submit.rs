@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod closing;
+mod families;
 mod many;
 
 use crate::{
@@ -133,7 +134,7 @@ fn each_document_of_the_samples_is_a_job() {
         json!({
             "batch": batch.id, "name": null, "created": batch.created, "instructions": "extract-requirements",
             "instructions_sha256": hash, "model": "offline", "jobs": 6, "queued": 6, "held": 0, "linked": 0,
-            "documents": 6, "bytes": bytes, "run_after": null, "time_window": null, "budget_usd": null, "then": null,
+            "documents": 6, "families": null, "bytes": bytes, "run_after": null, "time_window": null, "budget_usd": null, "then": null,
             "left_out_files": 0, "left_out": [], "duplicate_documents": 0, "duplicates": [], "manifest": rows,
         })
     );
@@ -330,7 +331,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
         shown,
         json!({
             "duplicates": [], "dry_run": true, "instructions": "task", "model": "openai:gpt-6-sol", "jobs": 1, "held": 0, "documents": 3,
-            "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
+            "families": null, "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
             "tokens_out": shown["tokens_out"], "cost_usd": shown["cost_usd"], "tier": "standard",
             "cost_usd_least": shown["cost_usd_least"], "cost_usd_most": shown["cost_usd_most"], "read_twice": null,
             "is_verified": false, "cost_usd_standard": shown["cost_usd"], "cost_usd_flex": null, "budget_usd": null, "run_after": null,

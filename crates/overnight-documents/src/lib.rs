@@ -64,7 +64,7 @@ mod zip_or_ole;
 
 pub use container::{Member, Members, members, take_all};
 pub use content::{ContainerOpener, InProcess, PagePainter, bytes_at};
-pub use discover::{FoundDocument, FoundDocuments, OwnPaths, check_name, discover, holders, survey};
+pub use discover::{FoundDocument, FoundDocuments, OwnPaths, check_name, discover, given_folder, holders, survey};
 pub use error::DocumentError;
 pub use extract::{detect, extract, read};
 pub use extracted::{CollectedPages, Extracted};

@@ -2,7 +2,7 @@
 
 use super::SubmitArgs;
 use crate::{
-    batch::{checked_name, window::Window},
+    batch::{JobUnit, checked_name, window::Window},
     cli::{CliError, local_time},
     store::Group,
 };
@@ -10,6 +10,7 @@ use chrono::{DateTime, TimeZone};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{amount::shown, job::time::Timestamp};
 use overnight_documents::holders;
+use regex::{Regex, RegexBuilder};
 use std::str::FromStr;
 
 /// The highest priority; the lowest is its negative.
@@ -19,9 +20,29 @@ const USUAL_ATTEMPTS: u32 = 3;
 /// The longest key of a group, in characters.
 const MOST_KEY: usize = 200;
 
+/// What `--each` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum EachUnit {
+    Document,
+    Family,
+}
+
+impl FromStr for EachUnit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "document" => Ok(Self::Document),
+            "family" => Ok(Self::Family),
+            _ => Err("it stands alone or before `family`; put the instructions before it".to_owned()),
+        }
+    }
+}
+
 /// The checked options.
 #[derive(Debug)]
 pub(super) struct SubmitOptions {
+    pub(super) unit: JobUnit,
     pub(super) name: Option<String>,
     pub(super) priority: i32,
     pub(super) run_after: Option<Timestamp>,
@@ -36,12 +57,14 @@ pub(super) struct SubmitOptions {
 
 impl SubmitOptions {
     pub(super) fn checked<Z: TimeZone>(args: &SubmitArgs, now: &DateTime<Z>) -> Result<Self, CliError> {
-        if args.trial.is_some() && !args.each {
+        let unit = unit(args)?;
+        if args.trial.is_some() && matches!(unit, JobUnit::Whole) {
             return Err(CliError::usage(
                 "--trial needs --each: without it there is one job, which can't be tried in part",
             ));
         }
         Ok(Self {
+            unit,
             name: read("--batch", args.batch.as_ref(), owned_name)?,
             priority: read("--priority", args.priority.as_ref(), priority)?.unwrap_or_default(),
             run_after: read("--at", args.at.as_ref(), |text| local_time::at(text, now))?,
@@ -58,6 +81,35 @@ impl SubmitOptions {
     pub(super) fn is_wanted(&self, name: &str) -> bool {
         self.names.as_ref().is_none_or(|names| names.is_match(name) || holders(name).any(|file| names.is_match(file)))
     }
+}
+
+fn unit(args: &SubmitArgs) -> Result<JobUnit, CliError> {
+    let name = read("--family", args.family.as_ref(), family_name)?;
+    match (args.each, name) {
+        (Some(EachUnit::Document), Some(_)) => {
+            Err(CliError::usage("--family makes one job for each family: say --each family, or leave --each away"))
+        }
+        (None | Some(EachUnit::Family), Some(name)) => Ok(JobUnit::Family { name: Some(name) }),
+        (Some(EachUnit::Family), None) => Ok(JobUnit::Family { name: None }),
+        (Some(EachUnit::Document), None) => Ok(JobUnit::Document),
+        (None, None) => Ok(JobUnit::Whole),
+    }
+}
+
+/// What the names of a family have in common, in the first group. Names are written in large and small letters alike.
+fn family_name(text: &str) -> Result<Regex, String> {
+    let built = RegexBuilder::new(text).case_insensitive(true).build().map_err(|error| {
+        let why = error.to_string();
+        let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        format!("'{}' is not a regular expression: {why}", shown(text))
+    })?;
+    if built.captures_len() < 2 {
+        return Err(format!(
+            "'{}' has no group: put what the names of a family have in common into parentheses",
+            shown(text)
+        ));
+    }
+    Ok(built)
 }
 
 fn owned_name(name: &str) -> Result<String, String> {

@@ -2,25 +2,22 @@
 
 use super::{
     ReadySubmission, Selection, SubmitArgs,
+    families_view::FamiliesView,
     forecasts::{Forecasts, forecasts},
+    manifest::Manifest,
 };
 use crate::{
-    batch::{Document, Duplicate, Submission, duplicates},
+    batch::{Duplicate, Submission, duplicates},
     cli::{
         CliError, local_time, out,
         progress::{amount, counted},
         server,
     },
-    store::{BatchTotals, JobStands, QueuedJob},
+    store::{BatchTotals, JobStands},
 };
 use overnight_core::amount::percent;
-use overnight_core::job::{
-    id::JobId,
-    models::Tier,
-    record::{HoldReason, JobStatus},
-    time::Timestamp,
-};
-use serde::{Serialize, Serializer, ser::SerializeSeq};
+use overnight_core::job::{models::Tier, time::Timestamp};
+use serde::Serialize;
 use std::fmt::{Display, Write};
 use uuid::Uuid;
 
@@ -44,6 +41,8 @@ struct SubmittedView<'s> {
     /// Done before, by another job.
     linked: u64,
     documents: usize,
+    /// Null where there is no job for each family.
+    families: Option<&'s FamiliesView>,
     bytes: u64,
     run_after: Option<Timestamp>,
     time_window: Option<&'s str>,
@@ -60,48 +59,6 @@ struct SubmittedView<'s> {
     manifest: Option<Manifest<'s>>,
 }
 
-/// Each document with its job, written one after the other.
-#[derive(Debug)]
-struct Manifest<'s> {
-    jobs: &'s [QueuedJob],
-    documents: &'s [Document],
-    /// By id, as the jobs are.
-    standing: &'s [JobStands],
-}
-
-impl Serialize for Manifest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut rows = serializer.serialize_seq(None)?;
-        let (mut documents, mut standing) = (self.documents, self.standing);
-        for job in self.jobs {
-            let (of_job, others) = documents.split_at_checked(job.sources.len()).unwrap_or((documents, &[]));
-            documents = others;
-            let Some(place) = standing.iter().position(|stands| stands.id == job.id) else { continue };
-            for document in of_job {
-                rows.serialize_element(&row(job, &standing[place], document))?;
-            }
-            standing = &standing[place + 1..];
-        }
-        rows.end()
-    }
-}
-
-/// A document of the manifest, and its job.
-#[derive(Debug, Serialize)]
-struct ManifestRow<'s> {
-    job: JobId,
-    /// What people call the job.
-    label: &'s str,
-    document: &'s str,
-    path: &'s str,
-    sha256: &'s str,
-    bytes: u64,
-    status: JobStatus,
-    hold_reason: Option<HoldReason>,
-    /// The job that did it before.
-    linked_to: Option<JobId>,
-}
-
 /// A document with the content of an earlier one.
 #[derive(Debug, Serialize)]
 struct DuplicateView {
@@ -113,6 +70,7 @@ struct DuplicateView {
 #[derive(Debug)]
 pub(super) struct CountedDocuments {
     documents: usize,
+    families: Option<FamiliesView>,
     bytes: u64,
     duplicate_documents: usize,
     /// The first of those.
@@ -120,10 +78,16 @@ pub(super) struct CountedDocuments {
 }
 
 impl CountedDocuments {
-    pub(super) fn of(selection: &Selection) -> Self {
+    pub(super) fn of(ready: &ReadySubmission) -> Self {
+        let selection = &ready.selection;
         let (duplicate_documents, duplicates) = duplicate_views(selection, MOST_IN_JSON);
-        let documents = &selection.documents;
-        Self { documents: documents.len(), bytes: bytes(documents), duplicate_documents, duplicates }
+        Self {
+            documents: selection.all().count(),
+            families: FamiliesView::of(ready),
+            bytes: bytes(selection),
+            duplicate_documents,
+            duplicates,
+        }
     }
 }
 
@@ -144,6 +108,8 @@ struct DryRunView<'s> {
     jobs: usize,
     held: usize,
     documents: usize,
+    /// Null where there is no job for each family.
+    families: Option<FamiliesView>,
     bytes: u64,
     /// Of the documents' text.
     text_tokens: u64,
@@ -195,6 +161,7 @@ pub(super) fn submitted(
         held: totals.held,
         linked: totals.linked,
         documents: counted.documents,
+        families: counted.families.as_ref(),
         bytes: counted.bytes,
         run_after: submission.run_after,
         time_window: batch.time_window.as_deref(),
@@ -222,7 +189,7 @@ impl SubmittedView<'_> {
         let parts: Vec<String> =
             parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
         let _ = writeln!(text, "jobs: {} ({})", self.jobs, parts.join(", "));
-        documents(&mut text, self.documents, self.bytes);
+        documents(&mut text, self.documents, self.bytes, self.families);
         if self.left_out_files > 0 {
             let files = counted(self.left_out_files as u64, "file");
             let _ = writeln!(text, "left out: {files}, with the reasons in overnight report {id}");
@@ -236,20 +203,6 @@ impl SubmittedView<'_> {
             let _ = writeln!(text, "when the trial is done: overnight resume {id}");
         }
         text
-    }
-}
-
-fn row<'s>(job: &'s QueuedJob, stands: &JobStands, document: &'s Document) -> ManifestRow<'s> {
-    ManifestRow {
-        job: job.id,
-        label: &job.label,
-        document: &document.name,
-        path: &document.path,
-        sha256: &document.sha256,
-        bytes: document.bytes,
-        status: stands.status,
-        hold_reason: stands.hold_reason,
-        linked_to: stands.same_as,
     }
 }
 
@@ -272,15 +225,12 @@ pub(super) fn dry_run_text(ready: &ReadySubmission) -> String {
 impl<'s> DryRunView<'s> {
     fn of(ready: &'s ReadySubmission) -> Self {
         let ReadySubmission { submission, assignment, selection, .. } = ready;
-        let tokens = || selection.documents.iter().map(|document| document.tokens);
-        let forecasts = if submission.each {
-            let jobs = tokens().map(|tokens| forecasts(assignment, &[tokens]));
-            jobs.fold(Forecasts::default(), Forecasts::and)
-        } else {
-            forecasts(assignment, &tokens().collect::<Vec<_>>())
-        };
+        let forecasts = selection.documents.iter().fold(Forecasts::default(), |sum, documents| {
+            let tokens: Vec<u64> = documents.iter().map(|document| document.tokens).collect();
+            sum.and(forecasts(assignment, &tokens))
+        });
         let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).likely;
-        let jobs = if submission.each { selection.documents.len() } else { 1 };
+        let jobs = selection.documents.len();
         let model = &*assignment.models.first;
         let cost = forecasts.cost(assignment, &|model| model.clone());
         let standard = forecasts.cost(assignment, &|model| model.standard_tier().unwrap_or_else(|| model.clone()));
@@ -291,9 +241,10 @@ impl<'s> DryRunView<'s> {
             model: assignment.model(),
             jobs,
             held: submission.trial.map_or(0, |trial| jobs.saturating_sub(trial)),
-            documents: selection.documents.len(),
-            bytes: bytes(&selection.documents),
-            text_tokens: tokens().sum(),
+            documents: selection.all().count(),
+            families: FamiliesView::of(ready),
+            bytes: bytes(selection),
+            text_tokens: selection.all().map(|document| document.tokens).sum(),
             turns: estimate.turns,
             tokens_in: estimate.input,
             tokens_out: estimate.output,
@@ -322,7 +273,7 @@ impl<'s> DryRunView<'s> {
             String::new()
         };
         let _ = writeln!(text, "jobs: {}{held}", self.jobs);
-        documents(&mut text, self.documents, self.bytes);
+        documents(&mut text, self.documents, self.bytes, self.families.as_ref());
         duplicate_lines(&mut text, &self.duplicates, self.duplicates.len());
         let _ =
             writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));
@@ -373,8 +324,11 @@ fn over_budget_note(cost: f64, budget: Option<f64>) -> &'static str {
     if budget.is_some_and(|budget| cost > budget) { ", more than the budget: jobs would be held" } else { "" }
 }
 
-fn documents(text: &mut String, documents: usize, bytes: u64) {
+fn documents(text: &mut String, documents: usize, bytes: u64, families: Option<&FamiliesView>) {
     let _ = writeln!(text, "documents: {documents} ({})", counted(bytes, "byte"));
+    if let Some(families) = families {
+        let _ = writeln!(text, "families: {}", families.text(documents));
+    }
 }
 
 /// Which documents have the same content: how many, and the first of them.
@@ -396,7 +350,7 @@ fn duplicate_lines(text: &mut String, pairs: &[DuplicateView], all: usize) {
 
 /// How many documents have the content of an earlier one, and the first `most` of them.
 fn duplicate_views(selection: &Selection, most: usize) -> (usize, Vec<DuplicateView>) {
-    let later = duplicates(&selection.documents);
+    let later = duplicates(selection.all());
     let view = |Duplicate { document, of }: &Duplicate<'_>| DuplicateView {
         document: document.name.clone(),
         same_as: of.name.clone(),
@@ -433,8 +387,8 @@ fn then(submission: &Submission) -> Option<&str> {
     submission.settings.closing.as_ref().map(|closing| closing.instructions.name.as_str())
 }
 
-fn bytes(documents: &[Document]) -> u64 {
-    documents.iter().map(|document| document.bytes).sum()
+fn bytes(selection: &Selection) -> u64 {
+    selection.all().map(|document| document.bytes).sum()
 }
 
 fn left_out(selection: &Selection, most: usize) -> Vec<LeftOutView<'_>> {

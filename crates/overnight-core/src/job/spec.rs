@@ -121,7 +121,7 @@ pub struct JobSpec {
     pub instructions: Instructions,
     /// The system prompt, byte-identical in every turn.
     pub system_prompt: String,
-    /// In the order of their names.
+    /// In the order of their names, or in that of the submission, which is that of families.
     pub documents: Vec<DocumentEntry>,
     /// What the folders, archives and mails that were given hold besides.
     #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
@@ -163,7 +163,7 @@ impl JobSpec {
 
     /// The document of that name.
     pub fn document(&self, name: &str) -> Option<&DocumentEntry> {
-        // Sorted by whoever made the job; a file that says otherwise is searched from its beginning.
+        // Most are sorted by name; others are searched from their beginning.
         let place = self.documents.binary_search_by(|document| document.name.as_str().cmp(name)).ok();
         let sorted = place.and_then(|place| self.documents.get(place));
         sorted.or_else(|| self.documents.iter().find(|document| document.name == name))

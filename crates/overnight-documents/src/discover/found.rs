@@ -59,7 +59,7 @@ impl FoundDocument {
 /// Documents by name, and what was passed over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundDocuments {
-    /// Sorted by name.
+    /// Sorted by name; those that were given by [`source`](crate::source), behind all others, in the order in which they were given.
     pub documents: Vec<FoundDocument>,
     /// Path, and why it doesn't count, by rules that a user knows: links, what is hidden in an archive, our own files.
     /// Sorted. The path goes on inside a file that holds documents.

@@ -7,11 +7,12 @@
 //! followed, because they may lead anywhere, but listed; one that a user names is meant. Archives are gone into, and the
 //! attachments of mails are documents as well.
 //!
-//! - `found`: what comes of it; `search`: path after path; `walk`: a folder
+//! - `found`: what comes of it; `search`: path after path; `given_path`: what a path is; `walk`: a folder
 //! - `names`: what documents may be called; `pattern`: paths with `*` in them; `links`: where a symbolic link leads;
 //!   `nested_names`: what documents within files are called
 
 mod found;
+mod given_path;
 mod links;
 mod names;
 mod nested_names;
@@ -22,5 +23,6 @@ mod tests;
 mod walk;
 
 pub use found::{FoundDocument, FoundDocuments, OwnPaths, discover, survey};
+pub use given_path::given_folder;
 pub use names::check_name;
 pub use nested_names::holders;

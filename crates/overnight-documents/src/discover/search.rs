@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::collections::HashSet;
 use std::collections::btree_map::Entry;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::container;
 use super::super::content::{self, ContainerOpener};
 use super::super::error::DocumentError;
-use super::super::source_path::{self, SourceParts};
+use super::super::source_path::SourceParts;
 use super::found::{FoundDocument, FoundDocuments, OwnPaths};
+use super::given_path::GivenPath;
 use super::names::{check_name, own_name, slashed};
-use super::nested_names;
+use super::nested_names::{self, holders};
 use super::pattern::GlobPattern;
 use super::walk::IGNORE_FILE;
 
@@ -89,7 +91,8 @@ impl<'w> Search<'w> {
                 Err(error) => return Err(error),
             }
         }
-        let folders: BTreeSet<PathBuf> = sources.iter().filter_map(|(_, given)| given.folder()).collect();
+        let whole = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let folders: BTreeSet<PathBuf> = sources.iter().filter_map(|(_, given)| given.folder().map(whole)).collect();
         for (source, given) in &sources {
             self.one(source, given, folders.len() > 1)?;
         }
@@ -97,7 +100,8 @@ impl<'w> Search<'w> {
         if self.met == 0 && self.unfit.is_empty() {
             return Err(empty(first, &self.left_out));
         }
-        self.finish()
+        let named = (0..).zip(&sources).filter_map(|(place, (source, _))| Some((source.name?, place)));
+        self.finish(&named.collect())
     }
 
     fn one(&mut self, source: &SourceParts<'_>, given: &GivenPath, are_several: bool) -> Result<(), DocumentError> {
@@ -217,9 +221,15 @@ impl<'w> Search<'w> {
             self.add(outer)?;
         }
         let is_whole = is_wanted && !held.is_document;
-        let is_meant = |name: &str| is_whole || (part.fits(name) && (self.wanted)(name));
+        // What is attached to a mail comes with it.
+        let fits = |name: &str| part.fits(name) || holders(name).any(|mail| part.fits(mail));
+        let is_meant = |name: &str| is_whole || (fits(name) && (self.wanted)(name));
         let names = nested_names::names(&name, &held);
         let meant: Vec<bool> = names.iter().map(|name| is_meant(name)).collect();
+        let members = held.members.iter().map(|member| member.path.as_slice());
+        let members = names.iter().map(String::as_str).zip(members).zip(meant.iter().copied());
+        let itself = held.is_document.then_some(((name.as_str(), [].as_slice()), is_wanted));
+        let rest = rest_of_mails(&path, itself.into_iter().chain(members));
         for (within, why) in held.left_out {
             let within = path.join(within);
             if is_wanted || within.to_str().is_some_and(is_meant) {
@@ -227,7 +237,7 @@ impl<'w> Search<'w> {
             }
         }
         for ((member, name), is_meant) in held.members.into_iter().zip(names).zip(meant) {
-            self.met += usize::from(part.fits(&name));
+            self.met += usize::from(fits(&name));
             if !is_meant {
                 continue;
             }
@@ -239,6 +249,7 @@ impl<'w> Search<'w> {
                 Err(error) => self.unfit.push((within(&path, &member.path), error.fragment())),
             }
         }
+        self.left_out.extend(rest);
         Ok(())
     }
 
@@ -316,7 +327,8 @@ impl<'w> Search<'w> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<FoundDocuments, DocumentError> {
+    /// `places`: of the names that were given, in their order.
+    fn finish(mut self, places: &HashMap<&str, usize>) -> Result<FoundDocuments, DocumentError> {
         // A document can't be called like a folder that another one needs.
         let mut clashes = Vec::new();
         for found in self.by_name.values() {
@@ -334,71 +346,10 @@ impl<'w> Search<'w> {
             list.sort();
             list.dedup();
         }
-        let documents = self.by_name.into_values().collect();
+        let mut documents: Vec<FoundDocument> = self.by_name.into_values().collect();
+        documents.sort_by_key(|found| places.get(found.name.as_str()));
         Ok(FoundDocuments { documents, left_out: self.left_out, unfit: self.unfit })
     }
-}
-
-/// What a path given by a user is.
-enum GivenPath {
-    Folder(PathBuf),
-    Pattern(GlobPattern),
-    File { path: PathBuf, bytes: u64 },
-}
-
-impl GivenPath {
-    fn of(source: &Path) -> Result<(SourceParts<'_>, Self), DocumentError> {
-        let source = source_path::parts(source);
-        let path = source.path;
-        let meta = match fs::metadata(path) {
-            Ok(meta) => meta,
-            Err(error) => {
-                let given = Self::missing(&source, error)?;
-                return Ok((source, given));
-            }
-        };
-        let given = if meta.is_dir() {
-            Self::Folder(path.to_owned())
-        } else if meta.is_file() {
-            Self::File { path: target(path)?, bytes: meta.len() }
-        } else {
-            return Err(DocumentError::Special { path: path.to_owned() });
-        };
-        Ok((source, given))
-    }
-
-    /// What has no file of its name.
-    fn missing(source: &SourceParts<'_>, error: std::io::Error) -> Result<Self, DocumentError> {
-        let path = source.path;
-        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) {
-            return Err(unreadable(path, error));
-        }
-        let pattern = match GlobPattern::of(path) {
-            Some(pattern) if source.name.is_none() => pattern?,
-            Some(_) | None => return Err(DocumentError::Missing { path: path.to_owned() }),
-        };
-        if pattern.folder.is_dir() {
-            return Ok(Self::Pattern(pattern));
-        }
-        let why = format!("there is no folder {}", pattern.folder.display());
-        Err(DocumentError::NoMatch { pattern: path.to_owned(), why })
-    }
-
-    /// The folder whose documents' names are relative to it, however it was written.
-    fn folder(&self) -> Option<PathBuf> {
-        let folder = match self {
-            Self::Folder(folder) => folder,
-            Self::Pattern(pattern) => &pattern.folder,
-            Self::File { .. } => return None,
-        };
-        Some(fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
-    }
-}
-
-/// The file itself, where a user names a link to it: a link that takes its place later is not followed.
-fn target(path: &Path) -> Result<PathBuf, DocumentError> {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
-    if is_link { fs::canonicalize(path).map_err(|source| unreadable(path, source)) } else { Ok(path.to_owned()) }
 }
 
 fn is_same(one: &FoundDocument, other: &FoundDocument) -> bool {
@@ -410,6 +361,20 @@ fn is_same(one: &FoundDocument, other: &FoundDocument) -> bool {
 fn same_name(one: &FoundDocument, other: &FoundDocument) -> DocumentError {
     let (first, second) = (within(&one.path, &one.inside), within(&other.path, &other.inside));
     DocumentError::SameName { name: one.name.clone(), first, second }
+}
+
+/// Of mails of which a part is meant, what isn't: who wants some files of a folder sees the others there, and sees nothing of
+/// what is in a mail. `parts` are all of the file `path`: name and place, and whether it is meant.
+fn rest_of_mails<'p>(
+    path: &Path,
+    parts: impl Iterator<Item = ((&'p str, &'p [String]), bool)> + Clone,
+) -> Vec<(PathBuf, String)> {
+    let mail = |name: &'p str| holders(name).next().unwrap_or(name);
+    let taken: HashSet<&str> =
+        parts.clone().filter(|(_, is_meant)| *is_meant).map(|((name, _), _)| mail(name)).collect();
+    let rest = parts.filter(|((name, _), is_meant)| !is_meant && taken.contains(mail(name)));
+    let why = "its name doesn't fit the pattern, that of another part of the mail does";
+    rest.map(|((_, inside), _)| (within(path, inside), why.to_owned())).collect()
 }
 
 /// A document's file, and where in it.

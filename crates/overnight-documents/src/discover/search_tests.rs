@@ -2,6 +2,7 @@
 
 use super::super::tests::{discover, folder};
 use super::*;
+use crate::source_path;
 
 #[test]
 fn what_lies_in_a_file_makes_room_for_a_file_of_its_name() {
@@ -39,8 +40,8 @@ fn a_path_may_carry_a_name() {
     let called = |paths: &[PathBuf]| -> Result<Vec<String>, DocumentError> {
         Ok(discover(paths)?.documents.into_iter().map(|found| found.name).collect())
     };
-    assert_eq!(called(&[named("x/b.md", "in/a.md"), named("b.md", "b.md")]).unwrap(), ["b.md", "x/b.md"]);
-    assert_eq!(called(&[named("of in", "in"), named("b.md", "b.md")]).unwrap(), ["b.md", "of in/a.md"]);
+    assert_eq!(called(&[named("x/b.md", "in/a.md"), named("b.md", "b.md")]).unwrap(), ["x/b.md", "b.md"]);
+    assert_eq!(called(&[named("of in", "in"), named("b.md", "b.md")]).unwrap(), ["of in/a.md", "b.md"]);
     for bad in ["../a.md", "/a.md", "", "a//b", "a\nb"] {
         assert!(matches!(called(&[named(bad, "in/a.md")]), Err(DocumentError::BadName { .. })), "{bad:?}");
     }

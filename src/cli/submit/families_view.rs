@@ -1,0 +1,42 @@
+//! How many families a submission has, and the largest: a pattern that puts too much together shows by it.
+
+use super::ReadySubmission;
+use crate::{
+    batch::{Document, JobUnit},
+    cli::out,
+};
+use serde::Serialize;
+
+/// The families of a submission, in `--json`.
+#[derive(Debug, Serialize)]
+pub(super) struct FamiliesView {
+    families: usize,
+    /// What people call the job of the one with the most documents.
+    largest: String,
+    largest_documents: usize,
+    /// Of the text of its documents.
+    largest_tokens: u64,
+}
+
+impl FamiliesView {
+    /// None where there is no job for each family.
+    pub(super) fn of(ready: &ReadySubmission) -> Option<Self> {
+        let selection = &ready.selection;
+        if !matches!(selection.unit, JobUnit::Family { .. }) {
+            return None;
+        }
+        let size =
+            |documents: &[Document]| (documents.len(), documents.iter().map(|document| document.tokens).sum::<u64>());
+        let jobs = ready.jobs.iter().zip(&selection.documents).map(|(job, documents)| (job, size(documents)));
+        // The first of several: `max_by_key` takes the last.
+        let (job, (largest_documents, largest_tokens)) = jobs.rev().max_by_key(|(_, size)| *size)?;
+        Some(Self { families: ready.jobs.len(), largest: job.label.clone(), largest_documents, largest_tokens })
+    }
+
+    /// `3 of 7 documents; the largest has 4: lease.md and 3 more`.
+    pub(super) fn text(&self, documents: usize) -> String {
+        let of = if documents == 1 { "document" } else { "documents" };
+        let largest = out::one_line(&self.largest);
+        format!("{} of {documents} {of}; the largest has {}: {largest}", self.families, self.largest_documents)
+    }
+}
