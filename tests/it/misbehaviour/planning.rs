@@ -187,7 +187,10 @@ fn a_completion_that_is_not_earned_ends_as_partial_at_the_fourth_turn() {
     replies.push(reply(&[claim(), claim(), claim(), claim()]));
     replies.extend((0..3).map(|_| reply(&[claim()])));
     let rest = trial.play(&replies);
-    assert_eq!(rest.end(), "partial after 7 turns: not met after 3 refusals: output/nothing.md: named as a deliverable");
+    assert_eq!(
+        rest.end(),
+        "partial after 7 turns: not met after 3 refusals: output/nothing.md: named as a deliverable"
+    );
     assert_eq!(rest.ends(4), [Refused; 4]);
     assert!(rest.told(4)[3].1.contains("2 more refusals before the job ends as partial"), "{:?}", rest.told(4)[3]);
     // Fifty in one reply are also the same call again and again: the review is begun anew, and the counting goes on.
@@ -196,7 +199,10 @@ fn a_completion_that_is_not_earned_ends_as_partial_at_the_fourth_turn() {
     let fifty: Vec<Value> = (0..50).map(|_| claim()).collect();
     replies.extend((0..60).map(|_| reply(&fifty)));
     let rest = trial.play(&replies);
-    assert_eq!(rest.end(), "partial after 13 turns: not met after 3 refusals: output/nothing.md: named as a deliverable");
+    assert_eq!(
+        rest.end(),
+        "partial after 13 turns: not met after 3 refusals: output/nothing.md: named as a deliverable"
+    );
 }
 
 #[test]
