@@ -85,7 +85,7 @@ mod tests {
     fn marks_are_of_the_columns_that_a_path_leads_to() {
         let of = |doubtful: &[&str], corrected: &[&str]| {
             let [doubtful, corrected] =
-                [doubtful, corrected].map(|paths| paths.iter().map(ToString::to_string).collect());
+                [doubtful, corrected].map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
             RowMarks { doubtful, corrected, ..RowMarks::default() }
         };
         let marks = of(&["rent", "due"], &["party", "lines[1].amount"]);

@@ -91,7 +91,7 @@ fn sheets(dir: &TestDir, name: &str) -> Vec<(String, Vec<String>)> {
 
 /// What is compared of it.
 fn as_text(sheets: &[(String, Vec<String>)]) -> String {
-    sheets.iter().fold(String::new(), |text, (name, rows)| text + &format!("{name}:\n{}\n", rows.join("\n")))
+    sheets.iter().map(|(name, rows)| [&[format!("{name}:")], &rows[..], &[String::new()]].concat().join("\n")).collect()
 }
 
 #[test]
