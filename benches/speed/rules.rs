@@ -58,7 +58,7 @@ pub(crate) fn measure() {
         wall
     };
     let first = check(&records);
-    table::limited(&format!("{RULES} rules over {RECORDS} records, the first time"), ms(first), LIMIT, "ms");
+    table::limited(format!("{RULES} rules over {RECORDS} records, the first time"), ms(first), LIMIT, "ms");
     let times = (0..5).map(|turn| {
         records[turn] = record(RECORDS + turn as u64);
         check(&records)

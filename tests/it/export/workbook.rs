@@ -201,7 +201,7 @@ a.md [grey] | A [grey] | 45415 [yyyy-mm-dd grey] | 0.5 [#,##0.00 grey] | 2 rows:
 b.md [grey] | B [grey] | open [grey] | 0.5 [#,##0.00 grey] | 1 row: see the sheet lines [grey]
 Not in this table:
 documents [bold] | job_status [bold] | reason [bold] | job [bold]
-a.md, b.md | partial | it is partial: unmet after 3 refusals: output/c.json: schema; 1 record was refused, and not mended: title: this value is not of type \"string\" | JOB
+a.md, b.md | partial | it is partial: not met after 3 refusals: output/c.json: schema; 1 record was refused, and not mended: title: this value is not of type \"string\" | JOB
 lines:
 row [bold] | document [bold] | title [bold] | signed [bold] | what [bold] | lines.document [bold]
 2 [grey] | a.md [grey] | A [grey] | 45415 [yyyy-mm-dd grey] | x [grey]

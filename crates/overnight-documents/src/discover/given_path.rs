@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use super::super::error::DocumentError;
 use super::super::source_path::{self, SourceParts};
 use super::pattern::GlobPattern;
-use super::search::unreadable;
 
 /// The folder in which documents are looked for where `path` is given: itself, or the part of a pattern before its first
 /// sign. The paths of documents that are found begin with it. None where it is a file, or nothing.
@@ -75,4 +74,8 @@ impl GivenPath {
 fn target(path: &Path) -> Result<PathBuf, DocumentError> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     if is_link { fs::canonicalize(path).map_err(|source| unreadable(path, source)) } else { Ok(path.to_owned()) }
+}
+
+pub(super) fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
+    DocumentError::Unreadable { path: path.to_owned(), source }
 }

@@ -13,7 +13,7 @@ use super::super::content::{self, ContainerOpener};
 use super::super::error::DocumentError;
 use super::super::source_path::SourceParts;
 use super::found::{FoundDocument, FoundDocuments, OwnPaths};
-use super::given_path::GivenPath;
+use super::given_path::{GivenPath, unreadable};
 use super::names::{check_name, own_name, slashed};
 use super::nested_names::{self, holders};
 use super::pattern::GlobPattern;
@@ -390,10 +390,6 @@ fn empty(path: &Path, left_out: &[(PathBuf, String)]) -> DocumentError {
         format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them")
     };
     DocumentError::Empty { path: path.to_owned(), why }
-}
-
-pub(super) fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
-    DocumentError::Unreadable { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use super::super::error::DocumentError;
+use super::given_path::unreadable;
 use super::links;
 use super::pattern::GlobPattern;
-use super::search::{FolderSelection, Search, unreadable};
+use super::search::{FolderSelection, Search};
 
 /// Where a folder says what in it is no document.
 pub(super) const IGNORE_FILE: &str = ".overnightignore";
