@@ -91,7 +91,7 @@ fn each_field_may_have_its_quote() {
     assert_eq!(dir.run_with(&[], &[&words[..], &fields].concat()).code, 0);
     let task = text(&dir, "docs/task/instructions/record-each-text.md");
     let rules = "    quotes:\n      - { each: \"$.records[*]\", text: quote, document: document, page: page, carries: [] }\n      \
-                 - { each: \"$.records[*]\", text: title_quote, document: document, carries: [] }\n      \
+                 - { each: \"$.records[*]\", text: title_quote, document: document }\n      \
                  - { each: \"$.records[*]\", text: year_quote, document: document, carries: [year] }\n";
     assert!(task.contains(rules) && task.contains("\n- `year_quote`: the place"), "{task}");
     let schema = text(&dir, "docs/task/instructions/schemas/record-each-text.schema.json");

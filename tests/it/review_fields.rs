@@ -27,7 +27,7 @@ deliverables:
     quotes:
       - { each: "$.contracts[*]", text: words, document: document, carries: [title] }
       - { each: "$.contracts[*]", text: signed_quote, document: document }
-      - { each: "$.contracts[*]", text: kind_words, document: document, for: kind }
+      - { each: "$.contracts[*]", text: kind_words, document: document, for: kind, carries: [] }
       - { each: "$.contracts[*].rent", text: quote, document: document }
       - { each: "$.contracts[*].fees[*]", text: quote, document: document, carries: [amount] }
 ---

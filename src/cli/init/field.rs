@@ -134,6 +134,11 @@ impl FieldKind {
         matches!(self, Self::Number | Self::Integer | Self::Money | Self::Date)
     }
 
+    /// Its values are words of the document, where they are short.
+    pub(super) fn is_copied(&self) -> bool {
+        *self == Self::Text
+    }
+
     /// It can be added up.
     pub(super) fn is_amount(&self) -> bool {
         matches!(self, Self::Number | Self::Money)

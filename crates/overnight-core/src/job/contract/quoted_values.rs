@@ -34,7 +34,10 @@ pub(super) fn check_values(
     let first_open = siblings.iter().find(|sibling| is_open(sibling));
     let wanted: Vec<(&String, &Value)> = match (&rule.carries, rule.field(record)) {
         (Some(named), _) => named.iter().filter_map(|field| Some((field, fields.get(field)?))).collect(),
-        (None, Some(field)) => fields.iter().filter(|(known, value)| *known == field && is_literal(value)).collect(),
+        (None, Some(own)) => {
+            let is_wanted = |value: &Value| is_literal(value) || is_short_text(value);
+            fields.iter().filter(|(field, value)| *field == own && is_wanted(value)).collect()
+        }
         (None, None) if first_open.is_some_and(|first| first.text != rule.text) => return values,
         (None, None) => {
             let is_own = |field: &String| {
@@ -87,8 +90,15 @@ pub(super) fn check_values(
     values
 }
 
+/// Characters of a text that stands in its quote rather than being made of it.
+const MOST_COPIED: usize = 60;
 /// Fields that are of the record's own making.
 const NOT_QUOTED: [&str; 4] = ["id", "page", "line", "confidence"];
+
+/// What has a quote of its own, and is no longer than a name, is copied from it.
+fn is_short_text(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| (1..=MOST_COPIED).contains(&text.trim().chars().count()))
+}
 
 /// Whether a rule says what a field is: a quote, where it stands, or a value that it carries.
 fn is_named_by(rule: &Quotes, field: &String) -> bool {
