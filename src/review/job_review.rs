@@ -309,6 +309,11 @@ impl ReviewedRecord {
         self.shown_fields().find(is_in)
     }
 
+    /// How many of its fields the document does not have, as the model says.
+    pub(super) fn absent(&self) -> u64 {
+        self.shown_fields().filter(|field| field.is_null && field.corrected.is_none()).count() as u64
+    }
+
     /// Whether a person should look at it: there is a doubt, and nobody has accepted it.
     pub fn is_doubtful(&self) -> bool {
         !self.doubts.is_empty() && self.approval.is_none()

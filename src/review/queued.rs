@@ -12,6 +12,8 @@ pub struct QueuedReview {
     pub records: u64,
     /// Records in doubt that nobody has accepted, refused ones, and findings that belong to no record.
     pub doubtful: u64,
+    /// Fields of which the model says that the document does not have them.
+    pub absent: u64,
     /// What is doubtful of the gravest record.
     pub kinds: Vec<DoubtKind>,
     /// The first doubt, a sentence's beginning.
@@ -47,6 +49,7 @@ impl QueuedReview {
             title: review.title(),
             records: review.record_count,
             doubtful: review.doubtful + (review.refused.len() + review.findings.len()) as u64,
+            absent: review.records.iter().map(super::ReviewedRecord::absent).sum(),
             kinds,
             first: first.or_else(|| review.findings.first().map(super::JobFinding::told)),
             corrections: review.corrections,
@@ -67,12 +70,17 @@ impl QueuedReview {
         (self.records > 0, self.is_clear(), self.kinds.first().copied(), Reverse(self.doubtful))
     }
 
-    /// `2 of 8 records in doubt`.
+    /// `2 of 8 records in doubt, 1 field not there`.
     pub fn counted(&self) -> String {
-        match (self.records, self.doubtful) {
+        let records = match (self.records, self.doubtful) {
             (0, 0) => "no record".to_owned(),
             (records, 0) => format!("{} without doubt", counted_records(records)),
             (records, doubtful) => format!("{} of {} in doubt", grouped(doubtful), counted_records(records)),
+        };
+        match self.absent {
+            0 => records,
+            1 => records + ", 1 field not there",
+            absent => format!("{records}, {} fields not there", grouped(absent)),
         }
     }
 }
