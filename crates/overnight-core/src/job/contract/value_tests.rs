@@ -96,14 +96,8 @@ fn rules_name_the_record_and_the_values() {
     let twice = json!({"list": "x.csv", "items": [item("R-16", 10.0, 10.0), item("R-16", 10.0, 10.0)]});
     let checked = check(&d, &twice, &mut Library::default());
     let details: Vec<&str> = failed(&checked).into_iter().map(|(_, detail)| detail).collect();
-    assert_eq!(
-        details,
-        [
-            "`unique(items.map(i, i.number))` does not hold: \"R-16\" is there more than once.",
-            "`count(items) == rows(file.list)` can't be evaluated: 'x.csv' has no table.",
-        ]
-        .map(|detail| format!("$: {detail}"))
-    );
+    let expected = ["\"R-16\" is there more than once.", "can't be evaluated: 'x.csv' has no table."];
+    assert_eq!(details, expected);
 }
 
 #[test]
