@@ -48,11 +48,13 @@ pub(super) enum QueueMark {
     SentBack,
     /// It has no result: it waits, is being worked, has failed or was cancelled.
     NoResult,
+    /// Another job did the same before, and its result is decided on there.
+    DoneBefore,
     Approved,
 }
 
 impl QueueMark {
-    const ALL: [Self; 4] = [Self::Open, Self::SentBack, Self::NoResult, Self::Approved];
+    const ALL: [Self; 5] = [Self::Open, Self::SentBack, Self::NoResult, Self::DoneBefore, Self::Approved];
 
     /// As an address names it.
     fn key(self) -> &'static str {
@@ -60,6 +62,7 @@ impl QueueMark {
             Self::Open => "open",
             Self::SentBack => "sent-back",
             Self::NoResult => "no-result",
+            Self::DoneBefore => "done-before",
             Self::Approved => "approved",
         }
     }
@@ -69,6 +72,7 @@ impl QueueMark {
             Self::Open => "open",
             Self::SentBack => "sent back",
             Self::NoResult => "without a result",
+            Self::DoneBefore => "done before",
             Self::Approved => "approved",
         }
     }
@@ -77,7 +81,7 @@ impl QueueMark {
         match self {
             Self::Open => "doubt",
             Self::SentBack => "busy",
-            Self::NoResult => "quiet",
+            Self::NoResult | Self::DoneBefore => "quiet",
             Self::Approved => "good",
         }
     }
@@ -105,7 +109,7 @@ impl QueueRow {
     fn address(&self) -> String {
         match self.mark {
             QueueMark::Open | QueueMark::Approved => format!("/jobs/{}/review{}", self.job, page_query(1, true)),
-            QueueMark::SentBack | QueueMark::NoResult => format!("/jobs/{}", self.job),
+            QueueMark::SentBack | QueueMark::NoResult | QueueMark::DoneBefore => format!("/jobs/{}", self.job),
         }
     }
 }
@@ -209,6 +213,7 @@ async fn queue_row(state: &WebState, row: JobRow) -> Result<QueueRow, WebError> 
         None => None,
     };
     let mark = match &review {
+        _ if row.queue.as_ref().is_some_and(|queue| queue.same_as.is_some()) => QueueMark::DoneBefore,
         _ if row.state.approved_by.is_some() => QueueMark::Approved,
         Some(review) if review.is_approved => QueueMark::Approved,
         Some(review) if review.has_result => QueueMark::Open,
