@@ -12,7 +12,7 @@ use crate::{
     runner::{JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, record_review},
     store::JobRow,
 };
-use overnight_core::job::state::Status;
+use overnight_core::job::{record::JobStatus, state::Status};
 use std::{io::Read, path::PathBuf, sync::Arc};
 
 const FEEDBACK_EXAMPLES: &str = "\
@@ -148,6 +148,12 @@ pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, 
         Status::Held { reason, .. } => JobOutcome::Held(*reason),
         Status::Running => JobOutcome::Interrupted,
     };
+    let by = args.reviewer.name();
+    out::note(&match outcome {
+        JobOutcome::Ended(JobStatus::Completed) => format!("approved by {by}"),
+        JobOutcome::Ended(status) => format!("approved by {by} as it is: it stays {status}, and needs nobody any more"),
+        JobOutcome::Held(_) | JobOutcome::Waiting | JobOutcome::Interrupted => format!("approval by {by} recorded"),
+    });
     result::show(&opened.job, &path, outcome, args.show.json)?;
     Ok(match outcome {
         // However it ended: a person has taken it as it is.
