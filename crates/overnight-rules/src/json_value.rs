@@ -26,11 +26,16 @@ pub(crate) fn borrowed(json: &Value) -> Box<dyn Val + '_> {
 fn scalar(json: &Value) -> Box<dyn Val> {
     match json {
         Value::Bool(flag) => Box::new(CelBool::from(*flag)),
-        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(number), _, _) => Box::new(CelInt::from(number)),
-            (None, Some(number), _) => Box::new(CelUInt::from(number)),
-            (None, None, number) => Box::new(CelDouble::from(number.unwrap_or(f64::NAN))),
-        },
+        // Numbers may be kept as their digits: each of these questions reads them.
+        Value::Number(number) => {
+            if let Some(number) = number.as_i64() {
+                Box::new(CelInt::from(number))
+            } else if let Some(number) = number.as_u64() {
+                Box::new(CelUInt::from(number))
+            } else {
+                Box::new(CelDouble::from(number.as_f64().unwrap_or(f64::NAN)))
+            }
+        }
         Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => Box::new(CelNull),
     }
 }
