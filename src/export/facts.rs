@@ -8,7 +8,7 @@ use crate::{
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_core::job::{
-    contract::{json_path::at_mut, records::record_with},
+    contract::records::record_with,
     finding::Finding,
     models::list_models,
     record::JobStatus,
@@ -72,10 +72,7 @@ impl<'j> RecordFacts<'j> {
     /// What is known of a record, as [`KNOWN`] names it. Its quote and where that stands are those that hold: as corrected.
     pub(super) fn known(&self, place: &str, record: &Value) -> [Value; KNOWN.len()] {
         let first = self.list.quotes.first();
-        let mut corrected = std::borrow::Cow::Borrowed(record);
-        if self.findings.corrections(place).next().is_some() {
-            self.correct(place, corrected.to_mut());
-        }
+        let corrected = self.findings.corrected(place, record);
         let object = first.and_then(|first| Some((first.rule, first.object(&corrected)?)));
         let said = |key: Option<&String>| object.zip(key).and_then(|((_, fields), key)| fields.get(key)?.as_str());
         let quote = said(object.map(|(rule, _)| &rule.text));
@@ -119,15 +116,6 @@ impl<'j> RecordFacts<'j> {
             json!(id),
             json!(place),
         ]
-    }
-
-    /// Puts the corrections of a record into it.
-    pub(super) fn correct(&self, place: &str, record: &mut Value) {
-        for correction in self.findings.corrections(place) {
-            if let Some(value) = at_mut(record, &format!("${}", correction.within)) {
-                value.clone_from(correction.after);
-            }
-        }
     }
 
     /// What is to be seen of a record at a glance.

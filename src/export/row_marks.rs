@@ -1,9 +1,7 @@
 //! What is to be seen of a row at a glance: which of its fields are in doubt, and which a person has corrected.
 
+use overnight_core::job::contract::{json_path::within, records::VALUE};
 use serde::{Deserialize, Serialize};
-
-/// The key of the value in an object that is a field with its quote.
-const VALUE: &str = ".value";
 
 /// What is to be seen of a record, or of an element of a list in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +37,7 @@ impl RowMarks {
 
     /// What is to be seen of the column of a field.
     pub(super) fn of_field(&self, column: &str) -> CellMark {
-        let is_value = |path: &str| column.strip_prefix(path) == Some(VALUE);
+        let is_value = |path: &str| column.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')) == Some(VALUE);
         if self.doubtful.iter().any(|path| is_within(path, column) || is_value(path)) {
             CellMark::Doubtful
         } else if self.corrected.iter().any(|path| is_within(path, column) || is_within(column, path)) {
@@ -73,8 +71,7 @@ impl RowMarks {
 
 /// Whether the field at `path` is that at `outer`, or lies within it.
 fn is_within(path: &str, outer: &str) -> bool {
-    let rest = path.strip_prefix(outer);
-    outer.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    outer.is_empty() || within(path, outer).is_some()
 }
 
 #[cfg(test)]

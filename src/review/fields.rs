@@ -2,7 +2,10 @@
 //! quote that it has and what is doubtful of it.
 
 use super::{FieldInput, ReviewedQuote};
-use overnight_core::job::{contract::records::VALUE, instructions::Quotes};
+use overnight_core::job::{
+    contract::{json_path::within, records::VALUE},
+    instructions::Quotes,
+};
 use serde_json::Value;
 
 /// Objects of a list that are taken apart; a longer list is shown as JSON.
@@ -50,27 +53,16 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// The fields of `record`, which stands at `place` and has `quotes`. `input` says how the field at a place is corrected.
-pub(super) fn fields(
-    record: &Value,
-    place: &str,
-    quotes: &[(&Quotes, &ReviewedQuote)],
-    input: &dyn Fn(&str, &Value) -> FieldInput,
-) -> Vec<ReviewedField> {
+/// The fields of `record`, which stands at `place` and has `quotes`.
+pub(super) fn fields(record: &Value, place: &str, quotes: &[(&Quotes, &ReviewedQuote)]) -> Vec<ReviewedField> {
     let mut fields = Vec::new();
-    Collector { quotes, input, fields: &mut fields }.collect(record, "", place);
+    Collector { quotes, fields: &mut fields }.collect(record, "", place);
     for (at, (rule, quote)) in quotes.iter().enumerate() {
         let carried = rule.carries.iter().flatten().map(|field| quote.name_of(field));
         let of_quote: Vec<String> =
             if let Some(field) = &quote.field { vec![field.clone()] } else { carried.collect() };
         for field in fields.iter_mut().filter(|field| field.quote.is_none() && !field.is_of_quote) {
-            let is_it = |name: &String| {
-                field
-                    .name
-                    .strip_prefix(name.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-            };
-            if of_quote.iter().any(is_it) {
+            if of_quote.iter().any(|name| within(&field.name, name).is_some()) {
                 field.quote = Some(at);
             }
         }
@@ -80,7 +72,6 @@ pub(super) fn fields(
 
 struct Collector<'c> {
     quotes: &'c [(&'c Quotes, &'c ReviewedQuote)],
-    input: &'c dyn Fn(&str, &Value) -> FieldInput,
     fields: &'c mut Vec<ReviewedField>,
 }
 
@@ -118,7 +109,7 @@ impl Collector<'_> {
                     is_of_quote,
                     corrected: None,
                     quote: None,
-                    input: (self.input)(place, value),
+                    input: FieldInput::default(),
                 });
             }
         }

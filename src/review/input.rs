@@ -62,9 +62,9 @@ impl InputKind {
 }
 
 impl FieldInput {
-    /// That of the field at `place`, `$.terms[3].due`, where `value` stands now.
-    pub fn of(schema: Option<&Value>, place: &str, value: &Value) -> Self {
-        let parts = schema.zip(JsonPath::parse(place).ok());
+    /// That of the fields at a path, `$.terms[*].due`, where a value of the kind of `value` stands now.
+    pub fn of(schema: Option<&Value>, path: &str, value: &Value) -> Self {
+        let parts = schema.zip(JsonPath::parse(path).ok());
         let parts = parts.map(|(schema, path)| schema_parts(schema, &path)).unwrap_or_default();
         let mut kinds: Vec<&str> = Vec::new();
         let mut choices: Vec<&Value> = Vec::new();

@@ -9,7 +9,7 @@ use crate::runner::QuoteStatus;
 use overnight_core::{
     amount::grouped,
     job::{
-        contract::records::VALUE,
+        contract::{json_path::within, records::field_name},
         finding::Finding,
         id::JobId,
         record::JobStatus,
@@ -217,11 +217,7 @@ impl ReviewedQuote {
 impl ReviewedQuote {
     /// What the field `name` of its object is called in the record: `due` for the value of the object `due`.
     pub(super) fn name_of(&self, name: &str) -> String {
-        match (self.within.as_str(), name) {
-            ("", name) => name.to_owned(),
-            (within, VALUE) => within.to_owned(),
-            (within, name) => format!("{within}.{name}"),
-        }
+        field_name(&self.within, name)
     }
 
     /// `its quote`, `the quote of due`.
@@ -303,10 +299,7 @@ impl ReviewedRecord {
     /// The shown field that a doubt stands beside: the one that it names, else the first of the object that it names.
     fn line_of(&self, doubt: &Doubt) -> Option<&ReviewedField> {
         let named = doubt.field.as_deref()?;
-        let is_in = |field: &&ReviewedField| {
-            field.name.strip_prefix(named).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-        };
-        self.shown_fields().find(is_in)
+        self.shown_fields().find(|field| within(&field.name, named).is_some())
     }
 
     /// How many of its fields the document does not have, as the model says.

@@ -4,7 +4,7 @@ use super::{
     JobReview, ReviewedRecord, SourceDocument,
     doubt::by_doubt,
     job_review::JobFinding,
-    records::{DeliverableRecords, LocatedQuotes, explain, has_records},
+    records::{DeliverableRecords, LocatedQuotes, add_inputs, explain, has_records},
     source::SourceMark,
 };
 use crate::{
@@ -43,6 +43,7 @@ impl JobReview {
         let (job, workspace) = (load(path)?.job, Workspace::open(path)?);
         let mut review = Self::of_records(path, (&job, &workspace), page)?;
         explain(&job, &workspace, &mut review.records);
+        add_inputs(&job, &mut review.records);
         review.add_sources(&job, &workspace, is_whole);
         review.add_targets();
         Ok(review)

@@ -7,7 +7,7 @@ use super::{
     record_anchor,
 };
 use crate::{
-    runner::{QuoteLine, QuoteStatus, each_rule_broken, explain_quotes},
+    runner::{QuoteExplainer, QuoteLine, QuoteStatus, each_rule_broken},
     workspace::Workspace,
 };
 use overnight_core::job::{
@@ -22,7 +22,9 @@ use overnight_core::job::{
 };
 use serde_json::Value;
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap},
+    mem::{Discriminant, discriminant},
     ops::Bound,
 };
 
@@ -94,15 +96,17 @@ impl DeliverableRecords<'_> {
         broken_rules: Vec<BrokenRule>,
     ) -> ReviewedRecord {
         let file = &self.deliverable.path;
-        let corrected = corrected(findings, place, value);
+        let mut corrected = findings.corrected(place, value);
         let of_record = objects
             .range::<str, _>((Bound::Included(place), Bound::Unbounded))
             .take_while(|(object, _)| object.starts_with(place));
         let of_record = of_record.filter_map(|(object, quoted)| Some((object, within(object, place)?, quoted)));
         let mut quotes: Vec<(&Quotes, ReviewedQuote)> = Vec::new();
         for (object, inner, quoted) in of_record {
-            let mut now = corrected.clone();
-            let present = now.as_mut().and_then(|now| at_mut(now, &format!("${inner}")));
+            let present = match &mut corrected {
+                Cow::Owned(record) => at_mut(record, &format!("${inner}")),
+                Cow::Borrowed(_) => None,
+            };
             for (rule, written) in quoted {
                 let found = self.located.get(&[file.clone(), object.clone(), rule.text.clone()]);
                 let present = present.as_deref().unwrap_or(written);
@@ -116,8 +120,7 @@ impl DeliverableRecords<'_> {
         let rule_of = |rule: &Quotes| self.deliverable.quotes.iter().position(|other| std::ptr::eq(other, rule));
         quotes.sort_by_key(|(rule, quote)| (quote.object != place, rule_of(rule)));
         let pairs: Vec<(&Quotes, &ReviewedQuote)> = quotes.iter().map(|(rule, quote)| (*rule, quote)).collect();
-        let schema = self.deliverable.schema.as_ref();
-        let fields = fields(value, place, &pairs, &|place, value| FieldInput::of(schema, place, value));
+        let fields = fields(value, place, &pairs);
         // Readers have found what the model wrote.
         let first = quotes.first().map(|(rule, quote)| (&rule.text, &quote.object));
         let read = first
@@ -214,8 +217,37 @@ impl DeliverableRecords<'_> {
     }
 }
 
+/// Says how the fields of the records of a page are corrected. A schema is asked once for all records of a list.
+pub(super) fn add_inputs(job: &Job, records: &mut [ReviewedRecord]) {
+    let mut known: HashMap<(String, String, Discriminant<Value>), FieldInput> = HashMap::new();
+    for record in records {
+        let all = &job.spec.instructions.deliverables;
+        let deliverable = all.iter().find(|deliverable| deliverable.path == record.file);
+        let schema = deliverable.and_then(|deliverable| deliverable.schema.as_ref());
+        for field in &mut record.fields {
+            let text = || Value::String(String::new());
+            let value =
+                if field.is_text { text() } else { serde_json::from_str(&field.value).unwrap_or_else(|_| text()) };
+            let key = (record.file.clone(), of_any_item(&field.place), discriminant(&value));
+            let input = known.entry(key).or_insert_with_key(|(_, path, _)| FieldInput::of(schema, path, &value));
+            field.input = input.clone();
+        }
+    }
+}
+
+/// `$.terms[*].due` of `$.terms[3].due`.
+fn of_any_item(place: &str) -> String {
+    let mut parts = place.split('[');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |path, part| match part.split_once(']') {
+        Some((_, rest)) => format!("{path}[*]{rest}"),
+        None => format!("{path}[{part}"),
+    })
+}
+
 /// Says of those quotes of the records of a page that are not found what comes nearest.
 pub(super) fn explain(job: &Job, workspace: &Workspace, records: &mut [ReviewedRecord]) {
+    let mut nearest = QuoteExplainer::new(job, workspace);
     let is_missing = |quote: &ReviewedQuote| quote.wrong.is_none() && quote.check == Some(QuoteStatus::NotFound);
     let wanted = records.iter_mut().filter(|record| record.quotes.iter().any(is_missing));
     let mut contents: HashMap<String, Value> = HashMap::new();
@@ -230,7 +262,7 @@ pub(super) fn explain(job: &Job, workspace: &Workspace, records: &mut [ReviewedR
             content.unwrap_or_default()
         });
         for quote in record.quotes.iter_mut().filter(|quote| is_missing(quote)) {
-            let explained = explain_quotes(job, workspace, deliverable, (&quote.object, content));
+            let explained = nearest.explain(deliverable, (&quote.object, content));
             quote.wrong = explained.into_iter().find(|of| of.key == quote.key).and_then(|of| of.wrong);
         }
         record.doubts = doubts(record, job.spec.instructions.confidence_floor);
@@ -253,18 +285,6 @@ fn doubtful_values(
     let doubtful = found.values.iter().filter(|(field, _)| !is_corrected(field));
     let named = doubtful.map(|(field, status)| (quote.name_of(field), status));
     named.map(|(name, status)| (name.clone(), status.told(&name))).collect()
-}
-
-/// The record with what people have corrected in it; none where that is nothing.
-fn corrected(findings: &RecordFindings<'_>, place: &str, value: &Value) -> Option<Value> {
-    let mut corrected = None;
-    for correction in findings.corrections(place) {
-        let record = corrected.get_or_insert_with(|| value.clone());
-        if let Some(field) = at_mut(record, &format!("${}", correction.within)) {
-            field.clone_from(correction.after);
-        }
-    }
-    corrected
 }
 
 /// What the readers and the program hold against a record, and what people said of it.

@@ -149,15 +149,20 @@ pub fn each_rule_broken(
     each_broken_rule(deliverable, content, &mut QuoteCheck::new(job, workspace), visit);
 }
 
-/// Looks again for the quotes of an object in a deliverable's content, and says what comes nearest to those that are not found.
-pub fn explain_quotes(
-    job: &Job,
-    workspace: &Workspace,
-    deliverable: &Deliverable,
-    (object, content): (&str, &Value),
-) -> Vec<CorrectedQuote> {
-    let mut quotes = QuoteCheck::new(job, workspace);
-    quotes_changed_at(deliverable, object, (&Value::Null, content), &mut |asked| (quotes.find(asked), None))
+/// Looks again for quotes, and says what comes nearest to those that are not found. Documents are indexed once for all.
+#[derive(Debug)]
+pub struct QuoteExplainer<'j>(QuoteCheck<'j>);
+
+impl<'j> QuoteExplainer<'j> {
+    /// For the quotes of a job.
+    pub fn new(job: &'j Job, workspace: &'j Workspace) -> Self {
+        Self(QuoteCheck::new(job, workspace))
+    }
+
+    /// Those of an object in a deliverable's content.
+    pub fn explain(&mut self, deliverable: &Deliverable, (object, content): (&str, &Value)) -> Vec<CorrectedQuote> {
+        quotes_changed_at(deliverable, object, (&Value::Null, content), &mut |asked| (self.0.find(asked), None))
+    }
 }
 
 fn is_large<'p>(job: &Job, workspace: &Workspace, paths: impl Iterator<Item = &'p str>) -> bool {

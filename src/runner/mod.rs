@@ -57,7 +57,7 @@ mod server_outage;
 
 pub use active_jobs::ActiveJobs;
 pub use clock::{now, today};
-pub use contract_check::{each_rule_broken, explain_quotes};
+pub use contract_check::{QuoteExplainer, each_rule_broken};
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::{Disposition, RunError};
 pub use heartbeat::{Heartbeat, Leases};

@@ -55,6 +55,13 @@ pub(super) struct Visitor {
     is_bearer: bool,
 }
 
+impl Visitor {
+    /// Who acts; nothing is recorded of somebody who is not known.
+    pub(super) fn named(self) -> Result<String, WebError> {
+        self.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))
+    }
+}
+
 /// A new secret.
 pub fn random_token() -> io::Result<String> {
     let mut bytes = [0; 32];

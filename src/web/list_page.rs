@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     report::{facts::JobStanding, words::counted},
-    store::{BatchHead, BatchRow, BatchTotals, JobPageQuery, JobRow, StoreError},
+    store::{BatchHead, BatchRow, BatchTotals, JobPageQuery, JobRow},
 };
 use askama::Template;
 use axum::{
@@ -133,12 +133,8 @@ pub(super) async fn batch(
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
     let query = query?.0;
-    let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
-    let row = match state.store.batch(&id.to_string()).await {
-        Ok(row) => row,
-        Err(StoreError::NoBatch { .. }) => return Err(WebError::not_found("batch")),
-        Err(error) => return Err(error.into()),
-    };
+    let row = state.batch(&id).await?;
+    let id = row.batch.id;
     let frame = Frame::of(&state, &visitor);
     let mut facts = vec![
         ("Submitted", frame.time(row.batch.created).person),

@@ -12,7 +12,7 @@ use crate::{
     batch::BatchSettings,
     review::{JobReview, QueuedReview, page_query},
     runner::ReviewAction,
-    store::{JobPageQuery, JobRow, StoreError},
+    store::{JobPageQuery, JobRow},
 };
 use askama::Template;
 use axum::{
@@ -168,12 +168,8 @@ struct BatchQueue {
 
 impl BatchQueue {
     async fn read(state: &WebState, id: &str) -> Result<Self, WebError> {
-        let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
-        let batch = match state.store.batch(&id.to_string()).await {
-            Ok(row) => row.batch,
-            Err(StoreError::NoBatch { .. }) => return Err(WebError::not_found("batch")),
-            Err(error) => return Err(error.into()),
-        };
+        let batch = state.batch(id).await?.batch;
+        let id = batch.id;
         let left_out = BatchSettings::left_out(&batch.settings);
         let wanted = JobPageQuery { batch: Some(id), most: MOST_JOBS, ..JobPageQuery::default() };
         let (jobs, all) = state.store.job_page(&wanted).await?;
@@ -294,8 +290,7 @@ async fn approve_clear(
 ) -> Result<Response, WebError> {
     let form = form?.0;
     state.access.check_form(&visitor, Some(&form.token))?;
-    let by =
-        visitor.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))?;
+    let by = visitor.named()?;
     let batch = BatchQueue::read(&state, &id).await?;
     let clear: Vec<JobId> = batch.rows.iter().filter(|row| row.is_clear()).map(|row| row.job).collect();
     if clear.len() != form.jobs {
@@ -311,8 +306,7 @@ async fn approve_clear(
 
 /// The table of all records, as `overnight export` writes it.
 async fn table(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>) -> Result<Response, WebError> {
-    let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
-    let bytes = state.backend.table(id).await?;
+    let bytes = state.backend.table(state.batch(&id).await?.batch.id).await?;
     let name = HeaderValue::from_static("attachment; filename=\"records.xlsx\"");
     let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
     Ok(([(CONTENT_TYPE, HeaderValue::from_static(kind)), (CONTENT_DISPOSITION, name)], bytes).into_response())
@@ -320,8 +314,7 @@ async fn table(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>) -
 
 /// The report of the batch, a file.
 async fn report(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>) -> Result<Response, WebError> {
-    let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
-    let html = state.backend.report(id).await?;
+    let html = state.backend.report(state.batch(&id).await?.batch.id).await?;
     let name = HeaderValue::from_static("attachment; filename=\"report.html\"");
     Ok(([(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")), (CONTENT_DISPOSITION, name)], html)
         .into_response())

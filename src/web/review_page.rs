@@ -194,8 +194,7 @@ async fn decide(
     act: &str,
     (form, page): (&ReviewForm, usize),
 ) -> Result<String, WebError> {
-    let by =
-        visitor.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))?;
+    let by = visitor.named()?;
     let path = WebState::own_workspace(&found)?;
     let begun = Instant::now();
     loop {

@@ -8,7 +8,10 @@ use super::{
     kept_reviews::KeptReviews,
     live_jobs::LiveJobs,
 };
-use crate::{report::read::Whereabouts, store::Store};
+use crate::{
+    report::read::Whereabouts,
+    store::{BatchRow, Store, StoreError},
+};
 use axum::{
     extract::{FromRequestParts, Path},
     http::{HeaderName, request::Parts},
@@ -17,6 +20,7 @@ use overnight_core::job::{id::JobId, time::Timestamp};
 use serde::de::DeserializeOwned;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 /// How the server is run.
 #[derive(Debug)]
@@ -71,6 +75,15 @@ impl WebState {
     pub(super) async fn find(&self, id: &str) -> Result<FoundJob, WebError> {
         let id: JobId = id.parse().map_err(|_| WebError::not_found("job"))?;
         self.backend.job(id).await?.ok_or_else(|| WebError::not_found("job"))
+    }
+
+    /// The batch that a path names by its whole id.
+    pub(super) async fn batch(&self, id: &str) -> Result<BatchRow, WebError> {
+        let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
+        self.store.batch(&id.to_string()).await.map_err(|error| match error {
+            StoreError::NoBatch { .. } => WebError::not_found("batch"),
+            error => error.into(),
+        })
     }
 
     /// Where the job's workspace is; of a linked job, that of the job that did the work.

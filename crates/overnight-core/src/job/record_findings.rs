@@ -10,6 +10,7 @@ use super::{
 };
 use serde_json::Value;
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     ops::Bound,
 };
@@ -135,6 +136,24 @@ impl<'j> RecordFindings<'j> {
             let Settlement::Corrected { after, .. } = &settled.settlement else { return None };
             Some(CorrectedField { within, after, by: &settled.by, finding })
         })
+    }
+
+    /// Puts into the record at this place what people have corrected in it.
+    pub fn correct(&self, place: &str, record: &mut Value) {
+        for correction in self.corrections(place) {
+            if let Some(field) = json_path::at_mut(record, &format!("${}", correction.within)) {
+                field.clone_from(correction.after);
+            }
+        }
+    }
+
+    /// The record at this place with what people have corrected in it.
+    pub fn corrected<'v>(&self, place: &str, record: &'v Value) -> Cow<'v, Value> {
+        let mut corrected = Cow::Borrowed(record);
+        if self.corrections(place).next().is_some() {
+            self.correct(place, corrected.to_mut());
+        }
+        corrected
     }
 
     /// What is wrong with a quote of the record, since a person has corrected it; none where it stands there, or nobody has.

@@ -65,6 +65,16 @@ pub fn record_with<'q, 'd, 'p>(
     of_key.filter_map(|quote| Some((quote, quote.record_of(object)?))).max_by_key(|(quote, _)| quote.keys.len())
 }
 
+/// What the field `name` of an object that stands at `within` in a record is called there: `due.day`, and `due` for the value of
+/// the object `due`. Empty: the object is the record.
+pub fn field_name(within: &str, name: &str) -> String {
+    match (within, name) {
+        ("", name) => name.to_owned(),
+        (within, VALUE) => within.to_owned(),
+        (within, name) => format!("{within}.{name}"),
+    }
+}
+
 /// A quote that each record of a list may have.
 #[derive(Clone, Debug)]
 pub struct RecordQuote<'d> {
@@ -95,17 +105,9 @@ impl RecordQuote<'_> {
         self.keys.iter().rev().try_fold(object, |place, key| place.strip_suffix(key.as_str())?.strip_suffix('.'))
     }
 
-    /// What the field `name` of the object with the quote is called in its record: `due` for the `value` of the object `due`.
+    /// What the field `name` of the object with the quote is called in its record: see [`field_name`].
     pub fn name_of(&self, name: &str) -> String {
-        let own = Some(name).filter(|name| self.keys.is_empty() || *name != VALUE);
-        self.keys.iter().map(String::as_str).chain(own).collect::<Vec<_>>().join(".")
-    }
-
-    /// The field of `record` that the quote is for, `due` or `party.name`; none: the record as a whole.
-    pub fn field(&self, record: &Value) -> Option<String> {
-        let of_object = self.object(record).and_then(|object| self.rule.field(object));
-        let keys = self.keys.iter().map(String::as_str).chain(of_object);
-        Some(keys.collect::<Vec<_>>().join(".")).filter(|field| !field.is_empty())
+        field_name(&self.keys.join("."), name)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records for the list of a deliverable. Each is checked by itself, against the schema as an item of the list and by its
 //! quotes, so that good ones are written and bad ones come back with what is wrong.
 
-pub use super::record_list::{RecordQuote, VALUE, record_lists, record_quotes, record_with, records_of};
+pub use super::record_list::{RecordQuote, VALUE, field_name, record_lists, record_quotes, record_with, records_of};
 use super::{
     SPELLED_OUT, compile,
     quote_check::each_quote,
