@@ -14,8 +14,8 @@
 //! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read what was left behind
 //! - [`runner`]: makes, opens and drives a job
 //! - [`batch`]: what is submitted together
-//! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`workspace_store`]: workspaces kept
-//!   in an object store, so that any machine can go on
+//! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`table_query`]: SQL over their tables ·
+//!   [`workspace_store`]: workspaces kept in an object store, so that any machine can go on
 //! - [`workspace`]: files, journal, archives · [`store`]: SQLite and PostgreSQL · [`model`]: who answers a prompt
 //! - [`blocking`]: work that blocks its thread · `subprocess`: starts other programs, without this one's secrets · [`failpoint`]:
 //!   where tests kill the program; a release build has none
