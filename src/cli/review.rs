@@ -27,6 +27,10 @@ const CORRECT_EXAMPLES: &str = "\
 Examples:
   overnight correct last '$.requirements[3].level' MUST
   overnight correct 0193 '$.clauses[0].cap_usd' 250000 --comment \"Annex B says so\"
+  overnight correct last '$.clauses[2]' null --comment \"Said twice\"
+  overnight correct last '$.clauses[7]' '{\"title\": \"Term\"}'
+
+A record that becomes null is deleted; one directly behind the last is added.
 
 The model's file stays as it is: output/NAME.corrected.json has all corrections, and findings.jsonl says who made them.";
 
@@ -85,7 +89,7 @@ pub(super) struct FeedbackArgs {
 pub(super) struct CorrectArgs {
     /// Id of a job, the beginning of one, or 'last'
     job: String,
-    /// The field, such as '$.requirements[3].text'
+    /// The field, such as '$.requirements[3].text', or a record
     place: String,
     /// The value that it is to have; JSON where the field is no text
     #[arg(allow_hyphen_values = true)]

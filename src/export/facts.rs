@@ -8,7 +8,7 @@ use crate::{
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_core::job::{
-    contract::records::record_with,
+    contract::records::{VALUE, record_with},
     finding::Finding,
     models::list_models,
     record::JobStatus,
@@ -137,8 +137,13 @@ impl<'j> RecordFacts<'j> {
         place: &'q str,
         quotes: &'q RecordQuotes,
     ) -> impl Iterator<Item = &'q (String, ValueStatus)> {
-        let is_corrected =
-            move |field: &str| self.findings.corrections(place).any(|of| of.within.strip_prefix('.') == Some(field));
+        let is_of = |field: &str, within: &str| {
+            within.strip_prefix('.').is_some_and(|path| {
+                // The value of an object with a quote.
+                path == field || path.strip_prefix(field).and_then(|rest| rest.strip_prefix('.')) == Some(VALUE)
+            })
+        };
+        let is_corrected = move |field: &str| self.findings.corrections(place).any(|of| is_of(field, of.within));
         quotes.doubtful.iter().filter(move |(field, _)| !is_corrected(field))
     }
 

@@ -22,7 +22,7 @@ use overnight_core::{
 };
 use serde_json::{Deserializer, Value};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fs::File,
     io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     path::Path,
@@ -145,30 +145,41 @@ impl GatheredRecords {
         let each = JsonPath::parse(&list.each).map_err(job_fault)?;
         let outer = OuterDocuments::read(list, || self::content(&workspace, file).ok());
         let facts = RecordFacts::of(job, &workspace, list, request.review.as_ref(), outer).map_err(job_fault)?;
-        let (mut records, mut fault) = (0, None);
-        let mut reader = Deserializer::from_reader(content);
-        let read = each.each_in(&mut reader, &mut |place, mut record| {
-            if fault.is_none() && self.columns.count() <= MOST_COLUMNS {
-                let known = facts.known(place, &record);
-                if !request.as_written {
-                    facts.findings.correct(place, &mut record);
-                }
-                self.columns.observe(&record);
-                self.nested.observe(&record);
-                fault = serde_json::to_writer(&mut *out, &(record, known, facts.marks(place))).err();
-                records += 1;
+        let (mut records, mut deleted, mut fault) = (0, 0, None);
+        let mut take = |place: &str, mut record: Value| {
+            if fault.is_some() || self.columns.count() > MOST_COLUMNS {
+                return;
             }
-        });
+            if !request.as_written && facts.findings.is_deleted(place) {
+                deleted += 1;
+                return;
+            }
+            let known = facts.known(place, &record);
+            if !request.as_written {
+                facts.findings.correct(place, &mut record);
+            }
+            self.columns.observe(&record);
+            self.nested.observe(&record);
+            fault = serde_json::to_writer(&mut *out, &(record, known, facts.marks(place))).err();
+            records += 1;
+        };
+        let mut reader = Deserializer::from_reader(content);
+        let read = each.each_in(&mut reader, &mut take);
+        read.and_then(|()| reader.end()).map_err(|error| JobFault::Job(format!("{file} is not JSON: {error}")))?;
+        if !request.as_written && job.has_added_records(file) {
+            let content = serde_json::from_reader(self::content(&workspace, file)?).map_err(job_fault)?;
+            added(job, file, &each, content).into_iter().for_each(|(place, record)| take(&place, record));
+        }
         if let Some(error) = fault {
             return Err(JobFault::Table(error.into()));
         }
-        read.and_then(|()| reader.end()).map_err(|error| JobFault::Job(format!("{file} is not JSON: {error}")))?;
         let is_missing = |kind| facts.findings.is_read_twice() && kind == FindingKind::Missing;
         let open = job.proof.findings.iter().filter(|finding| finding.settled.is_none() && is_missing(finding.kind));
         let missing = open.count() as u64;
         let refused_here: Vec<_> = job.refused.open().iter().filter(|record| record.file == *file).collect();
         let told = [
             (records == 0).then(|| "it has no record".to_owned()),
+            (deleted > 0).then(|| format!("a person has deleted {}", counted(deleted, "record"))),
             refused(&refused_here),
             (missing > 0).then(|| format!("{} only a second reader found", counted(missing, "record"))),
         ];
@@ -193,6 +204,22 @@ impl GatheredRecords {
         }
         Ok(())
     }
+}
+
+/// The records of a list that people added to `content`, as they were then, and their places.
+fn added(job: &Job, file: &str, each: &JsonPath, mut content: Value) -> Vec<(String, Value)> {
+    let mut added = Vec::new();
+    let mut written = HashSet::new();
+    each.each(&content, &mut |place, _| {
+        written.insert(place.to_owned());
+    });
+    job.add_records(file, &mut content);
+    each.each(&content, &mut |place, record| {
+        if !written.contains(place) {
+            added.push((place.to_owned(), record.clone()));
+        }
+    });
+    added
 }
 
 /// A deliverable from its beginning.

@@ -106,8 +106,9 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
         if let Some(why) = failed_check(quote) {
             add_to(field, DoubtKind::FailedCheck, format!("{its} {why}"));
         }
-        for (field, why) in &quote.values {
-            add_to(Some(field), DoubtKind::Value, why.clone());
+        // What a person has corrected is decided.
+        for value in quote.values.iter().filter(|value| !value.is_corrected) {
+            add_to(Some(&value.field), DoubtKind::Value, value.told.clone());
         }
         if quote.is_over_break {
             add_to(field, DoubtKind::OverBreak, format!("{its} goes on over the end of a page"));

@@ -99,14 +99,15 @@ impl ReviewIndex {
         let title = review.title();
         let file = review.file(review.page);
         self.rows.extend(review.refused_here().iter().map(|record| refused_row(&file, &title, record)));
-        self.rows.extend(review.records.iter().map(|record| row(&file, &title, record)));
+        let present = review.records.iter().filter(|record| !record.is_deleted);
+        self.rows.extend(present.map(|record| row(&file, &title, record)));
         if self.rows.len() > 2 * MOST_ROWS {
             self.shorten();
         }
         if review.page > 1 {
             return;
         }
-        self.records += review.record_count;
+        self.records += review.present();
         self.doubtful += review.doubtful;
         self.refused += review.refused.len() as u64;
         self.jobs.push(IndexedJob {
@@ -114,7 +115,7 @@ impl ReviewIndex {
             title,
             status: review.status,
             counted: review.counted(),
-            has_records: review.record_count > 0,
+            has_records: review.present() > 0,
             pages: (1..=review.pages()).map(|page| review.file(page)).collect(),
         });
     }

@@ -1,7 +1,7 @@
 //! What the review page of one job shows.
 
 use super::{
-    BrokenRule, Doubt, ReviewedField, SourceDocument, TableLine,
+    BrokenRule, Doubt, GrowingList, ReviewedField, SourceDocument, TableLine,
     fields::{table, telling},
     source::numbers,
 };
@@ -10,7 +10,7 @@ use overnight_core::{
     amount::grouped,
     job::{
         contract::{json_path::within, records::field_name},
-        finding::Finding,
+        finding::{Finding, Settlement},
         id::JobId,
         record::JobStatus,
         record_findings::FoundBy,
@@ -20,6 +20,7 @@ use overnight_core::{
     },
 };
 use overnight_documents::QuotePlace;
+use serde_json::Value;
 use std::{fmt::Write, path::PathBuf};
 
 /// One job for its review: its records with their sources, the most doubtful first.
@@ -55,12 +56,16 @@ pub struct JobReview {
     pub page: usize,
     /// How many there are, of which `records` may hold only the first.
     pub record_count: u64,
+    /// How many of those a person has deleted.
+    pub deleted: u64,
     /// How many of those have a doubt.
     pub doubtful: u64,
     /// Open findings that belong to no record of a deliverable.
     pub findings: Vec<JobFinding>,
     /// Records that were refused when they were added, and are in no deliverable.
     pub refused: Vec<RefusedRecord>,
+    /// Where a person can add one.
+    pub lists: Vec<GrowingList>,
     /// What could not be read of it, a sentence each.
     pub notes: Vec<String>,
     /// The documents that are quoted or spoken of.
@@ -92,6 +97,8 @@ pub struct ReviewedRecord {
     pub approval: Option<RecordApproval>,
     /// What people have corrected in it, the oldest first.
     pub corrections: Vec<Finding>,
+    /// A person has deleted it.
+    pub is_deleted: bool,
 }
 
 /// A quote of a record, and where it stands.
@@ -105,6 +112,11 @@ pub struct ReviewedQuote {
     /// The field that it is for, `due`; none: for the record as a whole.
     pub field: Option<String>,
     pub text: String,
+    /// Places in the deliverable: of the name of its document, and of its page or line.
+    pub document_place: String,
+    pub unit_place: Option<String>,
+    /// The page or line that the record names.
+    pub named_unit: Option<u64>,
     /// As the job knows it, else as the record names it.
     pub document: String,
     /// Whether the job has such a document.
@@ -127,12 +139,23 @@ pub struct ReviewedQuote {
     pub gap: Option<String>,
     /// What a person's correction made of it, where it is not found: what comes nearest.
     pub wrong: Option<String>,
-    /// Fields whose values don't stand in it, or may not, and a sentence's beginning for each.
-    pub values: Vec<(String, String)>,
+    /// Those beside it that don't stand in it, or may not.
+    pub values: Vec<QuotedValue>,
     /// Number of its mark in the sources; none where there is none.
     pub mark: Option<usize>,
     /// The element to which a link leads: the mark, else the page, else the document; none where the source is not shown.
     pub target: Option<String>,
+}
+
+/// A value that doesn't stand in its quote, or may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotedValue {
+    /// Its field: `rent`.
+    pub field: String,
+    /// A sentence's beginning.
+    pub told: String,
+    /// A person has put it there.
+    pub is_corrected: bool,
 }
 
 /// An open finding that belongs to no record: the second reader has one more, or the verifier found fault.
@@ -154,11 +177,21 @@ impl JobReview {
 
     /// How many of its records are doubtful: a sentence.
     pub fn counted(&self) -> String {
-        let counted = match self.record_count {
+        let counted = match self.present() {
             0 => "It has no records.".to_owned(),
             count => format!("{} of {} records are doubtful.", grouped(self.doubtful), grouped(count)),
         };
-        counted + &refused_told(self.refused.len() as u64)
+        let deleted = match self.deleted {
+            0 => String::new(),
+            1 => " One was deleted.".to_owned(),
+            number => format!(" {} were deleted.", grouped(number)),
+        };
+        counted + &deleted + &refused_told(self.refused.len() as u64)
+    }
+
+    /// How many records are in the result.
+    pub(super) fn present(&self) -> u64 {
+        self.record_count - self.deleted
     }
 
     /// Who accepted the result: a sentence's beginning each.
@@ -281,6 +314,27 @@ impl ReviewedRecord {
         self.quote_of(field).filter(|quote| quote.field.is_some())
     }
 
+    /// That a value which a person has put into a field does not stand in its quote.
+    pub fn unquoted(&self, field: &ReviewedField) -> Option<&str> {
+        let values = self.quotes.iter().flat_map(|quote| &quote.values);
+        let of_field = values.filter(|value| value.is_corrected && within(&field.name, &value.field).is_some());
+        of_field.last().map(|value| value.told.as_str())
+    }
+
+    /// What puts it back after it was deleted: the record as it was, as JSON.
+    pub(super) fn before_deletion(&self) -> Option<String> {
+        let last = self.corrections.iter().rfind(|finding| finding.place.as_deref() == Some(self.place.as_str()))?;
+        match &last.settled.as_ref()?.settlement {
+            Settlement::Corrected { before, after } if self.is_deleted && after.is_null() => Some(before.to_string()),
+            _ => None,
+        }
+    }
+
+    /// It is one of a list, and can be taken out of it.
+    pub(super) fn is_of_list(&self) -> bool {
+        self.place.ends_with(']')
+    }
+
     /// Its fields as lines of a table.
     pub fn table(&self) -> Vec<TableLine<'_>> {
         table(self.shown_fields())
@@ -332,8 +386,13 @@ impl ReviewedRecord {
             let place = finding.place.as_deref()?;
             let field = place.strip_prefix(self.place.as_str()).unwrap_or(place).trim_start_matches('.');
             let settled = finding.settled.as_ref()?;
+            let what = match &settled.settlement {
+                Settlement::Corrected { before: Value::Null, .. } if field.is_empty() => "added".to_owned(),
+                Settlement::Corrected { after: Value::Null, .. } if field.is_empty() => "deleted".to_owned(),
+                _ => format!("{field} corrected"),
+            };
             let comment = Some(finding.text.as_str()).filter(|text| !text.is_empty());
-            Some(told(&format!("{field} corrected"), Some(&settled.by), settled.at, comment))
+            Some(told(&what, Some(&settled.by), settled.at, comment))
         });
         approved.chain(corrected).collect()
     }

@@ -1,7 +1,7 @@
 //! The review page: the records of a job beside the documents that they quote, the most doubtful first.
 //!
 //! - `job_review`: what the page shows; `read`: reads it from a workspace; `records`: the records of a deliverable; `fields`: a
-//!   record's fields, a line each; `input`: how a field is corrected; `doubt`: why a record is to be looked at, and which comes first
+//!   record's fields, a line each; `input`: how a field is corrected; `growing_list`: how a record is added; `doubt`: why a record is to be looked at, and which comes first
 //! - `source`: the documents' text by page, with the quotes marked in it; `page_image`: a page of a PDF as an image
 //! - `queued`: what the queue of a batch says of a job
 //! - `page`: makes HTML of it, for a file or for the server; `index`: the page over all jobs; `site`: writes both into a folder
@@ -11,6 +11,7 @@
 
 mod doubt;
 mod fields;
+mod growing_list;
 mod index;
 mod input;
 mod job_review;
@@ -24,8 +25,9 @@ mod source;
 
 pub use doubt::{BrokenRule, Doubt, DoubtKind};
 pub use fields::{ReviewedField, TableLine};
+pub use growing_list::{GrowingList, NewField};
 pub use input::{FieldInput, InputKind};
-pub use job_review::{JobFinding, JobReview, ReviewedQuote, ReviewedRecord, record_anchor};
+pub use job_review::{JobFinding, JobReview, QuotedValue, ReviewedQuote, ReviewedRecord, record_anchor};
 pub use page::{Mode, content_policy, page_query, render_job};
 pub use page_image::{PageImage, PageImageError, page_image};
 pub use queued::QueuedReview;

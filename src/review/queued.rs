@@ -42,14 +42,14 @@ impl QueuedReview {
             kinds.push(DoubtKind::OpenFinding);
         }
         let first = gravest.and_then(|record| record.doubts.first()).map(|doubt| doubt.why.clone());
-        let is_every = review.record_count > 0
+        let is_every = review.present() > 0
             && review.pages() == 1
-            && review.records.iter().all(|record| record.approval.is_some());
+            && review.records.iter().all(|record| record.is_deleted || record.approval.is_some());
         Self {
             title: review.title(),
-            records: review.record_count,
+            records: review.present(),
             doubtful: review.doubtful + (review.refused.len() + review.findings.len()) as u64,
-            absent: review.records.iter().map(super::ReviewedRecord::absent).sum(),
+            absent: review.records.iter().filter(|record| !record.is_deleted).map(super::ReviewedRecord::absent).sum(),
             kinds,
             first: first.or_else(|| review.findings.first().map(super::JobFinding::told)),
             corrections: review.corrections,

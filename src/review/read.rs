@@ -74,27 +74,31 @@ impl JobReview {
             records: Vec::new(),
             page: page.max(1),
             record_count: 0,
+            deleted: 0,
             doubtful: 0,
             findings: Vec::new(),
             refused: job.refused.open().to_vec(),
+            lists: Vec::new(),
             notes: Vec::new(),
             sources: Vec::new(),
         };
         let located = located(job, workspace)?;
         let mut of_records = BTreeSet::new();
         for deliverable in job.spec.instructions.deliverables.iter().filter(|deliverable| has_records(deliverable)) {
-            let content = match written(workspace, deliverable) {
+            let mut content = match written(workspace, deliverable) {
                 Ok(content) => content,
                 Err(why) => {
                     review.notes.push(why);
                     continue;
                 }
             };
+            job.add_records(&deliverable.path, &mut content);
             let records = DeliverableRecords { job, workspace, deliverable, content: &content, located: &located };
             records.read(&mut |record| {
                 of_records.extend(record.findings.iter().map(|finding| finding.id.clone()));
                 review.add(record);
             });
+            review.lists.extend(records.growing());
         }
         if !job.spec.instructions.deliverables.iter().any(has_records) {
             review.notes.push("No deliverable of this job is a list of records: read its files.".to_owned());
@@ -111,6 +115,7 @@ impl JobReview {
 
     fn add(&mut self, record: ReviewedRecord) {
         self.record_count += 1;
+        self.deleted += u64::from(record.is_deleted);
         self.doubtful += u64::from(record.is_doubtful());
         self.records.push(record);
         if self.records.len() > (self.page + 1) * MOST_RECORDS {

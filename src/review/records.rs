@@ -1,7 +1,7 @@
 //! The records of a deliverable, with their quotes and with what is held against them.
 
 use super::{
-    BrokenRule, FieldInput, ReviewedQuote, ReviewedRecord,
+    BrokenRule, FieldInput, QuotedValue, ReviewedQuote, ReviewedRecord,
     doubt::doubts,
     fields::{fields, shown},
     record_anchor,
@@ -69,7 +69,7 @@ impl DeliverableRecords<'_> {
     }
 
     /// The paths of its records: of lists within lists the outer ones, and the whole file where there is no list.
-    fn lists(&self) -> Vec<String> {
+    pub(super) fn lists(&self) -> Vec<String> {
         let all = record_lists(self.deliverable);
         let is_inner = |each: &String| all.iter().any(|other| other != each && within(each, other).is_some());
         let outer: Vec<String> = all.iter().filter(|each| !is_inner(each)).cloned().collect();
@@ -121,6 +121,7 @@ impl DeliverableRecords<'_> {
         quotes.sort_by_key(|(rule, quote)| (quote.object != place, rule_of(rule)));
         let pairs: Vec<(&Quotes, &ReviewedQuote)> = quotes.iter().map(|(rule, quote)| (*rule, quote)).collect();
         let fields = fields(value, place, &pairs);
+        let is_deleted = findings.is_deleted(place);
         // Readers have found what the model wrote.
         let first = quotes.first().map(|(rule, quote)| (&rule.text, &quote.object));
         let read = first
@@ -138,6 +139,7 @@ impl DeliverableRecords<'_> {
             doubts: Vec::new(),
             approval: None,
             corrections: Vec::new(),
+            is_deleted,
         };
         judge(self.job, findings, read, &mut record);
         record
@@ -155,10 +157,9 @@ impl DeliverableRecords<'_> {
         let named = object.get(&rule.document).and_then(Value::as_str).unwrap_or_default();
         let document = self.job.spec.named(found.map_or(named, |found| &found.document));
         let name = document.map_or(named, |document| &document.name);
-        let named_unit = || {
-            let unit = NamedPlace::of(rule, object).ok()?.in_document(document.is_some_and(|document| document.paged));
-            unit.map(|unit| unit.number)
-        };
+        let is_paged = document.is_some_and(|document| document.paged);
+        let named_unit = || NamedPlace::of(rule, object).ok()?.in_document(is_paged).map(|unit| unit.number);
+        let unit_key = if is_paged { &rule.page } else { &rule.line }.as_ref();
         let position = found.and_then(|found| found.place);
         let name_within = inner.trim_start_matches('.').to_owned();
         let of_object = rule.field(object).or_else(|| object.get(VALUE).filter(|_| !inner.is_empty()).map(|_| VALUE));
@@ -168,6 +169,9 @@ impl DeliverableRecords<'_> {
             within: name_within,
             field: None,
             text: text.to_owned(),
+            document_place: format!("{place}.{}", rule.document),
+            unit_place: unit_key.map(|key| format!("{place}.{key}")),
+            named_unit: unit_key.and_then(|key| object.get(key)).and_then(Value::as_u64),
             document: name.to_owned(),
             is_known: document.is_some(),
             unit: position.map(|place| place.from.unit_number()).or_else(named_unit),
@@ -199,6 +203,8 @@ impl DeliverableRecords<'_> {
         }
         let mut corrected = self.content.clone();
         self.job.correct(&self.deliverable.path, &mut corrected);
+        let deleted = self.job.deleted_records(&self.deliverable.path);
+        deleted.remove_from(&mut corrected);
         let mut records = BTreeSet::new();
         let mut first = None;
         path.each(&corrected, &mut |place, _| {
@@ -211,7 +217,7 @@ impl DeliverableRecords<'_> {
             let Some(record) = of_record.map(str::to_owned).or_else(|| first.clone()) else { return };
             let field = within(place, &record).filter(|_| of_record.is_some()).unwrap_or_default();
             let field = Some(field.trim_start_matches('.').to_owned()).filter(|field| !field.is_empty());
-            broken.entry(record).or_default().push(BrokenRule { level, field, why });
+            broken.entry(deleted.place_before(&record)).or_default().push(BrokenRule { level, field, why });
         });
         broken
     }
@@ -263,28 +269,31 @@ pub(super) fn explain(job: &Job, workspace: &Workspace, records: &mut [ReviewedR
         });
         for quote in record.quotes.iter_mut().filter(|quote| is_missing(quote)) {
             let explained = nearest.explain(deliverable, (&quote.object, content));
-            quote.wrong = explained.into_iter().find(|of| of.key == quote.key).and_then(|of| of.wrong);
+            quote.wrong =
+                explained.into_iter().find(|of| of.item == quote.object && of.key == quote.key).and_then(|of| of.wrong);
         }
         record.doubts = doubts(record, job.spec.instructions.confidence_floor);
     }
 }
 
-/// What the program holds against the values of a record, by their fields, but for those that people have corrected.
+/// The values of a record that don't stand in a quote of it, or may not.
 fn doubtful_values(
     found: &QuoteLine<'_>,
     quote: &ReviewedQuote,
     findings: &RecordFindings<'_>,
     record: &str,
-) -> Vec<(String, String)> {
+) -> Vec<QuotedValue> {
     let object = within(&quote.object, record).unwrap_or_default();
     let is_corrected = |field: &str| {
         findings
             .corrections(record)
             .any(|of| of.within.strip_prefix(object).and_then(|rest| rest.strip_prefix('.')) == Some(field))
     };
-    let doubtful = found.values.iter().filter(|(field, _)| !is_corrected(field));
-    let named = doubtful.map(|(field, status)| (quote.name_of(field), status));
-    named.map(|(name, status)| (name.clone(), status.told(&name))).collect()
+    let told = found.values.iter().map(|(field, status)| {
+        let name = quote.name_of(field);
+        QuotedValue { told: status.told(&name), is_corrected: is_corrected(field), field: name }
+    });
+    told.collect()
 }
 
 /// What the readers and the program hold against a record, and what people said of it.
@@ -295,7 +304,9 @@ fn judge(job: &Job, findings: &RecordFindings<'_>, read: Option<&str>, record: &
     record.found_by = quote.and_then(|quote| findings.found_by(held, &quote.document, quote.unit?));
     let open = held.filter(|finding| finding.settled.is_none());
     record.findings = open.into_iter().chain(findings.faults(&record.place)).cloned().collect();
-    record.doubts = doubts(record, job.spec.instructions.confidence_floor);
+    if !record.is_deleted {
+        record.doubts = doubts(record, job.spec.instructions.confidence_floor);
+    }
     record.approval = job.reviewed.record(&record.file, &record.place).cloned();
     for correction in findings.corrections(&record.place) {
         let finding = correction.finding;

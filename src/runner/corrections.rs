@@ -6,6 +6,7 @@ use crate::failpoint;
 use overnight_core::{
     job::{
         contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, json_path, quotes_changed_at},
+        corrected::{DeletedRecords, put},
         digest::sha256,
         finding::{CorrectedQuote, Finding},
         instructions::Deliverable,
@@ -64,7 +65,7 @@ impl OpenJob {
         })
     }
 
-    /// The deliverable as the model left it, with all corrections so far.
+    /// The deliverable as the model left it, with all corrections so far; deleted records are null.
     pub(super) fn corrected(&self, deliverable: &Deliverable) -> Result<Value, ReviewError> {
         let file = &deliverable.path;
         let bytes = self.workspace.read(file)?;
@@ -86,31 +87,37 @@ impl OpenJob {
         let deliverable = self.deliverable(&file)?;
         let present = self.corrected(deliverable)?;
         let mut content = present.clone();
-        let Some(found) = json_path::at_mut(&mut content, &place).filter(|_| place != "$") else {
+        let found = json_path::at_mut(&mut content, &place).filter(|_| place != "$").map(|found| found.clone());
+        let is_new = found.is_none();
+        if is_new && !put(&mut content, &place, &Value::Null) {
             return refused(format!("there is no field {place} in {file}"));
-        };
-        let before = found.clone();
+        }
+        let before = found.unwrap_or_default();
         // A text stays one, or becomes null; elsewhere JSON is meant, unless only a text fits.
         let is_text = before.is_string() && typed.trim() != "null";
-        let meant = if is_text { None } else { serde_json::from_str(&typed).ok() };
+        let meant: Option<Value> = if is_text { None } else { serde_json::from_str(&typed).ok() };
+        if is_new && !meant.as_ref().is_some_and(Value::is_object) {
+            return refused(format!("there is no {place} in {file} yet: a new record is an object, as JSON"));
+        }
         let as_text = Value::String(typed);
+        let deleted = self.job.deleted_records(&file);
         // What fails already may go on failing.
-        let was_right = check(deliverable, &present).is_ok();
+        let was_right = check(deliverable, whole(present.clone(), &deleted)).is_ok();
         let mut fault = None;
-        for after in meant.into_iter().chain([as_text]) {
+        for after in meant.into_iter().chain((!is_new).then_some(as_text)) {
             let mut content = present.clone();
-            if let Some(found) = json_path::at_mut(&mut content, &place) {
-                found.clone_from(&after);
-            }
+            put(&mut content, &place, &after);
             if after == before {
                 return refused(format!("{place} of {file} has this value already"));
             }
-            match check(deliverable, &content) {
+            let mut deleted = deleted.clone();
+            deleted.note(&place, (&before, &after));
+            match check(deliverable, whole(content.clone(), &deleted)) {
                 Err(why) if was_right => fault = fault.or(Some(why)),
                 Ok(()) | Err(_) => {
-                    let text = text_of(&content);
                     let quotes = self.looked_up(deliverable, &place, (&present, &content));
-                    let (path, sha256) = (corrected_path(&file), sha256(text.as_bytes()));
+                    let sha256 = sha256(text_of(&whole(content, &deleted)).as_bytes());
+                    let path = corrected_path(&file);
                     return Ok(FieldCorrection { file, place, before, after, path, sha256, quotes, by, comment });
                 }
             }
@@ -121,10 +128,7 @@ impl OpenJob {
     /// What comes of looking for the quotes that a correction at `place` makes others of.
     fn looked_up(&self, deliverable: &Deliverable, place: &str, content: (&Value, &Value)) -> Vec<CorrectedQuote> {
         let mut quotes = QuoteCheck::new(&self.job, &self.workspace);
-        quotes_changed_at(deliverable, place, content, &mut |asked| {
-            let result = quotes.find(asked);
-            (result, quotes.take_line())
-        })
+        quotes_changed_at(deliverable, place, content, &mut quotes, &mut QuoteCheck::take_line)
     }
 
     /// Writes the file with corrections that the journal promises, and says so.
@@ -140,14 +144,22 @@ impl OpenJob {
         let all = &self.job.spec.instructions.deliverables;
         let deliverable = all.iter().find(|deliverable| corrected_path(&deliverable.path) == path);
         let content = match deliverable.map(|deliverable| self.corrected(deliverable)) {
-            Some(Ok(content)) => Ok(text_of(&content)),
+            Some(Ok(content)) => Ok(content),
             Some(Err(ReviewError::Run(error))) => return Err(error),
             Some(Err(error)) => Err(error.to_string()),
             None => Err(format!("{path} is of no deliverable")),
         };
-        self.workspace.write(path, content.map_err(RunError::Request)?.as_bytes())?;
+        let content = content.map_err(RunError::Request)?;
+        let deleted = deliverable.map(|deliverable| self.job.deleted_records(&deliverable.path)).unwrap_or_default();
+        self.workspace.write(path, text_of(&whole(content, &deleted)).as_bytes())?;
         Ok(())
     }
+}
+
+/// The corrected deliverable without the records that were deleted.
+fn whole(mut content: Value, deleted: &DeletedRecords) -> Value {
+    deleted.remove_from(&mut content);
+    content
 }
 
 /// The corrected deliverable as a file.
@@ -158,8 +170,8 @@ fn text_of(content: &Value) -> String {
 
 /// What the contract has against the corrected deliverable. A quote that isn't found is no reason to refuse, nor is a
 /// rule: a person may know better than a text that was recognised, and may have to correct two fields for one rule.
-fn check(deliverable: &Deliverable, content: &Value) -> Result<(), String> {
-    let text = text_of(content);
+fn check(deliverable: &Deliverable, content: Value) -> Result<(), String> {
+    let text = text_of(&content);
     let schema_only = Deliverable { quotes: Vec::new(), checks: Vec::new(), ..deliverable.clone() };
     // Where there are no rules for quotes, none is looked for.
     let mut sources = |_: QuoteQuery<'_>| QuoteResult::NotLookedFor;

@@ -28,6 +28,7 @@ use axum::{
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
 };
+use overnight_core::job::contract::json_path::within;
 use serde::Deserialize;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -259,7 +260,7 @@ impl ReviewForm {
     fn typed(&self, act: &str) -> Vec<(&str, &str, &str)> {
         let comment = ("comment", "Comment", self.comment.as_deref().unwrap_or_default());
         match act {
-            "correct" => vec![("value", "Value", &self.value), comment],
+            "correct" => vec![("value", "New value", &self.value), comment],
             "settle" => vec![("reason", "Why it is no fault", &self.reason)],
             "feedback" => vec![("text", "What is to be changed", &self.text)],
             _ => vec![comment],
@@ -268,7 +269,7 @@ impl ReviewForm {
 
     /// The record that is spoken of.
     fn record<'r>(&self, review: &'r JobReview) -> Option<&'r ReviewedRecord> {
-        let is_it = |place: &str| self.record == place || self.place.starts_with(place);
+        let is_it = |place: &str| self.record == place || within(&self.place, place).is_some();
         review.records.iter().find(|record| {
             let is_named = record.file == self.file && is_it(&record.place);
             is_named || record.findings.iter().any(|finding| finding.id == self.finding)
@@ -279,6 +280,8 @@ impl ReviewForm {
     fn anchor(&self, review: &JobReview) -> String {
         match self.record(review) {
             Some(record) => format!("#{}", record_anchor(&record.file, &record.place)),
+            // It has just been added.
+            None if self.place.ends_with(']') => format!("#{}", record_anchor(&self.file, &self.place)),
             None if self.finding.is_empty() => String::new(),
             None => "#findings-name".to_owned(),
         }

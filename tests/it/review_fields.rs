@@ -118,3 +118,101 @@ fn each_field_stands_beside_its_quote_and_its_doubt() {
         ]
     );
 }
+
+const TERMS: &str = r#"---
+name: terms
+description: Who pays what
+coverage: 0
+deliverables:
+  - path: output/terms.json
+    schema:
+      type: object
+      properties:
+        terms:
+          type: array
+          minItems: 1
+          items:
+            type: object
+            required: [tenant, rent]
+            properties: { tenant: { type: string }, rent: { type: number }, quote: { type: string }, document: { type: string } }
+    quotes: { each: "$.terms[*]", text: quote, document: document }
+    checks: [{ each: "$.terms[*]", rule: "this.rent < 100", level: doubt, message: "too much" }]
+---
+# Task
+
+List the terms.
+"#;
+
+/// Tenant, rent, place and what was looked for of each row of the table; and what the review page says of people.
+fn told(dir: &TestDir, folder: &str) -> (Vec<Value>, Vec<String>) {
+    let rows = dir.run(&["export", "last", "--format", "jsonl"]).stdout;
+    let row = |row: &str| {
+        let row: Value = serde_json::from_str(row).unwrap();
+        json!([row["tenant"], row["rent"], row["place"], row["check"], row["value_in_quote"]])
+    };
+    let rows = rows.lines().map(row).collect();
+    let ran = dir.run(&["review", "last", "-o", folder]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let page = std::fs::read_dir(dir.path().join(folder)).unwrap().map(|file| file.unwrap().path());
+    let page = page.filter(|file| file.extension().is_some_and(|end| end == "html") && !file.ends_with("index.html"));
+    let page: String = page.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let people =
+        Regex::new(r#"<p class="(?:people|unquoted|counts)">([^<,]*)|<li class="is-value">([^\n]*)</li>"#).unwrap();
+    let people = people.captures_iter(&page).map(|found| found.get(1).or(found.get(2)).unwrap().as_str().to_owned());
+    (rows, people.collect())
+}
+
+#[test]
+fn people_add_delete_and_put_back_records() {
+    let dir = TestDir::new();
+    dir.put("task.md", TERMS);
+    dir.put("docs/lease.md", "Ada rents for EUR 10.\n\nBob rents for EUR 200.\n\nCid rents for EUR 30.\n");
+    let record = |tenant: &str, rent: u64| json!({"tenant": tenant, "rent": rent, "quote": format!("{tenant} rents for EUR {rent}."), "document": "lease.md"});
+    let terms = json!({ "terms": [record("Ada", 10), record("Bob", 200)] });
+    let write = json!({"write_file": {"path": "output/terms.json", "content": terms.to_string()}});
+    let complete =
+        json!({"job_complete": {"summary": "All.", "deliverables": ["output/terms.json"], "confidence": 0.9}});
+    dir.script("script.json", &[bootstrap(&["Reading"]), work(write), reply(&vec![done(); 5]), reply(&[complete])]);
+    let ran = dir.run(&RUN);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let correct = |place: &str, value: &str| {
+        let ran = dir.run(&["correct", "last", place, value, "--as", "Eve"]);
+        (ran.code, ran.stderr)
+    };
+    let file = || -> Value {
+        let id = dir.run(&["show", "last", "--json"]).stdout;
+        let id: Value = serde_json::from_str(&id).unwrap();
+        let path = dir.path().join("workspaces").join(id["id"].as_str().unwrap()).join("output/terms.corrected.json");
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    };
+    // What can't be a record of the list is refused.
+    for (place, value, why) in [
+        ("$.terms[3]", "{}", "there is no field $.terms[3] in output/terms.json"),
+        ("$.terms[2]", "Cid", "there is no $.terms[2] in output/terms.json yet: a new record is an object, as JSON"),
+        ("$.terms[2]", r#"{"tenant": "Cid"}"#, "\"rent\" is a required property"),
+    ] {
+        let (code, stderr) = correct(place, value);
+        assert_eq!((code, stderr.contains(why)), (2, true), "{place}: {stderr}");
+    }
+    // One more, the first one deleted, and the new one corrected to what its quote does not have.
+    assert_eq!(correct("$.terms[2]", &record("Cid", 30).to_string()).0, 0);
+    assert_eq!(correct("$.terms[0]", "null").0, 0);
+    assert_eq!(correct("$.terms[2].rent", "31").0, 0);
+    let (rows, people) = told(&dir, "pages");
+    let bob = json!(["Bob", 200, "$.terms[1]", "found", "yes"]);
+    assert_eq!(rows, [bob.clone(), json!(["Cid", 31, "$.terms[2]", "found", "yes"])]);
+    let too_much = "<strong>value in doubt</strong>: too much";
+    let unquoted = "&#39;rent&#39; does not stand in its quote: correct the quote too";
+    let counts = "1 of 2 records are doubtful. One was deleted.";
+    assert_eq!(people, [counts, too_much, "deleted by Eve", unquoted, "added by Eve", "rent corrected by Eve"]);
+    let cid = json!({"tenant": "Cid", "rent": 31, "quote": "Cid rents for EUR 30.", "document": "lease.md"});
+    assert_eq!(file(), json!({ "terms": [record("Bob", 200), cid] }));
+    // The last one can't go, since the schema wants one; what was deleted comes back as it was.
+    assert_eq!(correct("$.terms[2]", "null").0, 0);
+    let (code, stderr) = correct("$.terms[1]", "null");
+    assert_eq!((code, stderr.contains("[] has less than 1 item")), (2, true), "{stderr}");
+    assert_eq!(correct("$.terms[0]", &record("Ada", 10).to_string()).0, 0);
+    assert_eq!(file(), terms);
+    assert_eq!(told(&dir, "more").0, [json!(["Ada", 10, "$.terms[0]", "found", "yes"]), bob]);
+    assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
+}

@@ -178,6 +178,10 @@ impl Settlement {
             Self::Dropped => "the record was dropped".to_owned(),
             Self::Explained { reason } => format!("no fault: {reason}"),
             Self::JudgedAgain => "judged again in the next round".to_owned(),
+            Self::Corrected { before: Value::Null, after: after @ Value::Object(_) } => format!("{after} was added"),
+            Self::Corrected { before: before @ Value::Object(_), after: Value::Null } => {
+                format!("{before} was deleted")
+            }
             Self::Corrected { before, after } => format!("{before} was corrected to {after}"),
         }
     }

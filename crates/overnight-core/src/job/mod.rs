@@ -4,6 +4,7 @@ pub mod call;
 pub mod comparison;
 pub mod contract;
 pub mod conversation;
+pub mod corrected;
 pub mod coverage;
 pub mod digest;
 pub mod effort;

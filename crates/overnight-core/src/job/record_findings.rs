@@ -3,6 +3,7 @@
 
 use super::{
     contract::{json_path, records::record_lists},
+    corrected::DeletedRecords,
     finding::{Finding, FindingKind, Settlement},
     instructions::Deliverable,
     second_reading::ReadUnit,
@@ -70,6 +71,7 @@ pub struct RecordFindings<'j> {
     faults: Vec<&'j Finding>,
     /// What people corrected, by place, oldest first.
     corrections: BTreeMap<&'j str, Vec<&'j Finding>>,
+    deleted: DeletedRecords,
 }
 
 impl<'j> RecordFindings<'j> {
@@ -100,7 +102,7 @@ impl<'j> RecordFindings<'j> {
                 FindingKind::Unread => {}
             }
         }
-        Self { job, is_read_twice, held, faults, corrections }
+        Self { job, is_read_twice, held, faults, corrections, deleted: job.deleted_records(&deliverable.path) }
     }
 
     /// Whether a second reader has read for this list.
@@ -138,7 +140,12 @@ impl<'j> RecordFindings<'j> {
         })
     }
 
-    /// Puts into the record at this place what people have corrected in it.
+    /// Whether a person has deleted the record at this place, or one that it is part of.
+    pub fn is_deleted(&self, record: &str) -> bool {
+        self.deleted.has(record)
+    }
+
+    /// Puts into the record at this place what people have corrected in it; null where they deleted it.
     pub fn correct(&self, place: &str, record: &mut Value) {
         for correction in self.corrections(place) {
             if let Some(field) = json_path::at_mut(record, &format!("${}", correction.within)) {

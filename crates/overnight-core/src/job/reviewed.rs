@@ -2,14 +2,10 @@
 //! the findings (`findings.jsonl`), each settled by who made it; the deliverable with all of them is a file beside the model's.
 
 use super::{
-    contract::json_path,
-    finding::{Finding, FindingKind, Settlement},
-    record::HoldReason,
-    record::JobStatus,
+    record::{HoldReason, JobStatus},
     state::{Job, Status},
     time::Timestamp,
 };
-use serde_json::Value;
 
 /// A person accepted the whole result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,26 +82,6 @@ impl Job {
             }
         }
     }
-
-    /// Corrections of the present result, oldest first.
-    pub fn corrections(&self) -> impl Iterator<Item = &Finding> {
-        self.proof.findings.iter().filter(|finding| finding.kind == FindingKind::Correction)
-    }
-
-    /// Puts the corrections of `file` into `deliverable`. False: a place is not there.
-    pub fn correct(&self, file: &str, deliverable: &mut Value) -> bool {
-        let of_file = self.corrections().filter(|finding| finding.file.as_deref() == Some(file));
-        of_file.fold(true, |all, finding| all & put(finding, deliverable))
-    }
-}
-
-/// Puts a correction into the deliverable. False: its place is not there.
-pub fn put(finding: &Finding, deliverable: &mut Value) -> bool {
-    let Some(Settlement::Corrected { after, .. }) = finding.settled.as_ref().map(|settled| &settled.settlement) else {
-        return false;
-    };
-    let place = finding.place.as_deref().and_then(|place| json_path::at_mut(deliverable, place));
-    place.map(|place| *place = after.clone()).is_some()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::{
     CheckedDeliverable, NamedPlace, NearestText, QuoteCount, QuoteQuery, QuoteResult, SPELLED_OUT, and_more, clip,
     json_path::{JsonPath, within},
     quoted_values::check_values,
+    schema_parts,
     sources::Sources,
 };
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     },
 };
 use serde_json::Value;
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 /// Looks for the quotes of one rule, and for the values beside them.
 pub(super) fn check_quotes(
@@ -29,7 +30,7 @@ pub(super) fn check_quotes(
     let siblings: Vec<&Quotes> = deliverable.quotes.iter().filter(|other| other.each == rule.each).collect();
     let mut without = Vec::new();
     let visited =
-        each_quote(&deliverable.path, rule, value, &mut |_| true, sources, &mut |place, record, outcome, sources| {
+        each_quote(deliverable, rule, value, &mut |_| true, sources, &mut |place, record, outcome, sources| {
             count.all += 1;
             match outcome {
                 Ok(()) => {
@@ -74,7 +75,7 @@ pub(super) type VisitQuote<'v> = &'v mut dyn FnMut(&str, &Value, Result<(), Stri
 /// Looks for each quote of `value` that there is, and tells `visit` its place, its record and what is wrong: a sentence that
 /// follows the place directly. The first ones that `is_wanted` takes and that are not found are explained.
 pub(super) fn each_quote(
-    deliverable: &str,
+    deliverable: &Deliverable,
     rule: &Quotes,
     value: &Value,
     is_wanted: &mut dyn FnMut(&str) -> bool,
@@ -83,12 +84,13 @@ pub(super) fn each_quote(
 ) -> Result<(), String> {
     let path = JsonPath::parse(&rule.each).map_err(|why| format!("The rule's path is '{}', {why}.", rule.each))?;
     let mut explained = 0;
+    let is_optional = is_optional(deliverable, rule, &path);
     path.each(value, &mut |place, item| {
         if !is_wanted(place) {
             return;
         }
         let is_explained = explained < SPELLED_OUT;
-        let outcome = check_quote(deliverable, rule, (place, item), is_explained, sources);
+        let outcome = check_quote((&deliverable.path, rule, is_optional), (place, item), is_explained, sources);
         explained += usize::from(matches!(outcome, Some(Err(_))));
         if let Some(outcome) = outcome {
             visit(place, item, outcome, sources);
@@ -98,35 +100,40 @@ pub(super) fn each_quote(
 }
 
 /// Looks anew for the quotes that a change at `place` made others of: their text, document or page differs between the value
-/// `before` and the one `after`. `find` gives with each result what `quotes.jsonl` would have of it.
-pub fn quotes_changed_at(
+/// `before` and the one `after`, or a value beside them does. `take_line` gives what `quotes.jsonl` would have of the last one.
+pub fn quotes_changed_at<S: Sources>(
     deliverable: &Deliverable,
     place: &str,
     (before, after): (&Value, &Value),
-    find: &mut dyn FnMut(QuoteQuery<'_>) -> (QuoteResult, Option<String>),
+    sources: &mut S,
+    take_line: &mut dyn FnMut(&mut S) -> Option<String>,
 ) -> Vec<CorrectedQuote> {
     let mut changed = Vec::new();
     for rule in &deliverable.quotes {
         let Ok(path) = JsonPath::parse(&rule.each) else { continue };
-        let mut was = None;
+        let siblings: Vec<&Quotes> = deliverable.quotes.iter().filter(|other| other.each == rule.each).collect();
+        let is_optional = is_optional(deliverable, rule, &path);
+        let is_at = |item: &str| within(place, item).is_some() || within(item, place).is_some();
+        let mut was: BTreeMap<String, &Value> = BTreeMap::new();
         path.each(before, &mut |item, value| {
-            if within(place, item).is_some() {
-                was = Some(value);
+            if is_at(item) {
+                was.insert(item.to_owned(), value);
             }
         });
         path.each(after, &mut |item, value| {
-            let named = [rule.page.as_deref().unwrap_or("page"), rule.line.as_deref().unwrap_or("line")];
-            let keys = [&[rule.text.as_str(), rule.document.as_str()][..], &named[..]].concat();
-            let is_other = |key: &str| was.and_then(|was| was.get(key)) != value.get(key);
-            if within(place, item).is_none() || !keys.into_iter().any(is_other) {
+            if !is_at(item) || was.get(item) == Some(&value) {
                 return;
             }
-            let mut line = None;
-            let outcome = check_quote(&deliverable.path, rule, (item, value), true, &mut |asked: QuoteQuery<'_>| {
-                let (result, found) = find(asked);
-                line = found;
-                result
-            });
+            // A deleted record has no quote any more.
+            let outcome = if value.is_null() {
+                None
+            } else {
+                check_quote((&deliverable.path, rule, is_optional), (item, value), true, sources)
+            };
+            if matches!(outcome, Some(Ok(()))) {
+                check_values(rule, &siblings, value, sources);
+            }
+            let line = outcome.as_ref().and_then(|_| take_line(sources));
             let wrong = outcome.and_then(Result::err).map(|why| why.trim_start_matches([' ', ':']).to_owned());
             changed.push(CorrectedQuote { item: item.to_owned(), key: rule.text.clone(), line, wrong });
         });
@@ -134,10 +141,17 @@ pub fn quotes_changed_at(
     changed
 }
 
+/// Whether the schema knows the key of a rule's quotes, and lets it be left out.
+fn is_optional(deliverable: &Deliverable, rule: &Quotes, path: &JsonPath) -> bool {
+    let parts = deliverable.schema.as_ref().map(|schema| schema_parts(schema, path)).unwrap_or_default();
+    let is_named =
+        |part: &Value| part["required"].as_array().is_some_and(|keys| keys.iter().any(|key| *key == rule.text));
+    parts.iter().any(|part| !part["properties"][&rule.text].is_null()) && !parts.iter().any(|part| is_named(part))
+}
+
 /// `None` where there is no quote to check.
 fn check_quote(
-    deliverable: &str,
-    rule: &Quotes,
+    (deliverable, rule, is_optional): (&str, &Quotes, bool),
     (place, record): (&str, &Value),
     is_explained: bool,
     sources: &mut dyn Sources,
@@ -150,6 +164,7 @@ fn check_quote(
         return Some(Err(" is not an object with a quote.".to_owned()));
     };
     let quote = match item.get(&rule.text) {
+        None if is_optional => return None,
         None => return Some(Err(format!(" has no '{}'.", rule.text))),
         Some(Value::Null) => return None,
         Some(Value::String(quote)) => quote,

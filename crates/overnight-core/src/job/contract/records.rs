@@ -235,7 +235,7 @@ pub(super) fn refused(
     for rule in &d.quotes {
         let mut is_wanted =
             |place: &str| split(place).is_some_and(|(index, _)| new.contains(&index) && !faulty.contains(&index));
-        each_quote(&d.path, rule, &alone, &mut is_wanted, sources, &mut |place, _, outcome, _| {
+        each_quote(d, rule, &alone, &mut is_wanted, sources, &mut |place, _, outcome, _| {
             if let (Err(what), Some((index, rest))) = (outcome, split(place)) {
                 wrong.push((index, format!("{rest}{what}"), rule));
             }

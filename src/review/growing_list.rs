@@ -1,0 +1,125 @@
+//! How a person adds a record: the list that it comes to, and an input for each of its fields, as the schema has them.
+
+use super::{FieldInput, record_anchor, records::DeliverableRecords};
+use overnight_core::job::contract::{json_path::JsonPath, schema_parts};
+use serde_json::{Map, Value};
+
+/// Objects within a record whose fields have an input each; what lies deeper is JSON.
+const DEEPEST: usize = 3;
+
+/// A list to which records can be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrowingList {
+    /// The deliverable.
+    pub file: String,
+    /// `terms`.
+    pub name: String,
+    /// The place of the next record: `$.terms[12]`; and its element on the page.
+    pub place: String,
+    pub anchor: String,
+    pub fields: Vec<NewField>,
+    /// A record with nothing in it, as JSON.
+    pub empty: String,
+}
+
+/// A field of a record that is still to be filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewField {
+    /// `party.name`.
+    pub name: String,
+    pub input: FieldInput,
+    /// What stands there already.
+    pub value: String,
+    /// It names the page or the line of the quote that stands in this other field.
+    pub unit_of: Option<String>,
+}
+
+impl DeliverableRecords<'_> {
+    /// The lists of the deliverable that can have one more record.
+    pub(super) fn growing(&self) -> Vec<GrowingList> {
+        self.lists().into_iter().filter_map(|each| self.growing_at(&each)).collect()
+    }
+
+    fn growing_at(&self, each: &str) -> Option<GrowingList> {
+        let list = each.strip_suffix("[*]").filter(|list| !list.contains('*'))?;
+        let mut length = None;
+        JsonPath::parse(list).ok()?.each(self.content, &mut |_, value| length = value.as_array().map(Vec::len));
+        let mut fields = Vec::new();
+        if let Some(schema) = &self.deliverable.schema {
+            new_fields(schema, each, "", 0, &mut fields);
+        }
+        let only = match &self.job.spec.documents[..] {
+            [only] => Some(&only.name),
+            _ => None,
+        };
+        for rule in self.deliverable.quotes.iter().filter(|rule| rule.each.starts_with(each)) {
+            let object = rule.each[each.len()..].trim_start_matches('.');
+            let named = |key: &str| if object.is_empty() { key.to_owned() } else { format!("{object}.{key}") };
+            for field in &mut fields {
+                if let Some(only) = only.filter(|_| field.name == named(&rule.document)) {
+                    field.value.clone_from(only);
+                }
+                if rule.page.iter().chain(&rule.line).any(|key| field.name == named(key)) {
+                    field.unit_of = Some(named(&rule.text));
+                }
+            }
+        }
+        let mut empty = Value::Object(Map::new());
+        for field in &fields {
+            let value = match () {
+                () if !field.value.is_empty() => Value::String(field.value.clone()),
+                () if field.input.is_optional => Value::Null,
+                () => Value::String(String::new()),
+            };
+            put(&mut empty, &field.name, value);
+        }
+        let place = format!("{list}[{}]", length?);
+        Some(GrowingList {
+            anchor: record_anchor(&self.deliverable.path, &place),
+            file: self.deliverable.path.clone(),
+            name: list.trim_start_matches(['$', '.']).to_owned(),
+            place,
+            fields,
+            empty: serde_json::to_string_pretty(&empty).unwrap_or_default(),
+        })
+    }
+}
+
+/// The fields that a schema knows at a path, in its order; those of objects under names with dots.
+fn new_fields(schema: &Value, path: &str, name: &str, depth: usize, fields: &mut Vec<NewField>) {
+    let Ok(parsed) = JsonPath::parse(path) else { return };
+    let mut keys: Vec<&String> = Vec::new();
+    for part in schema_parts(schema, &parsed) {
+        let own = part.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        for key in own {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    if keys.is_empty() || depth > DEEPEST {
+        let input = FieldInput::of(Some(schema), path, &Value::Null);
+        fields.extend((!name.is_empty()).then(|| NewField {
+            name: name.to_owned(),
+            input,
+            value: String::new(),
+            unit_of: None,
+        }));
+        return;
+    }
+    for key in keys {
+        let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+        new_fields(schema, &format!("{path}['{key}']"), &name, depth + 1, fields);
+    }
+}
+
+/// Puts a value into an object under a name with dots.
+fn put(object: &mut Value, name: &str, value: Value) {
+    let target = name.split('.').fold(object, |object, key| {
+        if !object.is_object() {
+            *object = Value::Object(Map::new());
+        }
+        &mut object[key]
+    });
+    *target = value;
+}
