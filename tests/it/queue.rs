@@ -207,9 +207,9 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     };
     store.checkpoint(id(1), lease, &checkpoint(reviewed)).await.unwrap();
     let by_anna = || (Some("anna".to_owned()), 2);
-    let mut heard = said().await;
-    heard.sort();
-    assert_eq!(heard, [none(), by_anna(), by_anna(), by_anna()]);
+    let mut carried = said().await;
+    carried.sort();
+    assert_eq!(carried, [none(), by_anna(), by_anna(), by_anna()]);
     let lease = store.claim_for_review(id(1), A, MINUTE).await.unwrap();
     store.reopen(id(1), lease, 1).await.unwrap();
     assert_eq!(said().await, [none(), none(), none(), none()]);
