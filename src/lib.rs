@@ -11,6 +11,7 @@
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
 //! - [`notify`]: tells people what became of a batch · [`web`]: the server's pages
+//! - [`compare`]: what two runs have found in the same documents
 //! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read what was left behind
 //! - [`runner`]: makes, opens and drives a job
 //! - [`batch`]: what is submitted together
@@ -24,6 +25,7 @@ pub mod audit;
 pub mod batch;
 pub mod blocking;
 pub mod cli;
+pub mod compare;
 pub mod config;
 pub mod export;
 mod exposure;

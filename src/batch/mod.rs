@@ -35,5 +35,5 @@ pub use families::JobUnit;
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
 pub use settings::{BatchSettings, ClosingSettings};
-pub use submission::{Submission, instructions_hash};
+pub use submission::Submission;
 pub use zone::{on_the_wall, zone};

@@ -6,9 +6,8 @@ use super::{
     hash_of,
 };
 use crate::store::{Group, NewBatch, QueuedJob};
-use overnight_core::job::{digest::sha256, id::JobId, instructions::Instructions, time::Timestamp};
+use overnight_core::job::{id::JobId, time::Timestamp};
 use overnight_documents::source;
-use std::fmt::Write;
 use uuid::Uuid;
 
 /// What is asked for, beside the documents.
@@ -42,7 +41,7 @@ impl Submission {
             name: self.name.clone(),
             instructions: self.settings.instructions.name.clone(),
             instructions_text: self.instructions_text.clone(),
-            instructions_sha256: instructions_hash(&self.instructions_text, &self.settings.instructions),
+            instructions_sha256: self.settings.instructions.hash(&self.instructions_text),
             model: self.model.clone(),
             settings,
             budget_usd: self.budget_usd,
@@ -92,21 +91,4 @@ fn label(documents: &[Document]) -> String {
         [one] => one.name.clone(),
         [first, others @ ..] => format!("{} and {} more", first.name, others.len()),
     }
-}
-
-/// What tells instructions from others: the hash of their text; where files beside it belong to them (schemas, agents'
-/// prompts, the rubric), of the list of all, a line each as `sha256sum` prints them. So a document that was worked against
-/// another schema counts as not yet worked.
-pub fn instructions_hash(text: &str, instructions: &Instructions) -> String {
-    let mut files = instructions.assets();
-    let whole = sha256(text.as_bytes());
-    if files.is_empty() {
-        return whole;
-    }
-    files.sort_unstable();
-    let lines = files.iter().fold(format!("{whole}  instructions.md\n"), |mut lines, (path, text)| {
-        let _ = writeln!(lines, "{}  {path}", sha256(text.as_bytes()));
-        lines
-    });
-    sha256(lines.as_bytes())
 }

@@ -80,7 +80,7 @@ pub(super) async fn workbook(app: &AppContext, batch: &str) -> Result<Vec<u8>, C
 }
 
 /// The jobs that are named, with what the queue knows of them.
-async fn table_jobs(app: &AppContext, names: &[String]) -> Result<Vec<TableJob>, CliError> {
+pub(super) async fn table_jobs(app: &AppContext, names: &[String]) -> Result<Vec<TableJob>, CliError> {
     let mut jobs = Vec::new();
     for page in app.named_ids(names).await?.chunks(JOBS_AT_ONCE) {
         for job in app.jobs_with(page).await? {

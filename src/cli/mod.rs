@@ -9,7 +9,7 @@
 //! - `server`: the model and its server; `models`: what is known of models
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
-//! - `export`: the records of many jobs as one table; `review_pages`: the same beside their sources
+//! - `export`: the records of many jobs as one table; `review_pages`: the same beside their sources; `compare`: those of two runs
 //! - `serve`: all that as pages
 //! - `lessons`: what jobs have proposed for later ones
 //! - `init`: a folder for a task of one's own
@@ -22,6 +22,7 @@ use std::{path::PathBuf, process::ExitCode};
 mod app_context;
 mod audit;
 mod cancel;
+mod compare;
 mod completions;
 mod doctor;
 mod documents;
@@ -172,6 +173,8 @@ enum CliCommand {
     Watch(watch::WatchArgs),
     /// Write the records that jobs found into one table: csv, jsonl, xlsx, parquet or sqlite
     Export(export::ExportArgs),
+    /// Compare the records of two runs over the same documents, field by field
+    Compare(compare::CompareArgs),
     /// Write pages that show the records of jobs beside their sources, the most doubtful first
     Review(review_pages::ReviewArgs),
     /// Serve pages: jobs live, records beside their sources, review, submission
@@ -284,6 +287,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Jobs(args) => jobs::run(settings(&flags)?, &args).await,
         CliCommand::Watch(args) => watch::run(settings(&flags)?, &args).await,
         CliCommand::Export(args) => export::run(settings(&flags)?, &args).await,
+        CliCommand::Compare(args) => compare::run(settings(&flags)?, &args).await,
         CliCommand::Review(args) => review_pages::run(settings(&flags)?, &args).await,
         CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
         CliCommand::Serve(args) => serve::run(flags, &args).await,

@@ -55,6 +55,8 @@ struct JobView<'t> {
     /// What is missing at the journal's end, in a sentence.
     damage: Option<String>,
     instructions: &'t str,
+    /// Of their file and those beside it.
+    instructions_sha256: &'t str,
     description: &'t str,
     /// The one that it began with.
     model: &'t str,
@@ -191,6 +193,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         reason,
         damage: location.damage(timeline.journal_end()),
         instructions: &job.spec.instructions.name,
+        instructions_sha256: &job.spec.instructions_sha256,
         description: &job.spec.instructions.description,
         model: &job.spec.model,
         models: &job.answered.models,

@@ -26,7 +26,7 @@ pub struct TableColumn {
 }
 
 /// What the program knows of a record, behind its own fields.
-pub(super) const KNOWN: [(&str, ColumnKind); 16] = [
+pub(super) const KNOWN: [(&str, ColumnKind); 17] = [
     ("document", ColumnKind::Text),
     ("quote", ColumnKind::Text),
     ("page_found", ColumnKind::Integer),
@@ -41,6 +41,7 @@ pub(super) const KNOWN: [(&str, ColumnKind); 16] = [
     ("model", ColumnKind::Text),
     ("job_confidence", ColumnKind::Number),
     ("job_status", ColumnKind::Text),
+    ("instructions_sha256", ColumnKind::Text),
     ("job", ColumnKind::Text),
     ("place", ColumnKind::Text),
 ];
@@ -65,6 +66,8 @@ fn significant(number: &str) -> String {
 
 /// Where the document stands in [`KNOWN`].
 pub(super) const DOCUMENT: usize = 0;
+/// Where the quote stands there.
+pub(super) const QUOTE: usize = 1;
 
 /// Fields that tell which record it is.
 const TELLING: usize = 2;
@@ -392,21 +395,21 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|column| column.name.as_str()).collect();
         let expected = ["document", "id", "page", "party.name", "tags", "level", "quote", "share", "job", "count"];
         assert_eq!(names[..10], expected);
-        assert_eq!(names[22..], ["overnight_job", "place"]);
+        assert_eq!(names[23..], ["overnight_job", "place"]);
         assert_eq!(all.iter().filter(|column| column.kind == ColumnKind::Integer).count(), 4);
-        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(6), Some(22)));
+        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(6), Some(23)));
         let cells = columns.row(&record, vec![json!("a.md"), json!("no cell of its own")]);
         let count = json!(u64::MAX);
         let expected =
             [json!("a.md"), json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
         assert_eq!(cells[..8], expected);
-        assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 14]].concat());
+        assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 15]].concat());
         // What no column of its kind has room for.
         columns.observe(&json!({"page": "iv", "share": (1_u64 << 53) + 1, "Tags": [], "overnight_job": 1}));
         let all = columns.all();
         let kinds = [2, 7].map(|place| all[place].kind);
         assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Text]);
-        let names = [4, 10, 11, 24].map(|place| all[place].name.as_str());
+        let names = [4, 10, 11, 25].map(|place| all[place].name.as_str());
         assert_eq!(names, ["tags", "Tags_2", "overnight_job", "overnight_job_2"]);
         // Chosen ones, and a field that is the document's column.
         let mut columns = columns.said("document");

@@ -1,7 +1,11 @@
 //! What the program knows of the records of one list.
 
 use super::{
-    columns::KNOWN, lists::RecordList, outer_documents::OuterDocuments, review_pages::ReviewPages, row_marks::RowMarks,
+    columns::KNOWN,
+    lists::RecordList,
+    outer_documents::OuterDocuments,
+    review_pages::ReviewPages,
+    row_marks::{AcceptedFields, RowMarks},
 };
 use crate::{
     runner::{QuoteLine, QuoteStatus, ValueStatus},
@@ -25,8 +29,8 @@ struct RecordQuotes {
     /// By the first rule.
     document: String,
     from: Option<TextPosition>,
-    /// The first byte.
-    start: Option<u64>,
+    /// The first byte, and that behind the last.
+    span: Option<(u64, u64)>,
     /// Of all its quotes the worst.
     check: QuoteStatus,
     /// Fields whose values don't stand in their quotes, or may not.
@@ -90,7 +94,7 @@ impl<'j> RecordFacts<'j> {
             .or_else(|| self.outer.of(place).map(plain))
             .or(only);
         let from = quotes.and_then(|quotes| quotes.from);
-        let start = quotes.and_then(|quotes| quotes.start).filter(|_| quote == read);
+        let start = self.span(place).map(|(start, _)| start).filter(|_| quote == read);
         let held = document.zip(read).and_then(|(document, quote)| self.findings.held(document, quote, start));
         let open = held.filter(|finding| finding.settled.is_none()).or_else(|| self.findings.faults(place).next());
         let unit = from.map(TextPosition::unit_number);
@@ -113,9 +117,25 @@ impl<'j> RecordFacts<'j> {
             json!(self.models),
             json!(self.confidence),
             json!(self.job.job_status().0.name()),
+            json!(self.job.spec.instructions_sha256),
             json!(id),
             json!(place),
         ]
+    }
+
+    /// Where the first quote of a record stands in its document's text: the first byte, and that behind the last.
+    pub(super) fn span(&self, place: &str) -> Option<(u64, u64)> {
+        self.quotes.get(place)?.span
+    }
+
+    /// What people have accepted of a record.
+    pub(super) fn accepted(&self, place: &str) -> AcceptedFields {
+        let reviewed = &self.job.reviewed;
+        if !reviewed.approvals.is_empty() || reviewed.record(&self.list.deliverable.path, place).is_some() {
+            return AcceptedFields::All;
+        }
+        let corrections = self.findings.corrections(place);
+        AcceptedFields::Corrected(corrections.map(|correction| named(correction.within)).collect())
     }
 
     /// What is to be seen of a record at a glance.
@@ -207,14 +227,15 @@ fn quotes(
         let known = quotes.entry(record.to_owned()).or_insert_with(|| RecordQuotes {
             document: line.document.clone().into_owned(),
             from,
-            start: line.start,
+            span: line.start.zip(line.end),
             check: line.result,
             doubtful: Vec::new(),
         });
         known.doubtful.extend(line.values.into_iter().map(|(field, status)| (quote.name_of(&field), status)));
         known.check = known.check.max(line.result);
         if list.quotes.first().is_some_and(|first| std::ptr::eq(first, quote)) {
-            (known.document, known.from, known.start) = (line.document.into_owned(), from, line.start);
+            known.span = line.start.zip(line.end);
+            (known.document, known.from) = (line.document.into_owned(), from);
         }
     })?;
     Ok(quotes)

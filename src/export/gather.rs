@@ -3,11 +3,10 @@
 
 use super::{
     columns::{DOCUMENT, TableColumns},
-    facts::RecordFacts,
+    list_reader::ListReading,
     lists::RecordList,
     nested::NestedLists,
     not_in_table::{NotInTable, TableJob, refused},
-    outer_documents::OuterDocuments,
     review_pages::ReviewPages,
     row_marks::RowMarks,
     table_writer::{ExportError, RecordRow, TableWriter},
@@ -18,20 +17,18 @@ use crate::{
 };
 use overnight_core::{
     amount::counted,
-    job::{contract::json_path::JsonPath, finding::FindingKind, state::Job},
+    job::{finding::FindingKind, state::Job},
 };
 use serde_json::{Deserializer, Value};
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     fs::File,
-    io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
+    io::{BufReader, BufWriter, Seek, SeekFrom, Write},
     path::Path,
 };
 
 /// Columns of a table, so that all forms have room for them.
 const MOST_COLUMNS: usize = 1_900;
-/// What an editor may put before a text.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Which table is wanted.
 #[derive(Clone, Debug, Default)]
@@ -141,38 +138,26 @@ impl GatheredRecords {
         self.list = wanted;
         let workspace = Workspace::open(path).map_err(job_fault)?;
         let file = &list.deliverable.path;
-        let content = content(&workspace, file)?;
-        let each = JsonPath::parse(&list.each).map_err(job_fault)?;
-        let outer = OuterDocuments::read(list, || self::content(&workspace, file).ok());
-        let facts = RecordFacts::of(job, &workspace, list, request.review.as_ref(), outer).map_err(job_fault)?;
-        let (mut records, mut deleted, mut fault) = (0, 0, None);
-        let mut take = |place: &str, mut record: Value| {
-            if fault.is_some() || self.columns.count() > MOST_COLUMNS {
-                return;
+        let (mut records, mut fault) = (0, None);
+        let reading =
+            ListReading { job, workspace: &workspace, review: request.review.as_ref(), as_written: request.as_written };
+        let read = list.each_record(reading, &mut |facts, place, mut record| {
+            if fault.is_none() && self.columns.count() <= MOST_COLUMNS {
+                let known = facts.known(place, &record);
+                if !request.as_written {
+                    facts.findings.correct(place, &mut record);
+                }
+                self.columns.observe(&record);
+                self.nested.observe(&record);
+                fault = serde_json::to_writer(&mut *out, &(record, known, facts.marks(place))).err();
+                records += 1;
             }
-            if !request.as_written && facts.findings.is_deleted(place) {
-                deleted += 1;
-                return;
-            }
-            let known = facts.known(place, &record);
-            if !request.as_written {
-                facts.findings.correct(place, &mut record);
-            }
-            self.columns.observe(&record);
-            self.nested.observe(&record);
-            fault = serde_json::to_writer(&mut *out, &(record, known, facts.marks(place))).err();
-            records += 1;
-        };
-        let mut reader = Deserializer::from_reader(content);
-        let read = each.each_in(&mut reader, &mut take);
-        read.and_then(|()| reader.end()).map_err(|error| JobFault::Job(format!("{file} is not JSON: {error}")))?;
-        if !request.as_written && job.has_added_records(file) {
-            let content = serde_json::from_reader(self::content(&workspace, file)?).map_err(job_fault)?;
-            added(job, file, &each, content).into_iter().for_each(|(place, record)| take(&place, record));
-        }
+        });
         if let Some(error) = fault {
             return Err(JobFault::Table(error.into()));
         }
+        let facts = read.map_err(job_fault)?;
+        let deleted = if request.as_written { 0 } else { job.deleted_records(file).count() };
         let is_missing = |kind| facts.findings.is_read_twice() && kind == FindingKind::Missing;
         let open = job.proof.findings.iter().filter(|finding| finding.settled.is_none() && is_missing(finding.kind));
         let missing = open.count() as u64;
@@ -204,35 +189,6 @@ impl GatheredRecords {
         }
         Ok(())
     }
-}
-
-/// The records of a list that people added to `content`, as they were then, and their places.
-fn added(job: &Job, file: &str, each: &JsonPath, mut content: Value) -> Vec<(String, Value)> {
-    let mut added = Vec::new();
-    let mut written = HashSet::new();
-    each.each(&content, &mut |place, _| {
-        written.insert(place.to_owned());
-    });
-    job.add_records(file, &mut content);
-    each.each(&content, &mut |place, record| {
-        if !written.contains(place) {
-            added.push((place.to_owned(), record.clone()));
-        }
-    });
-    added
-}
-
-/// A deliverable from its beginning.
-fn content(workspace: &Workspace, file: &str) -> Result<BufReader<impl Read + use<>>, JobFault> {
-    let mut content = match workspace.stream(file) {
-        Ok((content, _)) => BufReader::new(content),
-        Err(error) if error.is_not_found() => return Err(JobFault::Job(format!("it has not written {file}"))),
-        Err(error) => return Err(job_fault(error)),
-    };
-    if content.fill_buf().is_ok_and(|begin| begin.starts_with(BYTE_ORDER_MARK)) {
-        content.consume(BYTE_ORDER_MARK.len());
-    }
-    Ok(content)
 }
 
 /// Why no more is read.

@@ -1,7 +1,7 @@
 //! One table of what many jobs found: the records of a deliverable of all of them, one row each, for a spreadsheet, a notebook
 //! or a database.
 //!
-//! - `gather`: reads the records of all jobs; `lists`: which lists a job has; `facts`: what the program knows of a record;
+//! - `gather`: reads the records of all jobs, `list_reader` those of one list; `lists`: which lists a job has; `facts`: what the program knows of a record;
 //!   `outer_documents`: of which document a list within a record is; `not_in_table`: what has no row, and why
 //! - `columns`: which columns there are; `column_format`: how their values are shown; `nested`: lists within the records;
 //!   `row_marks`: which cells are in doubt or corrected
@@ -14,6 +14,7 @@ mod csv;
 mod facts;
 mod gather;
 mod jsonl;
+mod list_reader;
 mod lists;
 mod nested;
 mod not_in_table;
@@ -29,7 +30,9 @@ mod xlsx;
 pub use column_format::{ColumnFormat, DecimalFormat};
 pub use columns::{ColumnKind, TableColumn, TableColumns};
 pub use gather::{GatheredRecords, TableRequest};
+pub use list_reader::{CorrectedRecord, ReadList, UnreadList, read_lists};
 pub use not_in_table::{JobNotInTable, TableJob};
 pub use review_pages::ReviewPages;
+pub use row_marks::AcceptedFields;
 pub use table::{TableFormat, folder_of, write_table};
 pub use table_writer::{ExportError, TableNotes};

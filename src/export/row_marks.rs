@@ -40,7 +40,7 @@ impl RowMarks {
         let is_value = |path: &str| column.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')) == Some(VALUE);
         if self.doubtful.iter().any(|path| is_within(path, column) || is_value(path)) {
             CellMark::Doubtful
-        } else if self.corrected.iter().any(|path| is_within(path, column) || is_within(column, path)) {
+        } else if is_touched(&self.corrected, column) {
             CellMark::Corrected
         } else {
             CellMark::Unmarked
@@ -67,6 +67,39 @@ impl RowMarks {
             is_incomplete: self.is_incomplete,
         }
     }
+}
+
+/// What people have accepted of a record as it stands now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptedFields {
+    /// Somebody has approved the record, or the whole result.
+    All,
+    /// The fields at these paths, which somebody has corrected; an empty path is the whole record.
+    Corrected(Vec<String>),
+}
+
+impl AcceptedFields {
+    /// Whether the field of this column is among them.
+    pub fn has(&self, column: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Corrected(paths) => is_touched(paths, column),
+        }
+    }
+
+    /// Whether there is any.
+    pub fn is_any(&self) -> bool {
+        match self {
+            Self::All => true,
+            Self::Corrected(paths) => !paths.is_empty(),
+        }
+    }
+}
+
+/// Whether one of the paths leads to the field of this column, into it, or to what it is a part of.
+fn is_touched(paths: &[String], column: &str) -> bool {
+    paths.iter().any(|path| is_within(path, column) || is_within(column, path))
 }
 
 /// Whether the field at `path` is that at `outer`, or lies within it.

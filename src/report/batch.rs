@@ -21,6 +21,8 @@ pub struct BatchFacts {
     pub name: Option<String>,
     pub created: Timestamp,
     pub instructions: String,
+    /// Of their file and those beside it.
+    pub instructions_sha256: String,
     pub model: String,
     /// When jobs may be started, as it was typed.
     pub time_window: Option<String>,
@@ -45,6 +47,7 @@ impl BatchFacts {
             name: batch.name,
             created: batch.created,
             instructions: batch.instructions,
+            instructions_sha256: batch.instructions_sha256,
             model: batch.model,
             time_window: batch.time_window,
             budget_usd: batch.budget_usd,

@@ -134,7 +134,7 @@ pub struct StandingCounts {
     pub waiting: u64,
     pub queued: u64,
     pub cancelled: u64,
-    /// Of the completed, those that another job did before.
+    /// Those that another job did before: completed, or partial and taken by a person.
     pub linked: u64,
 }
 

@@ -248,6 +248,8 @@ pub struct JobFacts {
     /// One sentence.
     pub reason: Option<String>,
     pub instructions: String,
+    /// Of their file and those beside it.
+    pub instructions_sha256: String,
     /// The one that it began with.
     pub model: String,
     /// Who answered, in how many turns; empty where the journal can't be read.
@@ -287,6 +289,8 @@ pub struct JobFacts {
     pub without_records: bool,
     /// Who accepted the result, the last one; null where nobody has.
     pub approved_by: Option<String>,
+    /// Fields of the result that people have corrected.
+    pub corrections: u64,
     /// What second reader and verifier say of the result; null where neither has worked.
     pub proof: Option<ProofResult>,
     /// Records that were not written when they were added, and what became of them; null where there was none.

@@ -185,7 +185,7 @@ fn standings(report: &Report) -> Option<Section> {
         })),
     )?;
     if report.counts.linked > 0 {
-        let linked = counted(report.counts.linked, "completed job");
+        let linked = counted(report.counts.linked, "job");
         section.lines.push(format!("Linked to what was done before, and not done again: {linked}."));
     }
     Some(section)

@@ -12,7 +12,6 @@ use crate::{
 };
 use overnight_core::{
     job::{
-        digest::sha256,
         event::{Event, PhaseKind},
         id::JobId,
         instructions::Instructions,
@@ -140,7 +139,8 @@ fn fill(
         return Err(RunError::Request(nothing_to_read(&documents, left_out)));
     }
     duplicates::note(&mut documents);
-    let instructions_sha256 = sha256(request.instructions_text.as_bytes());
+    // Of what was given: the rules model leaves some of it out.
+    let instructions_sha256 = request.instructions.hash(request.instructions_text);
     let system_prompt = system_prompt();
     let mut instructions = request.instructions.clone();
     if request.model.is_rules() {

@@ -59,7 +59,7 @@ pub struct BatchTotals {
     pub blocked: u64,
     pub failed: u64,
     pub cancelled: u64,
-    /// Of the completed, those that another job did before.
+    /// Those that another job did before: completed, or partial and taken by a person.
     pub linked: u64,
 }
 

@@ -74,7 +74,8 @@ pub trait JobStore: Send + Sync + std::fmt::Debug {
 
     /// Writes the state, and adds or replaces the phases and todos that are named, in one transaction. A status other
     /// than running frees the lease. `LeaseLost`, with nothing written, when another has claimed the job; repeating
-    /// the checkpoint that freed the lease is no error, so that it can be tried again after a broken connection.
+    /// the checkpoint that freed the lease is no error, so that it can be tried again after a broken connection. What people have
+    /// said of the result is then said of the jobs that are linked to it too.
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError>;
 
     /// Puts a job back as its workspace tells it, in place of all its phases and todos. Takes the lease from whoever had

@@ -5,6 +5,7 @@ mod chaos;
 mod cli_audit;
 mod cli_run;
 mod commands;
+mod compare;
 mod crash;
 mod databases;
 mod dependencies;

@@ -188,6 +188,31 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
         ..untouched()
     };
     assert_eq!(state, shown);
+
+    // What people say of it later is said of all that are linked to it, until the result is sent back.
+    let said = async || {
+        let rows = store.jobs(&[id(3), id(6), id(9), id(7)]).await.unwrap();
+        rows.into_iter().map(|row| (row.state.approved_by, row.state.corrections)).collect::<Vec<_>>()
+    };
+    let none = || (None, 0);
+    assert_eq!(said().await, [none(), none(), none(), none()]);
+    let lease = store.claim_for_review(id(1), A, MINUTE).await.unwrap();
+    let head = sha256(b"line 78");
+    let reviewed = JobState {
+        approved_by: Some("anna".to_owned()),
+        corrections: 2,
+        journal_seq: 78,
+        journal_head: head,
+        ..completed()
+    };
+    store.checkpoint(id(1), lease, &checkpoint(reviewed)).await.unwrap();
+    let by_anna = || (Some("anna".to_owned()), 2);
+    let mut carried = said().await;
+    carried.sort();
+    assert_eq!(carried, [none(), by_anna(), by_anna(), by_anna()]);
+    let lease = store.claim_for_review(id(1), A, MINUTE).await.unwrap();
+    store.reopen(id(1), lease, 1).await.unwrap();
+    assert_eq!(said().await, [none(), none(), none(), none()]);
 }
 
 /// Who has the lease says what the workspace store has; from then on the job is bound to no machine.

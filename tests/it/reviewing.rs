@@ -225,6 +225,27 @@ fn a_partial_result_that_people_took_or_mended_is_not_worked_anew() {
     let needs = report["needs_person"].as_array().unwrap().iter().map(|need| json!([need["job"], need["commands"][0]]));
     let show = format!("overnight show {}", job(1));
     assert_eq!(needs.collect::<Vec<_>>(), [json!([job(1), show]), json!([again["manifest"][1]["job"], show])]);
+
+    // What is said of it later holds for the job that is linked to it too, until the result is sent back.
+    let batch = again["batch"].as_str().unwrap();
+    let said = || {
+        let report = json_of_text(&ran(&["report", batch, "--json"]).stdout);
+        let of_job = |job: &Value| json!([job["approved_by"], job["corrections"]]);
+        let jobs: Vec<Value> = report["jobs"].as_array().unwrap().iter().map(of_job).collect();
+        (json!(jobs), report["needs_person"].as_array().unwrap().len())
+    };
+    assert_eq!(said(), (json!([["ben", 0], [null, 1]]), 1));
+    assert_eq!(ran(&["correct", job(1), "$.titles[0].pages", "4", "--file", REPORT]).code, 0);
+    assert_eq!(ran(&["approve", job(1)]).code, 0);
+    assert_eq!(said(), (json!([["ben", 0], ["ben", 2]]), 0));
+    let told = ran(&["show", batch]).stdout;
+    assert!(told.contains("  partial       2\n  linked        2 of them done before by other jobs\n"), "{told}");
+    let told = ran(&["report", batch]).stdout;
+    assert!(told.contains("Linked to what was done before, and not done again: 2 jobs.\n"), "{told}");
+    let told = ran(&["compare", first["batch"].as_str().unwrap(), batch]);
+    assert!(told.code == 0 && told.stdout.ends_with("\nNothing has changed.\n"), "{told:?}");
+    ran(&["feedback", job(1), "Say more.", "-q"]);
+    assert_eq!(said().0, json!([["ben", 0], [null, 0]]));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::{
     support::{request, samples, settings_of, wait, words},
 };
 use overnight::{
-    batch::{BatchSettings, Estimate, instructions_hash},
+    batch::{BatchSettings, Estimate},
     extraction::Extractor,
     runner::{create_as, now, open_model},
     store::{self, BatchTotals, Group, NewBatch, QueueEntry, QueuedJob, Store},
@@ -127,7 +127,7 @@ fn each_document_of_the_samples_is_a_job() {
     let mut instructions = instructions::shipped::parse_shipped("extract-requirements").unwrap().unwrap();
     instructions.without_own_proof();
     let instructions_text = instructions::shipped::shipped("extract-requirements").unwrap();
-    let hash = instructions_hash(instructions_text, &instructions);
+    let hash = instructions.hash(instructions_text);
     let bytes: usize = names.iter().map(|name| content(name).len()).sum();
     assert_eq!(
         shown,

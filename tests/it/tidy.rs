@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
-const ROOMS: [&[&str]; 11] = [
+const ROOMS: [&[&str]; 12] = [
     &["failpoint", "exposure", "subprocess"],
     &["blocking", "table_query"],
     &["workspace", "store", "model"],
@@ -21,6 +21,7 @@ const ROOMS: [&[&str]; 11] = [
     &["batch"],
     &["runner"],
     &["report", "export", "review", "telemetry", "audit"],
+    &["compare"],
     &["notify", "web"],
     // Configuration is read by the command line, which hands each room what is its.
     &["worker", "config"],

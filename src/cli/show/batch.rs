@@ -12,7 +12,7 @@ use crate::{
     report::batch::Waiting,
     store::{BatchRow, BatchTotals},
 };
-use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp, time::duration};
+use overnight_core::job::{digest::short, id::JobId, record::JobStatus, time::Timestamp, time::duration};
 use serde::Serialize;
 use std::fmt::Write;
 use uuid::Uuid;
@@ -24,6 +24,7 @@ struct BatchView<'b> {
     name: Option<&'b str>,
     created: Timestamp,
     instructions: &'b str,
+    instructions_sha256: &'b str,
     model: &'b str,
     jobs: u64,
     #[serde(flatten)]
@@ -69,6 +70,7 @@ pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_jso
         name: asked.name.as_deref(),
         created: asked.created,
         instructions: &asked.instructions,
+        instructions_sha256: &asked.instructions_sha256,
         model: &asked.model,
         jobs: totals.all(),
         totals: *totals,
@@ -129,9 +131,10 @@ impl BatchView<'_> {
         }
         let _ = write!(
             text,
-            "\nAsked {}\n  instructions  {}\n  model         {}\n",
+            "\nAsked {}\n  instructions  {}\n                sha256 {}\n  model         {}\n",
             local_time::second(self.created),
             short_label(self.instructions),
+            short(self.instructions_sha256),
             short_label(self.model)
         );
         if let Some(window) = self.time_window {
@@ -143,12 +146,12 @@ impl BatchView<'_> {
         text.push_str("\nJobs\n");
         for status in STATUSES {
             let number = batch.totals.of(status);
-            let is_linked = status == JobStatus::Completed && self.totals.linked > 0;
-            let linked =
-                if is_linked { format!(", {} of them done before", self.totals.linked) } else { String::new() };
             if number > 0 {
-                let _ = writeln!(text, "  {:<12}  {number}{linked}", status.name());
+                let _ = writeln!(text, "  {:<12}  {number}", status.name());
             }
+        }
+        if self.totals.linked > 0 {
+            let _ = writeln!(text, "  linked        {} of them done before by other jobs", self.totals.linked);
         }
         if self.jobs == 0 {
             text.push_str("  none\n");

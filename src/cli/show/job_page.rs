@@ -14,6 +14,7 @@ use overnight_core::{
     amount::percent,
     job::{
         contract::doubts_told,
+        digest::short,
         event::{PhaseKind, Why},
         finding::FINDINGS_FILE,
         left_out::LeftOutFile,
@@ -49,10 +50,11 @@ impl JobView<'_> {
         }
         let _ = write!(
             text,
-            "\nAsked {}\n  instructions  {}{}\n  model         {}\n",
+            "\nAsked {}\n  instructions  {}{}\n                sha256 {}\n  model         {}\n",
             local_time::second(self.created),
             out::one_line(self.instructions),
             if self.description.is_empty() { String::new() } else { format!(": {}", out::one_line(self.description)) },
+            short(self.instructions_sha256),
             out::one_line(&list_models(self.models, self.model))
         );
         for document in self.documents.iter().take(MOST_DOCUMENTS) {

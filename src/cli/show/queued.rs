@@ -69,6 +69,7 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         reason: state.reason.clone(),
         damage: None,
         instructions: &job.row.job.instructions,
+        instructions_sha256: &job.row.job.instructions_sha256,
         description: "",
         model: &job.row.job.model,
         models: &[],

@@ -7,6 +7,7 @@ use crate::report::{
     count::Report,
     words::{counted, short, usd},
 };
+use overnight_core::job::digest;
 
 /// `of batch 'night'`, where all jobs are of one.
 pub(super) fn of_one(report: &Report) -> String {
@@ -28,6 +29,7 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[
         ("BATCH", Column::Name),
         ("INSTRUCTIONS", Column::Name),
+        ("SHA-256", Column::Words),
         ("SUBMITTED", Column::Words),
         ("JOBS", Column::Number),
         ("ENDED", Column::Number),
@@ -36,12 +38,13 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("BUDGET", Column::Number),
         ("WINDOW", Column::Words),
     ])
-    .with_minor(&["LINKED", "WINDOW", "INSTRUCTIONS", "SUBMITTED"]);
+    .with_minor(&["LINKED", "SHA-256", "WINDOW", "INSTRUCTIONS", "SUBMITTED"]);
     let rows = report.batches.iter().map(|batch| {
         let ended = batch.totals.ended();
         vec![
             called(batch),
             short(&batch.instructions),
+            digest::short(&batch.instructions_sha256).to_owned(),
             (style.minute)(batch.created),
             batch.jobs.to_string(),
             ended.to_string(),

@@ -48,7 +48,7 @@ const RENEW: &str = "update jobs set lease_until = {from_now $3}
      returning lease";
 
 /// Status and head are set first, so that the checkpoint that follows counts as a repetition of itself: nobody has the lease. A
-/// row that is there keeps the hash of its instructions: that of a queued job is what `--dedupe` goes by, and no workspace has it.
+/// row that is there keeps the hash of its instructions, by which `--dedupe` goes.
 const RESTORE: &str =
     "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
         journal_head, lease, updated)
@@ -75,6 +75,16 @@ const SET_WORKSPACE: &str = "update jobs set workspace = $3, host = $4, updated 
 const SET_MANIFEST: &str = "update jobs set manifest = $3, host = null, updated = {now}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
+
+/// What people say of a result is said of the jobs that are linked to it too.
+const CARRY_REVIEW: &str = "update jobs set approved_by = $2, corrections = $3, updated = {now}
+     where id in (
+        select id from jobs where same_as = $1 and (approved_by is distinct from $2 or corrections <> $3){lock})";
+
+/// The statement with what people have said of the job at this checkpoint.
+fn carry_review(id: JobId, approved_by: Option<&String>, corrections: u64) -> SqlStatement {
+    SqlStatement::new(CARRY_REVIEW, values![id, approved_by, corrections])
+}
 
 /// Takes a job with `statement`.
 async fn claim<E: Engine>(
@@ -167,7 +177,9 @@ impl<E: Engine> JobStore for E {
 
     async fn reopen(&self, id: JobId, lease: u64, documents: u64) -> Result<(), StoreError> {
         self.under_lease(id, REOPEN, values![id, lease, documents], Durability::Now).await?;
-        self.count(vec![SqlStatement::new(REOPEN_BATCHES, values![id, None::<Uuid>])]).await.map(drop)
+        // What was said, was said of the earlier result.
+        let statements = vec![SqlStatement::new(REOPEN_BATCHES, values![id, None::<Uuid>]), carry_review(id, None, 0)];
+        self.count(statements).await.map(drop)
     }
 
     async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
@@ -175,7 +187,12 @@ impl<E: Engine> JobStore for E {
     }
 
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-        self.write_checkpoint(id, lease, checkpoint).await
+        self.write_checkpoint(id, lease, checkpoint).await?;
+        let state = &checkpoint.state;
+        if state.approved_by.is_some() || state.corrections > 0 {
+            self.count(vec![carry_review(id, state.approved_by.as_ref(), state.corrections)]).await?;
+        }
+        Ok(())
     }
 
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
@@ -186,6 +203,7 @@ impl<E: Engine> JobStore for E {
             SqlStatement::new("delete from todos where job = $1", values![job.id]),
             SqlStatement::new("delete from phases where job = $1", values![job.id]),
             SqlStatement::new(REOPEN_BATCHES, values![job.id, None::<Uuid>]),
+            carry_review(job.id, checkpoint.state.approved_by.as_ref(), checkpoint.state.corrections),
             SqlStatement::new(E::CHECKPOINT, checkpoint_values(&[(job.id, None, checkpoint)])),
         ];
         let written: Vec<()> = self.write(statements, Durability::Now).await?;

@@ -80,6 +80,11 @@ impl DeletedRecords {
         })
     }
 
+    /// How many they are.
+    pub fn count(&self) -> u64 {
+        self.0.values().map(BTreeSet::len).sum::<usize>() as u64
+    }
+
     /// Takes them out of the content in which they are null. Places behind them change: see [`Self::place_before`].
     pub fn remove_from(&self, content: &mut Value) {
         // A list within a record comes before the list of that record.

@@ -11,6 +11,14 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// Digits of a hash by which people tell it from others.
+const SHORT: usize = 12;
+
+/// The beginning of a hash, as it is shown to people.
+pub fn short(sha256: &str) -> &str {
+    sha256.get(..SHORT).unwrap_or(sha256)
+}
+
 /// The SHA-256 of `bytes` up to `middle`, and of all of them, for the price of one.
 pub fn sha256_twice(bytes: &[u8], middle: usize) -> (String, String) {
     let (start, rest) = bytes.split_at(middle.min(bytes.len()));

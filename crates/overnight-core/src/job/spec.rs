@@ -115,7 +115,7 @@ pub struct JobSpec {
     pub api_key_env: Option<String>,
     /// Tokens that a prompt may have: the instructions' budget or the model's window, whichever is less.
     pub budget_tokens: u64,
-    /// Of the file as it was given.
+    /// Of the file as it was given, and of those beside it: [`Instructions::hash`].
     pub instructions_sha256: String,
     /// Checked and resolved.
     pub instructions: Instructions,

@@ -2,7 +2,7 @@
 //! the beginning, so this text is made from the same data as the checks.
 
 use super::{CheckLevel, Deliverable, Instructions, Quotes, ValueCheck};
-use crate::job::contract;
+use crate::job::{contract, digest::sha256};
 use std::fmt::Write;
 
 /// Bytes of compact JSON up to which a schema is shown where it applies; a larger one is named by its place.
@@ -44,6 +44,22 @@ impl Instructions {
             self.agents.iter().map(|(name, agent)| (format!("assets/agents/{name}.md"), agent.prompt.clone()));
         let rubric = self.verify.iter().map(|verify| ("assets/rubric.md".to_owned(), verify.rubric.clone()));
         schemas.chain(prompts).chain(rubric).collect()
+    }
+
+    /// What tells instructions from others: the hash of their file, whose text is `text`; where files beside it belong to them
+    /// (schemas, agents' prompts, the rubric), of the list of all, a line each as `sha256sum` prints them.
+    pub fn hash(&self, text: &str) -> String {
+        let mut files = self.assets();
+        let whole = sha256(text.as_bytes());
+        if files.is_empty() {
+            return whole;
+        }
+        files.sort_unstable();
+        let lines = files.iter().fold(format!("{whole}  instructions.md\n"), |mut lines, (path, text)| {
+            let _ = writeln!(lines, "{}  {path}", sha256(text.as_bytes()));
+            lines
+        });
+        sha256(lines.as_bytes())
     }
 }
 

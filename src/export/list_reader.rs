@@ -1,0 +1,145 @@
+//! Reads the records of a list one after the other, each with what is known of it: for a table, and for who compares two runs.
+
+use super::{
+    columns::{DOCUMENT, QUOTE, flat},
+    facts::RecordFacts,
+    lists::RecordList,
+    outer_documents::OuterDocuments,
+    review_pages::ReviewPages,
+    row_marks::AcceptedFields,
+};
+use crate::workspace::Workspace;
+use overnight_core::job::{contract::json_path::JsonPath, state::Job};
+use serde_json::{Deserializer, Value};
+use std::{
+    collections::HashSet,
+    io::{BufRead, BufReader, Read},
+};
+
+/// What an editor may put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Why a list can't be read: a fragment.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UnreadList(String);
+
+impl UnreadList {
+    fn of(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// A record as people have corrected it.
+#[derive(Debug)]
+pub struct CorrectedRecord {
+    /// `$.requirements[3]`.
+    pub place: String,
+    pub record: Value,
+    /// As the job calls it, where that is known.
+    pub document: Option<String>,
+    /// Its first quote.
+    pub quote: Option<String>,
+    /// The bytes of the document's text at which that stands, from its first to behind its last.
+    pub span: Option<(u64, u64)>,
+    /// What people have accepted of it.
+    pub accepted: AcceptedFields,
+}
+
+impl CorrectedRecord {
+    /// The fields of a record by the names of their columns: those of objects in it under both names with a dot between.
+    pub fn fields(record: &Value) -> Vec<(String, Value)> {
+        let mut fields = Vec::new();
+        flat(record, &mut |name, value| fields.push((name.to_owned(), value.clone())));
+        fields
+    }
+}
+
+/// A list of a job, by its name, with its records or why they can't be read.
+pub type ReadList = (String, Result<Vec<CorrectedRecord>, UnreadList>);
+
+/// How a list is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListReading<'f> {
+    pub(super) job: &'f Job,
+    pub(super) workspace: &'f Workspace,
+    pub(super) review: Option<&'f ReviewPages>,
+    /// Without what people added, and with what they deleted.
+    pub(super) as_written: bool,
+}
+
+/// All lists of a job.
+pub fn read_lists(job: &Job, workspace: &Workspace) -> Vec<ReadList> {
+    let read = |list: &RecordList<'_>| {
+        let mut records = Vec::new();
+        let reading = ListReading { job, workspace, review: None, as_written: false };
+        list.each_record(reading, &mut |facts, place, mut record| {
+            let known = facts.known(place, &record);
+            let text = |at: usize| known.get(at).and_then(Value::as_str).map(str::to_owned);
+            facts.findings.correct(place, &mut record);
+            records.push(CorrectedRecord {
+                place: place.to_owned(),
+                record,
+                document: text(DOCUMENT),
+                quote: text(QUOTE),
+                span: facts.span(place),
+                accepted: facts.accepted(place),
+            });
+        })?;
+        Ok(records)
+    };
+    RecordList::of(job).iter().map(|list| (list.name.clone(), read(list))).collect()
+}
+
+impl<'j> RecordList<'j> {
+    /// Calls `visit` with each record as the model wrote it, and its place; behind them with those that people added.
+    pub(super) fn each_record<'f>(
+        &'f self,
+        ListReading { job, workspace, review, as_written }: ListReading<'f>,
+        visit: &mut dyn FnMut(&RecordFacts<'f>, &str, Value),
+    ) -> Result<RecordFacts<'f>, UnreadList>
+    where
+        'j: 'f,
+    {
+        let file = &self.deliverable.path;
+        let each = JsonPath::parse(&self.each).map_err(UnreadList::of)?;
+        let outer = OuterDocuments::read(self, || content(workspace, file).ok());
+        let facts = RecordFacts::of(job, workspace, self, review, outer).map_err(UnreadList::of)?;
+        let mut reader = Deserializer::from_reader(content(workspace, file)?);
+        let no_json = |error| UnreadList(format!("{file} is not JSON: {error}"));
+        let read = each.each_in(&mut reader, &mut |place, record| {
+            if as_written || !facts.findings.is_deleted(place) {
+                visit(&facts, place, record);
+            }
+        });
+        read.and_then(|()| reader.end()).map_err(no_json)?;
+        if !as_written && job.has_added_records(file) {
+            let written: Value = serde_json::from_reader(content(workspace, file)?).map_err(no_json)?;
+            let mut places = HashSet::new();
+            each.each(&written, &mut |place, _| {
+                places.insert(place.to_owned());
+            });
+            let mut longer = written;
+            job.add_records(file, &mut longer);
+            each.each(&longer, &mut |place, record| {
+                if !places.contains(place) && !facts.findings.is_deleted(place) {
+                    visit(&facts, place, record.clone());
+                }
+            });
+        }
+        Ok(facts)
+    }
+}
+
+/// A deliverable from its beginning.
+fn content(workspace: &Workspace, file: &str) -> Result<BufReader<impl Read + use<>>, UnreadList> {
+    let mut content = match workspace.stream(file) {
+        Ok((content, _)) => BufReader::new(content),
+        Err(error) if error.is_not_found() => return Err(UnreadList(format!("it has not written {file}"))),
+        Err(error) => return Err(UnreadList::of(error)),
+    };
+    if content.fill_buf().is_ok_and(|begin| begin.starts_with(BYTE_ORDER_MARK)) {
+        content.consume(BYTE_ORDER_MARK.len());
+    }
+    Ok(content)
+}
