@@ -60,6 +60,7 @@ mod table_query;
 mod tamper;
 mod telemetry;
 mod tidy;
+mod unpriced;
 mod value_rules;
 mod verify;
 mod worker;

@@ -2,7 +2,7 @@
 
 use crate::audit::timeline::Spending;
 use overnight_core::{
-    amount::grouped,
+    amount::{COST_UNKNOWN, grouped},
     job::{
         event::ShownPart,
         spec::JobSpec,
@@ -22,7 +22,7 @@ pub(super) fn moment(at: Timestamp) -> String {
 
 /// `0.0123 USD`.
 pub(super) fn cost(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "price not known".to_owned(), |usd| format!("{usd:.4} USD"))
+    usd.map_or_else(|| COST_UNKNOWN.to_owned(), |usd| format!("{usd:.4} USD"))
 }
 
 /// `12,345 in (8,000 cached), 678 out`.
