@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod bulk;
+mod sent_back;
+
 use crate::cli_run::{PROGRAM, TestDir};
 use reqwest::{
     Method, StatusCode, Url,
