@@ -233,7 +233,7 @@ fn all_that_can_be_set_is_in_the_queue() {
     let job = |place: usize, name: &str, is_held: bool| QueuedJob {
         id: entries[place].job.id,
         label: name.to_owned(),
-        sources: vec![source(name, dir.path().join("docs").join(name).to_str().unwrap(), &[])],
+        sources: vec![source(name, dir.path().join("docs").join(name).to_str().unwrap(), &[], None)],
         documents: 1,
         documents_sha256: Some(sha256(&std::fs::read(dir.path().join("docs").join(name)).unwrap())),
         priority: -7,
