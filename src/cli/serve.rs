@@ -121,7 +121,7 @@ fn token(settings: &Settings, args: &ServeArgs) -> Result<(String, bool), CliErr
     let token = settings.key(name).map(|key| key.reveal().to_owned());
     token.map(|token| (token, false)).ok_or_else(|| {
         CliError::usage(format!(
-            "there is no environment variable {name}: put the token into it, or leave --token-env away"
+            "there is no environment variable {name}: put the token into it, or leave --token-env out"
         ))
     })
 }

@@ -96,14 +96,14 @@
     const told = document.createElement('p');
     told.setAttribute('role', 'alert');
     const isLine = line.matches('tr');
-    box.append(labelled('Value', value));
+    box.append(labelled('New value', value));
     if (quote) box.append(labelled('Quote', quote));
     const take = button('Take the selected text', () => {
       const text = String(getSelection()).trim();
       if (text) (quote || value).value = text;
     });
     take.addEventListener('mousedown', event => event.preventDefault());
-    box.append(button('Save', () => save(line)), take, button('Leave it', close), told);
+    box.append(button('Save', () => save(line)), take, button('Cancel', close), told);
     (isLine ? line.querySelector('.value') : line).append(box);
     editor = { line, box, value, quote, told, before: { value: value.value, quote: quote && quote.value } };
     box.addEventListener('keydown', event => {

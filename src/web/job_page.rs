@@ -161,7 +161,7 @@ impl JobDetailPage {
                 note: format!(
                     "{}, {}, {} shown to the model",
                     document.format,
-                    counted(document.units, document.unit()),
+                    counted(document.units, document.unit_name()),
                     percent(job.own.coverage.share(document))
                 ),
             });

@@ -264,7 +264,7 @@ impl ReviewForm {
     fn typed(&self, act: &str) -> Vec<(&str, &str, &str)> {
         let comment = ("comment", "Comment", self.comment.as_deref().unwrap_or_default());
         match act {
-            "correct" => vec![("value", "Value", &self.value), comment],
+            "correct" => vec![("value", "New value", &self.value), comment],
             "settle" => vec![("reason", "Why it is no fault", &self.reason)],
             "feedback" => vec![("text", "What is to be changed", &self.text)],
             _ => vec![comment],

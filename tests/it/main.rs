@@ -2,6 +2,7 @@ mod able_model;
 mod audit_export;
 mod batches;
 mod chaos;
+mod chapters;
 mod cli_audit;
 mod cli_run;
 mod commands;

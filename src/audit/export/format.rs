@@ -42,7 +42,7 @@ fn tokens(read: u64, cached: u64, written: u64) -> String {
 
 /// `contract.pdf pages 1-4`.
 pub(super) fn part(spec: &JobSpec, part: &ShownPart) -> String {
-    let unit = spec.document(&part.document).map_or("line", |document| document.unit());
+    let unit = spec.document(&part.document).map_or("line", |document| document.unit_name());
     let lines = part.lines.map(|lines| format!(", {lines}")).unwrap_or_default();
     if part.from == part.to {
         format!("{} {unit} {}{lines}", part.document, part.from)

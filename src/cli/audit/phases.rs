@@ -242,7 +242,7 @@ impl AttemptView<'_> {
 fn parts(job: &Job, parts: &[ShownPart]) -> String {
     let mut text = String::new();
     for part in parts {
-        let unit = job.spec.document(&part.document).map_or("line", |document| document.unit());
+        let unit = job.spec.document(&part.document).map_or("line", |document| document.unit_name());
         let range = if part.from == part.to {
             format!("{unit} {}", part.from)
         } else {

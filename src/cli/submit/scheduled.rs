@@ -40,7 +40,7 @@ impl SubmitArgs {
     pub(in crate::cli) fn check_for_schedule(&self, flags: Flags) -> Result<Vec<String>, CliError> {
         for (flag, is_typed) in [("--dry-run", self.dry_run), ("--json", self.json)] {
             if is_typed {
-                return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it away")));
+                return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it out")));
             }
         }
         if !self.add_to(flags.clone()).headers.is_empty() {
