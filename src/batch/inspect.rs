@@ -67,8 +67,10 @@ pub fn inspect(found: &[FoundDocument], extractor: &Extractor, tell: &(dyn Fn() 
             let mut places = first..;
             extractor.contents(part, &mut |found, content| {
                 let document = document(found, content, extractor);
-                // Who takes it waits for all of them.
-                let _ = places.next().map(|place| sender.send((place, document)));
+                if let Some(place) = places.next() {
+                    // Who takes it waits for all of them.
+                    let _ = sender.send((place, document));
+                }
                 tell();
             });
         }

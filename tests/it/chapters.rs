@@ -1,7 +1,5 @@
 //! Documents whose pages are chapters: people are told of chapters, and records have their numbers.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use crate::cli_run::TestDir;
 use overnight::review::JobReview;
 use overnight_core::job::spec;

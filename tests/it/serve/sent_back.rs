@@ -1,7 +1,5 @@
 //! What the pages say of a job that was sent back: it is queued, and who could take it.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use super::{Served, worked};
 use crate::cli_run::PROGRAM;
 use chrono::{TimeDelta, Utc};

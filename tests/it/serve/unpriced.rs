@@ -1,7 +1,5 @@
 //! A budget that no price can hold is refused on the page that submits, as by the command.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use super::{Served, jobs};
 use crate::cli_run::TestDir;
 use reqwest::{Method, StatusCode, header::CONTENT_TYPE};
