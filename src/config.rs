@@ -18,8 +18,8 @@ use overnight_core::{
 use sources::{
     ALLOW_HTTP, API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS,
     InvalidValue, LOG_FORMAT, MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SANDBOX, SettingSources,
-    TIER, TOKENS, TOKENS_PER_MINUTE, TURNS, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, flag, folder,
-    line, server, usd, variable, workspace_store,
+    TIER, TOKENS, TOKENS_PER_MINUTE, TURNS, UNPRICED, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration,
+    flag, folder, line, server, usd, variable, workspace_store,
 };
 use std::{
     fmt,
@@ -62,6 +62,7 @@ pub struct Flags {
     pub turns: Option<String>,
     /// USD.
     pub cost: Option<String>,
+    pub unpriced: Option<String>,
     pub wall_clock: Option<String>,
     pub tokens: Option<String>,
     pub base_url: Option<String>,
@@ -201,6 +202,8 @@ pub struct Settings {
     /// Limits of a job.
     pub turns: Setting<Option<u64>>,
     pub cost_usd: Setting<Option<f64>>,
+    /// Whether a job goes on that is to hold a limit on its cost, and whose model has no known price.
+    pub unpriced: Setting<bool>,
     /// Milliseconds.
     pub wall_clock_ms: Setting<Option<u64>>,
     pub tokens: Setting<Option<u64>>,
@@ -329,6 +332,7 @@ impl Settings {
             budget_tokens: sources.optional(&BUDGET_TOKENS, |text| at_least(MIN_BUDGET_TOKENS, text))?,
             turns: sources.optional(&TURNS, |text| at_least(1, text))?,
             cost_usd: sources.optional(&COST_USD, usd)?,
+            unpriced: sources.setting(&UNPRICED, "false", flag)?,
             wall_clock_ms: sources.optional(&WALL_CLOCK, duration)?,
             tokens: sources.optional(&TOKENS, |text| at_least(1, text))?,
             base_url: sources.optional(&BASE_URL, server)?,
@@ -384,6 +388,7 @@ impl Settings {
             (BUDGET_TOKENS.name, optional(&self.budget_tokens, u64::to_string), self.budget_tokens.origin.clone()),
             (TURNS.name, optional(&self.turns, u64::to_string), self.turns.origin.clone()),
             (COST_USD.name, optional(&self.cost_usd, f64::to_string), self.cost_usd.origin.clone()),
+            (UNPRICED.name, self.unpriced.value.to_string(), self.unpriced.origin.clone()),
             (WALL_CLOCK.name, optional(&self.wall_clock_ms, millis), self.wall_clock_ms.origin.clone()),
             (TOKENS.name, optional(&self.tokens, u64::to_string), self.tokens.origin.clone()),
             (BASE_URL.name, optional(&self.base_url, BaseUrl::to_string), self.base_url.origin.clone()),

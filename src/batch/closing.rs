@@ -92,7 +92,7 @@ pub async fn close(
         .all()
         .map(|(name, one)| {
             let (path, name, bytes) = (one.place.clone(), name.clone(), one.bytes);
-            FoundDocument { path, inside: Vec::new(), name, bytes, is_named: true, fault: None }
+            FoundDocument { path, inside: Vec::new(), name, bytes, is_named: true, dated: None, fault: None }
         })
         .collect();
     let inspected = inspected(found, sources.extractor.clone()).await?;

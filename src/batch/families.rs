@@ -35,7 +35,19 @@ enum FamilyKey {
 impl JobUnit {
     /// The documents of each job. Jobs are in the order of their first documents, those of a family in that in which they are
     /// read. `given` are the folders in which the documents were looked for.
+    /// Only documents of a family keep their days: what was changed when matters among them.
     pub fn jobs(&self, documents: Vec<Document>, given: &[PathBuf]) -> Vec<Vec<Document>> {
+        let mut jobs = self.parted(documents, given);
+        for job in &mut jobs {
+            let is_family = matches!(self, Self::Family { .. }) && job.len() > 1;
+            for document in job {
+                document.dated = document.dated.filter(|_| is_family);
+            }
+        }
+        jobs
+    }
+
+    fn parted(&self, documents: Vec<Document>, given: &[PathBuf]) -> Vec<Vec<Document>> {
         let name = match self {
             Self::Whole if documents.is_empty() => return Vec::new(),
             Self::Whole => return vec![documents],
@@ -95,6 +107,7 @@ mod tests {
             bytes: 1,
             sha256: String::new(),
             tokens: 1,
+            dated: None,
         });
         let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();
         let jobs = unit.jobs(documents.collect(), &given);

@@ -1,8 +1,9 @@
 //! Inspects documents before they are submitted: each is read, hashed and extracted once, so that unreadable ones are known in advance.
 
 use crate::extraction::Extractor;
+use chrono::{DateTime, NaiveDate};
 use overnight_core::{job::digest::sha256, tokens::estimate};
-use overnight_documents::{DocumentError, FoundDocument};
+use overnight_documents::{DocumentError, Format, FoundDocument};
 use std::{
     fmt::Write,
     sync::{
@@ -31,6 +32,9 @@ pub struct Document {
     pub sha256: String,
     /// Estimated tokens of its text.
     pub tokens: u64,
+    /// The day of a mail by its head; of others that of their last change, in their archive or in UTC. `None`: there is none, or
+    /// nobody asks for it.
+    pub dated: Option<NaiveDate>,
 }
 
 /// What a look at many files came to. Both lists are in the order in which they were given.
@@ -63,8 +67,10 @@ pub fn inspect(found: &[FoundDocument], extractor: &Extractor, tell: &(dyn Fn() 
             let mut places = first..;
             extractor.contents(part, &mut |found, content| {
                 let document = document(found, content, extractor);
-                // Who takes it waits for all of them.
-                let _ = places.next().map(|place| sender.send((place, document)));
+                if let Some(place) = places.next() {
+                    // Who takes it waits for all of them.
+                    let _ = sender.send((place, document));
+                }
                 tell();
             });
         }
@@ -109,7 +115,9 @@ fn document(
     if extracted.text.is_empty() {
         return Err(extracted.lack());
     }
+    let of_mail = (extracted.format == Format::Mail).then(|| mail_day(&extracted.text)).flatten();
     Ok(Document {
+        dated: of_mail.or(found.dated),
         name: found.name.clone(),
         path,
         inside: found.inside.clone(),
@@ -117,6 +125,14 @@ fn document(
         sha256: sha256(&bytes),
         tokens: estimate(&extracted.text),
     })
+}
+
+/// The day that a mail's head names, by its sender's clock.
+fn mail_day(text: &str) -> Option<NaiveDate> {
+    let mut head = text.lines().take_while(|line| !line.is_empty());
+    let date = head.find_map(|line| line.strip_prefix("Date: "))?;
+    let sent = DateTime::parse_from_rfc2822(date).ok().map(|at| at.date_naive());
+    sent.or_else(|| date.get(..10)?.parse().ok())
 }
 
 /// One hash over documents: the content's if there is one, else that of a `sha256sum` listing of all, in the order of their names.
@@ -159,6 +175,7 @@ mod tests {
             bytes: content.len() as u64,
             sha256: sha256(content),
             tokens,
+            dated: None,
         };
         assert_eq!(
             documents,

@@ -22,7 +22,7 @@ pub fn checked_name(name: &str) -> Result<&str, InvalidName> {
 
 fn check(name: &str) -> Result<(), String> {
     if name.is_empty() {
-        return Err("is empty: give a name, or leave it away".to_owned());
+        return Err("is empty: give a name, or leave it out".to_owned());
     }
     if name.chars().any(|letter| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}')) {
         return Err(format!("'{}' has a line break or a control character: write it in one line", shown(name)));
@@ -53,7 +53,7 @@ mod tests {
         }
         let long = "x".repeat(201);
         for (name, why) in [
-            (" ", "is empty: give a name, or leave it away"),
+            (" ", "is empty: give a name, or leave it out"),
             ("a\nb", "'a b' has a line break or a control character: write it in one line"),
             ("a\u{1b}[31mb", "'a [31mb' has a line break or a control character: write it in one line"),
             (&long, "has 201 letters, and 200 are the most"),

@@ -66,6 +66,7 @@ mod tests {
                 bytes: 1,
                 sha256: String::new(),
                 tokens: 1,
+                dated: None,
             }
         };
         let mut documents: Vec<Document> = names.iter().map(document).collect();

@@ -63,7 +63,7 @@ impl Submission {
             label: label(documents),
             sources: documents
                 .iter()
-                .map(|document| source(&document.name, &document.path, &document.inside))
+                .map(|document| source(&document.name, &document.path, &document.inside, document.dated))
                 .collect(),
             documents: documents.len() as u64,
             documents_sha256: hash_of(

@@ -108,7 +108,7 @@ pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliE
     RequestOutcome::answer("pause", &named, outcome, args.json)
 }
 
-async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
+pub(super) async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
     let id = job.id();
     let (is_done, text) = match open_or_signal(app, job, ControlSignal::Cancel).await? {
         Reach::Opened(mut opened) => {
@@ -133,7 +133,7 @@ async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcom
     Ok(RequestOutcome::of_job("cancel", id, is_done, text))
 }
 
-async fn pause_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
+pub(super) async fn pause_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
     let id = job.id();
     let asked = || (false, format!("job {id} is being worked on; that process was asked to hold it at its next turn"));
     let (is_done, text) = match open_or_signal(app, job, ControlSignal::Pause).await? {

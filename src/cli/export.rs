@@ -167,7 +167,7 @@ fn write(args: &ExportArgs, format: TableFormat, jobs: &[TableJob]) -> Result<(G
     let output = args.output.as_deref();
     if let Some(path) = output.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::usage(format!(
-            "{} is there already, and nothing is written over: name a new file, or take it away",
+            "{} is there already, and nothing is written over: name a new file, or delete it",
             path.display()
         )));
     }

@@ -36,7 +36,7 @@ these) or lines(NAME:KIND, …), a list of objects. A '?' behind it says that a 
 is null then. With 'none' the result is a report, and its evidence a list of quotes. A record has one
 quote, which is checked; with --quote-each-field each of its fields has one, for a record of each contract,
 whose fields stand in many places. A folder may have several tasks: its settings stay as they are. The exit
-code is that of the trial, a job on three documents; --no-trial leaves it away.";
+code is that of the trial, a job on three documents; --no-trial skips it.";
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

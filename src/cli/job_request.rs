@@ -30,6 +30,9 @@ pub(super) struct LimitArgs {
     /// USD of the whole job
     #[arg(long, value_name = "USD", allow_negative_numbers = true, help_heading = "Limits")]
     cost: Option<String>,
+    /// Go on where no price is known for a model, and a limit on the cost can't hold it
+    #[arg(long, help_heading = "Limits")]
+    unpriced: bool,
     /// Time of work of the whole job, such as 90m or 8h; holds don't count
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     wall_clock: Option<String>,
@@ -55,6 +58,7 @@ impl LimitArgs {
             tier: self.tier.clone(),
             turns: self.turns.clone(),
             cost: self.cost.clone(),
+            unpriced: self.unpriced.then(|| true.to_string()),
             wall_clock: self.wall_clock.clone(),
             tokens: self.tokens.clone(),
             ..flags

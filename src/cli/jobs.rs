@@ -21,6 +21,7 @@ use crate::{
 };
 use chrono::Local;
 pub(super) use known_ids::KnownIds;
+use overnight_core::amount::COST_UNKNOWN;
 use overnight_core::job::{
     id::JobId,
     record::{HoldReason, JobState, JobStatus},
@@ -222,7 +223,7 @@ fn table(jobs: &[DatabaseJob], ids: &KnownIds, is_interrupted: &dyn Fn(&Database
             job.documents.to_string(),
             phase(state),
             state.turns.to_string(),
-            cost(state.cost_usd.filter(|_| state.turns > 0)),
+            cost(state.turns, state.cost_usd),
             local_time::minute(job.created),
             if state.worked_ms == 0 { "–".to_owned() } else { duration(state.worked_ms) },
             short(state.reason.as_deref().unwrap_or_default()),
@@ -244,9 +245,13 @@ pub(super) fn standing(status: JobStatus, hold: Option<HoldReason>) -> String {
     hold.map_or_else(|| status.to_string(), |reason| format!("{status} ({reason})"))
 }
 
-/// USD, or a dash where no price is known.
-pub(super) fn cost(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "–".to_owned(), |usd| format!("{usd:.2}"))
+/// USD of so many turns: a dash where there was none.
+pub(super) fn cost(turns: u64, usd: Option<f64>) -> String {
+    match usd {
+        _ if turns == 0 => "–".to_owned(),
+        Some(usd) => format!("{usd:.2}"),
+        None => COST_UNKNOWN.to_owned(),
+    }
 }
 
 /// `2 of 4`: the planned phase that is worked, or how many of them an ended job completed.

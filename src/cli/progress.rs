@@ -7,6 +7,7 @@ mod rate;
 use super::out::{self, LogLevel, LogMessage};
 use crate::runner::RunReport;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use overnight_core::amount::cost_of_all;
 pub(super) use overnight_core::amount::counted;
 use overnight_core::{
     job::{
@@ -208,8 +209,8 @@ fn current_work(job: &Job) -> String {
 pub(super) fn spent(job: &Job) -> String {
     let spent = &job.totals.spent;
     let mut text = format!("{}, {} tokens", counted(spent.turns, "turn"), amount(spent.tokens()));
-    if let Some(cost) = spent.cost().filter(|cost| *cost > 0.0) {
-        let _ = write!(text, ", {cost:.2} USD");
+    if spent.cost().is_none_or(|cost| cost > 0.0) {
+        let _ = write!(text, ", {}", cost_of_all(spent.cost_usd, spent.cost().is_some()));
     }
     text
 }

@@ -14,6 +14,7 @@ use super::{
     server::{self, ServerArgs, Target, typed_value},
 };
 use crate::{
+    batch::BatchSettings,
     config::{Flags, Settings},
     runner::JobOutcome,
     store::{BatchRow, JobTarget},
@@ -26,6 +27,7 @@ use overnight_core::{
     },
     machine::effect::Command,
 };
+use serde::Deserialize;
 use std::fmt::Write;
 
 const EXAMPLES: &str = "\
@@ -61,7 +63,7 @@ fn usd(text: &str) -> Result<f64, String> {
 }
 
 pub(super) async fn run(flags: Flags, args: &ResumeArgs) -> Result<u8, CliError> {
-    let typed = args.server.add_to(args.bounds.add_to(Flags::default()));
+    let typed = Flags { unpriced: None, ..args.server.add_to(args.bounds.add_to(Flags::default())) };
     let settings = super::settings(&args.server.add_to(args.bounds.add_to(flags)))?;
     let app = AppContext::open(settings).await?;
     let known = match app.job_or_batch(&args.job).await? {
@@ -103,6 +105,9 @@ pub(super) async fn run(flags: Flags, args: &ResumeArgs) -> Result<u8, CliError>
     let (limits, are_new) = limits(opened.job.limits, &app.settings);
     let target = Target::of(&opened, &app.settings)?;
     let models = server::open_all(&app, &target, &opened.job.spec.instructions).await?;
+    // What the job began with was asked then.
+    let is_asked = typed_value(&app.settings.cost_usd).is_some() || target.choice != opened.job.choice;
+    server::refuse_unpriced(&models, limits.cost_usd.filter(|_| is_asked), &app.settings)?;
     let mut words = target.commands(&models, &opened);
     if are_new || !opened.job.is_running() {
         words.push(Command::Resume { limits });
@@ -173,6 +178,7 @@ async fn requeue_batch(app: &AppContext, batch: &BatchRow, budget_usd: Option<f6
                 batch.spent_usd
             )));
         }
+        refuse_unpriced(&app.settings, batch, usd)?;
         app.set_budget(batch, usd).await?;
     }
     let queued = app.store.resume(JobTarget::Batch(batch.batch.id)).await?;
@@ -202,6 +208,16 @@ async fn requeue_batch(app: &AppContext, batch: &BatchRow, budget_usd: Option<f6
     }
     out::result(&text)?;
     Ok(exit::COMPLETED)
+}
+
+/// Refuses a budget that can't hold. A model that can't be opened here is told by the worker.
+fn refuse_unpriced(settings: &Settings, batch: &BatchRow, usd: f64) -> Result<(), CliError> {
+    let Ok(of_batch) = BatchSettings::deserialize(&batch.batch.settings) else { return Ok(()) };
+    let target = Target { is_never_called: true, ..Target::of_batch(&batch.batch.model, &of_batch) };
+    match server::all_without_jobs(settings, &target, &of_batch.instructions) {
+        Ok(models) => server::refuse_unpriced(&models, Some(usd), settings),
+        Err(_) => Ok(()),
+    }
 }
 
 fn in_review_error(id: overnight_core::job::id::JobId) -> CliError {

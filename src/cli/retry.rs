@@ -33,7 +33,7 @@ pub(super) async fn run(app: &AppContext, args: &RetryArgs) -> Result<u8, CliErr
     RequestOutcome::answer("retry", &named, retry(app, &named).await, args.json)
 }
 
-async fn retry(app: &AppContext, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
+pub(super) async fn retry(app: &AppContext, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
     let (job, batch) = named.ids();
     let outcome = |done: u64, message: String| RequestOutcome { request: "retry", job, batch, done, asked: 0, message };
     let (which, words, nothing) = match named {

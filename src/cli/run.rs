@@ -88,6 +88,7 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     app.adopt().await;
     let target = server::Target::of_instructions(&instructions, &app.settings);
     let models = server::open_all(&app, &target, &instructions).await?;
+    server::refuse_unpriced(&models, instructions.limits.cost_usd, &app.settings)?;
     fit_budget(&mut instructions, &models);
     let table = server::models_text(&app.settings)?;
     let extractor = super::documents::extractor(&app.settings)?;

@@ -52,7 +52,7 @@ enum ScheduleCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Forget a schedule; its batches stay
+    /// Delete a schedule; its batches stay
     Remove { name: String },
     /// Submit a batch now, whenever the next run is
     Run {

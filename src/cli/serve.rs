@@ -1,9 +1,14 @@
 //! `overnight serve`: the pages of `crate::web`, for which this file answers what only the command line knows.
 
 use super::{
-    AppContext, CliError, documents, exit, export, instructions, local_time, out,
+    AppContext, CliError,
+    cancel::{cancel_job, pause_job},
+    documents, exit, export, instructions,
+    job_or_batch::JobOrBatch,
+    local_time, out,
     queue::{DatabaseJob, with_name},
     report,
+    retry::retry,
     review::ReviewerArgs,
     stop,
     submit::{self, EachUnit, SubmitArgs},
@@ -13,8 +18,8 @@ use crate::{
     config::{Flags, Settings},
     extraction::Extractor,
     runner::{ReviewAction, review_job},
-    store::JobRow,
-    web::{self, FoundJob, ServeError, WantedBatch, WebBackend, WebConfig, WebError},
+    store::{JobRow, JobTarget},
+    web::{self, BulkAction, BulkOutcome, FoundJob, ServeError, WantedBatch, WebBackend, WebConfig, WebError},
 };
 use async_trait::async_trait;
 use axum::http::HeaderName;
@@ -116,7 +121,7 @@ fn token(settings: &Settings, args: &ServeArgs) -> Result<(String, bool), CliErr
     let token = settings.key(name).map(|key| key.reveal().to_owned());
     token.map(|token| (token, false)).ok_or_else(|| {
         CliError::usage(format!(
-            "there is no environment variable {name}: put the token into it, or leave --token-env away"
+            "there is no environment variable {name}: put the token into it, or leave --token-env out"
         ))
     })
 }
@@ -179,6 +184,25 @@ impl WebBackend for CommandBackend {
         let uploader = workspace_store::uploader(&self.app, &found.row).await?;
         review_job(&*self.app.store, &found.row, path, by, action, uploader).await?;
         Ok(())
+    }
+
+    async fn act(&self, action: BulkAction, job: JobId) -> Result<BulkOutcome, WebError> {
+        let app = &self.app;
+        let found = app.job_with(job).await?;
+        let outcome = match action {
+            BulkAction::Retry => retry(app, &JobOrBatch::Job(Box::new(found))).await,
+            BulkAction::Cancel => cancel_job(app, &found).await,
+            BulkAction::Pause => pause_job(app, &found).await,
+            BulkAction::Resume => {
+                let resumed = app.store.resume(JobTarget::Job(job)).await?;
+                return Ok(if resumed > 0 { BulkOutcome::Done } else { BulkOutcome::Unchanged });
+            }
+        };
+        match outcome {
+            Ok(outcome) => Ok(if outcome.done > 0 { BulkOutcome::Done } else { BulkOutcome::Asked }),
+            Err(error) if error.code == exit::USAGE => Ok(BulkOutcome::Unchanged),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn table(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {

@@ -2,6 +2,7 @@
 
 use super::{AppContext, CliError, job_request::DEFAULT_MODEL, job_request::joined, out};
 use crate::{
+    batch::BatchSettings,
     config::{Flags, Origin, Setting, Settings, text_file},
     model::{
         Model,
@@ -131,6 +132,12 @@ impl Target {
     pub(super) fn of_instructions(instructions: &Instructions, settings: &Settings) -> Self {
         let name = settings.model.value.as_deref().or(instructions.model.as_deref());
         Self::new(name.unwrap_or(DEFAULT_MODEL), settings)
+    }
+
+    /// The model `name`, as the jobs of a batch ask it.
+    pub(super) fn of_batch(name: &str, settings: &BatchSettings) -> Self {
+        let (base_url, api_key_env) = (settings.base_url.clone(), settings.api_key_env.clone());
+        Self::for_choice(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone())
     }
 
     /// The target of a job that is resumed: what this command line names, else what the job used before. The server stays until another is
@@ -349,17 +356,28 @@ pub(super) fn models_text(settings: &Settings) -> Result<Option<(String, String)
 
 /// Says so where a limit on the cost can't hold, because nobody knows what a call costs.
 pub(super) fn warn_of_price(models: &JobModels, limit: Option<f64>) {
-    if limit.is_none() {
-        return;
+    for model in models.all().filter(|model| limit.is_some() && is_unpriced(model)) {
+        out::note(&format!(
+            "no price is known for {}: tokens are counted, and the limit on the cost can't hold them; give the price with --models",
+            model.name()
+        ));
     }
-    for model in std::iter::once(&models.first).chain(&models.others) {
-        if model.cost(&Usage::default()).is_none() {
-            out::note(&format!(
-                "no price is known for {}: tokens are counted, and the limit on the cost can't hold them; give the price with --models",
-                model.name()
-            ));
-        }
+}
+
+/// Refuses a limit on the cost that can't hold, unless that was asked for.
+pub(super) fn refuse_unpriced(models: &JobModels, limit: Option<f64>, settings: &Settings) -> Result<(), CliError> {
+    let Some(limit) = limit.filter(|_| !settings.unpriced.value) else { return Ok(()) };
+    match models.all().find(|model| is_unpriced(model)) {
+        None => Ok(()),
+        Some(model) => Err(CliError::usage(format!(
+            "no price is known for {}, so that the limit of {limit:.2} USD can't be held: give the price with --models, or --unpriced to go on without holding it",
+            model.name()
+        ))),
     }
+}
+
+fn is_unpriced(model: &Arc<dyn Model>) -> bool {
+    model.cost(&Usage::default()).is_none()
 }
 
 /// Who waits longer between two pieces of a reply waits no shorter for the first.

@@ -242,7 +242,7 @@ fn documents(job: &Job) -> Vec<DocumentView<'_>> {
         name: &document.name,
         format: &document.format,
         bytes: document.bytes,
-        unit: document.unit(),
+        unit: document.unit_name(),
         units: document.units,
         coverage: job.own.coverage.share(document),
         gaps: &document.gaps,

@@ -210,6 +210,10 @@ pub(super) async fn ready(
         }
         None => None,
     };
+    for opened in std::iter::once(&assignment).chain(&then) {
+        let limit = options.budget_usd.or(opened.instructions.limits.cost_usd);
+        server::refuse_unpriced(&opened.models, limit, &settings)?;
+    }
     let models = server::models_text(&settings)?.map(|(_, text)| text);
     let extractor = super::documents::extractor(&settings)?;
     let extractor = if args.dry_run { extractor.with_read_only_cache() } else { extractor };

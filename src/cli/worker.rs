@@ -23,7 +23,7 @@ use crate::{
     workspace::lock::host,
 };
 use async_trait::async_trait;
-use overnight_core::job::{models::ModelChoice, record::JobStatus};
+use overnight_core::job::record::JobStatus;
 use progress::QueueProgress;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -205,9 +205,7 @@ struct ModelSupply {
 #[async_trait]
 impl Supply for ModelSupply {
     async fn models(&self, name: &str, settings: &BatchSettings) -> Result<JobModels, String> {
-        let (base_url, api_key_env) = (settings.base_url.clone(), settings.api_key_env.clone());
-        let target =
-            Target::for_choice(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone());
+        let target = Target::of_batch(name, settings);
         let models = server::open_all(&self.app, &Target { is_wave: true, ..target }, &settings.instructions).await;
         models.map_err(|error| error.message)
     }

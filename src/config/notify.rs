@@ -116,7 +116,7 @@ impl Settings {
     fn secret(&self, key: &SettingKey, setting: &Setting<Option<String>>) -> Result<Option<Key>, ConfigError> {
         let Some(name) = &setting.value else { return Ok(None) };
         let unset = || {
-            let what = format!("is not set, and '{}' names it: set it, or leave that away", key.name);
+            let what = format!("is not set, and '{}' names it: set it, or leave that out", key.name);
             ConfigError::InVariable { name: name.clone(), what }
         };
         self.key(name).map(Some).ok_or_else(unset)

@@ -47,6 +47,8 @@ pub(super) const BUDGET_TOKENS: SettingKey =
     SettingKey { name: "budget_tokens", flag: "--budget-tokens", given: |p| p.budget_tokens.as_ref() };
 pub(super) const TURNS: SettingKey = SettingKey { name: "turns", flag: "--turns", given: |p| p.turns.as_ref() };
 pub(super) const COST_USD: SettingKey = SettingKey { name: "cost_usd", flag: "--cost", given: |p| p.cost.as_ref() };
+pub(super) const UNPRICED: SettingKey =
+    SettingKey { name: "unpriced", flag: "--unpriced", given: |p| p.unpriced.as_ref() };
 pub(super) const WALL_CLOCK: SettingKey =
     SettingKey { name: "wall_clock", flag: "--wall-clock", given: |p| p.wall_clock.as_ref() };
 pub(super) const TOKENS: SettingKey = SettingKey { name: "tokens", flag: "--tokens", given: |p| p.tokens.as_ref() };
@@ -81,7 +83,7 @@ pub(super) const NOTIFY_PASSWORD: SettingKey = unflagged("notify.email.password_
 pub(super) const LOG_FORMAT: SettingKey =
     SettingKey { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&SettingKey; 31] = [
+const KEYS: [&SettingKey; 32] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
@@ -91,6 +93,7 @@ const KEYS: [&SettingKey; 31] = [
     &BUDGET_TOKENS,
     &TURNS,
     &COST_USD,
+    &UNPRICED,
     &WALL_CLOCK,
     &TOKENS,
     &BASE_URL,

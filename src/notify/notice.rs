@@ -117,18 +117,18 @@ impl Notice {
 
 /// `batch night has ended: 497 of 500 jobs completed, for 31.20 USD; 3 need you`
 fn message(event: NoticeKind, row: &BatchRow, need: u64) -> String {
-    let (name, totals, cost) = (one_line(&row.batch.shown_name()), &row.totals, row.spent_usd);
+    let (name, totals, cost) = (one_line(&row.batch.shown_name()), &row.totals, row.cost_told());
     let all = totals.all();
     let verb = if need == 1 { "needs" } else { "need" };
     match event {
         NoticeKind::BatchEnded => {
             let needs = if need == 0 { String::new() } else { format!("; {need} {verb} you") };
             let all = counted(all, "job");
-            format!("batch {name} has ended: {} of {all} completed, for {cost:.2} USD{needs}", totals.completed)
+            format!("batch {name} has ended: {} of {all} completed, for {cost}{needs}", totals.completed)
         }
         NoticeKind::NeedsPerson => {
             let needs = counted(need, "job");
-            format!("batch {name}: {needs} {verb} you; {} of {all} ended, for {cost:.2} USD", totals.ended())
+            format!("batch {name}: {needs} {verb} you; {} of {all} ended, for {cost}", totals.ended())
         }
     }
 }

@@ -29,6 +29,8 @@ pub struct BatchFacts {
     pub budget_usd: Option<f64>,
     /// What its jobs have cost so far, as the database counts it against the budget.
     pub spent_usd: f64,
+    /// Jobs with turns whose price isn't known: it is more than that.
+    pub unpriced_jobs: u64,
     pub jobs: u64,
     #[serde(flatten)]
     pub totals: BatchTotals,
@@ -40,7 +42,7 @@ pub struct BatchFacts {
 
 impl BatchFacts {
     pub fn of(row: BatchRow) -> Self {
-        let BatchRow { batch, spent_usd, totals, .. } = row;
+        let BatchRow { batch, spent_usd, unpriced_jobs, totals, .. } = row;
         let left_out = BatchSettings::left_out(&batch.settings);
         Self {
             id: batch.id,
@@ -52,6 +54,7 @@ impl BatchFacts {
             time_window: batch.time_window,
             budget_usd: batch.budget_usd,
             spent_usd,
+            unpriced_jobs,
             jobs: totals.all(),
             totals,
             left_out_files: left_out.files,

@@ -1,6 +1,7 @@
 //! The sentence that a report begins with: what of how many is done, what it cost, and how much needs a person.
 
 use super::{count::Report, words::usd};
+use overnight_core::amount::COST_UNKNOWN;
 use std::fmt::Write;
 
 /// `497 of 500 documents are done for 31.20 USD, 2 have no record, 1 file was left out; 3 need you.`
@@ -11,7 +12,7 @@ pub fn headline(report: &Report) -> String {
     let (done, all) = (report.counts.completed, report.counts.jobs);
     let thing = if report.page.are_documents { "document" } else { "job" };
     let plural = if all == 1 { "" } else { "s" };
-    let mut text = format!("{done} of {all} {thing}{plural} {} done {}", is_or_are(done), price(report));
+    let mut text = format!("{done} of {all} {thing}{plural} {} done{}", is_or_are(done), price(report));
     let others = &report.page.unneeding;
     let to_come = others.queued + others.running + others.waiting + others.held + others.interrupted;
     let cancelled = others.cancelled;
@@ -44,10 +45,10 @@ fn is_or_are(number: u64) -> &'static str {
 fn price(report: &Report) -> String {
     let spent = &report.spent;
     match spent.cost_usd {
-        Some(0.0) => "at no cost".to_owned(),
-        Some(cost) => format!("for {} USD", money(cost)),
-        None if spent.priced_usd > 0.0 => format!("for more than {} USD", money(spent.priced_usd)),
-        None => "at a cost that is not known".to_owned(),
+        Some(0.0) => " at no cost".to_owned(),
+        Some(cost) => format!(" for {} USD", money(cost)),
+        None if spent.priced_usd > 0.0 => format!(" for more than {} USD", money(spent.priced_usd)),
+        None => format!(", {COST_UNKNOWN}"),
     }
 }
 

@@ -123,6 +123,8 @@ pub struct ReviewedQuote {
     pub is_known: bool,
     /// Page or line at which it begins, else as the record gives it.
     pub unit: Option<u64>,
+    /// `page`, `chapter` or `line`.
+    pub unit_name: &'static str,
     /// None where nobody has looked yet.
     pub check: Option<QuoteStatus>,
     /// Its first and last character, where it is found.
@@ -237,11 +239,10 @@ pub(super) fn told(what: &str, by: Option<&str>, at: Timestamp, comment: Option<
 }
 
 impl ReviewedQuote {
-    /// `page 4 of licence.pdf`.
+    /// `licence.pdf, page 4`, `book.epub, chapter 3`.
     pub fn located(&self) -> String {
-        let unit = if self.place.is_some_and(|place| place.from.page.is_none()) { "line" } else { "page" };
         match self.unit {
-            Some(number) => format!("{}, {unit} {number}", self.document),
+            Some(number) => format!("{}, {} {number}", self.document, self.unit_name),
             None => self.document.clone(),
         }
     }

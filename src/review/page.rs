@@ -4,6 +4,7 @@ use super::{DoubtKind, JobReview, ReviewedQuote, TableLine};
 use crate::runner::QuoteStatus;
 use askama::Template;
 use base64::{Engine, prelude::BASE64_STANDARD};
+use overnight_core::job::record::JobStatus;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
@@ -35,6 +36,10 @@ pub enum Mode {
         form_token: String,
         /// The address of the queue that its reader goes through.
         queue: Option<String>,
+        /// How the job stands, as the database has it.
+        status: JobStatus,
+        /// What happens next with a job that goes on.
+        next: Option<String>,
     },
 }
 
@@ -48,6 +53,8 @@ struct JobPage<'p> {
     reviewer: Option<&'p str>,
     is_live: bool,
     queue: Option<&'p str>,
+    status: JobStatus,
+    next: Option<&'p str>,
 }
 
 #[expect(
@@ -112,15 +119,30 @@ pub fn page_query(page: usize, is_queue: bool) -> String {
 /// The page of `review`.
 pub fn render_job(review: &JobReview, mode: &Mode) -> String {
     let policy = content_policy(mode);
-    let (token, reviewer, is_live, queue) = match mode {
-        Mode::Static => (None, None, false, None),
-        Mode::Live { read_only, reviewer, form_token, queue } => {
-            let token = (!read_only && review.has_result).then_some(form_token.as_str());
-            (token, reviewer.as_deref(), true, queue.as_deref())
-        }
+    let page = JobPage {
+        review,
+        policy: &policy,
+        token: None,
+        reviewer: None,
+        is_live: false,
+        queue: None,
+        status: review.status,
+        next: None,
+    };
+    let page = match mode {
+        Mode::Static => page,
+        Mode::Live { read_only, reviewer, form_token, queue, status, next } => JobPage {
+            token: (!read_only && review.has_result).then_some(form_token.as_str()),
+            reviewer: reviewer.as_deref(),
+            is_live: true,
+            queue: queue.as_deref(),
+            status: *status,
+            next: next.as_deref(),
+            ..page
+        },
     };
     // Writing into a text can't fail.
-    JobPage { review, policy: &policy, token, reviewer, is_live, queue }.render().unwrap_or_default()
+    page.render().unwrap_or_default()
 }
 
 /// The policy of the page, which stands in it; a server sends the same: nothing but its own style, its own script and images

@@ -74,7 +74,7 @@ impl QueuedReview {
     pub fn counted(&self) -> String {
         let records = match (self.records, self.doubtful) {
             (0, 0) => "no record".to_owned(),
-            (records, 0) => format!("{} without doubt", counted_records(records)),
+            (records, 0) => format!("{}, no doubts", counted_records(records)),
             (records, doubtful) => format!("{} of {} in doubt", grouped(doubtful), counted_records(records)),
         };
         match self.absent {

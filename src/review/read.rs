@@ -151,6 +151,7 @@ impl JobReview {
                 name: document.name.clone(),
                 is_pdf: document.format == overnight_documents::Format::Pdf.as_str(),
                 is_paged: document.paged,
+                unit: document.unit_name(),
                 units: document.units,
                 parts: Vec::new(),
                 missing: None,

@@ -18,6 +18,7 @@ use overnight_core::job::{
     },
     instructions::{Deliverable, Quotes},
     record_findings::RecordFindings,
+    spec::DocumentEntry,
     state::Job,
 };
 use serde_json::Value;
@@ -175,6 +176,7 @@ impl DeliverableRecords<'_> {
             document: name.to_owned(),
             is_known: document.is_some(),
             unit: position.map(|place| place.from.unit_number()).or_else(named_unit),
+            unit_name: document.map_or("page", DocumentEntry::unit_name),
             check: found.map(|found| found.result),
             place: position,
             start: found.and_then(|found| found.start),

@@ -19,6 +19,8 @@ pub struct SourceDocument {
     pub is_pdf: bool,
     /// Counted in pages, not lines.
     pub is_paged: bool,
+    /// `page`, `chapter` or `line`.
+    pub unit: &'static str,
     /// Pages or lines.
     pub units: u64,
     pub parts: Vec<SourcePart>,
@@ -71,11 +73,6 @@ impl SourceDocument {
     /// Its element on the page.
     pub fn anchor(&self) -> String {
         format!("source-{}", self.index)
-    }
-
-    /// `page` or `line`.
-    pub fn unit(&self) -> &'static str {
-        if self.is_paged { "page" } else { "line" }
     }
 
     /// The element of the part with this page or line; none where it is left out.
@@ -138,7 +135,7 @@ impl SourcePart {
 
     /// `page 4`, `lines 61 to 120`, `pages 5 to 9`.
     pub fn label(&self, document: &SourceDocument) -> String {
-        let unit = document.unit();
+        let unit = document.unit;
         if self.first == self.last {
             format!("{unit} {}", self.first)
         } else {

@@ -299,6 +299,7 @@ fn copy(
     let text = workspace.write(&format!("documents/.text/{name}.txt"), extracted.text.as_bytes())?;
     Ok(DocumentEntry {
         name,
+        dated: found.dated,
         sha256: copied.sha256,
         bytes: copied.bytes,
         format: extracted.format.as_str().to_owned(),

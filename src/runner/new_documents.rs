@@ -63,7 +63,7 @@ impl NewDocuments {
     pub(super) fn told(documents: &[DocumentEntry]) -> String {
         let mut text = "Documents were added to the job:".to_owned();
         for document in documents.iter().take(MOST_NAMED) {
-            let (count, unit) = (document.units, document.unit());
+            let (count, unit) = (document.units, document.unit_name());
             let _ = write!(text, "\n- {} ({count} {unit}{})", document.name, if count == 1 { "" } else { "s" });
         }
         if documents.len() > MOST_NAMED {

@@ -298,7 +298,7 @@ fn price(price: Option<&Price>, model: &RemoteModel, usages: &[Usage]) -> ProbeR
             )
         }
         None => format!(
-            "not known ({took}): jobs count tokens only, and --cost can't hold them; add `price` for this model to the models file"
+            "not known ({took}): jobs count tokens only, and a limit on the cost is refused; add `price` for this model to the models file"
         ),
     };
     probed("price", Ok(found))

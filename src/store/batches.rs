@@ -2,6 +2,7 @@
 
 use super::{StoreError, queue_entry::QueueEntry};
 use async_trait::async_trait;
+use overnight_core::amount::cost_of_all;
 use overnight_core::job::{
     id::JobId,
     record::{HoldReason, JobStatus},
@@ -42,9 +43,18 @@ pub struct BatchRow {
     pub batch: NewBatch,
     /// What its jobs have cost so far, as of their checkpoints; those that are linked cost nothing.
     pub spent_usd: f64,
+    /// Jobs with turns whose price isn't known: they have cost more than that.
+    pub unpriced_jobs: u64,
     /// When its end was marked ([`BatchStore::mark_ended`]).
     pub ended: Option<Timestamp>,
     pub totals: BatchTotals,
+}
+
+impl BatchRow {
+    /// `12.50 USD`, and so on where prices are not known.
+    pub fn cost_told(&self) -> String {
+        cost_of_all(self.spent_usd, self.unpriced_jobs == 0)
+    }
 }
 
 /// How many jobs of a batch there are in each status.

@@ -2,7 +2,11 @@
 
 use super::{BatchTotals, JobRow, StoreError};
 use async_trait::async_trait;
-use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -16,6 +20,16 @@ pub struct JobPageQuery {
     /// So many are left away, and so many shown at most.
     pub skipped: u64,
     pub most: u32,
+}
+
+/// Jobs that stand alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlikeJobs {
+    pub status: JobStatus,
+    pub hold_reason: Option<HoldReason>,
+    pub jobs: u64,
+    /// Of them, those of batches.
+    pub of_batches: u64,
 }
 
 /// What a batch is called.
@@ -50,6 +64,9 @@ pub struct JobChanges {
 pub trait ListStore: Send + Sync + std::fmt::Debug {
     /// The jobs of a page, without what is long in their rows, and how many fit in all.
     async fn job_page(&self, wanted: &JobPageQuery) -> Result<(Vec<JobRow>, u64), StoreError>;
+
+    /// How all jobs stand that fit, whatever page they are on.
+    async fn job_counts(&self, wanted: &JobPageQuery) -> Result<Vec<AlikeJobs>, StoreError>;
 
     /// How many jobs there are in each status, of batches or not.
     async fn job_totals(&self) -> Result<BatchTotals, StoreError>;

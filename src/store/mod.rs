@@ -37,7 +37,7 @@ pub use connect::{connect, connect_to_read, database_file};
 pub use control_signal::ControlSignal;
 pub use error::StoreError;
 pub use jobs::{JOBS_AT_ONCE, JobFilter, JobRow, JobStore};
-pub use listing::{BatchHead, JobChange, JobChanges, JobPageQuery, ListStore};
+pub use listing::{AlikeJobs, BatchHead, JobChange, JobChanges, JobPageQuery, ListStore};
 pub use notices::{NoticeClaim, NoticeStore, NoticeSubject, PAUSED_BY_PERSON};
 pub use queue::{AwaitedCall, AwaitingJob, ClaimedJob, Enqueued, JobTarget, QueueStore, Swept};
 pub use queue_entry::{Group, QueueEntry, QueueInfo, QueuedJob};

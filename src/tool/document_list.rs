@@ -172,6 +172,7 @@ pub(super) mod tests {
             name: name.to_owned(),
             sha256: String::new(),
             bytes: 0,
+            dated: None,
             format: "PDF".to_owned(),
             paged: true,
             units: 10,

@@ -8,7 +8,10 @@ use crate::{
     store::JobRow,
 };
 use async_trait::async_trait;
-use overnight_core::job::id::JobId;
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+};
 use std::{
     fmt::Debug,
     path::{Path, PathBuf},
@@ -44,6 +47,39 @@ pub struct WantedBatch {
     pub dedupe: bool,
 }
 
+/// What can be done to many jobs at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkAction {
+    Retry,
+    Cancel,
+    Pause,
+    Resume,
+}
+
+impl BulkAction {
+    pub const ALL: [Self; 4] = [Self::Retry, Self::Resume, Self::Pause, Self::Cancel];
+
+    /// Whether it is for a job that stands so; `of_batch`: whether it is in one.
+    pub fn fits(self, status: JobStatus, hold: Option<HoldReason>, of_batch: bool) -> bool {
+        match self {
+            Self::Retry => of_batch && status == JobStatus::Failed,
+            Self::Cancel => !status.is_end(),
+            Self::Pause => matches!(status, JobStatus::Queued | JobStatus::Running),
+            Self::Resume => of_batch && status == JobStatus::Held && hold == Some(HoldReason::Paused),
+        }
+    }
+}
+
+/// What came of it for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkOutcome {
+    Done,
+    /// Who works on the job does it.
+    Asked,
+    /// The job stands otherwise by now.
+    Unchanged,
+}
+
 /// What the command line answers for the pages.
 #[async_trait]
 pub trait WebBackend: Debug + Send + Sync {
@@ -61,6 +97,9 @@ pub trait WebBackend: Debug + Send + Sync {
 
     /// Puts the batch into the queue.
     async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError>;
+
+    /// Does to the job what the command of that name does.
+    async fn act(&self, action: BulkAction, job: JobId) -> Result<BulkOutcome, WebError>;
 
     /// Records what `by` says of the job whose own workspace is at `path`. 423: another process works on it just now.
     async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError>;

@@ -64,11 +64,6 @@ impl StateBadge {
     }
 }
 
-/// `12.50 USD`.
-pub(super) fn usd(amount: Option<f64>) -> String {
-    amount.map_or_else(|| "price not known".to_owned(), |usd| format!("{usd:.2} USD"))
-}
-
 /// The page as an answer.
 pub(super) fn page(template: &impl Template) -> Result<Response, WebError> {
     Ok(Html(template.render()?).into_response())

@@ -4,7 +4,7 @@ use super::{
     WebError,
     access::Visitor,
     backend::FoundJob,
-    frame::{Frame, ShownTime, StateBadge, page, usd},
+    frame::{Frame, ShownTime, StateBadge, page},
     job_record::{JobRecord, RecordedTurn},
     state::{PathOf, WebState},
 };
@@ -15,7 +15,7 @@ use crate::{
 use askama::Template;
 use axum::{Extension, extract::State, response::Response};
 use overnight_core::{
-    amount::{grouped, percent},
+    amount::{COST_UNKNOWN, cost, grouped, percent},
     job::{
         contract::Check,
         ending::Ending,
@@ -105,6 +105,8 @@ struct JobDetailPage {
     name: String,
     badge: StateBadge,
     reason: Option<String>,
+    /// What it waits for.
+    next: Option<String>,
     fault: Option<String>,
     facts: Vec<(&'static str, String)>,
     batch: Option<(Uuid, String)>,
@@ -133,7 +135,8 @@ pub(super) async fn job(
 ) -> Result<Response, WebError> {
     let found = state.find(&id).await?;
     let record = state.records.record(found.clone()).await?;
-    page(&JobDetailPage::of(Frame::of(&state, &visitor), &found, &record))
+    let next = state.next_step(&found.row).await?;
+    page(&JobDetailPage { next, ..JobDetailPage::of(Frame::of(&state, &visitor), &found, &record) })
 }
 
 impl JobDetailPage {
@@ -158,7 +161,7 @@ impl JobDetailPage {
                 note: format!(
                     "{}, {}, {} shown to the model",
                     document.format,
-                    counted(document.units, document.unit()),
+                    counted(document.units, document.unit_name()),
                     percent(job.own.coverage.share(document))
                 ),
             });
@@ -171,6 +174,7 @@ impl JobDetailPage {
             id: facts.id.to_string(),
             name: facts.called().to_owned(),
             badge: StateBadge::new(facts.standing(), facts.hold_reason),
+            next: None,
             reason: facts.reason.clone().filter(|reason| Some(reason) != summary.as_ref() && facts.same_as.is_none()),
             fault: record.fault.clone(),
             facts: job_facts(record, &frame),
@@ -209,7 +213,7 @@ fn job_facts(record: &JobRecord, frame: &Frame) -> Vec<(&'static str, String)> {
     let mut lines = vec![
         ("Instructions", facts.instructions.clone()),
         ("Model", list_models(&facts.models, &facts.model)),
-        ("Cost", if facts.turns == 0 { "–".to_owned() } else { usd(facts.cost_usd) }),
+        ("Cost", if facts.turns == 0 { "–".to_owned() } else { cost(facts.cost_usd) }),
         ("Turns", grouped(facts.turns)),
         ("Tokens", format!("{} in, {} out", grouped(facts.tokens_in), grouped(facts.tokens_out))),
         ("Work", duration(facts.worked_ms)),
@@ -260,7 +264,7 @@ impl PhaseBlock {
             facts: vec![
                 ("Todos", format!("{} of {} done", phase.todos_completed, phase.todos.len())),
                 ("Turns", if spent.turns == 0 { "–".to_owned() } else { grouped(spent.turns) }),
-                ("Cost", if spent.turns == 0 { "–".to_owned() } else { usd(spent.cost_usd) }),
+                ("Cost", if spent.turns == 0 { "–".to_owned() } else { cost(spent.cost_usd) }),
                 ("Models", list_models(&phase.models, "none")),
                 ("Work", duration(spent.worked_ms)),
                 ("Begun", frame.time(phase.started).person),
@@ -309,7 +313,7 @@ impl TurnCells {
             model: format!("{}{tier}{helper}", turn.model),
             calls: turn.calls.join(", "),
             tokens: format!("{} in, {} out", grouped(usage.input), grouped(usage.output)),
-            cost: turn.cost_usd.map_or_else(|| "–".to_owned(), |usd| format!("{usd:.4}")),
+            cost: turn.cost_usd.map_or_else(|| COST_UNKNOWN.to_owned(), |usd| format!("{usd:.4}")),
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::{
     WebError,
     access::Visitor,
-    frame::{Frame, ShownTime, StateBadge, page, usd},
+    backend::BulkAction,
+    bulk_page::{BulkLink, BulkTally, bulk_links},
+    frame::{Frame, ShownTime, StateBadge, page},
     state::{PathOf, WebState},
 };
 use crate::{
@@ -16,7 +18,10 @@ use axum::{
     extract::{Query, State, rejection::QueryRejection},
     response::Response,
 };
-use overnight_core::{amount::percent, job::record::JobStatus};
+use overnight_core::{
+    amount::{cost, percent},
+    job::record::JobStatus,
+};
 use serde::Deserialize;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -49,6 +54,11 @@ pub(super) struct ListQuery {
     status: String,
     /// From 1.
     page: u64,
+    /// What was done just now, and to how many jobs.
+    did: String,
+    done: u64,
+    asked: u64,
+    left: u64,
 }
 
 /// A count that leads to its jobs.
@@ -99,6 +109,9 @@ struct ListPage<'p> {
     events: String,
     query: &'p ListQuery,
     counts: Vec<CountLink>,
+    told: Option<String>,
+    /// What can be done to all jobs that fit.
+    actions: Vec<BulkLink>,
     batches: Vec<BatchCells>,
     more_batches: u64,
     jobs: Vec<JobCells>,
@@ -140,9 +153,9 @@ pub(super) async fn batch(
         ("Submitted", frame.time(row.batch.created).person),
         ("Instructions", row.batch.instructions.clone()),
         ("Model", row.batch.model.clone()),
-        ("Spent", usd(Some(row.spent_usd))),
+        ("Spent", row.cost_told()),
     ];
-    let budget = row.batch.budget_usd.map(|budget| ("Budget", usd(Some(budget))));
+    let budget = row.batch.budget_usd.map(|budget| ("Budget", cost(Some(budget))));
     facts.extend(budget);
     facts.extend(row.batch.time_window.clone().map(|window| ("Hours", window)));
     facts.extend(row.ended.map(|ended| ("Ended", frame.time(ended).person)));
@@ -160,15 +173,12 @@ impl<'p> ListPage<'p> {
         totals: BatchTotals,
         batch: Option<Uuid>,
     ) -> Result<Self, WebError> {
-        let path = &batch.map_or_else(|| "/".to_owned(), |id| format!("/batches/{id}"));
-        let status = STATUSES.into_iter().find(|status| status.name() == query.status);
+        let path = &list_path(batch);
         let mut number = query.page.max(1);
         let mut wanted = JobPageQuery {
-            batch,
-            status,
-            text: query.q.clone(),
             skipped: (number - 1).saturating_mul(PAGE),
             most: u32::try_from(PAGE).unwrap_or(u32::MAX),
+            ..query.fitting(batch)?
         };
         let (mut shown, found) = state.store.job_page(&wanted).await?;
         let pages = found.div_ceil(PAGE).max(1);
@@ -178,9 +188,8 @@ impl<'p> ListPage<'p> {
             wanted.skipped = (number - 1) * PAGE;
             shown = state.store.job_page(&wanted).await?.0;
         }
-        if status.is_none() && !query.status.is_empty() {
-            return Err(WebError::not_found("status"));
-        }
+        let actions =
+            if frame.read_only { Vec::new() } else { bulk_links(&state.store.job_counts(&wanted).await?, query, path) };
         let first = (number - 1) * PAGE;
         let of_batches: BTreeSet<Uuid> = shown.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
         let heads = state.store.batch_heads(of_batches.into_iter().collect()).await?;
@@ -197,6 +206,8 @@ impl<'p> ListPage<'p> {
             events: "/events".to_owned(),
             query,
             counts: counts(&totals, query, path),
+            told: query.told(),
+            actions,
             batches: Vec::new(),
             more_batches: 0,
             first: if jobs.is_empty() { 0 } else { first + 1 },
@@ -211,6 +222,38 @@ impl<'p> ListPage<'p> {
 }
 
 impl ListQuery {
+    /// The jobs that fit, of a batch or of all.
+    pub(super) fn fitting(&self, batch: Option<Uuid>) -> Result<JobPageQuery, WebError> {
+        let status = STATUSES.into_iter().find(|status| status.name() == self.status);
+        if status.is_none() && !self.status.is_empty() {
+            return Err(WebError::not_found("status"));
+        }
+        Ok(JobPageQuery { batch, status, text: self.q.clone(), ..JobPageQuery::default() })
+    }
+
+    /// Which jobs are looked for, in words.
+    pub(super) fn told_of(&self, of_batch: bool) -> String {
+        let mut told = if of_batch { "Of the batch's jobs" } else { "Of all jobs" }.to_owned();
+        if !self.status.is_empty() {
+            told.extend([", those that are ", &self.status]);
+        }
+        if !self.q.trim().is_empty() {
+            told.extend([", with '", self.q.trim(), "' in document, instructions, model or id"]);
+        }
+        told
+    }
+
+    /// What was done just now.
+    fn told(&self) -> Option<String> {
+        let Self { done, asked, left, .. } = *self;
+        BulkAction::of_key(&self.did).map(|action| BulkTally { done, asked, left }.told(action))
+    }
+
+    /// The list of all that fit, at `path`.
+    pub(super) fn first_page(&self, path: &str) -> String {
+        self.link(path, &self.status, 1)
+    }
+
     /// The list at `path`, with these jobs.
     fn link(&self, path: &str, status: &str, page: u64) -> String {
         let pairs = [("q", self.q.clone()), ("status", status.to_owned()), ("page", page.to_string())];
@@ -220,6 +263,11 @@ impl ListQuery {
         let query = query.ok().and_then(|url| url.query().map(str::to_owned)).unwrap_or_default();
         format!("{path}?{query}")
     }
+}
+
+/// Where the list of a batch's jobs is, or of all.
+pub(super) fn list_path(batch: Option<Uuid>) -> String {
+    batch.map_or_else(|| "/".to_owned(), |id| format!("/batches/{id}"))
 }
 
 fn counts(totals: &BatchTotals, query: &ListQuery, path: &str) -> Vec<CountLink> {
@@ -254,7 +302,7 @@ impl BatchCells {
             instructions: row.batch.instructions.clone(),
             counts: counts.filter(|(number, _)| *number > 0).collect(),
             jobs: row.totals.all(),
-            spent: usd(Some(row.spent_usd)),
+            spent: row.cost_told(),
         }
     }
 }
@@ -278,7 +326,7 @@ impl JobCells {
             reason: state.reason.clone(),
             phase,
             turns: state.turns,
-            cost: if state.turns == 0 { "–".to_owned() } else { usd(state.cost_usd) },
+            cost: if state.turns == 0 { "–".to_owned() } else { cost(state.cost_usd) },
             coverage: percent(state.coverage),
             batch,
             created: frame.time(job.created),

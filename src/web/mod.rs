@@ -9,11 +9,13 @@
 //! - `server`: addresses, layers, connections; `state`: what all pages share; `access`: token, host, form token; `web_error`: what is answered instead of a page
 //! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
+//! - `bulk_page`: one action on all jobs that a list shows
 //! - `queue_page`: the jobs of a batch in order of doubt, from `kept_reviews`; `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
 //! - `frame`: what all pages have in common; `channel_body`: an answer in pieces
 
 mod access;
 mod backend;
+mod bulk_page;
 mod channel_body;
 mod events;
 mod files;
@@ -33,7 +35,7 @@ mod uploads;
 mod web_error;
 
 pub use access::random_token;
-pub use backend::{FoundJob, WantedBatch, WebBackend};
+pub use backend::{BulkAction, BulkOutcome, FoundJob, WantedBatch, WebBackend};
 pub use server::{ServeError, serve};
 pub use state::WebConfig;
 pub use uploads::sweep;

@@ -105,9 +105,12 @@ async fn review(
 ) -> Result<Response, WebError> {
     let (found, page) = (state.find(&id).await?, page?.0);
     let queue = page.queue(&found).map(|batch| format!("/batches/{batch}/queue"));
+    let (status, next) = (found.row.state.status, state.next_step(&found.row).await?);
     let review = state.records.review(found, page.number()).await?;
     let mode = Mode::Live {
         queue,
+        status,
+        next,
         read_only: state.config.read_only,
         reviewer: visitor.name,
         form_token: state.access.form_token().to_owned(),
@@ -170,6 +173,8 @@ async fn act(
             let next = batch.map(|batch| format!("/batches/{batch}/next?after={id}")).unwrap_or_default();
             Ok(Redirect::to(&next).into_response())
         }
+        // Nothing of the page changes but what it says of the job.
+        Ok(_) if act == "feedback" => Ok(Redirect::to(&format!("{review}#next")).into_response()),
         Ok(place) => Ok(Redirect::to(&format!("{review}{place}")).into_response()),
         // The page's script keeps what was typed.
         Err(error) if headers.get(ACCEPT).is_some_and(|kind| kind == "application/json") => Ok(error.into_problem()),

@@ -4,7 +4,7 @@ use super::{
     WebError,
     access::{self, Access},
     backend::WebBackend,
-    events, files, job_page,
+    bulk_page, events, files, job_page,
     job_record::RecordCache,
     kept_reviews::KeptReviews,
     list_page,
@@ -152,6 +152,7 @@ fn router(
         .route("/assets/web.css", get(|| async { asset("text/css; charset=utf-8", STYLE) }))
         .route("/assets/web.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
         .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))
+        .merge(bulk_page::routes())
         .merge(review_page::routes())
         .merge(queue_page::routes());
     let uploads = Router::new().route("/submit", get(submit_page::form).post(submit_page::estimate));

@@ -10,13 +10,17 @@ use super::{
 };
 use crate::{
     report::read::Whereabouts,
-    store::{BatchRow, Store, StoreError},
+    store::{BatchRow, JobRow, Store, StoreError},
 };
 use axum::{
     extract::{FromRequestParts, Path},
     http::{HeaderName, request::Parts},
 };
-use overnight_core::job::{id::JobId, time::Timestamp};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
 use serde::de::DeserializeOwned;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::Semaphore;
@@ -83,6 +87,30 @@ impl WebState {
         self.store.batch(&id.to_string()).await.map_err(|error| match error {
             StoreError::NoBatch { .. } => WebError::not_found("batch"),
             error => error.into(),
+        })
+    }
+
+    /// What happens next with a job that goes on: who or what it waits for.
+    pub(super) async fn next_step(&self, row: &JobRow) -> Result<Option<String>, WebError> {
+        let state = &row.state;
+        Ok(match state.status {
+            JobStatus::Queued => Some(match self.store.workers_at_work().await? {
+                0 => "The job is queued: it waits for a worker, and none is running. Start one with `overnight work`."
+                    .to_owned(),
+                1 => "The job is queued: it waits for a worker, and one is running.".to_owned(),
+                workers => format!("The job is queued: it waits for a worker, and {workers} are running."),
+            }),
+            JobStatus::Held if row.queue.is_none() && state.hold_reason == Some(HoldReason::Paused) => {
+                Some(format!("The job is held: `overnight resume {}` goes on with it.", row.job.id))
+            }
+            JobStatus::Held
+            | JobStatus::Running
+            | JobStatus::Waiting
+            | JobStatus::Completed
+            | JobStatus::Partial
+            | JobStatus::Blocked
+            | JobStatus::Failed
+            | JobStatus::Cancelled => None,
         })
     }
 

@@ -164,7 +164,7 @@ fn a_table_has_every_record_of_every_job_in_each_form() {
     for name in ["table.xlsx", "table.parquet", "table.sqlite", "table.csv"] {
         let words = ["night", "-o", name, "--review", "pages"];
         assert_eq!(told(&dir, &words), (0, "without any record: 1 job\n3 records of 3 jobs\n".to_owned()), "{name}");
-        let there = "is there already, and nothing is written over: name a new file, or take it away";
+        let there = "is there already, and nothing is written over: name a new file, or delete it";
         assert_eq!(told(&dir, &words), (2, format!("error: {name} {there}\n")));
     }
     are_rows_of(&expected, &of_parquet(&dir, "table.parquet"), "parquet");

@@ -84,7 +84,7 @@ fn a_web_address_and_a_mail_server_are_told_of_a_review() {
     let webhook = format!("webhook: {{ url: 'http://127.0.0.1:{web}/night', secret_env: TOLD }}");
     let email = format!("smtp: 'smtp://127.0.0.1:{smtp}', from: 'Night <n@x.org>', to: 'a@x.org, b@x.org'");
     let unset =
-        "environment variable TOLD is not set, and 'notify.webhook.secret_env' names it: set it, or leave that away";
+        "environment variable TOLD is not set, and 'notify.webhook.secret_env' names it: set it, or leave that out";
     for (notify, why) in [
         ("email: { to: a@b.org }", "overnight.yaml:1: 'notify.email.to' needs 'notify.email.smtp' too"),
         ("webhok: {}", "overnight.yaml:1: unknown key 'webhok' in 'notify'; did you mean 'webhook'?"),

@@ -203,6 +203,8 @@ fn the_most_doubtful_records_come_first() {
         reviewer: Some("<Ada>".to_owned()),
         form_token: "secret".to_owned(),
         queue: None,
+        status: after.status,
+        next: None,
     };
     let live = render_job(&after, &mode(false));
     check_closed(&live);

@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod bulk;
+mod sent_back;
+mod unpriced;
+
 use crate::cli_run::{PROGRAM, TestDir};
 use reqwest::{
     Method, StatusCode, Url,
@@ -359,7 +363,7 @@ fn a_person_goes_through_the_queue_of_a_batch() {
     let served = Served::start(&dir, &["--as", "Ann"]);
     let queue = || queue_rows(&served.page(&format!("{batch}/queue")));
     let row = |name: &str, to_do: &str, records: &str| [name, to_do, records].map(str::to_owned);
-    let (one, none) = ("1 record without doubt", "no record");
+    let (one, none) = ("1 record, no doubts", "no record");
     // What has no record comes first.
     assert_eq!(queue(), [row("empty.md", "open", none), row("a.md", "open", one), row("b.md", "open", one)]);
     assert!(served.page(&format!("{batch}/queue")).contains("picture.bin"));

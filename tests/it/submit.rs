@@ -233,7 +233,7 @@ fn all_that_can_be_set_is_in_the_queue() {
     let job = |place: usize, name: &str, is_held: bool| QueuedJob {
         id: entries[place].job.id,
         label: name.to_owned(),
-        sources: vec![source(name, dir.path().join("docs").join(name).to_str().unwrap(), &[])],
+        sources: vec![source(name, dir.path().join("docs").join(name).to_str().unwrap(), &[], None)],
         documents: 1,
         documents_sha256: Some(sha256(&std::fs::read(dir.path().join("docs").join(name)).unwrap())),
         priority: -7,
@@ -344,8 +344,8 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     let over = dir.submit(&[&priced[..], &["--budget-usd", "0.01"]].concat());
     assert!(over.stdout.contains(", more than the budget: jobs would be held\n"), "{}", over.stdout);
     let unknown = words("./task.md --documents docs --dry-run --model openai:mine --base-url http://127.0.0.1:9");
-    let ran = dir.submit(&[&unknown[..], &["--budget-usd", "1"]].concat());
-    assert!(ran.stdout.contains("\ncost: not known; give the model's price with --models\n"), "{}", ran.stdout);
+    let ran = dir.submit(&[&unknown[..], &["--budget-usd", "1", "--unpriced"]].concat());
+    assert!(ran.stdout.contains("\ncost unknown: no price is known; give it with --models\n"), "{}", ran.stdout);
     assert!(ran.stderr.starts_with("no price is known for openai:mine: "), "{}", ran.stderr);
     assert_eq!(dir.submitted(&unknown)["cost_usd"], Value::Null);
     assert!(!dir.has_database());

@@ -58,6 +58,22 @@ pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// The words for a cost where no price is known.
+pub const COST_UNKNOWN: &str = "cost unknown";
+
+/// `0.12 USD`; [`COST_UNKNOWN`].
+pub fn cost(usd: Option<f64>) -> String {
+    usd.map_or_else(|| COST_UNKNOWN.to_owned(), |usd| format!("{usd:.2} USD"))
+}
+
+/// What several together have cost, of which `known_usd` is known: `0.12 USD`, `more than 0.12 USD`, [`COST_UNKNOWN`].
+pub fn cost_of_all(known_usd: f64, is_all_known: bool) -> String {
+    if is_all_known || known_usd == 0.0 {
+        return cost(is_all_known.then_some(known_usd));
+    }
+    format!("more than {known_usd:.2} USD")
+}
+
 /// `1 turn`, `2 turns`.
 pub fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
@@ -86,6 +102,12 @@ mod tests {
     #[test]
     fn a_hundred_percent_is_only_said_of_all() {
         assert_eq!([percent(0.999), percent(1.0), percent(0.29)], ["99 %", "100 %", "29 %"].map(str::to_owned));
+    }
+
+    #[test]
+    fn a_cost_says_what_is_not_known_of_it() {
+        let told = [(0.0, true), (1.5, true), (1.5, false), (0.0, false)].map(|(usd, known)| cost_of_all(usd, known));
+        assert_eq!(told, ["0.00 USD", "1.50 USD", "more than 1.50 USD", "cost unknown"]);
     }
 
     #[test]

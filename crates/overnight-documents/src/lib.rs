@@ -80,4 +80,4 @@ pub use refusal::Refusal;
 pub use source_path::source;
 pub use tables::{TableHeader, TableSink, tables};
 pub use text::MAX_LINE_CHARS;
-pub use units::{Offsets, Unit, Units};
+pub use units::{Offsets, PAGES_ARE_CHAPTERS, Unit, Units};

@@ -2,15 +2,18 @@
 //! process, gives these texts to [`super::discover`] as they are. It gets the same documents: each text means one, also
 //! where its file holds others.
 
+use chrono::NaiveDate;
 use std::path::Path;
 
 /// Between name, path, and the names inside the file. None of them has it in it, so that no file's own path is ever taken
 /// for more than that.
 const MARK: char = '\0';
 
-/// The text that means the document called `name` that is the file at `path`, or lies `inside` it.
-pub fn source(name: &str, path: &str, inside: &[String]) -> String {
-    inside.iter().fold(format!("{name}{MARK}{path}"), |text, part| format!("{text}{MARK}{part}"))
+/// The text that means the document called `name` that is the file at `path`, or lies `inside` it. It may carry the day of the
+/// document, before an empty name's mark: no document is called nothing.
+pub fn source(name: &str, path: &str, inside: &[String], dated: Option<NaiveDate>) -> String {
+    let dated = dated.map(|day| format!("{MARK}{day}{MARK}")).unwrap_or_default();
+    inside.iter().fold(format!("{dated}{name}{MARK}{path}"), |text, part| format!("{text}{MARK}{part}"))
 }
 
 /// A path with what it carries.
@@ -20,16 +23,22 @@ pub(super) struct SourceParts<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) path: &'a Path,
     pub(super) inside: Vec<&'a str>,
+    pub(super) dated: Option<NaiveDate>,
 }
 
 pub(super) fn parts(source: &Path) -> SourceParts<'_> {
-    match source.to_str().and_then(|text| text.split_once(MARK)) {
+    let text = source.to_str().unwrap_or_default();
+    let (dated, text) = match text.strip_prefix(MARK).and_then(|text| text.split_once(MARK)) {
+        Some((day, text)) => (day.parse().ok(), text),
+        None => (None, text),
+    };
+    match text.split_once(MARK) {
         Some((name, place)) => {
             let mut parts = place.split(MARK);
             let path = Path::new(parts.next().unwrap_or(place));
-            SourceParts { name: Some(name), path, inside: parts.collect() }
+            SourceParts { name: Some(name), path, inside: parts.collect(), dated }
         }
-        None => SourceParts { name: None, path: source, inside: Vec::new() },
+        None => SourceParts { name: None, path: source, inside: Vec::new(), dated: None },
     }
 }
 
@@ -39,14 +48,15 @@ mod tests {
 
     #[test]
     fn a_document_is_found_again_by_its_text() {
-        let text = source("x/a.zip/b/c.md", "/in/a.zip", &["b.zip".to_owned(), "c.md".to_owned()]);
-        let expected =
-            SourceParts { name: Some("x/a.zip/b/c.md"), path: Path::new("/in/a.zip"), inside: vec!["b.zip", "c.md"] };
+        let text = source("x/a.zip/b/c.md", "/in/a.zip", &["b.zip".to_owned(), "c.md".to_owned()], None);
+        let (path, inside) = (Path::new("/in/a.zip"), vec!["b.zip", "c.md"]);
+        let expected = SourceParts { name: Some("x/a.zip/b/c.md"), path, inside, dated: None };
         assert_eq!(parts(Path::new(&text)), expected);
-        let text = source("a.md", "/in/a.md", &[]);
-        let expected = SourceParts { name: Some("a.md"), path: Path::new("/in/a.md"), inside: Vec::new() };
+        let dated = NaiveDate::from_ymd_opt(2026, 3, 1);
+        let text = source("a.md", "/in/a.md", &[], dated);
+        let expected = SourceParts { name: Some("a.md"), path: Path::new("/in/a.md"), inside: Vec::new(), dated };
         assert_eq!(parts(Path::new(&text)), expected);
         let path = Path::new("x:/in/a.md");
-        assert_eq!(parts(path), SourceParts { name: None, path, inside: Vec::new() });
+        assert_eq!(parts(path), SourceParts { name: None, path, inside: Vec::new(), dated: None });
     }
 }

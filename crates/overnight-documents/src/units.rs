@@ -4,6 +4,9 @@ use super::quotes::TextPosition;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// What is noted of a text that was cut at its headings.
+pub const PAGES_ARE_CHAPTERS: &str = "no page breaks are recorded in it: its pages are its chapters";
+
 /// What a document is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -10,7 +10,7 @@ pub enum RecordError {
     Audit(#[from] AuditError),
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    #[error("there is already something at {path}: name a new file, or take that one away")]
+    #[error("there is already something at {path}: name a new file, or delete that one")]
     Exists { path: String },
     #[error("the record can't be written to {path} ({cause})")]
     Write { path: String, cause: io::Error },

@@ -2,7 +2,7 @@
 
 use crate::audit::timeline::Spending;
 use overnight_core::{
-    amount::grouped,
+    amount::{COST_UNKNOWN, grouped},
     job::{
         event::ShownPart,
         spec::JobSpec,
@@ -22,7 +22,7 @@ pub(super) fn moment(at: Timestamp) -> String {
 
 /// `0.0123 USD`.
 pub(super) fn cost(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "price not known".to_owned(), |usd| format!("{usd:.4} USD"))
+    usd.map_or_else(|| COST_UNKNOWN.to_owned(), |usd| format!("{usd:.4} USD"))
 }
 
 /// `12,345 in (8,000 cached), 678 out`.
@@ -42,7 +42,7 @@ fn tokens(read: u64, cached: u64, written: u64) -> String {
 
 /// `contract.pdf pages 1-4`.
 pub(super) fn part(spec: &JobSpec, part: &ShownPart) -> String {
-    let unit = spec.document(&part.document).map_or("line", |document| document.unit());
+    let unit = spec.document(&part.document).map_or("line", |document| document.unit_name());
     let lines = part.lines.map(|lines| format!(", {lines}")).unwrap_or_default();
     if part.from == part.to {
         format!("{} {unit} {}{lines}", part.document, part.from)

@@ -125,7 +125,12 @@ impl<'t> OverviewPage<'t> {
         });
         let documents = job.spec.documents.iter().map(|document| DocumentLine {
             name: document.name.clone(),
-            about: format!("{}, {}, {}", document.format, counted(document.units, document.unit()), document.reader),
+            about: format!(
+                "{}, {}, {}",
+                document.format,
+                counted(document.units, document.unit_name()),
+                document.reader
+            ),
             shown: percent(job.own.coverage.share(document)),
             sha256: document.sha256.clone(),
         });

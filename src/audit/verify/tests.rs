@@ -100,6 +100,7 @@ fn job() -> Job {
         name: name.into(),
         sha256: sha256(b"x"),
         bytes: 1,
+        dated: None,
         format: "text".into(),
         paged: false,
         units: 1,

@@ -15,6 +15,7 @@ use crate::{
         table::{self, Align, TextTable},
     },
 };
+use overnight_core::amount;
 use overnight_core::job::{
     event::ShownPart,
     id::JobId,
@@ -146,7 +147,7 @@ fn table(timeline: &Timeline) -> TextTable {
             todos,
             spent.turns.to_string(),
             (spent.tokens_in + spent.tokens_out).to_string(),
-            cost(spent.cost_usd),
+            cost(spent.turns, spent.cost_usd),
             duration(spent.worked_ms),
         ]);
         cells
@@ -241,7 +242,7 @@ impl AttemptView<'_> {
 fn parts(job: &Job, parts: &[ShownPart]) -> String {
     let mut text = String::new();
     for part in parts {
-        let unit = job.spec.document(&part.document).map_or("line", |document| document.unit());
+        let unit = job.spec.document(&part.document).map_or("line", |document| document.unit_name());
         let range = if part.from == part.to {
             format!("{unit} {}", part.from)
         } else {
@@ -277,8 +278,7 @@ pub(in crate::cli) fn tokens(spent: &Spending) -> String {
         .filter(|percent| *percent > 0)
         .map(|percent| format!(" ({percent} % cached)"))
         .unwrap_or_default();
-    let usd = spent.cost_usd.map_or_else(|| "price not known".to_owned(), |usd| format!("{usd:.2} USD"));
-    format!("{} in{cached}, {} out, {usd}", spent.tokens_in, spent.tokens_out)
+    format!("{} in{cached}, {} out, {}", spent.tokens_in, spent.tokens_out, amount::cost(spent.cost_usd))
 }
 
 /// What it was, how it ended, and when.

@@ -43,7 +43,7 @@ pub(super) fn fields(text: &str) -> Result<Vec<TaskField>, String> {
     for part in parts(text) {
         let field = TaskField::read(part)?;
         if OWN_FIELDS.contains(&field.name.as_str()) {
-            return Err(format!("has '{}', which every record has by itself: leave it away", field.name));
+            return Err(format!("has '{}', which every record has by itself: leave it out", field.name));
         }
         if fields.iter().any(|known| known.name == field.name) {
             return Err(format!("has '{}' twice", field.name));
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(schemas, [json!({"enum": ["a", "b", null]}), json!({"type": "array", "items": line})]);
         for (wrong, why) in [
             ("a, a", "has 'a' twice"),
-            ("quote", "has 'quote', which every record has by itself: leave it away"),
+            ("quote", "has 'quote', which every record has by itself: leave it out"),
             (
                 "a:colour",
                 "has 'a:colour': a field is a text, number, integer, money, date, yes/no, list, a|b|c or lines(a, b)",

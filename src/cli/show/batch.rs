@@ -12,7 +12,10 @@ use crate::{
     report::batch::Waiting,
     store::{BatchRow, BatchTotals},
 };
-use overnight_core::job::{digest::short, id::JobId, record::JobStatus, time::Timestamp, time::duration};
+use overnight_core::{
+    amount::cost_of_all,
+    job::{digest::short, id::JobId, record::JobStatus, time::Timestamp, time::duration},
+};
 use serde::Serialize;
 use std::fmt::Write;
 use uuid::Uuid;
@@ -35,6 +38,8 @@ struct BatchView<'b> {
     worked_ms: u64,
     /// What its jobs have cost so far, as far as prices are known.
     spent_usd: f64,
+    /// Jobs with turns whose price isn't known.
+    unpriced_jobs: u64,
     budget_usd: Option<f64>,
     /// Files that were left out when it was submitted; the report names them.
     left_out_files: u64,
@@ -79,6 +84,7 @@ pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_jso
         tokens_out: work.tokens_out,
         worked_ms: work.worked_ms,
         spent_usd: batch.spent_usd,
+        unpriced_jobs: batch.unpriced_jobs,
         budget_usd: asked.budget_usd,
         left_out_files: BatchSettings::left_out(&asked.settings).files,
         time_window: asked.time_window.as_deref(),
@@ -172,8 +178,8 @@ impl BatchView<'_> {
         let budget = self.budget_usd.map(|usd| format!(" of a budget of {usd:.2}")).unwrap_or_default();
         let _ = write!(
             text,
-            "\nSpent\n  {:.2} USD{budget}\n  {}, {} of work\n  tokens: {} in, {} out\n\nNext\n",
-            self.spent_usd,
+            "\nSpent\n  {}{budget}\n  {}, {} of work\n  tokens: {} in, {} out\n\nNext\n",
+            cost_of_all(self.spent_usd, self.unpriced_jobs == 0),
             counted(self.turns, "turn"),
             duration(self.worked_ms),
             self.tokens_in,

@@ -5,13 +5,13 @@ use crate::{
     audit::timeline::Spending,
     cli::{
         audit,
-        jobs::{INTERRUPTED, cost, standing},
+        jobs::{INTERRUPTED, standing},
         local_time, out,
         progress::{BY_CHECKS, counted},
     },
 };
 use overnight_core::{
-    amount::percent,
+    amount::{cost, percent},
     job::{
         contract::doubts_told,
         digest::short,
@@ -131,7 +131,7 @@ impl JobView<'_> {
             let attempt = if phase.attempt > 1 { format!(", attempt {}", phase.attempt) } else { String::new() };
             let _ = writeln!(
                 text,
-                "  {}{attempt} {}: {}, {}/{} todos, {}, {} USD, {}",
+                "  {}{attempt} {}: {}, {}/{} todos, {}, {}, {}",
                 phase.number,
                 out::one_line(phase.title),
                 phase.outcome,

@@ -87,7 +87,7 @@ fn unit(args: &SubmitArgs) -> Result<JobUnit, CliError> {
     let name = read("--family", args.family.as_ref(), family_name)?;
     match (args.each, name) {
         (Some(EachUnit::Document), Some(_)) => {
-            Err(CliError::usage("--family makes one job for each family: say --each family, or leave --each away"))
+            Err(CliError::usage("--family makes one job for each family: say --each family, or leave --each out"))
         }
         (None | Some(EachUnit::Family), Some(name)) => Ok(JobUnit::Family { name: Some(name) }),
         (Some(EachUnit::Family), None) => Ok(JobUnit::Family { name: None }),

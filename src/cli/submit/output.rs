@@ -15,7 +15,7 @@ use crate::{
     },
     store::{BatchTotals, JobStands},
 };
-use overnight_core::amount::percent;
+use overnight_core::amount::{COST_UNKNOWN, percent};
 use overnight_core::job::{models::Tier, time::Timestamp};
 use serde::Serialize;
 use std::fmt::{Display, Write};
@@ -300,7 +300,7 @@ impl<'s> DryRunView<'s> {
                     range.map(|(least, most)| format!(", between {least:.2} and {most:.2}")).unwrap_or_default();
                 writeln!(text, "cost: about {cost:.2} USD{range}{other}{over}")
             }
-            None => writeln!(text, "cost: not known; give the model's price with --models"),
+            None => writeln!(text, "{COST_UNKNOWN}: no price is known; give it with --models"),
         };
         text.push_str("(An estimate, by how a job is worked: each part of a document is read once and stays in two prompts. At least: a model that does all in few replies, with the rest of each prompt from the cache; at most: twice the estimate.");
         if let Some(share) = self.read_twice {

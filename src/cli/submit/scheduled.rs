@@ -4,10 +4,10 @@ use super::{SubmitArgs, SubmitOptions};
 use crate::{
     cli::{
         CliError, instructions,
-        job_request::joined,
+        job_request::{joined, with_limits},
         models::warn_of_retirement,
         out,
-        server::{ServerArgs, Target, all_without_jobs},
+        server::{ServerArgs, Target, all_without_jobs, refuse_unpriced},
         settings,
     },
     config::{Flags, Settings},
@@ -40,7 +40,7 @@ impl SubmitArgs {
     pub(in crate::cli) fn check_for_schedule(&self, flags: Flags) -> Result<Vec<String>, CliError> {
         for (flag, is_typed) in [("--dry-run", self.dry_run), ("--json", self.json)] {
             if is_typed {
-                return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it away")));
+                return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it out")));
             }
         }
         if !self.add_to(flags.clone()).headers.is_empty() {
@@ -48,13 +48,15 @@ impl SubmitArgs {
                 "--header may hold a secret, and a schedule is stored: set headers for the workers instead",
             ));
         }
-        SubmitOptions::checked(self, &Local::now())?;
+        let options = SubmitOptions::checked(self, &Local::now())?;
         let (settings, found) = self.named(flags)?;
         for found in &found {
             let target = Target { is_never_called: true, ..Target::of_instructions(found, &settings) };
             // A model that can't be opened yet is told when the run is submitted.
             if let Ok(models) = all_without_jobs(&settings, &target, found) {
                 warn_of_retirement(&models);
+                let limit = options.budget_usd.or(with_limits(found.clone(), &settings).limits.cost_usd);
+                refuse_unpriced(&models, limit, &settings)?;
             }
         }
         Ok(ServerArgs::pinned_words(&settings))

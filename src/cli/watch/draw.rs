@@ -12,6 +12,7 @@ use crate::{
     },
     report::cell::Tone,
 };
+use overnight_core::amount::{COST_UNKNOWN, cost_of_all};
 use overnight_core::job::{
     id::JobId,
     record::JobStatus,
@@ -49,7 +50,7 @@ pub(super) fn table(snapshot: &Snapshot, room: Option<(usize, usize)>) -> String
             current_work(job),
             job.turns.to_string(),
             amount(job.tokens_in.saturating_add(job.tokens_out)),
-            cost(job.cost_usd.filter(|_| job.turns > 0)),
+            cost(job.turns, job.cost_usd),
             duration(job.worked_ms),
             job.left_ms.map_or_else(|| "–".to_owned(), |ms| format!("~{}", duration(ms))),
             snapshot.ids.short(&job.id.to_string()).to_owned(),
@@ -96,21 +97,21 @@ fn job_progress(job: &JobLine, at: Timestamp) -> String {
     if let Some(rate) = job.turns.saturating_mul(3_600_000).checked_div(job.worked_ms) {
         let _ = write!(text, "; {rate} turns an hour");
     }
-    text + &ends(job.left_ms, at) + &so_far(job.cost_usd.unwrap_or_default())
+    text + &ends(job.left_ms, at) + &so_far(job.cost_usd.unwrap_or_default(), job.turns == 0 || job.cost_usd.is_some())
 }
 
 /// `; 41 an hour; ends ~06:40 +01:00 (in 4h 35m); 12.31 USD`.
 fn pace(batch: &BatchLine, at: Timestamp) -> String {
     let rate = batch.ended_an_hour.map(|rate| format!("; {}", rate_text(rate))).unwrap_or_default();
-    rate + &ends(batch.left_ms, at) + &so_far(batch.spent_usd)
+    rate + &ends(batch.left_ms, at) + &so_far(batch.spent_usd, batch.unpriced_jobs == 0)
 }
 
 fn ends(left_ms: Option<u64>, at: Timestamp) -> String {
     left_ms.map(|ms| format!("; {}", ends_text(at, Duration::from_millis(ms)))).unwrap_or_default()
 }
 
-fn so_far(usd: f64) -> String {
-    if usd > 0.0 { format!("; {usd:.2} USD") } else { String::new() }
+fn so_far(usd: f64, is_known: bool) -> String {
+    if usd > 0.0 || !is_known { format!("; {}", cost_of_all(usd, is_known)) } else { String::new() }
 }
 
 /// `62 %`.
@@ -183,7 +184,11 @@ impl ChangedLines {
             if self.jobs.get(&job.id) == Some(&does) {
                 continue;
             }
-            let price = job.cost_usd.filter(|usd| *usd > 0.0).map(|usd| format!(", {usd:.2} USD")).unwrap_or_default();
+            let price = match job.cost_usd {
+                Some(usd) if usd > 0.0 => format!(", {usd:.2} USD"),
+                None if job.turns > 0 => format!(", {COST_UNKNOWN}"),
+                Some(_) | None => String::new(),
+            };
             let line = format!(
                 "{at}  {}  {}  {does}  ({}, {} tokens{price}, {})",
                 snapshot.ids.short(&job.id.to_string()),

@@ -90,6 +90,8 @@ pub(super) struct BatchLine {
     pub(super) totals: BatchTotals,
     /// What its jobs have cost so far, as far as prices are known.
     pub(super) spent_usd: f64,
+    /// Jobs with turns whose price isn't known.
+    pub(super) unpriced_jobs: u64,
     /// Jobs that end in an hour, by the last of them; null before three have ended.
     pub(super) ended_an_hour: Option<f64>,
     /// Until all that is queued and running has ended, at that rate.
@@ -239,7 +241,7 @@ impl<'o> Watcher<'o> {
     }
 
     fn batch(&self, batch: BatchRow, at: Timestamp) -> BatchLine {
-        let BatchRow { batch, spent_usd, totals, .. } = batch;
+        let BatchRow { batch, spent_usd, unpriced_jobs, totals, .. } = batch;
         let ends = self.paces.get(&batch.id).map(|pace| &pace.ends);
         let more = totals.queued + totals.running + totals.waiting;
         let left = ends.filter(|_| totals.running > 0).and_then(|ends| ends.left(at, more));
@@ -249,6 +251,7 @@ impl<'o> Watcher<'o> {
             jobs: totals.all(),
             totals,
             spent_usd,
+            unpriced_jobs,
             ended_an_hour: ends.filter(|_| totals.running > 0).and_then(|ends| ends.an_hour(at)),
             left_ms: left.and_then(|left| u64::try_from(left.as_millis()).ok()),
         }

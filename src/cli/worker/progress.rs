@@ -9,6 +9,7 @@ use crate::{
     store::Store,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use overnight_core::amount::cost_of_all;
 use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
 use std::{fmt::Write, sync::Arc, time::Duration};
 use tokio::{
@@ -76,6 +77,8 @@ struct QueueTally {
     ends: RecentEnds,
     /// What the jobs that came to rest here have cost, as far as prices are known.
     spent_usd: f64,
+    /// Whether for some of them no price is known.
+    has_unpriced: bool,
 }
 
 impl QueueTally {
@@ -103,8 +106,8 @@ impl QueueTally {
         if let Some(left) = self.ends.left(now, self.left).filter(|_| self.left > 0) {
             let _ = write!(text, "; {}", ends_text(now, left));
         }
-        if self.spent_usd > 0.0 {
-            let _ = write!(text, "; {:.2} USD", self.spent_usd);
+        if self.spent_usd > 0.0 || self.has_unpriced {
+            let _ = write!(text, "; {}", cost_of_all(self.spent_usd, !self.has_unpriced));
         }
         text
     }
@@ -129,8 +132,10 @@ async fn follow(store: Arc<dyn Store>, mut rested: UnboundedReceiver<JobId>, bar
         tokio::select! {
             id = rested.recv() => {
                 let Some(id) = id else { return };
-                let row = store.job(id).await.ok().flatten();
-                tally.spent_usd += row.and_then(|row| row.state.cost_usd).unwrap_or_default();
+                if let Some(state) = store.job(id).await.ok().flatten().map(|row| row.state) {
+                    tally.spent_usd += state.cost_usd.unwrap_or_default();
+                    tally.has_unpriced |= state.cost_usd.is_none() && state.turns > 0;
+                }
             }
             _ = looks.tick() => tally.look(&*store).await,
         }

@@ -364,6 +364,7 @@ fn what_was_not_read_is_on_the_page() {
         time_window: None,
         budget_usd: None,
         spent_usd: 0.0,
+        unpriced_jobs: 0,
         jobs: 2,
         totals: BatchTotals { completed: 2, ..BatchTotals::default() },
         left_out_files: 3,

@@ -1,6 +1,6 @@
 //! What a report's page says of batches, of what waits in the queue, and of what was given up.
 
-use super::{Column, ReportTable, Section, Style, job_id, named, section, standing};
+use super::{Column, ReportTable, Section, Style, job_id, named, section, spent::known_cost, standing};
 use crate::report::{
     batch::BatchFacts,
     cell::{PageCell, Tone},
@@ -49,7 +49,7 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
             batch.jobs.to_string(),
             ended.to_string(),
             batch.totals.linked.to_string(),
-            usd(batch.spent_usd),
+            known_cost(batch.spent_usd, batch.unpriced_jobs == 0),
             batch.budget_usd.map_or_else(|| "–".to_owned(), usd),
             batch.time_window.as_deref().map_or_else(|| "–".to_owned(), short),
         ]

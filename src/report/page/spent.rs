@@ -7,7 +7,7 @@ use crate::report::{
     words::{counted, usd},
 };
 use overnight_core::{
-    amount::percent,
+    amount::{COST_UNKNOWN, percent},
     job::{id::JobId, time::duration},
 };
 
@@ -28,21 +28,23 @@ pub(super) fn spent(report: &Report) -> Option<Section> {
     } else {
         rows.push(vec!["USD, where known".to_owned(), usd(spent.priced_usd)]);
         let turns = spent.unpriced_turns.map(|turns| format!(" ({})", counted(turns, "turn"))).unwrap_or_default();
-        lines.push(format!(
-            "The price is not known in {}{turns}: the cost is more than the sum says.",
-            counted(spent.unpriced_jobs, "job")
-        ));
+        let jobs = counted(spent.unpriced_jobs, "job");
+        lines.push(format!("Cost unknown in {jobs}{turns}: no price is known there, and the sum is a lower bound."));
     }
     (report.counts.jobs > 0).then(|| Section { title: "Spent", lines, table: Some(table.with(rows)) })
 }
 
 /// What a job cost; a lower bound says so.
 pub(super) fn cost(job: &JobFacts) -> String {
-    match job.cost_usd {
-        _ if job.turns == 0 => "–".to_owned(),
-        Some(cost) => usd(cost),
-        None if job.priced_usd > 0.0 => format!("more than {}", usd(job.priced_usd)),
-        None => "not known".to_owned(),
+    if job.turns == 0 { "–".to_owned() } else { known_cost(job.priced_usd, job.cost_usd.is_some()) }
+}
+
+/// USD of which so much is known.
+pub(super) fn known_cost(known_usd: f64, is_all_known: bool) -> String {
+    match (is_all_known, known_usd > 0.0) {
+        (true, _) => usd(known_usd),
+        (false, true) => format!("more than {}", usd(known_usd)),
+        (false, false) => COST_UNKNOWN.to_owned(),
     }
 }
 

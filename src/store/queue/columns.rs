@@ -225,6 +225,7 @@ impl BatchColumns {
                 time_window: self.time_window,
             },
             spent_usd: figures.spent_usd,
+            unpriced_jobs: figures.unpriced_jobs,
             ended: self.ended_at.map(|moment| moment.0),
             totals: figures.totals,
         })
@@ -240,22 +241,25 @@ impl BatchColumns {
 pub(in crate::store) struct BatchFigures {
     pub(in crate::store) totals: BatchTotals,
     pub(in crate::store) spent_usd: f64,
+    pub(in crate::store) unpriced_jobs: u64,
 }
 
-/// From how many jobs there are in each status, how many of those are linked, and what they have cost.
+/// From how many jobs there are in each status, how many of those are linked, what they have cost, and of
+/// how many that is not known.
 pub(in crate::store) fn figures(
-    rows: Vec<(String, i64, i64, Option<f64>)>,
+    rows: Vec<(String, i64, i64, Option<f64>, i64)>,
     database: &str,
 ) -> Result<BatchFigures, StoreError> {
     let read = RowReader { database, row: "a batch".to_owned() };
     let mut totals = BatchTotals::default();
-    let mut spent_usd = 0.0;
-    for (status, jobs, linked, cost_usd) in rows {
+    let (mut spent_usd, mut unpriced_jobs) = (0.0, 0);
+    for (status, jobs, linked, cost_usd, unpriced) in rows {
         spent_usd += cost_usd.unwrap_or_default();
+        unpriced_jobs += read.number::<u64>("count", unpriced)?;
         *totals.of_mut(read.word("status", &status)?) += read.number::<u64>("count", jobs)?;
         totals.linked += read.number::<u64>("count", linked)?;
     }
-    Ok(BatchFigures { totals, spent_usd })
+    Ok(BatchFigures { totals, spent_usd, unpriced_jobs })
 }
 
 fn reader(database: &str, id: DbId) -> RowReader<'_> {

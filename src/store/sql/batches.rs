@@ -24,8 +24,9 @@ const BATCHES_TO_END: &str = "select * from batches
      order by created, id";
 
 /// How the jobs of a batch stand.
-const FIGURES: &str =
-    "select status, count(*), count(same_as), sum(cost_usd) from jobs where batch = $1 group by status";
+const FIGURES: &str = "select status, count(*), count(same_as), sum(cost_usd),
+        count(case when turns > 0 and cost_usd is null and same_as is null then 1 end)
+     from jobs where batch = $1 group by status";
 
 const WORK: &str = "select cast(coalesce(sum(turns), 0) as bigint), cast(coalesce(sum(tokens_in), 0) as bigint),
         cast(coalesce(sum(tokens_out), 0) as bigint), cast(coalesce(sum(worked_ms), 0) as bigint)

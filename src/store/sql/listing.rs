@@ -2,7 +2,7 @@
 
 use super::{Engine, SqlStatement};
 use crate::store::{
-    BatchHead, BatchTotals, JobChange, JobChanges, JobPageQuery, JobRow, ListStore, StoreError,
+    AlikeJobs, BatchHead, BatchTotals, JobChange, JobChanges, JobPageQuery, JobRow, ListStore, StoreError,
     queue::depth,
     row::{JobColumns, RowReader},
     value::{DbId, DbTime, Value, values},
@@ -65,6 +65,25 @@ impl<E: Engine> ListStore for E {
         let rows: Vec<JobColumns> = self.read(SqlStatement::new(page, given)).await?;
         let rows = rows.into_iter().map(|row| row.row(self.database())).collect::<Result<_, _>>()?;
         Ok((rows, found.first().map_or(0, |(found,)| found.unsigned_abs())))
+    }
+
+    async fn job_counts(&self, wanted: &JobPageQuery) -> Result<Vec<AlikeJobs>, StoreError> {
+        let (fitting, given) = conditions(wanted);
+        let alike = format!(
+            "select status, hold_reason, count(*), count(batch) from jobs {fitting} group by status, hold_reason \
+             order by status, hold_reason"
+        );
+        let rows: Vec<(String, Option<String>, i64, i64)> = self.read(SqlStatement::new(alike, given)).await?;
+        let read = RowReader { database: self.database(), row: "the jobs".to_owned() };
+        let count = |(status, hold_reason, jobs, of_batches): (String, Option<String>, i64, i64)| {
+            Ok(AlikeJobs {
+                status: read.word("status", &status)?,
+                hold_reason: hold_reason.map(|reason| read.word("hold_reason", &reason)).transpose()?,
+                jobs: jobs.unsigned_abs(),
+                of_batches: of_batches.unsigned_abs(),
+            })
+        };
+        rows.into_iter().map(count).collect()
     }
 
     async fn job_totals(&self) -> Result<BatchTotals, StoreError> {

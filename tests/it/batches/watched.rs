@@ -116,9 +116,9 @@ fn each_change_is_a_line_until_nothing_runs() {
     wait(async { store.checkpoint(id(11), 1, &done(90_000)).await.unwrap() });
     let ended = next();
     assert!(ended.starts_with("00000011  contract 11.md  completed  (30 turns, "), "{ended}");
-    assert_eq!(next(), "batch 'night': 2 jobs, 1 queued, 1 completed");
+    assert_eq!(next(), "batch 'night': 2 jobs, 1 queued, 1 completed; cost unknown");
     dir.says(0, &["cancel", "night"]);
-    assert_eq!(next(), "batch 'night': 2 jobs, 1 completed, 1 cancelled");
+    assert_eq!(next(), "batch 'night': 2 jobs, 1 completed, 1 cancelled; cost unknown");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(lines.next().is_none());
 }

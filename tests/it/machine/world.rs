@@ -106,6 +106,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
             name: (*name).to_owned(),
             sha256: sha256(name.as_bytes()),
             bytes: units * 100,
+            dated: None,
             format: "Markdown".to_owned(),
             paged: false,
             units: *units,

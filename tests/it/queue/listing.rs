@@ -35,6 +35,16 @@ async fn pages_of_a_list(place: Place) {
     assert_eq!(page(running()).await, (vec![], 0));
     store.claim_next(A, "here", 2, MINUTE).await.unwrap();
     assert_eq!(page(running()).await.1, 2);
+    let counts = async |text: &str| {
+        let wanted = JobPageQuery { text: text.to_owned(), ..of_first() };
+        let alike = store.job_counts(&wanted).await.unwrap().into_iter();
+        alike.map(|alike| (alike.status, alike.hold_reason, alike.jobs, alike.of_batches)).collect::<Vec<_>>()
+    };
+    let (queued_ones, running_ones) = ((JobStatus::Queued, None, 23, 23), (JobStatus::Running, None, 2, 2));
+    assert_eq!(counts("").await, [queued_ones, running_ones]);
+    store.hold(JobTarget::Job(id(9)), HoldReason::Paused, None).await.unwrap();
+    assert_eq!(counts(&id(9).to_string()).await, [(JobStatus::Held, Some(HoldReason::Paused), 1, 1)]);
+    store.resume(JobTarget::Job(id(9))).await.unwrap();
     let totals = store.job_totals().await.unwrap();
     assert_eq!((totals.running, totals.queued, store.count_batches().await), (2, 24, Ok(2)));
     let heads = store.batch_heads(vec![batch_id(1), batch_id(2), batch_id(9)]).await.unwrap();

@@ -60,7 +60,7 @@ async fn what_is_wrong_with_a_model_is_said_with_what_to_do() {
     let window = "ok window: not known, taken for 128000 tokens: add `window_tokens` for this model to the models file";
     let price = |took: &str| {
         format!(
-            "ok price: not known (this took {took} out): jobs count tokens only, and --cost can't hold them; add `price` for this model to the models file"
+            "ok price: not known (this took {took} out): jobs count tokens only, and a limit on the cost is refused; add `price` for this model to the models file"
         )
     };
     let back = "results of calls go back, and with them what came of the model's reasoning";

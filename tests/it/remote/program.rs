@@ -256,3 +256,32 @@ fn unproved(text: &str) -> String {
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.starts_with("second_reader:") && !line.starts_with("verify:")).collect()
 }
+
+/// Who gives no price is told no sum, and can't have one held.
+#[test]
+fn a_cost_that_nobody_knows_is_told_as_such() {
+    let remote = RemoteRun::new(Setup::default());
+    let base = ["run", TASK, "-d", "docs", "--base-url", &remote.url, "-m", "openai:able-agent"];
+    let ran = remote.dir.run_with(&[], &base);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let told = |text: &str, what: &str| text.lines().any(|line| line.contains(what) && line.contains("cost unknown"));
+    assert!(told(&ran.stdout, "worked: "), "{}", ran.stdout);
+    for (command, what) in
+        [("show last", "tokens: "), ("jobs", "extract"), ("audit last", " all "), ("report last", "done, ")]
+    {
+        let shown = remote.dir.run_with(&[], &command.split(' ').collect::<Vec<_>>()).stdout;
+        assert!(told(&shown, what), "{command}: {shown}");
+    }
+    assert_eq!(remote.shown()["cost_usd"], Value::Null);
+}
+
+#[test]
+fn a_held_job_takes_no_limit_that_no_price_can_hold() {
+    let remote = RemoteRun::new(Setup::default());
+    assert_eq!(remote.run("", &["-m", "openai:able-agent", "--turns", "1"]).code, 4);
+    let ran = remote.again("", &["--turns", "500", "--cost", "5"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.starts_with("error: no price is known for openai:able-agent, so that "), "{}", ran.stderr);
+    let ran = remote.again("", &["--turns", "500", "--cost", "5", "--unpriced"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}

@@ -151,7 +151,7 @@ fn mistakes_are_told_when_a_schedule_is_added() {
         (words(&["task.md", "--documents", "docs", "--speed", "9"]), taken("unexpected argument '--speed' found")),
         (
             words(&["task.md", "--documents", "docs", "--dry-run"]),
-            "--dry-run is for a person who waits for the answer: leave it away".to_owned(),
+            "--dry-run is for a person who waits for the answer: leave it out".to_owned(),
         ),
         (
             words(&["task.md", "--documents", "docs", "--header", "authorization=secret"]),
@@ -204,7 +204,7 @@ fn a_run_is_a_submission_wherever_it_is_made_from() {
         .collect();
     let job = |name: &str| {
         let path = dir.path().join("docs").join(name).display().to_string();
-        (name.to_owned(), vec![overnight_documents::source(name, &path, &[])], 7, JobStatus::Queued)
+        (name.to_owned(), vec![overnight_documents::source(name, &path, &[], None)], 7, JobStatus::Queued)
     };
     assert_eq!(jobs, [job("a.md"), job("b.md")]);
 

@@ -137,7 +137,7 @@ fn what_a_family_can_not_be_is_said_in_one_sentence() {
         (&["--family", "(.+"], "--family '(.+' is not a regular expression: unclosed group"),
         (
             &["--each", "document", "--family", "(.+)"],
-            "--family makes one job for each family: say --each family, or leave --each away",
+            "--family makes one job for each family: say --each family, or leave --each out",
         ),
         (
             &["--each", "folder"],
@@ -219,4 +219,65 @@ fn a_closing_job_and_a_schedule_take_families() {
     let add: Vec<String> = add.iter().map(|word| word.replace('_', " ")).collect();
     let ran = dir.run_with(&[], &add.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+fn set_day(dir: &TestDir, name: &str, seconds: u64) {
+    let file = std::fs::File::options().write(true).open(dir.path().join(name)).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+}
+
+/// What came later is told by days that were taken when the batch was submitted, and only of families.
+#[test]
+fn the_documents_of_a_family_have_their_days() {
+    let dir = TestDir::new();
+    let texts = [("x/lease.md", 1_700_000_000), ("x/amendment 1.md", 1_760_000_000), ("lone.md", 1_700_000_000)];
+    for (name, seconds) in texts {
+        contract(&dir, name);
+        set_day(&dir, &format!("in/{name}"), seconds);
+    }
+    let sent = mail(&[("a.txt", "The pump must stop.")]);
+    dir.put("in/mail.eml", format!("Date: Mon, 2 Feb 2026 23:30:00 -0500\r\n{sent}"));
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, day) in [("old.md", 3), ("new.md", 14)] {
+        let time = zip::DateTime::from_date_and_time(2025, 6, day, 12, 0, 0).unwrap();
+        let options = zip::write::SimpleFileOptions::default().last_modified_time(time);
+        archive.start_file(name, options).unwrap();
+        std::io::Write::write_all(&mut archive, format!("# {name}\n\nThe pump must stop.\n").as_bytes()).unwrap();
+    }
+    dir.put("in/pack.zip", archive.finish().unwrap().into_inner());
+
+    let submitted = dir.submitted(&[&["extract-requirements"], &FAMILIES[1..]].concat());
+    let each = dir.submitted(&["extract-requirements", "--documents", "in/x", "--each"]);
+    for (name, _) in texts {
+        set_day(&dir, &format!("in/{name}"), 1_770_000_000);
+    }
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+    let days = |batch: &Value| -> Vec<String> {
+        let mut jobs: Vec<&str> = batch["manifest"].as_array().unwrap().iter().map(|row| text(&row["job"])).collect();
+        jobs.dedup();
+        let prompts = jobs.iter().map(|job| dir.run_with(&[], &["audit", "prompt", job, "--turn", "1"]).stdout);
+        let lines = prompts.flat_map(|prompt| {
+            let of_documents = prompt.lines().filter(|line| line.starts_with("- ") && line.contains(" tokens"));
+            of_documents.map(str::to_owned).collect::<Vec<_>>()
+        });
+        let told = lines.map(|line| {
+            let (name, facts) = line[2..].split_once(" (").unwrap();
+            let day = facts.split_once(", dated ").map_or("none", |(_, day)| day.trim_end_matches(')'));
+            format!("{name}: {day}")
+        });
+        told.collect()
+    };
+    assert_eq!(
+        days(&submitted),
+        [
+            "lone.md: none",
+            "mail.eml: 2026-02-02",
+            "mail.eml.attachments/a.txt: none",
+            "pack.zip/new.md: 2025-06-14",
+            "pack.zip/old.md: 2025-06-03",
+            "x/lease.md: 2023-11-14",
+            "x/amendment 1.md: 2025-10-09",
+        ]
+    );
+    assert_eq!(days(&each), ["amendment 1.md: none", "lease.md: none"]);
 }

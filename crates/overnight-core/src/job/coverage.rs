@@ -152,6 +152,7 @@ mod tests {
             name: "a.md".to_owned(),
             sha256: String::new(),
             bytes: 0,
+            dated: None,
             format: "markdown".to_owned(),
             paged: false,
             units,

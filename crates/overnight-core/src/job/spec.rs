@@ -9,6 +9,7 @@ use super::{
     pages::{PageRange, UnreadPart},
     time::Timestamp,
 };
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
@@ -34,6 +35,9 @@ fn fold_name(name: &str) -> String {
 /// The version of the stored shapes: `job.yaml`, the journal's events, manifests.
 pub const FORMAT: u32 = 1;
 
+/// What a reader notes of a text that it has cut at its headings.
+pub const PAGES_ARE_CHAPTERS: &str = "no page breaks are recorded in it: its pages are its chapters";
+
 /// One document as it was when the job was made. `units` counts pages where `paged`, else lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,6 +48,9 @@ pub struct DocumentEntry {
     pub sha256: String,
     /// Of the file.
     pub bytes: u64,
+    /// Its day, where it is one of a family: what was changed when matters among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dated: Option<NaiveDate>,
     /// `Markdown`, `text`, `HTML`.
     pub format: String,
     /// Whether its units are pages, not lines.
@@ -72,9 +79,15 @@ pub struct DocumentEntry {
 }
 
 impl DocumentEntry {
-    /// `page` or `line`.
+    /// `page` or `line`, as tools and records name it.
     pub fn unit(&self) -> &'static str {
         if self.paged { "page" } else { "line" }
+    }
+
+    /// The same for people: the pages of a book, and of a text without page breaks, are its chapters.
+    pub fn unit_name(&self) -> &'static str {
+        let has_chapters = self.format == "EPUB" || self.notes.iter().any(|note| note == PAGES_ARE_CHAPTERS);
+        if self.paged && has_chapters { "chapter" } else { self.unit() }
     }
 
     /// Where the extracted text lies in the workspace.

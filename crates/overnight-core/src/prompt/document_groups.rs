@@ -74,6 +74,9 @@ fn line(coverage: &Coverage, document: &DocumentEntry, records: u64) -> String {
         document.units,
         grouped(read_tokens(document))
     );
+    if let Some(day) = document.dated {
+        let _ = write!(text, ", dated {day}");
+    }
     if let Some((from, _)) = coverage.gaps(document).first().filter(|_| read > 0.0) {
         let _ = write!(text, ", {} shown, the rest from {} {from}", percent(read), document.unit());
     }

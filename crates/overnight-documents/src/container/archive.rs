@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::io::Cursor;
 
-use zip::{CompressionMethod, ZipArchive};
+use chrono::NaiveDate;
+use zip::{CompressionMethod, DateTime, ZipArchive};
 
 use super::bounds::{AGAIN, MAX_ENTRIES, UnpackBudget, UnpackError, UnpackedMember, bomb};
 use super::names::{EntryName, MemberNames};
@@ -46,6 +47,12 @@ pub(super) struct Archive<'a> {
 /// Whether something may be an archive, by how it begins.
 pub(super) fn begins_like_one(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
+}
+
+/// Who has none writes the first day that there is.
+fn day_of(time: DateTime) -> Option<NaiveDate> {
+    let day = NaiveDate::from_ymd_opt(time.year().into(), time.month().into(), time.day().into());
+    day.filter(|_| (time.year(), time.month(), time.day()) != (1980, 1, 1))
 }
 
 impl<'a> Archive<'a> {
@@ -113,7 +120,8 @@ impl<'a> Archive<'a> {
                     (name, what)
                 }
             };
-            inside.push(ContainerEntry { name, what });
+            let dated = entry.last_modified().and_then(day_of);
+            inside.push(ContainerEntry { name, what, dated });
         }
         if locked > 0 && locked == files {
             return Err(Refusal::Encrypted { format: FORMAT.to_owned() });
@@ -124,7 +132,8 @@ impl<'a> Archive<'a> {
         }
         if self.zip.metadata().has_duplicate_names() {
             let why = "some names stand in the archive more than once: only the last of each is read";
-            inside.push(ContainerEntry { name: "*".to_owned(), what: MemberKind::LeftOut(why.to_owned()) });
+            let what = MemberKind::LeftOut(why.to_owned());
+            inside.push(ContainerEntry { name: "*".to_owned(), what, dated: None });
         }
         Ok(inside)
     }

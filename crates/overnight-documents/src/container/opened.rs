@@ -4,6 +4,7 @@ use super::archive::{self, Archive};
 use super::bounds::{UnpackBudget, UnpackError, UnpackedMember};
 use crate::readers::mail::{self, Attachment, Attachments};
 use crate::refusal::Refusal;
+use chrono::NaiveDate;
 
 /// One thing in a container.
 #[derive(Debug)]
@@ -11,6 +12,8 @@ pub(super) struct ContainerEntry {
     /// Valid, and in its container unique among documents.
     pub(super) name: String,
     pub(super) what: MemberKind,
+    /// The day on which it was last changed, where the container has it.
+    pub(super) dated: Option<NaiveDate>,
 }
 
 #[derive(Debug)]
@@ -71,11 +74,12 @@ impl<'a> OpenContainer<'a> {
             Self::Archive(archive) => archive.inside(),
             Self::Mail(Attachments { attachments, left_out }) => {
                 let named = attachments.iter().map(|attachment| attachment.name.clone()).enumerate();
-                let named = named.map(|(index, name)| ContainerEntry { name, what: MemberKind::Document(index) });
+                let named =
+                    named.map(|(index, name)| ContainerEntry { name, what: MemberKind::Document(index), dated: None });
                 let left_out = left_out.iter().cloned();
-                Ok(named
-                    .chain(left_out.map(|(name, why)| ContainerEntry { name, what: MemberKind::LeftOut(why) }))
-                    .collect())
+                let left_out =
+                    left_out.map(|(name, why)| ContainerEntry { name, what: MemberKind::LeftOut(why), dated: None });
+                Ok(named.chain(left_out).collect())
             }
         }
     }

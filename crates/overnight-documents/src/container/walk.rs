@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::{UnpackBudget, UnpackError};
@@ -21,6 +22,9 @@ pub struct Member {
     pub path: Vec<String>,
     /// Unpacked size in bytes.
     pub bytes: u64,
+    /// The day on which it was last changed, where its archive has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dated: Option<NaiveDate>,
     /// Why it can't be taken out, a fragment: it is a document all the same, which nobody can read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
@@ -136,7 +140,7 @@ impl MemberWalk<'_> {
             match inside.what {
                 MemberKind::LeftOut(why) => self.leave_out(path, why),
                 MemberKind::Faulty(why) => self.fault(path, why.to_owned()),
-                MemberKind::Document(index) => self.document(&mut opened, index, path)?,
+                MemberKind::Document(index) => self.document(&mut opened, (index, inside.dated), path)?,
             }
             path.pop();
         }
@@ -146,7 +150,7 @@ impl MemberWalk<'_> {
     fn document(
         &mut self,
         opened: &mut OpenContainer<'_>,
-        index: usize,
+        (index, dated): (usize, Option<NaiveDate>),
         path: &mut Vec<String>,
     ) -> Result<(), Refusal> {
         let name = path.last().cloned().unwrap_or_default();
@@ -160,7 +164,7 @@ impl MemberWalk<'_> {
         };
         let bytes = unpacked.bytes;
         let Some(content) = unpacked.content else {
-            self.add(path, bytes);
+            self.add(path, bytes, dated);
             return Ok(());
         };
         if !self.spent.hold(bytes) {
@@ -169,10 +173,10 @@ impl MemberWalk<'_> {
         }
         let told = match OpenContainer::open(&name, &content) {
             Ok(None) => {
-                self.add(path, bytes);
+                self.add(path, bytes, dated);
                 Ok(())
             }
-            Ok(Some(inner)) => self.inner(inner, path, bytes),
+            Ok(Some(inner)) => self.inner(inner, path, (bytes, dated)),
             Err(refusal) => {
                 self.fault(path, refusal.fragment());
                 Ok(())
@@ -183,12 +187,17 @@ impl MemberWalk<'_> {
     }
 
     /// A container in a container.
-    fn inner(&mut self, inner: OpenContainer<'_>, path: &mut Vec<String>, bytes: u64) -> Result<(), Refusal> {
+    fn inner(
+        &mut self,
+        inner: OpenContainer<'_>,
+        path: &mut Vec<String>,
+        (bytes, dated): (u64, Option<NaiveDate>),
+    ) -> Result<(), Refusal> {
         let too_deep =
             || format!("what is in it lies more than {MAX_DEPTH} deep: unpack it and give the documents in it");
         let is_document = inner.is_document();
         if is_document {
-            self.add(path, bytes);
+            self.add(path, bytes, dated);
         }
         match inner.inside() {
             Ok(inside) if path.len() < MAX_DEPTH => self.container(inner, inside, path)?,
@@ -202,8 +211,8 @@ impl MemberWalk<'_> {
         Ok(())
     }
 
-    fn add(&mut self, path: &[String], bytes: u64) {
-        self.found.members.push(Member { path: path.to_vec(), bytes, fault: None });
+    fn add(&mut self, path: &[String], bytes: u64, dated: Option<NaiveDate>) {
+        self.found.members.push(Member { path: path.to_vec(), bytes, dated, fault: None });
     }
 
     fn fault(&mut self, path: &[String], why: String) {
@@ -211,7 +220,7 @@ impl MemberWalk<'_> {
         if self.faults > MOST_FAULTS {
             return;
         }
-        self.found.members.push(Member { path: path.to_vec(), bytes: 0, fault: Some(why) });
+        self.found.members.push(Member { path: path.to_vec(), bytes: 0, dated: None, fault: Some(why) });
     }
 
     /// The last that is named says how many come behind it.

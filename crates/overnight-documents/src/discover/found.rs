@@ -1,5 +1,6 @@
 //! The documents that a user's paths lead to.
 
+use chrono::NaiveDate;
 use std::path::PathBuf;
 
 use super::search::Search;
@@ -22,6 +23,9 @@ pub struct FoundDocument {
     pub bytes: u64,
     /// The user named this very file, so it is meant; others were met in a folder, under a pattern or in a file.
     pub is_named: bool,
+    /// Its day: of a survey, the one on which it was last changed, in UTC, or as its archive has it; else the one that its
+    /// [`source`](crate::source) carries.
+    pub dated: Option<NaiveDate>,
     /// Why no text can be got from it, a fragment, where that showed when it was found.
     pub fault: Option<String>,
 }

@@ -7,6 +7,9 @@ use std::collections::HashSet;
 use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use chrono::{DateTime, NaiveDate, Utc};
 
 use super::super::container;
 use super::super::content::{self, ContainerOpener};
@@ -65,6 +68,11 @@ impl FolderSelection<'_> {
     fn fits_path(&self, relative: &Path) -> bool {
         self.pattern.is_none_or(|pattern| pattern.fits(relative))
     }
+}
+
+/// By the clock of UTC, so that it is the same on every machine.
+fn day_of(time: SystemTime) -> NaiveDate {
+    DateTime::<Utc>::from(time).date_naive()
 }
 
 impl<'w> Search<'w> {
@@ -158,8 +166,8 @@ impl<'w> Search<'w> {
             return self.unfit(path, error, part);
         }
         let bytes = if inside.is_empty() { bytes } else { 0 };
-        let found =
-            FoundDocument { path: path.to_owned(), inside, name: name.to_owned(), bytes, is_named: true, fault: None };
+        let (whole, name, dated) = (path.to_owned(), name.to_owned(), source.dated);
+        let found = FoundDocument { path: whole, inside, name, bytes, is_named: true, dated, fault: None };
         match content::open(path) {
             Ok(_) => self.add(found),
             Err(source) => self.add_faulty(found, unreadable(path, source)),
@@ -189,14 +197,23 @@ impl<'w> Search<'w> {
         }
         // Opened to see that it can be: better now than in the middle of the night. What isn't wanted may hold what is.
         let opened = content::open(path)
-            .and_then(|(mut file, meta)| Ok((content::head(&mut file, HEAD_BYTES)?, meta.len())))
+            .and_then(|(mut file, meta)| Ok((content::head(&mut file, HEAD_BYTES)?, meta)))
             .map_err(|source| unreadable(path, source));
         let (path, is_named) = (path.to_owned(), part.is_file);
-        let found = |name, bytes| FoundDocument { path, inside: Vec::new(), name, bytes, is_named, fault: None };
+        let found =
+            |name, bytes, dated| FoundDocument { path, inside: Vec::new(), name, bytes, is_named, dated, fault: None };
+        // Who makes a job at once has asked for no days.
+        let day = |meta: &fs::Metadata| meta.modified().ok().filter(|_| !self.is_strict).map(day_of);
         match opened {
-            Ok((head, bytes)) if container::may_hold(&name, &head) => self.open(found(name, bytes), is_wanted, part),
-            Ok((_, bytes)) if is_wanted => self.add(found(name, bytes)),
-            Err(error) if is_wanted => self.add_faulty(found(name, 0), error),
+            Ok((head, meta)) if container::may_hold(&name, &head) => {
+                let found = found(name, meta.len(), day(&meta));
+                self.open(found, is_wanted, part)
+            }
+            Ok((_, meta)) if is_wanted => {
+                let found = found(name, meta.len(), day(&meta));
+                self.add(found)
+            }
+            Err(error) if is_wanted => self.add_faulty(found(name, 0, None), error),
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -243,8 +260,9 @@ impl<'w> Search<'w> {
             }
             match check_name(&name) {
                 Ok(()) => {
+                    let dated = member.dated.filter(|_| !self.is_strict);
                     let (path, inside, bytes, fault) = (path.clone(), member.path, member.bytes, member.fault);
-                    self.add(FoundDocument { path, inside, name, bytes, is_named: false, fault })?;
+                    self.add(FoundDocument { path, inside, name, bytes, is_named: false, dated, fault })?;
                 }
                 Err(error) => self.unfit.push((within(&path, &member.path), error.fragment())),
             }

@@ -35,7 +35,7 @@ fn what_lies_in_a_file_makes_room_for_a_file_of_its_name() {
 fn a_path_may_carry_a_name() {
     let root = folder(&["in/a.md", "b.md", "*.md"]);
     let named = |name: &str, path: &str| {
-        PathBuf::from(source_path::source(name, root.path().join(path).to_str().unwrap(), &[]))
+        PathBuf::from(source_path::source(name, root.path().join(path).to_str().unwrap(), &[], None))
     };
     let called = |paths: &[PathBuf]| -> Result<Vec<String>, DocumentError> {
         Ok(discover(paths)?.documents.into_iter().map(|found| found.name).collect())

@@ -356,10 +356,11 @@ fn a_document_inside_a_file_is_found_again() {
     let root = folder(&["a.zip"]);
     let inside = ["b.zip".to_owned(), "c.md".to_owned()];
     let path = root.path().join("a.zip");
-    let text = source_path::source("a.zip/b.zip/c.md", path.to_str().unwrap(), &inside);
+    let text = source_path::source("a.zip/b.zip/c.md", path.to_str().unwrap(), &inside, None);
     let found = discover(&[PathBuf::from(text)]).unwrap().documents;
     let name = "a.zip/b.zip/c.md".to_owned();
-    let expected = FoundDocument { path, inside: inside.to_vec(), name, bytes: 0, is_named: true, fault: None };
+    let expected =
+        FoundDocument { path, inside: inside.to_vec(), name, bytes: 0, is_named: true, dated: None, fault: None };
     assert_eq!(found, [expected]);
 }
 
@@ -389,7 +390,7 @@ fn archives_are_gone_into() {
     let found = discover(&[root.path().join("in")]).unwrap().documents;
     let texts: Vec<PathBuf> = found
         .iter()
-        .map(|one| source_path::source(&one.name, one.path.to_str().unwrap(), &one.inside).into())
+        .map(|one| source_path::source(&one.name, one.path.to_str().unwrap(), &one.inside, None).into())
         .collect();
     let again = discover(&texts).unwrap().documents;
     let contents = |found: &[FoundDocument]| -> Vec<(String, String)> {

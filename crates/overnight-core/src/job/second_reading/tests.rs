@@ -148,6 +148,7 @@ fn document(name: &str, units: u64, tokens: u64) -> DocumentEntry {
         name: name.to_owned(),
         sha256: String::new(),
         bytes: 0,
+        dated: None,
         format: "markdown".to_owned(),
         paged: true,
         units,

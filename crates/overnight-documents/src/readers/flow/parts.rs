@@ -4,7 +4,7 @@
 use crate::readers::package::{BlockKind, Blocks};
 use crate::readers::{PageSink, Stopped};
 use crate::text::MAX_TEXT_BYTES;
-use crate::units::Unit;
+use crate::units::{PAGES_ARE_CHAPTERS, Unit};
 
 /// The most pages that blank breaks can make.
 const MAX_BREAKS: u64 = 100_000;
@@ -137,7 +137,7 @@ impl Flow {
             }
         }
         if chapters.is_some() {
-            pages.note("no page breaks are recorded in it: its pages are its chapters".to_owned())?;
+            pages.note(PAGES_ARE_CHAPTERS.to_owned())?;
         }
         Ok(unit)
     }

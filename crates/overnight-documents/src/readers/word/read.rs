@@ -16,7 +16,7 @@ use crate::readers::package::{BrokenPart, Halt, Package, Relations, Xml, XmlNode
 use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, chart, note_counts};
 use crate::refusal::Refusal;
 use crate::text::MAX_TEXT_BYTES;
-use crate::units::Unit;
+use crate::units::{PAGES_ARE_CHAPTERS, Unit};
 
 /// What refusals call it.
 const FORMAT: &str = "Word";
@@ -108,7 +108,7 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<Unit, Halt> {
     Ok(match cut {
         PageCut::Breaks => Unit::Page,
         PageCut::Headings(_) => {
-            pages.note("no page breaks are recorded in it: its pages are its chapters".to_owned())?;
+            pages.note(PAGES_ARE_CHAPTERS.to_owned())?;
             Unit::Page
         }
         PageCut::Nowhere => Unit::Line,
