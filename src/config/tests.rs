@@ -109,7 +109,7 @@ fn relative_paths_begin_in_the_files_folder_and_default_ones_where_it_was_found(
     let file = ConfigFile { path: PathBuf::from("/project/overnight.yaml"), text: text.to_owned() };
     let flags = Flags { instructions: Some("here".to_owned()), ..Flags::default() };
     let settings = Settings::load(&flags, std::iter::empty(), Some(&file), Path::new("/project")).unwrap();
-    let shown: Vec<String> = shown_rows(&settings).into_iter().filter(|row| !row.contains("not set")).take(7).collect();
+    let shown: Vec<String> = shown_rows(&settings).into_iter().filter(|row| !row.contains("not set")).take(8).collect();
     assert_eq!(
         shown,
         [
@@ -117,6 +117,7 @@ fn relative_paths_begin_in_the_files_folder_and_default_ones_where_it_was_found(
             "workspaces = /project/workspaces (default)",
             "instructions = here (command line)",
             "model = scripted:/project/s.yaml (/project/overnight.yaml:2)",
+            "unpriced = false (default)",
             "allow_http = false (default)",
             "models_file = /project/m.yaml (/project/overnight.yaml:1)",
             "documents.ocr = auto (default)",
