@@ -1,7 +1,11 @@
 //! How a person adds a record: the list that it comes to, and an input for each of its fields, as the schema has them.
 
-use super::{FieldInput, record_anchor, records::DeliverableRecords};
-use overnight_core::job::contract::{json_path::JsonPath, schema_parts};
+use super::FieldInput;
+use overnight_core::job::{
+    contract::{json_path::JsonPath, schema_parts},
+    instructions::Deliverable,
+    state::Job,
+};
 use serde_json::{Map, Value};
 
 /// Objects within a record whose fields have an input each; what lies deeper is JSON.
@@ -14,9 +18,8 @@ pub struct GrowingList {
     pub file: String,
     /// `terms`.
     pub name: String,
-    /// The place of the next record: `$.terms[12]`; and its element on the page.
+    /// The place of the next record: `$.terms[12]`.
     pub place: String,
-    pub anchor: String,
     pub fields: Vec<NewField>,
     /// A record with nothing in it, as JSON.
     pub empty: String,
@@ -34,25 +37,21 @@ pub struct NewField {
     pub unit_of: Option<String>,
 }
 
-impl DeliverableRecords<'_> {
-    /// The lists of the deliverable that can have one more record.
-    pub(super) fn growing(&self) -> Vec<GrowingList> {
-        self.lists().into_iter().filter_map(|each| self.growing_at(&each)).collect()
-    }
-
-    fn growing_at(&self, each: &str) -> Option<GrowingList> {
+impl GrowingList {
+    /// That of the records at `each`, `$.terms[*]`, of a deliverable with this content; none where there is no such list.
+    pub(super) fn of(job: &Job, deliverable: &Deliverable, each: &str, content: &Value) -> Option<Self> {
         let list = each.strip_suffix("[*]").filter(|list| !list.contains('*'))?;
         let mut length = None;
-        JsonPath::parse(list).ok()?.each(self.content, &mut |_, value| length = value.as_array().map(Vec::len));
+        JsonPath::parse(list).ok()?.each(content, &mut |_, value| length = value.as_array().map(Vec::len));
         let mut fields = Vec::new();
-        if let Some(schema) = &self.deliverable.schema {
+        if let Some(schema) = &deliverable.schema {
             new_fields(schema, each, "", 0, &mut fields);
         }
-        let only = match &self.job.spec.documents[..] {
+        let only = match &job.spec.documents[..] {
             [only] => Some(&only.name),
             _ => None,
         };
-        for rule in self.deliverable.quotes.iter().filter(|rule| rule.each.starts_with(each)) {
+        for rule in deliverable.quotes.iter().filter(|rule| rule.each.starts_with(each)) {
             let object = rule.each[each.len()..].trim_start_matches('.');
             let named = |key: &str| if object.is_empty() { key.to_owned() } else { format!("{object}.{key}") };
             for field in &mut fields {
@@ -73,12 +72,10 @@ impl DeliverableRecords<'_> {
             };
             put(&mut empty, &field.name, value);
         }
-        let place = format!("{list}[{}]", length?);
-        Some(GrowingList {
-            anchor: record_anchor(&self.deliverable.path, &place),
-            file: self.deliverable.path.clone(),
+        Some(Self {
+            file: deliverable.path.clone(),
             name: list.trim_start_matches(['$', '.']).to_owned(),
-            place,
+            place: format!("{list}[{}]", length?),
             fields,
             empty: serde_json::to_string_pretty(&empty).unwrap_or_default(),
         })

@@ -1,6 +1,6 @@
 //! The page of one job as HTML: for a file that is opened from a folder, or for the server, where it has forms.
 
-use super::{DoubtKind, JobReview, ReviewedQuote, TableLine};
+use super::{DoubtKind, GrowingList, JobReview, ReviewedQuote, TableLine, record_anchor};
 use crate::runner::QuoteStatus;
 use askama::Template;
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -85,6 +85,11 @@ impl JobPage<'_> {
 
     fn refused_kind(&self) -> DoubtKind {
         DoubtKind::Refused
+    }
+
+    /// The element of the record that comes to a list next.
+    fn new_anchor(&self, list: &GrowingList) -> String {
+        record_anchor(&list.file, &list.place)
     }
 
     /// Page `page` of the job.

@@ -1,7 +1,7 @@
 //! The records of a deliverable, with their quotes and with what is held against them.
 
 use super::{
-    BrokenRule, FieldInput, QuotedValue, ReviewedQuote, ReviewedRecord,
+    BrokenRule, FieldInput, GrowingList, QuotedValue, ReviewedQuote, ReviewedRecord,
     doubt::doubts,
     fields::{fields, shown},
     record_anchor,
@@ -69,8 +69,14 @@ impl DeliverableRecords<'_> {
         }
     }
 
+    /// The lists that can have one more record.
+    pub(super) fn growing(&self) -> Vec<GrowingList> {
+        let lists = self.lists().into_iter();
+        lists.filter_map(|each| GrowingList::of(self.job, self.deliverable, &each, self.content)).collect()
+    }
+
     /// The paths of its records: of lists within lists the outer ones, and the whole file where there is no list.
-    pub(super) fn lists(&self) -> Vec<String> {
+    fn lists(&self) -> Vec<String> {
         let all = record_lists(self.deliverable);
         let is_inner = |each: &String| all.iter().any(|other| other != each && within(each, other).is_some());
         let outer: Vec<String> = all.iter().filter(|each| !is_inner(each)).cloned().collect();

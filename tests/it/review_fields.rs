@@ -201,7 +201,7 @@ fn people_add_delete_and_put_back_records() {
     let (rows, people) = told(&dir, "pages");
     let bob = json!(["Bob", 200, "$.terms[1]", "found", "yes"]);
     assert_eq!(rows, [bob.clone(), json!(["Cid", 31, "$.terms[2]", "found", "yes"])]);
-    let too_much = "<strong>value in doubt</strong>: too much";
+    let too_much = "<strong>value in doubt</strong>: too much: this.rent is 200";
     let unquoted = "&#39;rent&#39; does not stand in its quote: correct the quote too";
     let counts = "1 of 2 records are doubtful. One was deleted.";
     assert_eq!(people, [counts, too_much, "deleted by Eve", unquoted, "added by Eve", "rent corrected by Eve"]);
@@ -210,7 +210,7 @@ fn people_add_delete_and_put_back_records() {
     // The last one can't go, since the schema wants one; what was deleted comes back as it was.
     assert_eq!(correct("$.terms[2]", "null").0, 0);
     let (code, stderr) = correct("$.terms[1]", "null");
-    assert_eq!((code, stderr.contains("[] has less than 1 item")), (2, true), "{stderr}");
+    assert_eq!((code, stderr.contains("has less than 1 item")), (2, true), "{stderr}");
     assert_eq!(correct("$.terms[0]", &record("Ada", 10).to_string()).0, 0);
     assert_eq!(file(), terms);
     assert_eq!(told(&dir, "more").0, [json!(["Ada", 10, "$.terms[0]", "found", "yes"]), bob]);

@@ -3,7 +3,7 @@
 use super::{
     CheckedDeliverable, NamedPlace, NearestText, QuoteCount, QuoteQuery, QuoteResult, SPELLED_OUT, and_more, clip,
     json_path::{JsonPath, within},
-    quoted_values::check_values,
+    quoted_values::{check_values, is_other},
     schema_parts,
     sources::Sources,
 };
@@ -121,7 +121,12 @@ pub fn quotes_changed_at<S: Sources>(
             }
         });
         path.each(after, &mut |item, value| {
-            if !is_at(item) || was.get(item) == Some(&value) {
+            let named = [rule.page.as_deref().unwrap_or("page"), rule.line.as_deref().unwrap_or("line")];
+            let keys = [&[rule.text.as_str(), rule.document.as_str()][..], &named[..]].concat();
+            let is_other = was.get(item).is_none_or(|was| {
+                keys.into_iter().any(|key| was.get(key) != value.get(key)) || is_other(rule, was, value)
+            });
+            if !(is_at(item) && is_other) {
                 return;
             }
             // A deleted record has no quote any more.

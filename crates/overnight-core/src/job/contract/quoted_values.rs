@@ -90,6 +90,15 @@ pub(super) fn check_values(
     values
 }
 
+/// Whether a value that is looked for in the quote of `rule` differs between two states of a record.
+pub(super) fn is_other(rule: &Quotes, before: &Value, after: &Value) -> bool {
+    let (Some(was), Some(now)) = (before.as_object(), after.as_object()) else { return true };
+    now.keys().chain(was.keys()).filter(|field| was.get(*field) != now.get(*field)).any(|field| {
+        let is_named = rule.carries.iter().flatten().any(|named| named == field) || rule.field(after) == Some(field);
+        is_named || [was, now].into_iter().filter_map(|record| record.get(field)).any(is_literal)
+    })
+}
+
 /// Characters of a text that stands in its quote rather than being made of it.
 const MOST_COPIED: usize = 60;
 /// Fields that are of the record's own making.
