@@ -318,8 +318,8 @@ impl ReviewedRecord {
     /// That a value which a person has put into a field does not stand in its quote.
     pub fn unquoted(&self, field: &ReviewedField) -> Option<&str> {
         let values = self.quotes.iter().flat_map(|quote| &quote.values);
-        let of_field = values.filter(|value| value.is_corrected && within(&field.name, &value.field).is_some());
-        of_field.last().map(|value| value.told.as_str())
+        let mut of_field = values.filter(|value| value.is_corrected && within(&field.name, &value.field).is_some());
+        of_field.next_back().map(|value| value.told.as_str())
     }
 
     /// What puts it back after it was deleted: the record as it was, as JSON.

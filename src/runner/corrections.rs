@@ -102,7 +102,7 @@ impl OpenJob {
         let as_text = Value::String(typed);
         let deleted = self.job.deleted_records(&file);
         // What fails already may go on failing.
-        let was_right = check(deliverable, whole(present.clone(), &deleted)).is_ok();
+        let was_right = check(deliverable, &whole(present.clone(), &deleted)).is_ok();
         let mut fault = None;
         for after in meant.into_iter().chain((!is_new).then_some(as_text)) {
             let mut content = present.clone();
@@ -112,7 +112,7 @@ impl OpenJob {
             }
             let mut deleted = deleted.clone();
             deleted.note(&place, (&before, &after));
-            match check(deliverable, whole(content.clone(), &deleted)) {
+            match check(deliverable, &whole(content.clone(), &deleted)) {
                 Err(why) if was_right => fault = fault.or(Some(why)),
                 Ok(()) | Err(_) => {
                     let quotes = self.looked_up(deliverable, &place, (&present, &content));
@@ -170,8 +170,8 @@ fn text_of(content: &Value) -> String {
 
 /// What the contract has against the corrected deliverable. A quote that isn't found is no reason to refuse, nor is a
 /// rule: a person may know better than a text that was recognised, and may have to correct two fields for one rule.
-fn check(deliverable: &Deliverable, content: Value) -> Result<(), String> {
-    let text = text_of(&content);
+fn check(deliverable: &Deliverable, content: &Value) -> Result<(), String> {
+    let text = text_of(content);
     let schema_only = Deliverable { quotes: Vec::new(), checks: Vec::new(), ..deliverable.clone() };
     // Where there are no rules for quotes, none is looked for.
     let mut sources = |_: QuoteQuery<'_>| QuoteResult::NotLookedFor;
