@@ -52,7 +52,8 @@
     before.setEnd(of, range.startOffset);
     const source = part.closest('.source');
     const lines = (before + text.match(/^\s*/)[0]).split('\n').length - 1;
-    return { text: text.trim(), document: source.dataset.document, unit: Number(part.dataset.first) + ('paged' in source.dataset ? 0 : lines) };
+    const isPaged = 'paged' in source.dataset;
+    return { text: text.trim(), document: source.dataset.document, isPaged, unit: Number(part.dataset.first) + (isPaged ? 0 : lines) };
   };
   // A button that takes the selected text: a press of it leaves the selection as it is.
   const taking = (name, take) => {
@@ -213,8 +214,10 @@
     form.append(taking('Take the selected text', found => {
       if (!last) return;
       inputOf(last).value = found.text;
-      const unit = lines.find(line => line.dataset.unitOf === last.dataset.field);
-      if (unit && found.unit) inputOf(unit).value = found.unit;
+      // Where the quote stands is taken with it: of a document without pages the line.
+      for (const unit of lines.filter(line => line.dataset.unitOf === last.dataset.field)) {
+        inputOf(unit).value = found.unit && found.isPaged === (unit.dataset.unit === 'page') ? found.unit : '';
+      }
     }), told);
     form.addEventListener('submit', async event => {
       event.preventDefault();

@@ -33,8 +33,8 @@ pub struct NewField {
     pub input: FieldInput,
     /// What stands there already.
     pub value: String,
-    /// It names the page or the line of the quote that stands in this other field.
-    pub unit_of: Option<String>,
+    /// It names the `page` or the `line` of the quote that stands in another field, and that field.
+    pub unit_of: Option<(&'static str, String)>,
 }
 
 impl GrowingList {
@@ -58,8 +58,10 @@ impl GrowingList {
                 if let Some(only) = only.filter(|_| field.name == named(&rule.document)) {
                     field.value.clone_from(only);
                 }
-                if rule.page.iter().chain(&rule.line).any(|key| field.name == named(key)) {
-                    field.unit_of = Some(named(&rule.text));
+                for (unit, key) in [("page", &rule.page), ("line", &rule.line)] {
+                    if key.as_ref().is_some_and(|key| field.name == named(key)) {
+                        field.unit_of = Some((unit, named(&rule.text)));
+                    }
                 }
             }
         }

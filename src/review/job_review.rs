@@ -383,13 +383,19 @@ impl ReviewedRecord {
     pub fn people(&self) -> Vec<String> {
         let approved = self.approval.iter();
         let approved = approved.map(|of| told("approved", Some(&of.by), of.at, of.comment.as_deref()));
-        let corrected = self.corrections.iter().filter_map(|finding| {
+        let mut is_gone = false;
+        let corrected = self.corrections.iter().filter_map(move |finding| {
             let place = finding.place.as_deref()?;
             let field = place.strip_prefix(self.place.as_str()).unwrap_or(place).trim_start_matches('.');
             let settled = finding.settled.as_ref()?;
             let what = match &settled.settlement {
-                Settlement::Corrected { before: Value::Null, .. } if field.is_empty() => "added".to_owned(),
-                Settlement::Corrected { after: Value::Null, .. } if field.is_empty() => "deleted".to_owned(),
+                Settlement::Corrected { before: Value::Null, .. } if field.is_empty() => {
+                    if is_gone { "put back" } else { "added" }.to_owned()
+                }
+                Settlement::Corrected { after: Value::Null, .. } if field.is_empty() => {
+                    is_gone = true;
+                    "deleted".to_owned()
+                }
                 _ => format!("{field} corrected"),
             };
             let comment = Some(finding.text.as_str()).filter(|text| !text.is_empty());

@@ -213,6 +213,10 @@ fn people_add_delete_and_put_back_records() {
     assert_eq!((code, stderr.contains("has less than 1 item")), (2, true), "{stderr}");
     assert_eq!(correct("$.terms[0]", &record("Ada", 10).to_string()).0, 0);
     assert_eq!(file(), terms);
-    assert_eq!(told(&dir, "more").0, [json!(["Ada", 10, "$.terms[0]", "found", "yes"]), bob]);
+    let (rows, people) = told(&dir, "more");
+    assert_eq!(rows, [json!(["Ada", 10, "$.terms[0]", "found", "yes"]), bob]);
+    let counts = "1 of 2 records are doubtful. One was deleted.";
+    let of_cid = ["added by Eve", "deleted by Eve", "rent corrected by Eve"];
+    assert_eq!(people, [&[counts, too_much, "deleted by Eve", "put back by Eve"], &of_cid[..]].concat());
     assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
 }
