@@ -106,6 +106,7 @@ pub(crate) async fn run(folder: &Path) -> Result<(JobOutcome, String), Box<dyn E
         base_url: None,
         api_key_env: None,
         models: None,
+        earlier: None,
     };
     let created = runner::create(&folder.join("workspaces"), &request)?;
     let mut job = OpenJob::open(&created.path, None)?;

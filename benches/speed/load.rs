@@ -195,6 +195,7 @@ impl Place {
             base_url: None,
             api_key_env: None,
             models: None,
+            earlier: None,
         };
         runner::create(&self.path().join("workspaces"), &request).unwrap().path
     }

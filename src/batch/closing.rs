@@ -116,6 +116,7 @@ pub async fn close(
             models: settings.models,
             closing: None,
             left_out: LeftOut::default(),
+            only: None,
         },
         instructions_text: closing.text,
         model: closing.model,

@@ -1,6 +1,7 @@
 //! What was set when a batch was submitted: all that a worker needs to make its workspaces, on whatever machine. It lies as
 //! JSON in the batch's row. Secrets are not in it: keys and headers come from each worker's own surroundings.
 
+use super::OnlyFields;
 use overnight_core::job::{instructions::Instructions, left_out::LeftOut};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,9 @@ pub struct BatchSettings {
     /// What the submission found and left out, for who reads the report.
     #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
     pub left_out: LeftOut,
+    /// The only fields that are asked for, and the results that the jobs begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<OnlyFields>,
 }
 
 impl BatchSettings {

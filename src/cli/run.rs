@@ -102,6 +102,7 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
         model: models.first.as_ref(),
         base_url: target.choice.base_url.as_deref(),
         api_key_env: target.choice.api_key_env.as_deref(),
+        earlier: None,
     };
     for key in request.instructions.not_acted_on() {
         out::note(&format!("`{key}` in the instructions has no effect in this version"));

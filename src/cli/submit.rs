@@ -1,6 +1,7 @@
 //! `overnight submit`: puts documents into the queue as a batch of jobs. Everything is checked before anything is written; a dry run writes nothing.
 
 mod assignment;
+mod earlier;
 mod enqueue;
 mod families_view;
 mod forecasts;
@@ -40,6 +41,7 @@ Examples:
   overnight submit extract-requirements --documents contracts/ --each --batch contracts --trial 5
   overnight submit summarize-documents --documents reports/ --each --glob '*.md' --at 22:00 --budget-usd 20
   overnight submit extract-contracts --documents contracts/ --each family --dry-run
+  overnight submit ./extract.md --documents contracts/ --each --only-fields currency --from last-night
   overnight submit ./extract.md --documents contracts/ --each --then ./report.md --json --ids > batch.json
 
 Nothing is worked before a worker runs: `overnight work`.";
@@ -92,6 +94,13 @@ pub(super) struct SubmitArgs {
     /// submit each content once (of a family: all of its documents)
     #[arg(long)]
     pub(super) dedupe: bool,
+    /// Ask only for these fields, such as 'currency,term': each job begins with the result that --from has of its documents, and
+    /// every other field stays as it is
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', requires = "from")]
+    pub(super) only_fields: Vec<String>,
+    /// The batch or job with the earlier results
+    #[arg(long, value_name = "BATCH", requires = "only_fields")]
+    pub(super) from: Option<String>,
     /// With --each: only the first N jobs are queued, the others held until `overnight resume BATCH`
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) trial: Option<String>,
@@ -220,6 +229,17 @@ pub(super) async fn ready(
     let own = super::documents::own(&settings)?;
     let selection = run_blocking(|| select(args, &options, &own, &extractor))?;
 
+    let reading = match &args.from {
+        Some(_) if app.is_none() => Some(Box::pin(AppContext::read(settings.clone())).await?),
+        Some(_) | None => None,
+    };
+    let only = match args.from.as_deref().zip(app.as_ref().or(reading.as_ref())) {
+        Some((from, app)) => {
+            let wanted = (from, &args.only_fields[..]);
+            Some(Box::pin(earlier::read(app, wanted, &assignment.instructions, &selection.documents)).await?)
+        }
+        None => None,
+    };
     if !args.dry_run {
         list_left_out(&selection.left_out);
     }
@@ -236,6 +256,7 @@ pub(super) async fn ready(
             models,
             closing: then.map(|then| Box::new(closing(then))),
             left_out: LeftOut::of(&selection.left_out),
+            only,
         },
         budget_usd: options.budget_usd,
         time_window: options.window,

@@ -1,6 +1,6 @@
 //! The contract's checks on the files as they lie in the workspace.
 
-use super::{RunError, quote_positions::QuoteCheck, second_lists};
+use super::{RunError, earlier_check::check_earlier, quote_positions::QuoteCheck, second_lists};
 use crate::workspace::{ModelPath, Workspace};
 use overnight_core::job::{
     call::FileChange,
@@ -66,7 +66,10 @@ pub(super) fn check(
                 continue;
             }
         };
-        let checked = check_deliverable(deliverable, content.as_deref(), &mut quotes, rules);
+        let mut checked = check_deliverable(deliverable, content.as_deref(), &mut quotes, rules);
+        checked
+            .checks
+            .extend(content.as_deref().and_then(|content| check_earlier(job, workspace, deliverable, content)));
         states.push(checked.state());
         checks.extend(checked.checks);
         if content.is_some() {
@@ -112,7 +115,9 @@ pub(super) fn check_written(
     let mut quotes = QuoteCheck::new(job, workspace).until(Instant::now() + time);
     // Somebody may have taken it away again; the contract's check will say so.
     let Ok(content) = workspace.read_at_most(&changed.path, MOST_BYTES) else { return None };
-    Some(check_deliverable(deliverable, Some(&content), &mut quotes, rules))
+    let mut checked = check_deliverable(deliverable, Some(&content), &mut quotes, rules);
+    checked.checks.extend(check_earlier(job, workspace, deliverable, &content));
+    Some(checked)
 }
 
 /// Does what may have to look for the quotes of records. It is not bounded in time, but by the number of records, so that a

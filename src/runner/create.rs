@@ -3,6 +3,7 @@
 
 use super::{RunError, clock::now, duplicates};
 use crate::{
+    batch::EarlierJob,
     extraction::Extractor,
     failpoint,
     model::Model,
@@ -12,6 +13,7 @@ use crate::{
 };
 use overnight_core::{
     job::{
+        earlier_result::EarlierResult,
         event::{Event, PhaseKind},
         id::JobId,
         instructions::Instructions,
@@ -26,7 +28,10 @@ use overnight_core::{
     tokens::estimate,
 };
 use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// Under this many tokens no job can be worked.
 const LEAST_BUDGET: u64 = 8_000;
@@ -52,6 +57,8 @@ pub struct NewJobRequest<'a> {
     pub extractor: &'a Extractor,
     /// The user's table of models, kept as an asset: prices and quirks hold for the whole job.
     pub models: Option<&'a str>,
+    /// The only fields that are asked for, and the result that the job begins with.
+    pub earlier: Option<(&'a [String], &'a EarlierJob)>,
 }
 
 /// Where the user's table of models lies in a workspace.
@@ -151,7 +158,10 @@ fn fill(
     files.push(("assets/prompts/system.md".to_owned(), system_prompt.clone()));
     files.extend(request.models.map(|text| (MODELS_ASSET.to_owned(), text.to_owned())));
     files.sort();
-    let mut assets = Vec::new();
+    let earlier = request.earlier.map(|(only, earlier)| begin_with(workspace, only, earlier)).transpose()?;
+    let copy =
+        |(path, sha256): (&String, &String)| Asset { path: EarlierResult::copy_of(path), sha256: sha256.clone() };
+    let mut assets: Vec<Asset> = earlier.iter().flat_map(|earlier| &earlier.files).map(copy).collect();
     for (path, text) in files {
         let hash = workspace.write(&path, text.as_bytes())?;
         assets.push(Asset { path, sha256: hash.sha256 });
@@ -176,8 +186,9 @@ fn fill(
         assets,
         sees,
         has_tables,
+        earlier,
     };
-    workspace.write(INSTRUCTIONS_FILE, spec.instructions.task_text().as_bytes())?;
+    workspace.write(INSTRUCTIONS_FILE, spec.task_text().as_bytes())?;
     let yaml = serde_yaml::to_string(&spec)
         .map_err(|error| RunError::Request(format!("{JOB_FILE} can't be written ({error})")))?;
     let hash = workspace.write(JOB_FILE, yaml.as_bytes())?;
@@ -199,6 +210,18 @@ fn fill(
     ];
     journal.append(begun, 0, &events)?;
     Ok(spec)
+}
+
+/// Puts the deliverables of an earlier job where those of this one are to be, and copies of them among the assets.
+fn begin_with(workspace: &Workspace, only: &[String], earlier: &EarlierJob) -> Result<EarlierResult, RunError> {
+    let mut files = BTreeMap::new();
+    for (path, content) in &earlier.files {
+        let text = serde_json::to_string_pretty(content).unwrap_or_default() + "\n";
+        let hash = workspace.write(&EarlierResult::copy_of(path), text.as_bytes())?;
+        workspace.write(path, text.as_bytes())?;
+        files.insert(path.clone(), hash.sha256);
+    }
+    Ok(EarlierResult { job: earlier.job, only: only.to_vec(), files })
 }
 
 /// The documents without any text, and why they have none.

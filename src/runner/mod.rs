@@ -31,6 +31,7 @@ mod contract_check;
 mod corrections;
 mod create;
 mod duplicates;
+mod earlier_check;
 mod edited_files;
 mod error;
 mod flex_tier;

@@ -174,6 +174,10 @@ impl WorkerContext {
             base_url: settings.base_url.as_deref(),
             api_key_env: settings.api_key_env.as_deref(),
             models: settings.models.as_deref(),
+            earlier: settings
+                .only
+                .as_ref()
+                .and_then(|only| Some((&only.fields[..], only.of(claimed.documents_sha256.as_deref())?))),
         };
         let workspaces = path.parent().unwrap_or(&self.config.workspaces);
         run_blocking(|| create_as(claimed.id, claimed.created, workspaces, &new_job)).map(drop)

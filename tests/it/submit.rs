@@ -5,6 +5,7 @@
 mod closing;
 mod families;
 mod many;
+mod only_fields;
 
 use crate::{
     cli_run::{Ran, TestDir},

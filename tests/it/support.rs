@@ -126,6 +126,7 @@ pub(crate) fn request<'r>(
         base_url: None,
         api_key_env: None,
         models: None,
+        earlier: None,
     }
 }
 
@@ -252,6 +253,7 @@ pub(crate) fn settings_of(instructions: Instructions) -> BatchSettings {
         models: None,
         closing: None,
         left_out: LeftOut::default(),
+        only: None,
     }
 }
 

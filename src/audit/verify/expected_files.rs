@@ -139,7 +139,10 @@ impl ExpectedFiles {
         match event {
             Event::JobCreated { spec_sha256, spec, .. } => {
                 if self.spec.is_none() {
-                    self.task.set(Some(sha256(spec.instructions.task_text().as_bytes())));
+                    self.task.set(Some(sha256(spec.task_text().as_bytes())));
+                    for (path, sha256) in spec.earlier.iter().flat_map(|earlier| &earlier.files) {
+                        self.wrote(path.clone(), sha256.clone());
+                    }
                     self.spec = Some((spec_sha256, spec));
                 }
             }

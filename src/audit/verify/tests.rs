@@ -129,6 +129,7 @@ fn job() -> Job {
         assets: vec![Asset { path: "assets/s.json".into(), sha256: sha256(b"x") }],
         sees: false,
         has_tables: false,
+        earlier: None,
     };
     // Only its hash counts.
     workspace.write("job.yaml", b"what was asked").unwrap();
@@ -136,7 +137,7 @@ fn job() -> Job {
         workspace.write(&format!("documents/{path}"), b"x").unwrap();
     }
     workspace.write("assets/s.json", b"x").unwrap();
-    workspace.write("instructions.md", spec.instructions.task_text().as_bytes()).unwrap();
+    workspace.write("instructions.md", spec.task_text().as_bytes()).unwrap();
     workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
     let journal = Journal::open(&workspace, |_: JournalLine<Value>| Ok(())).unwrap();
     let mut job = Job { _folder: folder, workspace: workspace.install("job").unwrap(), journal };

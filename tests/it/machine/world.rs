@@ -136,6 +136,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
         assets: Vec::new(),
         sees: false,
         has_tables: false,
+        earlier: None,
     }
 }
 
@@ -176,7 +177,7 @@ impl World {
                 },
             ],
         };
-        let files = BTreeMap::from([(INSTRUCTIONS_FILE.to_owned(), spec.instructions.task_text())]);
+        let files = BTreeMap::from([(INSTRUCTIONS_FILE.to_owned(), spec.task_text())]);
         Self {
             job: Job::begin(&first).unwrap(),
             files,

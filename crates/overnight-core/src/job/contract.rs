@@ -6,6 +6,7 @@
 mod deliverable_state;
 pub mod edited_records;
 pub mod json_path;
+mod kept_fields;
 pub mod prose;
 mod quote_check;
 mod quote_query;
@@ -28,6 +29,7 @@ use jsonschema::{
     error::ValidationErrorKind,
     paths::{Location, LocationSegment},
 };
+pub use kept_fields::check_kept_fields;
 pub use quote_check::quotes_changed_at;
 pub use quote_query::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
 pub use rule_check::{RuleMemory, each_broken_rule};

@@ -7,6 +7,7 @@ pub mod conversation;
 pub mod corrected;
 pub mod coverage;
 pub mod digest;
+pub mod earlier_result;
 pub mod effort;
 pub mod ending;
 pub mod epoch;

@@ -2,6 +2,7 @@
 
 use super::{
     call::{Tool, ToolSet},
+    earlier_result::EarlierResult,
     id::JobId,
     instructions::Instructions,
     left_out::LeftOut,
@@ -147,9 +148,21 @@ pub struct JobSpec {
     /// Some of the documents have tables with headers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_tables: bool,
+    /// What the job begins with, where only some fields are asked for again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<EarlierResult>,
 }
 
 impl JobSpec {
+    /// What `instructions.md` says at first: the task, what is checked, and what the job begins with.
+    pub fn task_text(&self) -> String {
+        let mut text = self.instructions.task_text();
+        if let Some(earlier) = &self.earlier {
+            earlier.add_to(&mut text);
+        }
+        text
+    }
+
     /// The tools of the job's own conversation.
     pub fn tools_of_job(&self) -> ToolSet {
         let Instructions { agents, second_reader, verify, .. } = &self.instructions;

@@ -51,7 +51,7 @@ impl Job {
             past: Vec::new(),
             plan: None,
             memory: None,
-            instructions: spec.instructions.task_text(),
+            instructions: spec.task_text(),
             feedback: Vec::new(),
             accomplishments: Vec::new(),
             notes: Vec::new(),

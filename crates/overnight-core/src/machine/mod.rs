@@ -30,6 +30,7 @@
 //!     assets: Vec::new(),
 //!     sees: false,
 //!     has_tables: false,
+//!     earlier: None,
 //! };
 //! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: ToolList::usual().sha256.clone() };
 //! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;

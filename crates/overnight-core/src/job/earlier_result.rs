@@ -1,0 +1,58 @@
+//! What an earlier job has found in the same documents, where only some of its fields are asked for again: its deliverables lie in
+//! `output/` from the beginning, and everything else in them is to stay as it is.
+
+use super::id::JobId;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt::Write as _};
+
+/// The deliverables of an earlier job from which a job begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EarlierResult {
+    /// The job that has found it.
+    pub job: JobId,
+    /// The only fields that are asked for, by their keys.
+    pub only: Vec<String>,
+    /// Its deliverables, as people have corrected them, with the hashes of their copies: see [`EarlierResult::copy_of`].
+    pub files: BTreeMap<String, String>,
+}
+
+impl EarlierResult {
+    /// Where the copy of a deliverable lies: `assets/earlier/output/contracts.json`.
+    pub fn copy_of(deliverable: &str) -> String {
+        format!("assets/earlier/{deliverable}")
+    }
+
+    /// Whether the job begins with this deliverable.
+    pub fn has(&self, deliverable: &str) -> bool {
+        self.files.contains_key(deliverable)
+    }
+
+    /// `currency and term`.
+    pub fn asked_for(&self) -> String {
+        match &self.only[..] {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            only => only.join(", "),
+        }
+    }
+
+    /// What the task says of it: a section behind the others.
+    pub(super) fn add_to(&self, task: &mut String) {
+        let fields = self.asked_for();
+        let _ = write!(
+            task,
+            "\n## Only {fields}\n\nAn earlier job has read these documents, and people may have corrected its result. "
+        );
+        task.push_str("The result lies where this one is to be:\n\n");
+        for file in self.files.keys() {
+            let _ = writeln!(task, "- `{file}`");
+        }
+        let _ = write!(
+            task,
+            "\nOnly {fields} {} asked for now, with the quotes that belong to them: put them into the records that are there, by \
+             `list_records` and `edit_records`. No record is added or removed, and every other field stays as it is; a program compares \
+             both.\n",
+            if self.only.len() == 1 { "is" } else { "are" }
+        );
+    }
+}
