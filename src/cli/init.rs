@@ -4,6 +4,7 @@
 mod field;
 mod files;
 mod questions;
+mod trial;
 
 use super::{CliError, exit, job_request, out, progress::counted, run, run::RunArgs, server};
 use crate::{
@@ -86,7 +87,7 @@ pub(super) async fn run(flags: Flags, args: &InitArgs) -> Result<u8, CliError> {
         let hint = if args.no_trial { "" } else { "; --no-trial writes the files all the same" };
         CliError { message: format!("{error}{hint}"), ..error }
     })?;
-    let tried = trial_documents(&settings, &answers.documents)?;
+    let (tried, all) = trial_documents(&settings, &answers.documents)?;
 
     let written = write(&args.folder, &files)?;
     out::result(&format!("written: {}\n", written.join(", ")))?;
@@ -111,7 +112,11 @@ pub(super) async fn run(flags: Flags, args: &InitArgs) -> Result<u8, CliError> {
     out::note(&format!("a trial on {}:", counted(tried.len() as u64, "document")));
     let instructions = args.folder.join(&files.instructions.0).display().to_string();
     let flags = Flags { config: Some(args.folder.join(FILE)), ..flags };
-    let ended = Box::pin(run::run(flags, &RunArgs::of(instructions, tried))).await;
+    let number = tried.len() as u64;
+    let ended = Box::pin(run::run(flags.clone(), &RunArgs::of(instructions, tried))).await;
+    if let Some(told) = Box::pin(trial::forecast(flags, number, all)).await {
+        out::note(&told);
+    }
     out::result(&next(&args.folder, &answers, true))?;
     ended
 }
@@ -124,8 +129,8 @@ fn is_inside(folder: &Path, documents: &Path) -> bool {
     documents.is_dir() && there.is_some_and(|there| there.starts_with(documents))
 }
 
-/// The first files among the documents.
-fn trial_documents(settings: &Settings, documents: &Path) -> Result<Vec<PathBuf>, CliError> {
+/// The first files among the documents, and how many documents there are.
+fn trial_documents(settings: &Settings, documents: &Path) -> Result<(Vec<PathBuf>, u64), CliError> {
     let extractor = super::documents::extractor(settings)?.with_read_only_cache();
     let own = super::documents::own(settings)?;
     let found = overnight_documents::survey(&[documents.to_owned()], &|_| true, &own, &extractor);
@@ -134,8 +139,9 @@ fn trial_documents(settings: &Settings, documents: &Path) -> Result<Vec<PathBuf>
         let shown = out::one_line(&documents.display().to_string());
         return Err(CliError::usage(format!("there is no document in {shown}: name another file or folder")));
     }
+    let all = found.documents.iter().filter(|document| document.fault.is_none()).count() as u64;
     let files = found.documents.into_iter().filter(|document| document.inside.is_empty() && document.fault.is_none());
-    Ok(files.take(TRIAL).map(|document| document.path).collect())
+    Ok((files.take(TRIAL).map(|document| document.path).collect(), all))
 }
 
 /// Writes the files of the task, none of which may be there, and those of its folder that are not; their paths.

@@ -18,8 +18,16 @@ fn text(dir: &TestDir, path: &str) -> String {
 #[test]
 fn a_task_is_made_tried_and_never_overwritten() {
     let dir = TestDir::new();
+    dir.put("docs/c.md", "# C\n\nAll MUST come.\n");
+    dir.put("docs/d.md", "# D\n\nEveryone MUST stay.\n");
     let ran = dir.run_with(&[], &REPORT);
     assert_eq!(ran.code, 0, "{ran:?}");
+    // Three documents were tried, and there are four.
+    let told = ran.stderr.lines().find(|line| line.contains("as the trial went, all 4 documents take about ")).unwrap();
+    let job: Value = serde_json::from_str(&dir.run_with(&[], &["show", "last", "--json"]).stdout).unwrap();
+    let tokens = (job["tokens_in"].as_u64().unwrap() + job["tokens_out"].as_u64().unwrap()) * 4 / 3;
+    let tokens = format!("{}.{}k tokens, ", tokens / 1_000, tokens % 1_000 / 100);
+    assert!(told.contains(&tokens) && told.ends_with(", one after the other"), "{told}");
     let made = ["instructions/say-what-these-texts.md", "instructions/schemas/say-what-these-texts.schema.json"];
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines[0], format!("written: {}, {}, overnight.yaml", made[0], made[1]));
