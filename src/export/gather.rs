@@ -156,8 +156,7 @@ impl GatheredRecords {
         if let Some(error) = fault {
             return Err(JobFault::Table(error.into()));
         }
-        let facts = read.map_err(job_fault)?;
-        let deleted = if request.as_written { 0 } else { job.deleted_records(file).count() };
+        let (facts, deleted) = read.map_err(job_fault)?;
         let is_missing = |kind| facts.findings.is_read_twice() && kind == FindingKind::Missing;
         let open = job.proof.findings.iter().filter(|finding| finding.settled.is_none() && is_missing(finding.kind));
         let missing = open.count() as u64;

@@ -92,12 +92,13 @@ pub fn read_lists(job: &Job, workspace: &Workspace) -> Vec<ReadList> {
 }
 
 impl<'j> RecordList<'j> {
-    /// Calls `visit` with each record as the model wrote it, and its place; behind them with those that people added.
+    /// Calls `visit` with each record as the model wrote it, and its place; behind them with those that people added. Gives the facts,
+    /// and how many records were passed over because a person has deleted them.
     pub(super) fn each_record<'f>(
         &'f self,
         ListReading { job, workspace, review, as_written }: ListReading<'f>,
         visit: &mut dyn FnMut(&RecordFacts<'f>, &str, Value),
-    ) -> Result<RecordFacts<'f>, UnreadList>
+    ) -> Result<(RecordFacts<'f>, u64), UnreadList>
     where
         'j: 'f,
     {
@@ -107,11 +108,15 @@ impl<'j> RecordList<'j> {
         let facts = RecordFacts::of(job, workspace, self, review, outer).map_err(UnreadList::of)?;
         let mut reader = Deserializer::from_reader(content(workspace, file)?);
         let no_json = |error| UnreadList(format!("{file} is not JSON: {error}"));
-        let read = each.each_in(&mut reader, &mut |place, record| {
-            if as_written || !facts.findings.is_deleted(place) {
+        let mut deleted = 0;
+        let mut take = |place: &str, record: Value| {
+            if !as_written && facts.findings.is_deleted(place) {
+                deleted += 1;
+            } else {
                 visit(&facts, place, record);
             }
-        });
+        };
+        let read = each.each_in(&mut reader, &mut take);
         read.and_then(|()| reader.end()).map_err(no_json)?;
         if !as_written && job.has_added_records(file) {
             let written: Value = serde_json::from_reader(content(workspace, file)?).map_err(no_json)?;
@@ -122,12 +127,12 @@ impl<'j> RecordList<'j> {
             let mut longer = written;
             job.add_records(file, &mut longer);
             each.each(&longer, &mut |place, record| {
-                if !places.contains(place) && !facts.findings.is_deleted(place) {
-                    visit(&facts, place, record.clone());
+                if !places.contains(place) {
+                    take(place, record.clone());
                 }
             });
         }
-        Ok(facts)
+        Ok((facts, deleted))
     }
 }
 

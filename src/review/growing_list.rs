@@ -1,9 +1,8 @@
 //! How a person adds a record: the list that it comes to, and an input for each of its fields, as the schema has them.
 
-use super::FieldInput;
+use super::{FieldInput, input::of_any_item};
 use overnight_core::job::{
     contract::{json_path::JsonPath, schema_parts},
-    instructions::Deliverable,
     state::Job,
 };
 use serde_json::{Map, Value};
@@ -21,8 +20,6 @@ pub struct GrowingList {
     /// The place of the next record: `$.terms[12]`.
     pub place: String,
     pub fields: Vec<NewField>,
-    /// A record with nothing in it, as JSON.
-    pub empty: String,
 }
 
 /// A field of a record that is still to be filled in.
@@ -38,23 +35,36 @@ pub struct NewField {
 }
 
 impl GrowingList {
-    /// That of the records at `each`, `$.terms[*]`, of a deliverable with this content; none where there is no such list.
-    pub(super) fn of(job: &Job, deliverable: &Deliverable, each: &str, content: &Value) -> Option<Self> {
+    /// That of the records at `each`, `$.terms[*]`, of a file with this content, still without its fields; none where there is no such
+    /// list.
+    pub(super) fn of(file: &str, each: &str, content: &Value) -> Option<Self> {
         let list = each.strip_suffix("[*]").filter(|list| !list.contains('*'))?;
         let mut length = None;
         JsonPath::parse(list).ok()?.each(content, &mut |_, value| length = value.as_array().map(Vec::len));
-        let mut fields = Vec::new();
+        Some(Self {
+            file: file.to_owned(),
+            name: list.trim_start_matches(['$', '.']).to_owned(),
+            place: format!("{list}[{}]", length?),
+            fields: Vec::new(),
+        })
+    }
+
+    /// Reads from the schema of its deliverable which fields a record has.
+    pub(super) fn add_fields(&mut self, job: &Job) {
+        let all = &job.spec.instructions.deliverables;
+        let Some(deliverable) = all.iter().find(|deliverable| deliverable.path == self.file) else { return };
+        let each = of_any_item(&self.place);
         if let Some(schema) = &deliverable.schema {
-            new_fields(schema, each, "", 0, &mut fields);
+            new_fields(schema, &each, "", 0, &mut self.fields);
         }
         let only = match &job.spec.documents[..] {
             [only] => Some(&only.name),
             _ => None,
         };
-        for rule in deliverable.quotes.iter().filter(|rule| rule.each.starts_with(each)) {
+        for rule in deliverable.quotes.iter().filter(|rule| rule.each.starts_with(&each)) {
             let object = rule.each[each.len()..].trim_start_matches('.');
             let named = |key: &str| if object.is_empty() { key.to_owned() } else { format!("{object}.{key}") };
-            for field in &mut fields {
+            for field in &mut self.fields {
                 if let Some(only) = only.filter(|_| field.name == named(&rule.document)) {
                     field.value.clone_from(only);
                 }
@@ -65,8 +75,12 @@ impl GrowingList {
                 }
             }
         }
+    }
+
+    /// A record with nothing in it, as JSON.
+    pub(super) fn empty(&self) -> String {
         let mut empty = Value::Object(Map::new());
-        for field in &fields {
+        for field in &self.fields {
             let value = match () {
                 () if !field.value.is_empty() => Value::String(field.value.clone()),
                 () if field.input.is_optional => Value::Null,
@@ -74,13 +88,7 @@ impl GrowingList {
             };
             put(&mut empty, &field.name, value);
         }
-        Some(Self {
-            file: deliverable.path.clone(),
-            name: list.trim_start_matches(['$', '.']).to_owned(),
-            place: format!("{list}[{}]", length?),
-            fields,
-            empty: serde_json::to_string_pretty(&empty).unwrap_or_default(),
-        })
+        serde_json::to_string_pretty(&empty).unwrap_or_default()
     }
 }
 

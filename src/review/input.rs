@@ -111,3 +111,13 @@ impl FieldInput {
         Self { kind, is_optional }
     }
 }
+
+/// `$.terms[*].due` of `$.terms[3].due`.
+pub(super) fn of_any_item(place: &str) -> String {
+    let mut parts = place.split('[');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |path, part| match part.split_once(']') {
+        Some((_, rest)) => format!("{path}[*]{rest}"),
+        None => format!("{path}[{part}"),
+    })
+}

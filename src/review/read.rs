@@ -44,6 +44,7 @@ impl JobReview {
         let mut review = Self::of_records(path, (&job, &workspace), page)?;
         explain(&job, &workspace, &mut review.records);
         add_inputs(&job, &mut review.records);
+        review.lists.iter_mut().for_each(|list| list.add_fields(&job));
         review.add_sources(&job, &workspace, is_whole);
         review.add_targets();
         Ok(review)

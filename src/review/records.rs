@@ -4,6 +4,7 @@ use super::{
     BrokenRule, FieldInput, GrowingList, QuotedValue, ReviewedQuote, ReviewedRecord,
     doubt::doubts,
     fields::{fields, shown},
+    input::of_any_item,
     record_anchor,
 };
 use crate::{
@@ -72,7 +73,7 @@ impl DeliverableRecords<'_> {
     /// The lists that can have one more record.
     pub(super) fn growing(&self) -> Vec<GrowingList> {
         let lists = self.lists().into_iter();
-        lists.filter_map(|each| GrowingList::of(self.job, self.deliverable, &each, self.content)).collect()
+        lists.filter_map(|each| GrowingList::of(&self.deliverable.path, &each, self.content)).collect()
     }
 
     /// The paths of its records: of lists within lists the outer ones, and the whole file where there is no list.
@@ -210,9 +211,7 @@ impl DeliverableRecords<'_> {
             return broken;
         }
         let mut corrected = self.content.clone();
-        self.job.correct(&self.deliverable.path, &mut corrected);
-        let deleted = self.job.deleted_records(&self.deliverable.path);
-        deleted.remove_from(&mut corrected);
+        let deleted = self.job.correct_whole(&self.deliverable.path, &mut corrected);
         let mut records = BTreeSet::new();
         let mut first = None;
         path.each(&corrected, &mut |place, _| {
@@ -247,16 +246,6 @@ pub(super) fn add_inputs(job: &Job, records: &mut [ReviewedRecord]) {
             field.input = input.clone();
         }
     }
-}
-
-/// `$.terms[*].due` of `$.terms[3].due`.
-fn of_any_item(place: &str) -> String {
-    let mut parts = place.split('[');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |path, part| match part.split_once(']') {
-        Some((_, rest)) => format!("{path}[*]{rest}"),
-        None => format!("{path}[{part}"),
-    })
 }
 
 /// Says of those quotes of the records of a page that are not found what comes nearest.

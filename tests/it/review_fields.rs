@@ -119,7 +119,7 @@ fn each_field_stands_beside_its_quote_and_its_doubt() {
     );
 }
 
-const TERMS: &str = r#"---
+pub(crate) const TERMS: &str = r#"---
 name: terms
 description: Who pays what
 coverage: 0

@@ -113,7 +113,6 @@ fn collect(found: &[TableJob], instructions: &Instructions, jobs: &[Vec<Document
 /// A deliverable of an earlier job, as people have corrected it.
 fn corrected(job: &Job, workspace: &Workspace, deliverable: &Deliverable) -> Option<Value> {
     let mut content = serde_json::from_slice(&workspace.read(&deliverable.path).ok()?).ok()?;
-    job.correct(&deliverable.path, &mut content);
-    job.deleted_records(&deliverable.path).remove_from(&mut content);
+    job.correct_whole(&deliverable.path, &mut content);
     Some(content)
 }

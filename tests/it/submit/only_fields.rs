@@ -1,31 +1,12 @@
 //! `--only-fields`: a second night asks for some fields only, and begins with what the first one has found.
 
 use super::{TestDir, Value, json};
-use crate::cli_run::{RUN, bootstrap, done, reply};
+use crate::{
+    cli_run::{RUN, bootstrap, done, reply},
+    review_fields::TERMS,
+};
 
 const FILE: &str = "output/terms.json";
-const TASK: &str = r#"---
-name: terms
-description: Who pays what
-coverage: 0
-deliverables:
-  - path: output/terms.json
-    schema:
-      type: object
-      properties:
-        terms:
-          type: array
-          items:
-            type: object
-            required: [tenant, rent, quote, document]
-            properties: { tenant: { type: string }, rent: { type: number }, quote: { type: string }, document: { type: string } }
-    quotes: { each: "$.terms[*]", text: quote, document: document }
----
-# Task
-
-List the terms.
-"#;
-
 fn record(tenant: &str, rent: u64) -> Value {
     json!({"tenant": tenant, "rent": rent, "quote": format!("{tenant} rents for EUR {rent}."), "document": "a.md"})
 }
@@ -38,7 +19,7 @@ fn finished() -> Value {
 fn a_second_night_changes_only_what_is_asked_for() {
     let dir = TestDir::new();
     dir.put("docs/a.md", "Ada rents for EUR 10.\n\nBob rents for EUR 200.\n\nCid rents for EUR 30.\n");
-    dir.put("task.md", TASK);
+    dir.put("task.md", TERMS);
     let terms = json!({"terms": [record("Ada", 10), record("Bob", 100), record("Cid", 30)]});
     let first = json!({"write_file": {"path": FILE, "content": terms.to_string()}});
     // The second quote is not found: the result is partial.
@@ -57,7 +38,7 @@ fn a_second_night_changes_only_what_is_asked_for() {
     let earlier: Value = serde_json::from_str(&dir.run(&["show", "last", "--json"]).stdout).unwrap();
     let earlier = earlier["id"].as_str().unwrap();
     let asked = "properties: { currency: { type: string }, currency_quote: { type: string }, tenant";
-    dir.put("task.md", TASK.replace("properties: { tenant", asked));
+    dir.put("task.md", TERMS.replace("properties: { tenant", asked));
     dir.put("more/b.md", "# B\n\nNothing.\n");
     let submit = |fields: &str, documents: &str| {
         let words = ["./task.md", "-d", documents, "--each", "-m", "scripted:second.json", "--from", earlier];

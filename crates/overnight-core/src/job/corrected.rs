@@ -33,6 +33,14 @@ impl Job {
         self.changes(file).fold(true, |all, (place, _, after)| all & put(content, place, after))
     }
 
+    /// The same without the deleted records, which are given: what people have made of the file.
+    pub fn correct_whole(&self, file: &str, content: &mut Value) -> DeletedRecords {
+        self.correct(file, content);
+        let deleted = self.deleted_records(file);
+        deleted.remove_from(content);
+        deleted
+    }
+
     /// Adds the records that people added to `file` to its content, as they were then.
     pub fn add_records(&self, file: &str, content: &mut Value) {
         let added = self.changes(file).filter(|(_, before, after)| before.is_null() && after.is_object());
@@ -78,11 +86,6 @@ impl DeletedRecords {
             of_list(record)
                 .is_some_and(|(list, index)| self.0.get(list).is_some_and(|of_list| of_list.contains(&index)))
         })
-    }
-
-    /// How many they are.
-    pub fn count(&self) -> u64 {
-        self.0.values().map(BTreeSet::len).sum::<usize>() as u64
     }
 
     /// Takes them out of the content in which they are null. Places behind them change: see [`Self::place_before`].

@@ -243,8 +243,12 @@ impl Quotes {
     /// The key of the value in `record` that the quote is for: as the instructions say, else by its name, `amount` of
     /// `amount_quote`. None: for the record as a whole.
     pub fn field(&self, record: &serde_json::Value) -> Option<&str> {
-        let named = self.of_field.as_deref().or_else(|| self.text.strip_suffix("_quote"));
-        named.filter(|field| record.get(field).is_some())
+        self.named_field().filter(|field| record.get(field).is_some())
+    }
+
+    /// The key that the rule says, or its name, whether or not a record has it.
+    pub fn named_field(&self) -> Option<&str> {
+        self.of_field.as_deref().or_else(|| self.text.strip_suffix("_quote"))
     }
 }
 

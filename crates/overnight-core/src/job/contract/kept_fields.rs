@@ -37,8 +37,7 @@ fn asked(deliverable: &Deliverable, only: &[String]) -> BTreeSet<String> {
     let mut kept: BTreeSet<&String> = BTreeSet::new();
     let mut own: BTreeSet<&String> = BTreeSet::new();
     for rule in &deliverable.quotes {
-        let field = rule.of_field.as_deref().or_else(|| rule.text.strip_suffix("_quote"));
-        let is_asked = field.is_some_and(|field| only.iter().any(|key| key == field));
+        let is_asked = rule.named_field().is_some_and(|field| only.iter().any(|key| key == field));
         let of_quote = [&rule.text, &rule.document].into_iter().chain(&rule.page).chain(&rule.line);
         if is_asked { own.extend(of_quote) } else { kept.extend(of_quote) }
     }
@@ -85,6 +84,7 @@ mod tests {
     use super::*;
     use crate::job::instructions::Quotes;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     #[test]
     fn all_but_what_is_asked_for_stays() {
@@ -100,7 +100,7 @@ mod tests {
         let earlier = EarlierResult {
             job: "0193a5c0-0000-7000-8000-000000000000".parse().unwrap(),
             only: vec!["currency".to_owned()],
-            files: std::collections::BTreeMap::new(),
+            files: BTreeMap::new(),
         };
         let checked = |after: Value| {
             let before =
