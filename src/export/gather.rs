@@ -145,7 +145,7 @@ impl GatheredRecords {
             if fault.is_none() && self.columns.count() <= MOST_COLUMNS {
                 let known = facts.known(place, &record);
                 if !request.as_written {
-                    facts.findings.correct(place, &mut record);
+                    facts.findings.correct_whole(place, &mut record);
                 }
                 self.columns.observe(&record);
                 self.nested.observe(&record);

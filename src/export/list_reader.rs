@@ -76,7 +76,7 @@ pub fn read_lists(job: &Job, workspace: &Workspace) -> Vec<ReadList> {
         list.each_record(reading, &mut |facts, place, mut record| {
             let known = facts.known(place, &record);
             let text = |at: usize| known.get(at).and_then(Value::as_str).map(str::to_owned);
-            facts.findings.correct(place, &mut record);
+            facts.findings.correct_whole(place, &mut record);
             records.push(CorrectedRecord {
                 place: place.to_owned(),
                 record,

@@ -160,7 +160,7 @@ pub(super) fn table<'r>(fields: impl Iterator<Item = &'r ReviewedField>) -> Vec<
 }
 
 /// `lines`, 2 and `amount` of `lines[2].amount`.
-fn in_list(name: &str) -> Option<(&str, (usize, &str))> {
+pub(super) fn in_list(name: &str) -> Option<(&str, (usize, &str))> {
     let (list, rest) = name.split_once('[')?;
     let (line, column) = rest.split_once(']')?;
     Some((list, (line.parse().ok()?, column.strip_prefix('.')?)))

@@ -1,6 +1,7 @@
-//! How a person adds a record: the list that it comes to, and an input for each of its fields, as the schema has them.
+//! How a person adds a record, or a line to a list within one: the list that it comes to, and an input for each of its fields, as
+//! the schema has them.
 
-use super::{FieldInput, input::of_any_item};
+use super::{FieldInput, ReviewedRecord, fields::in_list, input::of_any_item};
 use overnight_core::job::{
     contract::{json_path::JsonPath, schema_parts},
     state::Job,
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 /// Objects within a record whose fields have an input each; what lies deeper is JSON.
 const DEEPEST: usize = 3;
 
-/// A list to which records can be added.
+/// A list to which records, or lines, can be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrowingList {
     /// The deliverable.
@@ -47,6 +48,29 @@ impl GrowingList {
             place: format!("{list}[{}]", length?),
             fields: Vec::new(),
         })
+    }
+
+    /// Those of lines within a record, still without their fields.
+    pub(super) fn within(record: &ReviewedRecord) -> Vec<Self> {
+        let mut lengths: Vec<(&str, usize)> = Vec::new();
+        for field in &record.fields {
+            let (name, length) = match in_list(&field.name) {
+                Some((name, (line, _))) => (name, line + 1),
+                None if field.value == "[]" && !field.is_text => (field.name.as_str(), 0),
+                None => continue,
+            };
+            match lengths.last_mut() {
+                Some((last, known)) if *last == name => *known = length,
+                _ => lengths.push((name, length)),
+            }
+        }
+        let lists = lengths.into_iter().map(|(name, length)| Self {
+            file: record.file.clone(),
+            name: name.to_owned(),
+            place: record.line_place(name, &length),
+            fields: Vec::new(),
+        });
+        lists.collect()
     }
 
     /// Reads from the schema of its deliverable which fields a record has.

@@ -1,7 +1,6 @@
 //! The page of one job as HTML: for a file that is opened from a folder, or for the server, where it has forms.
 
-use super::{DoubtKind, GrowingList, JobReview, ReviewedQuote, TableLine, record_anchor};
-use crate::runner::QuoteStatus;
+use super::{DoubtKind, GrowingList, JobReview, TableLine, record_anchor};
 use askama::Template;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use overnight_core::job::record::JobStatus;
@@ -157,34 +156,5 @@ pub fn content_policy(mode: &Mode) -> String {
         // A file that is opened from a folder has no origin that 'self' could mean in every browser.
         Mode::Static => format!("{}; img-src 'self' file:; form-action 'none'", *POLICY),
         Mode::Live { .. } => format!("{}; img-src 'self'; connect-src 'self'; form-action 'self'", *POLICY),
-    }
-}
-
-impl ReviewedQuote {
-    /// What came of looking for it, in a few words.
-    pub(super) fn checked(&self) -> &'static str {
-        match self.check {
-            Some(QuoteStatus::Found) => "found",
-            Some(QuoteStatus::OnAnotherPage) => "on another page",
-            Some(QuoteStatus::OnAnotherLine) => "on another line",
-            Some(QuoteStatus::TooShort) => "too short",
-            Some(QuoteStatus::NotFound) => "not found",
-            Some(QuoteStatus::NoSuchDocument) => "no such document",
-            None => "not looked for yet",
-        }
-    }
-
-    fn check_key(&self) -> &'static str {
-        match self.check {
-            Some(QuoteStatus::Found) => "good",
-            Some(
-                QuoteStatus::OnAnotherPage
-                | QuoteStatus::OnAnotherLine
-                | QuoteStatus::TooShort
-                | QuoteStatus::NotFound
-                | QuoteStatus::NoSuchDocument,
-            ) => "bad",
-            None => "open",
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The records of a deliverable, with their quotes and with what is held against them.
 
 use super::{
-    BrokenRule, FieldInput, GrowingList, QuotedValue, ReviewedQuote, ReviewedRecord,
+    BrokenRule, FieldInput, GrowingList, NewField, QuotedValue, ReviewedQuote, ReviewedRecord,
     doubt::doubts,
     fields::{fields, shown},
     input::of_any_item,
@@ -148,6 +148,7 @@ impl DeliverableRecords<'_> {
             approval: None,
             corrections: Vec::new(),
             is_deleted,
+            lists: Vec::new(),
         };
         judge(self.job, findings, read, &mut record);
         record
@@ -230,9 +231,11 @@ impl DeliverableRecords<'_> {
     }
 }
 
-/// Says how the fields of the records of a page are corrected. A schema is asked once for all records of a list.
+/// Says how the fields of the records of a page are corrected, and to which lists in them lines can be added. A schema is asked
+/// once for all records of a list.
 pub(super) fn add_inputs(job: &Job, records: &mut [ReviewedRecord]) {
     let mut known: HashMap<(String, String, Discriminant<Value>), FieldInput> = HashMap::new();
+    let mut of_lists: HashMap<(String, String), Vec<NewField>> = HashMap::new();
     for record in records {
         let all = &job.spec.instructions.deliverables;
         let deliverable = all.iter().find(|deliverable| deliverable.path == record.file);
@@ -245,6 +248,18 @@ pub(super) fn add_inputs(job: &Job, records: &mut [ReviewedRecord]) {
             let input = known.entry(key).or_insert_with_key(|(_, path, _)| FieldInput::of(schema, path, &value));
             field.input = input.clone();
         }
+        record.lists = GrowingList::within(record);
+        for list in &mut record.lists {
+            let key = (list.file.clone(), of_any_item(&list.place));
+            match of_lists.get(&key) {
+                Some(known) => list.fields.clone_from(known),
+                None => {
+                    list.add_fields(job);
+                    of_lists.insert(key, list.fields.clone());
+                }
+            }
+        }
+        record.lists.retain(|list| !list.fields.is_empty());
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
+    ops::Bound,
 };
 
 impl Job {
@@ -86,6 +87,16 @@ impl DeletedRecords {
             of_list(record)
                 .is_some_and(|(list, index)| self.0.get(list).is_some_and(|of_list| of_list.contains(&index)))
         })
+    }
+
+    /// Those of lists within the record at this place, by where they are in it.
+    pub(super) fn within(&self, record: &str) -> Self {
+        let of_record = self.0.range::<str, _>((Bound::Included(record), Bound::Unbounded));
+        let of_record = of_record.take_while(|(list, _)| list.starts_with(record));
+        let within = |(list, indices): (&String, &BTreeSet<usize>)| {
+            Some((format!("${}", json_path::within(list, record)?), indices.clone()))
+        };
+        Self(of_record.filter_map(within).collect())
     }
 
     /// Takes them out of the content in which they are null. Places behind them change: see [`Self::place_before`].

@@ -3,7 +3,7 @@
 
 use super::{
     contract::{json_path, records::record_lists},
-    corrected::DeletedRecords,
+    corrected::{DeletedRecords, put},
     finding::{Finding, FindingKind, Settlement},
     instructions::Deliverable,
     second_reading::ReadUnit,
@@ -69,8 +69,8 @@ pub struct RecordFindings<'j> {
     held: HashMap<&'j str, Vec<&'j Finding>>,
     /// What a verifier holds against them, and nobody has settled.
     faults: Vec<&'j Finding>,
-    /// What people corrected, by place, oldest first.
-    corrections: BTreeMap<&'j str, Vec<&'j Finding>>,
+    /// What people corrected, by place, oldest first, each with its number among all findings.
+    corrections: BTreeMap<&'j str, Vec<(usize, &'j Finding)>>,
     deleted: DeletedRecords,
 }
 
@@ -81,9 +81,9 @@ impl<'j> RecordFindings<'j> {
         let is_read_twice = reader.is_some_and(|reader| reader.deliverable == deliverable.path)
             && record_lists(deliverable).first().is_some_and(|first| first == each);
         let mut held: HashMap<&str, Vec<&Finding>> = HashMap::new();
-        let mut corrections: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+        let mut corrections: BTreeMap<&str, Vec<(usize, &Finding)>> = BTreeMap::new();
         let mut faults = Vec::new();
-        for finding in &job.proof.findings {
+        for (number, finding) in job.proof.findings.iter().enumerate() {
             match finding.kind {
                 FindingKind::Missing | FindingKind::Unconfirmed => {
                     if let Some(document) = finding.document.as_deref().filter(|_| is_read_twice) {
@@ -96,7 +96,7 @@ impl<'j> RecordFindings<'j> {
                 FindingKind::Correction => {
                     let is_of_file = finding.file.as_ref() == Some(&deliverable.path);
                     if let Some(place) = finding.place.as_deref().filter(|_| is_of_file) {
-                        corrections.entry(place).or_default().push(finding);
+                        corrections.entry(place).or_default().push((number, finding));
                     }
                 }
                 FindingKind::Unread => {}
@@ -129,14 +129,19 @@ impl<'j> RecordFindings<'j> {
 
     /// What people have corrected in the record at this place; of one field the last correction comes last, and counts.
     pub fn corrections(&self, record: &str) -> impl Iterator<Item = CorrectedField<'j>> {
+        self.numbered_corrections(record).map(|(_, correction)| correction)
+    }
+
+    /// The same, each with its number among all findings.
+    fn numbered_corrections(&self, record: &str) -> impl Iterator<Item = (usize, CorrectedField<'j>)> {
         let from = self.corrections.range::<str, _>((Bound::Included(record), Bound::Unbounded));
         let of_record = from.take_while(move |(place, _)| place.starts_with(record));
         let all = of_record.flat_map(|(place, findings)| findings.iter().map(move |finding| (place, *finding)));
-        all.filter_map(move |(place, finding)| {
+        all.filter_map(move |(place, (number, finding))| {
             let within = json_path::within(place, record)?;
             let settled = finding.settled.as_ref()?;
             let Settlement::Corrected { after, .. } = &settled.settlement else { return None };
-            Some(CorrectedField { within, after, by: &settled.by, finding })
+            Some((number, CorrectedField { within, after, by: &settled.by, finding }))
         })
     }
 
@@ -145,13 +150,20 @@ impl<'j> RecordFindings<'j> {
         self.deleted.has(record)
     }
 
-    /// Puts into the record at this place what people have corrected in it; null where they deleted it.
+    /// Puts into the record at this place what people have corrected in it, with the lines that they added to its lists; null where
+    /// they deleted it.
     pub fn correct(&self, place: &str, record: &mut Value) {
-        for correction in self.corrections(place) {
-            if let Some(field) = json_path::at_mut(record, &format!("${}", correction.within)) {
-                field.clone_from(correction.after);
-            }
+        let mut corrections: Vec<_> = self.numbered_corrections(place).collect();
+        corrections.sort_by_key(|(number, _)| *number);
+        for (_, correction) in corrections {
+            put(record, &format!("${}", correction.within), correction.after);
         }
+    }
+
+    /// The same without the lines that they deleted from its lists: places within the record change.
+    pub fn correct_whole(&self, place: &str, record: &mut Value) {
+        self.correct(place, record);
+        self.deleted.within(place).remove_from(record);
     }
 
     /// The record at this place with what people have corrected in it.

@@ -1,0 +1,116 @@
+//! A quote of a record, and where it stands.
+
+use crate::runner::QuoteStatus;
+use overnight_core::job::contract::records::field_name;
+use overnight_documents::QuotePlace;
+
+/// A quote of a record, and where it stands.
+#[derive(Clone, Debug)]
+pub struct ReviewedQuote {
+    /// The key of the object that has it.
+    pub key: String,
+    /// The place of that object in the deliverable, `$.requirements[3].due`, and in its record: `due`; empty for the record itself.
+    pub object: String,
+    pub within: String,
+    /// The field that it is for, `due`; none: for the record as a whole.
+    pub field: Option<String>,
+    pub text: String,
+    /// Places in the deliverable: of the name of its document, and of its page or line.
+    pub document_place: String,
+    pub unit_place: Option<String>,
+    /// The page or line that the record names.
+    pub named_unit: Option<u64>,
+    /// As the job knows it, else as the record names it.
+    pub document: String,
+    /// Whether the job has such a document.
+    pub is_known: bool,
+    /// Page or line at which it begins, else as the record gives it.
+    pub unit: Option<u64>,
+    /// `page`, `chapter` or `line`.
+    pub unit_name: &'static str,
+    /// None where nobody has looked yet.
+    pub check: Option<QuoteStatus>,
+    /// Its first and last character, where it is found.
+    pub place: Option<QuotePlace>,
+    /// The first byte in the document's text, where it is found.
+    pub start: Option<u64>,
+    /// Bytes of the document's text.
+    pub range: Option<std::ops::Range<usize>>,
+    /// It goes on over the end of a page.
+    pub is_over_break: bool,
+    /// The characters were recognised in an image.
+    pub is_recognised: bool,
+    /// Why no text was got from the page that the record gives.
+    pub gap: Option<String>,
+    /// What a person's correction made of it, where it is not found: what comes nearest.
+    pub wrong: Option<String>,
+    /// Those beside it that don't stand in it, or may not.
+    pub values: Vec<QuotedValue>,
+    /// Number of its mark in the sources; none where there is none.
+    pub mark: Option<usize>,
+    /// The element to which a link leads: the mark, else the page, else the document; none where the source is not shown.
+    pub target: Option<String>,
+}
+
+/// A value that doesn't stand in its quote, or may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotedValue {
+    /// Its field: `rent`.
+    pub field: String,
+    /// A sentence's beginning.
+    pub told: String,
+    /// A person has put it there.
+    pub is_corrected: bool,
+}
+
+impl ReviewedQuote {
+    /// `licence.pdf, page 4`, `book.epub, chapter 3`.
+    pub fn located(&self) -> String {
+        match self.unit {
+            Some(number) => format!("{}, {} {number}", self.document, self.unit_name),
+            None => self.document.clone(),
+        }
+    }
+
+    /// What the field `name` of its object is called in the record: `due` for the value of the object `due`.
+    pub(super) fn name_of(&self, name: &str) -> String {
+        field_name(&self.within, name)
+    }
+
+    /// `its quote`, `the quote of due`.
+    pub(super) fn its(&self) -> String {
+        self.field.as_ref().map_or_else(|| "its quote".to_owned(), |field| format!("the quote of {field}"))
+    }
+
+    /// Where its text stands in the deliverable.
+    pub fn text_place(&self) -> String {
+        format!("{}.{}", self.object, self.key)
+    }
+
+    /// What came of looking for it, in a few words.
+    pub(super) fn checked(&self) -> &'static str {
+        match self.check {
+            Some(QuoteStatus::Found) => "found",
+            Some(QuoteStatus::OnAnotherPage) => "on another page",
+            Some(QuoteStatus::OnAnotherLine) => "on another line",
+            Some(QuoteStatus::TooShort) => "too short",
+            Some(QuoteStatus::NotFound) => "not found",
+            Some(QuoteStatus::NoSuchDocument) => "no such document",
+            None => "not looked for yet",
+        }
+    }
+
+    pub(super) fn check_key(&self) -> &'static str {
+        match self.check {
+            Some(QuoteStatus::Found) => "good",
+            Some(
+                QuoteStatus::OnAnotherPage
+                | QuoteStatus::OnAnotherLine
+                | QuoteStatus::TooShort
+                | QuoteStatus::NotFound
+                | QuoteStatus::NoSuchDocument,
+            ) => "bad",
+            None => "open",
+        }
+    }
+}

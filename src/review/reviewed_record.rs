@@ -1,0 +1,218 @@
+//! A record of a deliverable as the review page shows it.
+
+use super::{
+    BrokenRule, Doubt, GrowingList, ReviewedField, ReviewedQuote, TableLine,
+    fields::{table, telling},
+    job_review::told,
+    source::numbers,
+};
+use overnight_core::job::{
+    contract::json_path::within,
+    finding::{Finding, Settlement},
+    record_findings::FoundBy,
+    reviewed::RecordApproval,
+};
+use serde_json::Value;
+use std::{collections::BTreeSet, fmt::Write};
+
+/// A record of a deliverable, with what the program knows of it.
+#[derive(Clone, Debug)]
+pub struct ReviewedRecord {
+    /// The element on the page: see [`record_anchor`].
+    pub anchor: String,
+    /// The deliverable.
+    pub file: String,
+    /// In the deliverable: `$.requirements[3]`.
+    pub place: String,
+    pub fields: Vec<ReviewedField>,
+    pub quotes: Vec<ReviewedQuote>,
+    /// None where its part was not read twice.
+    pub found_by: Option<FoundBy>,
+    /// Rules for values that don't hold.
+    pub broken_rules: Vec<BrokenRule>,
+    /// What is held against it and not settled.
+    pub findings: Vec<Finding>,
+    /// How sure the model was of it, where it says so.
+    pub confidence: Option<f64>,
+    /// The gravest first.
+    pub doubts: Vec<Doubt>,
+    /// The person who accepted it.
+    pub approval: Option<RecordApproval>,
+    /// What people have corrected in it, the oldest first.
+    pub corrections: Vec<Finding>,
+    /// A person has deleted it.
+    pub is_deleted: bool,
+    /// Those within it to which a person can add a line.
+    pub lists: Vec<GrowingList>,
+}
+
+impl ReviewedRecord {
+    /// What stands in the list of all records: its quote, else its first field that says something.
+    pub fn headline(&self) -> String {
+        let quote = self.own_quotes().map(|quote| quote.text.clone()).find(|text| !text.trim().is_empty());
+        quote.unwrap_or_else(|| self.name())
+    }
+
+    /// The document of its first quote.
+    pub fn document(&self) -> &str {
+        self.quotes.first().map_or("", |quote| &quote.document)
+    }
+
+    /// By which a person knows it: its first short fields, else its place, `requirements[3]`.
+    pub fn name(&self) -> String {
+        match telling(&self.fields)[..] {
+            [] => Some(self.place.trim_start_matches(['$', '.']))
+                .filter(|name| !name.is_empty())
+                .unwrap_or("the record")
+                .to_owned(),
+            ref telling => telling.join(", "),
+        }
+    }
+
+    /// The quotes that are for no field, but for the record.
+    pub fn own_quotes(&self) -> impl Iterator<Item = &ReviewedQuote> {
+        self.quotes.iter().filter(|quote| !self.fields.iter().any(|field| self.has_own(field, quote)))
+    }
+
+    /// Whether the quote is for this field.
+    fn has_own(&self, field: &ReviewedField, quote: &ReviewedQuote) -> bool {
+        quote.field.is_some() && self.quote_of(field).is_some_and(|own| std::ptr::eq(own, quote))
+    }
+
+    /// The quote in which a field stands.
+    pub fn quote_of(&self, field: &ReviewedField) -> Option<&ReviewedQuote> {
+        self.quotes.get(field.quote?)
+    }
+
+    /// The quote of a field that is shown beside it: its own.
+    pub fn own_quote_of(&self, field: &ReviewedField) -> Option<&ReviewedQuote> {
+        self.quote_of(field).filter(|quote| quote.field.is_some())
+    }
+
+    /// That a value which a person has put into a field does not stand in its quote.
+    pub fn unquoted(&self, field: &ReviewedField) -> Option<&str> {
+        let values = self.quotes.iter().flat_map(|quote| &quote.values);
+        let mut of_field = values.filter(|value| value.is_corrected && within(&field.name, &value.field).is_some());
+        of_field.next_back().map(|value| value.told.as_str())
+    }
+
+    /// What puts back what a person has deleted, the record or a line of a list in it: as it was, as JSON.
+    pub(super) fn before_deletion(&self, place: &str) -> Option<String> {
+        let last = self.corrections.iter().rfind(|finding| finding.place.as_deref() == Some(place))?;
+        match &last.settled.as_ref()?.settlement {
+            Settlement::Corrected { before, after } if before.is_object() && after.is_null() => {
+                Some(before.to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// Where line `number` of a list within it stands in the deliverable: `$.invoices[3].lines[0]`.
+    pub(super) fn line_place(&self, list: &str, number: &usize) -> String {
+        format!("{}.{list}[{number}]", self.place)
+    }
+
+    /// It is one of a list, and can be taken out of it.
+    pub(super) fn is_of_list(&self) -> bool {
+        self.place.ends_with(']')
+    }
+
+    /// Its fields as lines of a table.
+    pub fn table(&self) -> Vec<TableLine<'_>> {
+        table(self.shown_fields())
+    }
+
+    /// What is doubtful of a field.
+    pub fn doubts_of(&self, field: &ReviewedField) -> Vec<&Doubt> {
+        self.doubts.iter().filter(|doubt| self.line_of(doubt).is_some_and(|line| line.place == field.place)).collect()
+    }
+
+    /// What is doubtful of the record as a whole.
+    pub fn own_doubts(&self) -> Vec<&Doubt> {
+        self.doubts.iter().filter(|doubt| self.line_of(doubt).is_none()).collect()
+    }
+
+    /// The shown field that a doubt stands beside: the one that it names, else the first of the object that it names.
+    fn line_of(&self, doubt: &Doubt) -> Option<&ReviewedField> {
+        let named = doubt.field.as_deref()?;
+        self.shown_fields().find(|field| within(&field.name, named).is_some())
+    }
+
+    /// How many of its fields the document does not have, as the model says.
+    pub(super) fn absent(&self) -> u64 {
+        self.shown_fields().filter(|field| field.is_null && field.corrected.is_none()).count() as u64
+    }
+
+    /// Whether a person should look at it: there is a doubt, and nobody has accepted it.
+    pub fn is_doubtful(&self) -> bool {
+        !self.doubts.is_empty() && self.approval.is_none()
+    }
+
+    /// Its fields but for quotes and their places, which are shown beside their fields, unless a person has corrected them.
+    pub fn shown_fields(&self) -> impl Iterator<Item = &ReviewedField> {
+        self.fields.iter().filter(|field| field.corrected.is_some() || !field.is_of_quote)
+    }
+
+    /// Kinds of its doubts, as the page's script reads them.
+    pub(super) fn doubt_keys(&self) -> String {
+        let mut keys: Vec<&str> = self.doubts.iter().map(|doubt| doubt.kind.key()).collect();
+        keys.dedup();
+        keys.join(" ")
+    }
+
+    /// Who accepted it, and who corrected what: a sentence's beginning each.
+    pub fn people(&self) -> Vec<String> {
+        let approved = self.approval.iter();
+        let approved = approved.map(|of| told("approved", Some(&of.by), of.at, of.comment.as_deref()));
+        let mut gone = BTreeSet::new();
+        let corrected = self.corrections.iter().filter_map(move |finding| {
+            let place = finding.place.as_deref()?;
+            let field = within(place, &self.place).unwrap_or(place).trim_start_matches('.');
+            let settled = finding.settled.as_ref()?;
+            let what = match &settled.settlement {
+                Settlement::Corrected { before: Value::Null, after: Value::Object(_) } if place.ends_with(']') => {
+                    if gone.remove(place) {
+                        "put back"
+                    } else {
+                        "added"
+                    }
+                }
+                Settlement::Corrected { before: Value::Object(_), after: Value::Null } if place.ends_with(']') => {
+                    gone.insert(place);
+                    "deleted"
+                }
+                _ => "corrected",
+            };
+            let what = format!("{field} {what}").trim_start().to_owned();
+            let comment = Some(finding.text.as_str()).filter(|text| !text.is_empty());
+            Some(told(&what, Some(&settled.by), settled.at, comment))
+        });
+        approved.chain(corrected).collect()
+    }
+
+    /// Numbers of its marks, as the page's script reads them.
+    pub(super) fn marks(&self) -> String {
+        numbers(self.quotes.iter().filter_map(|quote| quote.mark.as_ref()))
+    }
+}
+
+/// The element of a record on the page of its job: `record-requirements-requirements-3` for the record `$.requirements[3]` of
+/// `output/requirements.json`. Other pages and tables link to it.
+pub fn record_anchor(file: &str, place: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let mut anchor = format!("record-{stem}-").replace(|letter: char| !is_plain(letter), "_");
+    for letter in place.trim_start_matches(['$', '.']).chars() {
+        match letter {
+            '.' | '[' if !anchor.ends_with('-') => anchor.push('-'),
+            '.' | '[' | ']' => {}
+            letter if is_plain(letter) => anchor.push(letter),
+            letter => drop(write!(anchor, "_{:x}", u32::from(letter))),
+        }
+    }
+    anchor
+}
+
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '-'
+}
