@@ -17,6 +17,8 @@ pub enum DoubtKind {
     FailedCheck,
     /// A rule for its values doesn't hold, or a value doesn't stand in its quote.
     Value,
+    /// No record of the job quotes one of its documents, such as an amendment.
+    Unquoted,
     /// A finding is open against it.
     OpenFinding,
     /// Only one of two readers has found it.
@@ -31,10 +33,11 @@ pub enum DoubtKind {
 
 impl DoubtKind {
     /// All, the gravest first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Refused,
         Self::FailedCheck,
         Self::Value,
+        Self::Unquoted,
         Self::OpenFinding,
         Self::FoundByOne,
         Self::LowConfidence,
@@ -48,6 +51,7 @@ impl DoubtKind {
             Self::Refused => "refused, not in the result",
             Self::FailedCheck => "failed check",
             Self::Value => "value in doubt",
+            Self::Unquoted => "document without a quote",
             Self::OpenFinding => "open finding",
             Self::FoundByOne => "found by one reader only",
             Self::LowConfidence => "low confidence",
@@ -62,6 +66,7 @@ impl DoubtKind {
             Self::Refused => "refused",
             Self::FailedCheck => "check",
             Self::Value => "value",
+            Self::Unquoted => "unquoted",
             Self::OpenFinding => "finding",
             Self::FoundByOne => "one",
             Self::LowConfidence => "confidence",

@@ -84,7 +84,7 @@ impl IndexPage<'_> {
         SCRIPT
     }
 
-    fn kinds(&self) -> [DoubtKind; 8] {
+    fn kinds(&self) -> [DoubtKind; 9] {
         DoubtKind::ALL
     }
 

@@ -55,6 +55,8 @@ pub struct JobReview {
     pub findings: Vec<JobFinding>,
     /// Records that were refused when they were added, and are in no deliverable.
     pub refused: Vec<RefusedRecord>,
+    /// Those of its documents, of several, that no record quotes though they have text.
+    pub unquoted: Vec<String>,
     /// Where a person can add one.
     pub lists: Vec<GrowingList>,
     /// What could not be read of it, a sentence each.
@@ -72,11 +74,12 @@ pub struct JobFinding {
 }
 
 impl JobReview {
-    /// The name of its document, or of its instructions where it has several.
+    /// `a.md`, `a.md and 4 more`; the name of its instructions where it has no document.
     pub fn title(&self) -> String {
         match self.documents.as_slice() {
+            [] => self.instructions.clone(),
             [document] => document.clone(),
-            documents => format!("{}, {} documents", self.instructions, documents.len()),
+            [first, others @ ..] => format!("{first} and {} more", others.len()),
         }
     }
 
@@ -107,6 +110,11 @@ impl JobReview {
     /// The refused records of this page: they stand on the first one.
     pub(super) fn refused_here(&self) -> &[RefusedRecord] {
         if self.page == 1 { &self.refused } else { &[] }
+    }
+
+    /// The documents that no record quotes, on the page on which they stand: the first.
+    pub(super) fn unquoted_here(&self) -> &[String] {
+        if self.page == 1 { &self.unquoted } else { &[] }
     }
 
     /// Its records are of more than one deliverable.

@@ -78,12 +78,16 @@ impl JobPage<'_> {
         format!("{:.2}", part * 100.0)
     }
 
-    fn kinds(&self) -> [DoubtKind; 8] {
+    fn kinds(&self) -> [DoubtKind; 9] {
         DoubtKind::ALL
     }
 
     fn refused_kind(&self) -> DoubtKind {
         DoubtKind::Refused
+    }
+
+    fn unquoted_kind(&self) -> DoubtKind {
+        DoubtKind::Unquoted
     }
 
     /// The element of the record that comes to a list next.

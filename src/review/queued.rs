@@ -12,6 +12,8 @@ pub struct QueuedReview {
     pub records: u64,
     /// Records in doubt that nobody has accepted, refused ones, and findings that belong to no record.
     pub doubtful: u64,
+    /// Documents, of several, that no record quotes.
+    pub unquoted: u64,
     /// Fields of which the model says that the document does not have them.
     pub absent: u64,
     /// What is doubtful of the gravest record.
@@ -41,7 +43,12 @@ impl QueuedReview {
         if !(review.findings.is_empty() || kinds.contains(&DoubtKind::OpenFinding)) {
             kinds.push(DoubtKind::OpenFinding);
         }
+        if !review.unquoted.is_empty() {
+            kinds.push(DoubtKind::Unquoted);
+            kinds.sort_unstable();
+        }
         let first = gravest.and_then(|record| record.doubts.first()).map(|doubt| doubt.why.clone());
+        let unquoted = || review.unquoted.first().map(|name| format!("no record quotes {name}"));
         let is_every = review.present() > 0
             && review.pages() == 1
             && review.records.iter().all(|record| record.is_deleted || record.approval.is_some());
@@ -49,9 +56,10 @@ impl QueuedReview {
             title: review.title(),
             records: review.present(),
             doubtful: review.doubtful + (review.refused.len() + review.findings.len()) as u64,
+            unquoted: review.unquoted.len() as u64,
             absent: review.records.iter().filter(|record| !record.is_deleted).map(super::ReviewedRecord::absent).sum(),
             kinds,
-            first: first.or_else(|| review.findings.first().map(super::JobFinding::told)),
+            first: first.or_else(|| review.findings.first().map(super::JobFinding::told)).or_else(unquoted),
             corrections: review.corrections,
             sent_back: review.feedback.len(),
             has_result: review.has_result,
@@ -62,7 +70,7 @@ impl QueuedReview {
 
     /// Whether nothing of it is doubtful: there are records, and the program holds nothing against them.
     pub fn is_clear(&self) -> bool {
-        self.records > 0 && self.doubtful == 0
+        self.records > 0 && self.doubtful == 0 && self.unquoted == 0
     }
 
     /// Where it comes in the queue: the gravest doubt first; what has no record at all is graver than any.
@@ -74,14 +82,21 @@ impl QueuedReview {
     pub fn counted(&self) -> String {
         let records = match (self.records, self.doubtful) {
             (0, 0) => "no record".to_owned(),
+            (records, 0) if self.unquoted > 0 => counted_records(records),
             (records, 0) => format!("{}, no doubts", counted_records(records)),
             (records, doubtful) => format!("{} of {} in doubt", grouped(doubtful), counted_records(records)),
         };
-        match self.absent {
-            0 => records,
-            1 => records + ", 1 field not there",
-            absent => format!("{records}, {} fields not there", grouped(absent)),
-        }
+        let unquoted = match self.unquoted {
+            0 => String::new(),
+            1 => ", 1 document not quoted".to_owned(),
+            unquoted => format!(", {} documents not quoted", grouped(unquoted)),
+        };
+        let absent = match self.absent {
+            0 => String::new(),
+            1 => ", 1 field not there".to_owned(),
+            absent => format!(", {} fields not there", grouped(absent)),
+        };
+        records + &unquoted + &absent
     }
 }
 

@@ -31,6 +31,8 @@ use std::{
 const MOST_BYTES: u64 = 64 << 20;
 /// Records on one page of a job: more are on the pages behind it.
 const MOST_RECORDS: usize = 2_000;
+/// Documents of a job of which those that nothing quotes are shown.
+const MOST_UNQUOTED: usize = 20;
 
 impl JobReview {
     /// Reads the first page of the job whose workspace lies at `path`. Long documents are shown around the quotes only.
@@ -79,12 +81,14 @@ impl JobReview {
             doubtful: 0,
             findings: Vec::new(),
             refused: job.refused.open().to_vec(),
+            unquoted: Vec::new(),
             lists: Vec::new(),
             notes: Vec::new(),
             sources: Vec::new(),
         };
         let located = located(job, workspace)?;
         let mut of_records = BTreeSet::new();
+        let mut quoted: BTreeSet<String> = BTreeSet::new();
         for deliverable in job.spec.instructions.deliverables.iter().filter(|deliverable| has_records(deliverable)) {
             let mut content = match written(workspace, deliverable) {
                 Ok(content) => content,
@@ -97,12 +101,18 @@ impl JobReview {
             let records = DeliverableRecords { job, workspace, deliverable, content: &content, located: &located };
             records.read(&mut |record| {
                 of_records.extend(record.findings.iter().map(|finding| finding.id.clone()));
+                quoted.extend(record.quotes.iter().map(|quote| quote.document.clone()));
                 review.add(record);
             });
             review.lists.extend(records.growing());
         }
         if !job.spec.instructions.deliverables.iter().any(has_records) {
             review.notes.push("No deliverable of this job is a list of records: read its files.".to_owned());
+        }
+        if !quoted.is_empty() {
+            let of_text = job.spec.documents.iter().filter(|document| document.tokens > 0);
+            let names = of_text.map(|document| &document.name).filter(|name| !quoted.contains(*name));
+            review.unquoted = names.cloned().collect();
         }
         review.shorten();
         review.page = review.page.min(review.pages());
@@ -177,8 +187,10 @@ impl JobReview {
             .filter(|finding| finding.document.as_deref() == Some(document))
             .map(|finding| finding.page.or(finding.line));
         let named: Vec<Option<u64>> = of_quotes.chain(of_findings).collect();
-        // Who finds no record looks for one.
-        (!named.is_empty() || self.record_count == 0).then(|| named.into_iter().flatten().collect())
+        // Who finds no record, or none of a document, looks for one.
+        let is_looked_through = self.record_count == 0
+            || self.documents.len() <= MOST_UNQUOTED && self.unquoted_here().iter().any(|name| name == document);
+        (!named.is_empty() || is_looked_through).then(|| named.into_iter().flatten().collect())
     }
 
     fn add_marks(&mut self, source: &SourceDocument, text: &str, next: &mut usize) -> Vec<SourceMark> {

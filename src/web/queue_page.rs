@@ -216,7 +216,7 @@ async fn queue_row(state: &WebState, row: JobRow) -> Result<QueueRow, WebError> 
         Some(review) if review.sent_back > 0 => QueueMark::SentBack,
         Some(_) | None => QueueMark::NoResult,
     };
-    let title = review.as_ref().map(|review| review.title.clone()).or(label);
+    let title = label.or_else(|| review.as_ref().map(|review| review.title.clone()));
     let reason = row.state.reason.clone().filter(|_| row.state.status != JobStatus::Completed);
     let reason = reason.filter(|_| row.state.hold_reason != Some(HoldReason::Review));
     Ok(QueueRow {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod bulk;
+mod families;
 mod invoice_lines;
 mod sent_back;
 mod unpriced;
