@@ -12,8 +12,8 @@ use super::{
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
-    ContainerOpener, DocumentError, Extracted, FOR_MODELS, Format, FoundDocument, Members, PagePainter, PagePicture,
-    QuoteOnPage, READERS, Refusal,
+    Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Members, PagePainter, PagePicture,
+    PictureOptions, QuoteOnPage, READERS, Refusal,
 };
 use std::{
     io,
@@ -37,6 +37,8 @@ pub struct Extractor {
     program: Option<ReaderProgram>,
     cache: Option<TextCache>,
     tools: HelperPrograms,
+    /// A model that takes images looks at what has no text.
+    has_eyes: bool,
     /// Documents that may still be begun at the same time: each may take a gigabyte.
     free: Mutex<usize>,
     freed: Condvar,
@@ -61,6 +63,12 @@ impl Extractor {
         Self { cache: self.cache.map(TextCache::with_read_only), ..self }
     }
 
+    /// Takes pictures as documents, also those in which no characters were recognised: a model looks at them.
+    #[must_use]
+    pub fn with_eyes(self, has_eyes: bool) -> Self {
+        Self { has_eyes, ..self }
+    }
+
     /// Reads documents here and now, without limits and without keeping anything: for documents that are trusted.
     pub fn in_process() -> Self {
         let free = thread::available_parallelism().map_or(1, usize::from);
@@ -68,6 +76,7 @@ impl Extractor {
             program: None,
             cache: None,
             tools: HelperPrograms::none(),
+            has_eyes: false,
             free: Mutex::new(free),
             freed: Condvar::new(),
         }
@@ -93,16 +102,28 @@ impl Extractor {
         let kind = kind(name);
         let key = self.cache.as_ref().map(|cache| (cache, self.key(&kind, bytes)));
         if let Some(kept) = key.as_ref().and_then(|(cache, key)| cache.get(key)) {
-            return Ok(kept);
+            return self.seen(kept).map_err(refused);
         }
         let _slot = self.take_slot();
         let (read, left) = resumed_read::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
-        let HelpedText { read, has_failed } = fill_gaps(&self.tools, read, left, bytes);
+        let paint = |page| picture_by(program, bytes, page, &[], PictureOptions::FOR_RECOGNITION).ok();
+        let HelpedText { read, has_failed } =
+            fill_gaps(&self.tools, read, left, (bytes, &|page| paint(page).map(|(_, png)| png)));
         let extracted = read.map_err(refused)?;
         if let Some((cache, key)) = key.filter(|_| !has_failed) {
             cache.put(&key, &extracted);
         }
-        Ok(extracted)
+        self.seen(extracted).map_err(refused)
+    }
+
+    /// A picture whose characters nobody has recognised, and nobody can look at, is no document.
+    fn seen(&self, extracted: Extracted) -> Result<Extracted, Refusal> {
+        let is_unread = extracted.format == Format::Image && extracted.text.is_empty();
+        match self.tools.installed().tesseract {
+            _ if self.has_eyes || !is_unread => Ok(extracted),
+            Some(_) => Err(Refusal::Unrecognised),
+            None => Err(Refusal::Image),
+        }
     }
 
     /// What the same text is kept under: the content, what its name says of it, and everybody who could have read it.
@@ -129,37 +150,19 @@ impl Extractor {
         }
     }
 
-    /// Page `page` of the PDF in `bytes` as a PNG, and what is to be known of it: see [`overnight_documents::page_picture`].
+    /// Page `page` of the PDF or picture in `bytes` as a PNG, and what is to be known of it: see [`overnight_documents::page_picture`].
     pub fn page_picture(
         &self,
         bytes: &[u8],
         page: u64,
         quotes: &[QuoteOnPage],
-        (is_marked, dpi): (bool, u16),
+        options: PictureOptions,
     ) -> Result<(PagePicture, Vec<u8>), Refusal> {
         let Some(program) = &self.program else {
-            return overnight_documents::page_picture(bytes, page, quotes, (is_marked, dpi));
+            return overnight_documents::page_picture(bytes, page, quotes, options);
         };
         let _slot = self.take_slot();
-        let request = ReaderRequest::Picture { page, quotes: quotes.to_vec(), is_marked, dpi };
-        let (mut picture, mut png, mut refused) = (None, Vec::new(), None);
-        let mut length = 0;
-        let end = ask(program, &request, bytes, &mut |heard| {
-            match heard {
-                ReaderOutput::Line(ReaderMessage::Picture { picture: told }) => picture = Some(told),
-                ReaderOutput::Line(ReaderMessage::Content { bytes }) if bytes <= MOST_PICTURE_BYTES => length = bytes,
-                ReaderOutput::Line(ReaderMessage::Refused { refusal }) => refused = Some(refusal),
-                ReaderOutput::Line(_) => return false,
-                ReaderOutput::Bytes(piece) => png.extend_from_slice(&piece),
-            }
-            true
-        });
-        match (refused, picture, end) {
-            (Some(refusal), _, _) => Err(refusal),
-            (None, Some(picture), Ok(_)) if length > 0 && png.len() as u64 == length => Ok((picture, png)),
-            (None, _, Ok(end)) => Err(end.refusal(DOCUMENT)),
-            (None, _, Err(error)) => Err(unable(&error)),
-        }
+        picture_by(program, bytes, page, quotes, options)
     }
 
     fn take_slot(&self) -> ReaderSlot<'_> {
@@ -169,6 +172,35 @@ impl Extractor {
         }
         *free -= 1;
         ReaderSlot(self)
+    }
+}
+
+/// Page `page` as an image, by a process of its own.
+fn picture_by(
+    program: &ReaderProgram,
+    bytes: &[u8],
+    page: u64,
+    quotes: &[QuoteOnPage],
+    options: PictureOptions,
+) -> Result<(PagePicture, Vec<u8>), Refusal> {
+    let request = ReaderRequest::Picture { page, quotes: quotes.to_vec(), options };
+    let (mut picture, mut png, mut refused) = (None, Vec::new(), None);
+    let mut length = 0;
+    let end = ask(program, &request, bytes, &mut |heard| {
+        match heard {
+            ReaderOutput::Line(ReaderMessage::Picture { picture: told }) => picture = Some(told),
+            ReaderOutput::Line(ReaderMessage::Content { bytes }) if bytes <= MOST_PICTURE_BYTES => length = bytes,
+            ReaderOutput::Line(ReaderMessage::Refused { refusal }) => refused = Some(refusal),
+            ReaderOutput::Line(_) => return false,
+            ReaderOutput::Bytes(piece) => png.extend_from_slice(&piece),
+        }
+        true
+    });
+    match (refused, picture, end) {
+        (Some(refusal), _, _) => Err(refusal),
+        (None, Some(picture), Ok(_)) if length > 0 && png.len() as u64 == length => Ok((picture, png)),
+        (None, _, Ok(end)) => Err(end.refusal(DOCUMENT)),
+        (None, _, Err(error)) => Err(unable(&error)),
     }
 }
 
@@ -184,13 +216,18 @@ impl Drop for ReaderSlot<'_> {
 
 impl PagePainter for Extractor {
     fn paint(&self, bytes: &[u8], page: u64) -> Result<(PagePicture, Vec<u8>), Refusal> {
-        let mut dpi = FOR_MODELS;
+        let mut options = PictureOptions::FOR_MODELS;
         loop {
-            let painted = self.page_picture(bytes, page, &[], (false, dpi))?;
-            if painted.1.len() <= MOST_SENT || dpi <= LEAST_DPI {
+            let painted = self.page_picture(bytes, page, &[], options)?;
+            if painted.1.len() <= MOST_SENT {
                 return Ok(painted);
             }
-            dpi = dpi * 2 / 3;
+            // Letters are legible without their colours, and less so with fewer dots.
+            options = match options {
+                PictureOptions { colours: Colours::Greys, dpi, .. } if dpi <= LEAST_DPI => return Ok(painted),
+                PictureOptions { colours: Colours::Greys, dpi, .. } => PictureOptions { dpi: dpi * 2 / 3, ..options },
+                options => PictureOptions { colours: Colours::Greys, ..options },
+            };
         }
     }
 }

@@ -9,8 +9,7 @@ use super::{
     parent::{ReaderEnd, heard_from},
 };
 use overnight_documents::{
-    CollectedPages, Extracted, Format, Gap, PageSink, PageSpan, Refusal, SCAN_BEHIND_TEXT, Unit, is_gibberish,
-    pdf_header,
+    CollectedPages, Extracted, Format, Gap, PageSpan, Refusal, SCAN_BEHIND_TEXT, Unit, is_gibberish, pdf_header,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -42,14 +41,17 @@ pub(super) struct HelpedText {
     pub(super) has_failed: bool,
 }
 
+/// Makes a PNG of a page of the document, where that can be done.
+pub(super) type PaintPage<'p> = dyn Fn(u64) -> Option<Vec<u8>> + 'p;
+
 /// Adds to what our reader made of the document; `left` is what is left of its time.
 pub(super) fn fill_gaps(
     tools: &HelperPrograms,
     read: Result<Extracted, Refusal>,
     left: Duration,
-    bytes: &[u8],
+    (bytes, paint): (&[u8], &PaintPage<'_>),
 ) -> HelpedText {
-    let help = Help { tools, left: Cell::new(left), failed: RefCell::new(None) };
+    let help = Help { tools, paint, left: Cell::new(left), failed: RefCell::new(None) };
     let mut read = help.fill_gaps(read, bytes);
     let failed = help.failed.into_inner();
     if let (Ok(extracted), Some(failed)) = (&mut read, &failed) {
@@ -61,6 +63,7 @@ pub(super) fn fill_gaps(
 /// Help with one document.
 struct Help<'t> {
     tools: &'t HelperPrograms,
+    paint: &'t PaintPage<'t>,
     /// Processor time for `pdftotext`.
     left: Cell<Duration>,
     /// How the recognition of characters failed, a note; the last time.
@@ -71,11 +74,10 @@ impl Help<'_> {
     /// What our reader made of the document, with what it couldn't read added where that can be had.
     fn fill_gaps(&self, read: Result<Extracted, Refusal>, bytes: &[u8]) -> Result<Extracted, Refusal> {
         match read {
-            Ok(extracted) if extracted.format == Format::Pdf && !extracted.gaps.is_empty() => {
+            Ok(extracted) if matches!(extracted.format, Format::Pdf | Format::Image) && !extracted.gaps.is_empty() => {
                 Ok(self.fill(extracted, bytes))
             }
             Ok(extracted) => Ok(extracted),
-            Err(Refusal::Image) => self.image(bytes),
             Err(refusal) => self.whole(&refusal, bytes).ok_or(refusal),
         }
     }
@@ -93,21 +95,7 @@ impl Help<'_> {
         Some(collected.finish(Format::Pdf, version, Unit::Page, None)).filter(|extracted| !extracted.text.is_empty())
     }
 
-    /// The characters in an image.
-    fn image(&self, bytes: &[u8]) -> Result<Extracted, Refusal> {
-        let version = self.tools.installed().tesseract.clone().ok_or(Refusal::Image)?;
-        let recognised = || {
-            let mut collected = CollectedPages::default();
-            collected.begin(1).ok()?;
-            collected.text(&self.recognise(bytes)?).ok()?;
-            let mut extracted = collected.finish(Format::Image, version, Unit::Page, None);
-            extracted.recognised.push(PageSpan { from: 1, to: 1 });
-            Some(extracted).filter(|extracted| !extracted.text.is_empty())
-        };
-        recognised().ok_or(Refusal::Unrecognised)
-    }
-
-    /// The gaps of a PDF filled, page by page, as far as it goes.
+    /// The gaps of a PDF or a picture filled, page by page, as far as it goes.
     fn fill(&self, mut extracted: Extracted, bytes: &[u8]) -> Extracted {
         let mut pages: Vec<String> = extracted.text.split('\x0c').map(str::to_owned).collect();
         let is_empty = |page: u64| pages.get(place(page)).is_none_or(|text| text.trim().is_empty());
@@ -119,7 +107,8 @@ impl Help<'_> {
         // A page may have several gaps.
         empty.sort_unstable();
         empty.dedup();
-        let mut found = self.texts(&empty, bytes);
+        let is_pdf = extracted.format == Format::Pdf;
+        let mut found = if is_pdf { self.texts(&empty, bytes) } else { BTreeMap::new() };
         let mut others = Vec::new();
         for &page in found.keys() {
             PageSpan::push(&mut others, page);
@@ -130,7 +119,7 @@ impl Help<'_> {
             if found.contains_key(&page) {
                 continue;
             }
-            if let Some(text) = self.scan(page, bytes, &mut images) {
+            if let Some(text) = self.scan(page, bytes, is_pdf, &mut images) {
                 recognised.push(page);
                 let line = pages.get(place(page)).filter(|line| !line.trim().is_empty());
                 found.insert(page, line.map_or_else(|| text.clone(), |line| format!("{}\n\n{text}", line.trim_end())));
@@ -175,7 +164,7 @@ impl Help<'_> {
         }
         extracted.notes.extend(others.iter().map(|range| format!("{range} read by pdftotext")));
         let collected = CollectedPages::of(pages.iter().map(String::as_str));
-        let text = collected.finish(Format::Pdf, String::new(), Unit::Page, None).text;
+        let text = collected.finish(extracted.format, String::new(), Unit::Page, None).text;
         Extracted { text, ..extracted }
     }
 
@@ -211,16 +200,21 @@ impl Help<'_> {
         }
     }
 
-    /// The characters in a page of a PDF that is an image.
-    fn scan(&self, page: u64, bytes: &[u8], images: &mut Images) -> Option<String> {
-        let are_installed = self.tools.installed().pdftoppm.is_some() && self.tools.installed().tesseract.is_some();
+    /// The characters in a page that is an image.
+    fn scan(&self, page: u64, bytes: &[u8], is_pdf: bool, images: &mut Images) -> Option<String> {
+        let installed = self.tools.installed();
+        let are_installed = (installed.pdftoppm.is_some() || !is_pdf) && installed.tesseract.is_some();
         if !are_installed || images.tried == MOST_IMAGES || images.failed == MOST_FAILURES {
             return None;
         }
         images.tried += 1;
         images.failed += 1;
         let number = page.to_string();
-        let image = self.run("pdftoppm", &["-r", DOTS, "-png", "-f", &number, "-l", &number, "-"], bytes, IMAGE)?;
+        let image = if is_pdf {
+            self.run("pdftoppm", &["-r", DOTS, "-png", "-f", &number, "-l", &number, "-"], bytes, IMAGE)?
+        } else {
+            (self.paint)(page)?
+        };
         let text = self.recognise(&image)?;
         images.failed = 0;
         Some(text).filter(|text| !text.trim().is_empty())

@@ -6,7 +6,7 @@ use crate::{
     extraction::Extractor,
     workspace::{Workspace, WorkspaceError},
 };
-use overnight_documents::{FOR_PEOPLE, MarkedBox, PagePicture, QuoteOnPage, Refusal};
+use overnight_documents::{MarkedBox, PagePicture, PictureOptions, QuoteOnPage, Refusal};
 
 /// Bytes of the largest file that is opened for an image.
 const MOST_BYTES: u64 = overnight_documents::MAX_BYTES;
@@ -46,7 +46,7 @@ pub fn page_image(
     page: u64,
 ) -> Result<PageImage, PageImageError> {
     let is_shown = |part: &&super::SourcePart| part.first == page && part.is_text();
-    let source = review.sources.iter().find(|source| source.index == document && source.is_pdf);
+    let source = review.sources.iter().find(|source| source.index == document && source.is_painted);
     source.and_then(|source| source.parts.iter().find(is_shown)).ok_or(PageImageError::NoSuchPage)?;
     image(review, extractor, document, page, true)
 }
@@ -64,8 +64,8 @@ pub(super) fn image(
     let part = source.parts.iter().find(|part| part.first == page).ok_or(PageImageError::NoSuchPage)?;
     let quotes: Vec<QuoteOnPage> = part.quotes();
     let bytes = Workspace::open(&review.workspace)?.read_at_most(&format!("documents/{}", source.name), MOST_BYTES)?;
-    let (picture, png) =
-        extractor.page_picture(&bytes, page, &quotes, (is_marked, FOR_PEOPLE)).map_err(PageImageError::Refused)?;
+    let options = PictureOptions { is_marked, ..PictureOptions::FOR_PEOPLE };
+    let (picture, png) = extractor.page_picture(&bytes, page, &quotes, options).map_err(PageImageError::Refused)?;
     let PagePicture { width, height, boxes, told } = picture;
     Ok(PageImage { png, width, height, boxes, told })
 }

@@ -19,7 +19,7 @@ use overnight_core::job::{
     record::HoldReason,
     state::{Job, Status},
 };
-use overnight_documents::{Offsets, QuotePlace, Unit};
+use overnight_documents::{Offsets, QuotePlace, Unit, is_painted};
 use serde_json::Value;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -160,7 +160,7 @@ impl JobReview {
             let mut source = SourceDocument {
                 index,
                 name: document.name.clone(),
-                is_pdf: document.format == overnight_documents::Format::Pdf.as_str(),
+                is_painted: is_painted(&document.format),
                 is_paged: document.paged,
                 unit: document.unit_name(),
                 units: document.units,

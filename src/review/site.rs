@@ -106,7 +106,7 @@ impl<'e> ReviewSite<'e> {
         let marks: BTreeSet<usize> =
             doubtful.flat_map(|record| &record.quotes).filter_map(|quote| quote.mark).collect();
         let mut wanted = Vec::new();
-        for (nth, source) in review.sources.iter().enumerate().filter(|(_, source)| source.is_pdf) {
+        for (nth, source) in review.sources.iter().enumerate().filter(|(_, source)| source.is_painted) {
             for (at, part) in source.parts.iter().enumerate() {
                 let is_doubtful =
                     part.segments.iter().flatten().any(|segment| segment.marks.iter().any(|mark| marks.contains(mark)));

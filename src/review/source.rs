@@ -16,7 +16,7 @@ pub struct SourceDocument {
     pub index: usize,
     pub name: String,
     /// A page of it can be painted.
-    pub is_pdf: bool,
+    pub is_painted: bool,
     /// Counted in pages, not lines.
     pub is_paged: bool,
     /// `page`, `chapter` or `line`.

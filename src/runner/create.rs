@@ -7,7 +7,6 @@ use crate::{
     extraction::Extractor,
     failpoint,
     model::Model,
-    tool::PAINTED_FORMAT,
     tool::has_tables,
     workspace::{Workspace, journal::Journal, known_path::JOB_FILE, lock::Lock, private},
 };
@@ -27,7 +26,9 @@ use overnight_core::{
     prompt::{compose::system_prompt, tools::ToolList},
     tokens::estimate,
 };
-use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units};
+use overnight_documents::{
+    AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units, is_painted,
+};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -166,8 +167,8 @@ fn fill(
         let hash = workspace.write(&path, text.as_bytes())?;
         assets.push(Asset { path, sha256: hash.sha256 });
     }
-    let sees = request.model.image_tokens(1, 1).is_some()
-        && documents.iter().any(|document| document.format == PAINTED_FORMAT);
+    let sees =
+        request.model.image_tokens(1, 1).is_some() && documents.iter().any(|document| is_painted(&document.format));
     let has_tables = documents.iter().any(|document| has_tables(workspace, document));
     let spec = JobSpec {
         format: FORMAT,

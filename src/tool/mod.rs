@@ -28,5 +28,4 @@ pub use error::ToolError;
 pub use eyes::Eyes;
 pub use reading::{bounded, leaves_no_trace, read, take_back};
 pub use tables::has_tables;
-pub use view::PAINTED_FORMAT;
 pub use write::{PlannedChange, prepare, with_checks, write};

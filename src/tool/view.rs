@@ -13,11 +13,8 @@ use overnight_core::{
     message::Image,
     prompt::{bounds::ResultBound, fence::quoted},
 };
-use overnight_documents::MAX_BYTES;
+use overnight_documents::{MAX_BYTES, is_painted};
 use std::fmt::Write;
-
-/// The name of the format of which pages can be painted, as documents have it.
-pub const PAINTED_FORMAT: &str = "PDF";
 
 /// The page as an image, which lies in the workspace under its hash. Without `eyes` nothing here paints pages.
 pub(super) fn view(
@@ -29,8 +26,9 @@ pub(super) fn view(
 ) -> Result<ToolResult, ToolError> {
     let document = find_document(spec, &wanted.name)?;
     let (name, page) = (quoted(&document.name), wanted.page);
-    if document.format != PAINTED_FORMAT {
-        let text = format!("{name} is {}, and only pages of a PDF can be looked at; read it", document.format);
+    if !is_painted(&document.format) {
+        let text =
+            format!("{name} is {}, and only pages of a PDF or a picture can be looked at; read it", document.format);
         return Err(ToolError::Tell(text));
     }
     let Some(Eyes { model, reader }) = eyes else {

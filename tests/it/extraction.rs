@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::cli_run::{PROGRAM, TestDir};
+use crate::support::white_png;
 use overnight_core::job::spec::{DocumentEntry, JobSpec};
 use serde_json::{Value, json};
 use std::{
@@ -213,7 +214,7 @@ fn no_program_is_told_a_secret() {
     let dir = TestDir::new();
     fs::remove_file(dir.path().join("docs/a.md")).unwrap();
     // A picture, a scan, and a PDF that only another program reads.
-    dir.put("docs/picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    dir.put("docs/picture.png", white_png(8, 8));
     dir.put("docs/scan.pdf", crate::intake::scan());
     dir.put("docs/cut.pdf", "%PDF-1.7");
     program(&dir, "tesseract", "test \"$1\" = --version && echo tesseract 1 && exit; echo T; env; sed -n '/^P$/,$p'");

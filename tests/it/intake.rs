@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::cli_run::{RUN, TestDir, whole_job};
+use crate::support::white_png;
 use serde_json::{Value, json};
 use std::{ffi::OsStr, fmt::Write, os::unix::ffi::OsStrExt};
 
@@ -221,7 +222,7 @@ fn what_failed_to_be_recognised_is_told_and_tried_again() {
     assert_eq!(run(), (json!([]), json!([]), json!([{"from": 1, "to": 1}])));
     // A picture without a character, where there is a program that looked for some.
     program("tesseract", "test \"$1\" = --version && echo tesseract 1 && exit; cat > /dev/null");
-    dir.put("picture/blank.png", [b"\x89PNG\r\n\x1a\n".as_slice(), &[0; 40]].concat());
+    dir.put("picture/blank.png", white_png(8, 8));
     let ran =
         dir.run_with(&[("PATH", &path)], &["run", "./task.md", "-d", "picture", "-m", "scripted:script.json", "-q"]);
     let why = "blank.png (an image in which no characters were recognised: see that tesseract works, give its text, or leave it out";

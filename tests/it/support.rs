@@ -262,6 +262,14 @@ pub(crate) fn property(few: u32) -> ProptestConfig {
     ProptestConfig { cases: cases(few), max_shrink_iters: 24, failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// A white picture of so many pixels, as a PNG.
+pub(crate) fn white_png(width: u32, height: u32) -> Vec<u8> {
+    let mut png = std::io::Cursor::new(Vec::new());
+    let white = image::GrayImage::from_pixel(width, height, image::Luma([255]));
+    white.write_to(&mut png, image::ImageFormat::Png).unwrap();
+    png.into_inner()
+}
+
 /// All events of a job, read from the bytes of its journal's files.
 pub(crate) fn events(workspace: &Path) -> Vec<Value> {
     let files = walkdir::WalkDir::new(workspace).into_iter().map(Result::unwrap);

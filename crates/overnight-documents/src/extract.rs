@@ -6,9 +6,9 @@ use super::extracted::{CollectedPages, Extracted};
 use super::file_kind;
 use super::format::{Format, MAX_BYTES, ending};
 use super::readers::{
-    CsvReader, EpubReader, HtmlReader, IWorkReader, InPieces, JsonReader, MailReader, NotebookReader, OldOfficeReader,
-    OneNoteReader, OpenDocumentReader, PageSink, PdfReader, PlainReader, ReadFailure, Reader, RtfReader, SlidesReader,
-    Source, Stopped, WordReader, WorkbookReader, XmlReader, mail,
+    CsvReader, EpubReader, HtmlReader, IWorkReader, ImageReader, InPieces, JsonReader, MailReader, NotebookReader,
+    OldOfficeReader, OneNoteReader, OpenDocumentReader, PageSink, PdfReader, PlainReader, ReadFailure, Reader,
+    RtfReader, SlidesReader, Source, Stopped, WordReader, WorkbookReader, XmlReader, mail,
 };
 use super::refusal::Refusal;
 use super::units::Unit;
@@ -33,7 +33,7 @@ impl Format {
             Self::Json => &JsonReader,
             Self::Xml => &XmlReader,
             Self::Notebook => &NotebookReader,
-            Self::Image | Self::Unread => &file_kind::ImageReader,
+            Self::Image | Self::Unread => &ImageReader,
         }
     }
 

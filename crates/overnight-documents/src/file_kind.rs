@@ -2,9 +2,8 @@
 //! Reading them as text would give rubbish.
 
 use super::format::{Format, ending};
-use super::readers::{PageSink, ReadFailure, Reader, Source, pdf_header};
+use super::readers::pdf_header;
 use super::refusal::Refusal;
-use super::units::Unit;
 use super::zip_or_ole::{by_ole, by_zip};
 
 /// A format: what it is called, and what a user can do.
@@ -65,6 +64,8 @@ const MAGIC: &[(&[u8], FileKind)] = &[
     (b"GIF89a", IMAGE),
     (b"II*\0", IMAGE),
     (b"MM\0*", IMAGE),
+    (b"II+\0", IMAGE),
+    (b"MM\0+", IMAGE),
     (b"AT&TFORM", IMAGE),
     (b"\x1f\x8b\x08", PACKED),
     (b"BZh", PACKED),
@@ -188,19 +189,6 @@ fn unsupported((format, advice): FileKind) -> Refusal {
     Refusal::Unsupported { format: format.to_owned(), advice: advice.to_owned() }
 }
 
-/// What no reader of the program gets a text from.
-pub(super) struct ImageReader;
-
-impl Reader for ImageReader {
-    fn version(&self) -> &'static str {
-        "none"
-    }
-
-    fn read(&self, _: Source<'_>, _: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
-        Err(Refusal::Image.into())
-    }
-}
-
 fn by_name(name: &str) -> Option<FileKind> {
     let ending = ending(name);
     ENDINGS.iter().find(|(endings, _)| endings.contains(&ending.as_str())).map(|&(_, kind)| kind)
@@ -233,7 +221,8 @@ fn by_content(bytes: &[u8]) -> Option<FileKind> {
     if at(4, b"ftyp") || (at(0, b"RIFF") && (at(8, b"WAVE") || at(8, b"AVI "))) {
         return Some(MEDIA);
     }
-    if at(0, b"RIFF") && at(8, b"WEBP") {
+    // A bitmap's header has four zeros.
+    if (at(0, b"RIFF") && at(8, b"WEBP")) || (at(0, b"BM") && at(6, &[0; 4])) {
         return Some(IMAGE);
     }
     if at(257, b"ustar") {

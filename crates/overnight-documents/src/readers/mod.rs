@@ -9,7 +9,7 @@
 //! - `chart`: the figures that a chart was drawn from
 //! - `equation_field`: formulas that stand in fields of texts
 //! - `inline_text`: runs of text in a line, what is raised or struck in it marked
-//! - `pdf`: PDF
+//! - `pdf`: PDF; `image`: pictures
 //! - `mail`: mails, and what is attached to them
 
 mod chart;
@@ -19,6 +19,7 @@ mod epub;
 mod equation_field;
 mod flow;
 mod html;
+pub(super) mod image;
 mod inline_text;
 mod iwork;
 pub(super) mod mail;
@@ -26,7 +27,7 @@ mod old_office;
 mod one_note;
 mod open_document;
 pub(super) mod package;
-mod pdf;
+pub(super) mod pdf;
 mod plain;
 mod reader;
 mod rtf;
@@ -39,6 +40,7 @@ pub(super) use csv::{CsvReader, csv_delimiter};
 pub(super) use data::{JsonReader, NotebookReader, XmlReader};
 pub(super) use epub::EpubReader;
 pub(super) use html::HtmlReader;
+pub(super) use image::ImageReader;
 pub(super) use inline_text::{InlineText, RunStyle};
 pub(super) use iwork::IWorkReader;
 pub(super) use mail::MailReader;
@@ -47,7 +49,7 @@ pub(super) use one_note::OneNoteReader;
 pub(super) use open_document::OpenDocumentReader;
 pub(super) use pdf::PdfReader;
 pub use pdf::header as pdf_header;
-pub use pdf::{FOR_MODELS, FOR_PEOPLE, MarkedBox, PagePicture, QuoteOnPage, is_gibberish, page_picture};
+pub use pdf::is_gibberish;
 pub(super) use plain::PlainReader;
 pub(super) use reader::{InPieces, ReadFailure, Reader, Source, note_counts};
 pub use reader::{PageSink, Stopped};

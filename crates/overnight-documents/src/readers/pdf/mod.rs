@@ -45,7 +45,7 @@ mod values;
 mod words;
 mod write;
 
-pub use picture::{FOR_MODELS, FOR_PEOPLE, MarkedBox, PagePicture, QuoteOnPage, page_picture};
+pub(crate) use picture::paint_page;
 pub use plausible::is_gibberish;
 pub(crate) use read::PdfReader;
 pub use read::header;

@@ -1,7 +1,6 @@
 //! A page as an image, and where on it quotes stand. The image is the library's; the places are those of the words of which
 //! the page's text was made, so that a quote of the text is found on the image by its bytes.
 
-use serde::{Deserialize, Serialize};
 use unpdf::parser::PdfParser;
 use unpdf::parser::backend::{PageBox, PdfBackend};
 use unpdf::parser::raster::{RasterOptions, RasteredPage};
@@ -9,14 +8,12 @@ use unpdf::parser::raster::{RasterOptions, RasteredPage};
 use super::glyphs::QUARTERS;
 use super::layout::PlacedWord;
 use super::read::{damaged, guarded, load, refusal, without_prefix, written};
+use crate::page_picture::{MarkedBox, PagePicture, PictureOptions, QuoteOnPage};
 use crate::quotes::QuoteIndex;
+use crate::readers::image::png;
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// As sharp as a page is painted at most, in dots per inch: for a person who reads, and for a model.
-pub const FOR_PEOPLE: u16 = 108;
-/// See [`FOR_PEOPLE`].
-pub const FOR_MODELS: u16 = 150;
 /// A page has no more pixels than that, however sharp.
 const MOST_PIXELS: f32 = 4_000_000.0;
 /// A box is larger than its words by this part of their height.
@@ -24,52 +21,12 @@ const MARGIN: f32 = 0.08;
 /// What a marked place keeps of its red, green and blue, of 255.
 const MARK: [u16; 3] = [255, 229, 138];
 
-/// A quote, or the part of it that stands on one page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QuoteOnPage {
-    /// Which mark it is, for who asks.
-    pub mark: usize,
-    /// Its first byte in the page's text.
-    pub at: usize,
-    /// As the page's text has it.
-    pub text: String,
-}
-
-/// A place on the image of a page: parts of its width and height, from 0 to 1, from the left and from the top.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct MarkedBox {
-    /// That of the quote.
-    pub mark: usize,
-    /// Of its left edge.
-    pub x: f32,
-    /// Of its upper edge.
-    pub y: f32,
-    /// Of the page's width.
-    pub width: f32,
-    /// Of the page's height.
-    pub height: f32,
-}
-
-/// What is to be known of a page's image.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PagePicture {
-    /// Pixels.
-    pub width: u32,
-    /// Pixels.
-    pub height: u32,
-    /// Where the quotes stand, in their order; a line of a quote has one.
-    pub boxes: Vec<MarkedBox>,
-    /// What could not be painted or marked, a clause each.
-    pub told: Vec<String>,
-}
-
-/// Paints page `page` of the PDF in `bytes`, as a PNG, and says where `quotes` stand on it. They are marked in the image itself
-/// where `is_marked`. It has at most `dpi` dots per inch. There is no limit on time and memory here: see the crate's description.
-pub fn page_picture(
+/// Paints page `page` of the PDF in `bytes`: see [`crate::page_picture`].
+pub(crate) fn paint_page(
     bytes: &[u8],
     page: u64,
     quotes: &[QuoteOnPage],
-    (is_marked, dpi): (bool, u16),
+    PictureOptions { is_marked, dpi, colours }: PictureOptions,
 ) -> Result<(PagePicture, Vec<u8>), Refusal> {
     let bytes = without_prefix(bytes);
     let loaded = load(bytes)?;
@@ -116,9 +73,9 @@ pub fn page_picture(
             mark(&mut painted, marked);
         }
     }
-    let picture = PagePicture { width: painted.width, height: painted.height, boxes, told };
-    let png = guarded(|| painted.to_png()).ok_or_else(|| damaged("the page can't be painted"))?;
-    Ok((picture, png))
+    let (width, height) = (painted.width, painted.height);
+    let encoded = png((width, height), painted.rgba, colours).ok_or_else(|| damaged("the page can't be painted"))?;
+    Ok((PagePicture { width, height, boxes, told }, encoded?))
 }
 
 /// What of a page is seen, and how it is turned, in degrees.
@@ -258,23 +215,29 @@ mod tests {
     fn a_quote_is_found_on_the_image_line_by_line() {
         let pdf = pages(&[TEXT, ""]);
         let quote = QuoteOnPage { mark: 7, at: 6, text: "beta gamma\ndelta".to_owned() };
-        let (picture, png) = page_picture(&pdf, 1, std::slice::from_ref(&quote), (false, FOR_PEOPLE)).unwrap();
+        let (picture, png) = paint_page(&pdf, 1, std::slice::from_ref(&quote), PictureOptions::FOR_PEOPLE).unwrap();
         assert_eq!((picture.width, picture.height), (900, 1200));
         assert_eq!(points(&picture.boxes), [[135, 92, 62, 12], [99, 104, 32, 12]]);
         assert!(picture.boxes.iter().all(|marked| marked.mark == 7));
         assert!(png.starts_with(b"\x89PNG"));
         // The text of another reader: the words are looked for.
         let moved = QuoteOnPage { at: 900, ..quote.clone() };
-        assert_eq!(page_picture(&pdf, 1, &[moved], (false, FOR_PEOPLE)).unwrap().0.boxes, picture.boxes);
-        let (marked, other) = page_picture(&pdf, 1, std::slice::from_ref(&quote), (true, FOR_PEOPLE)).unwrap();
+        assert_eq!(paint_page(&pdf, 1, &[moved], PictureOptions::FOR_PEOPLE).unwrap().0.boxes, picture.boxes);
+        let (marked, other) = paint_page(
+            &pdf,
+            1,
+            std::slice::from_ref(&quote),
+            PictureOptions { is_marked: true, ..PictureOptions::FOR_PEOPLE },
+        )
+        .unwrap();
         assert!(marked == picture && other != png, "the places are marked in the image");
         let strange = QuoteOnPage { mark: 1, at: 0, text: "epsilon".to_owned() };
-        let (picture, _) = page_picture(&pdf, 1, &[strange], (false, FOR_PEOPLE)).unwrap();
+        let (picture, _) = paint_page(&pdf, 1, &[strange], PictureOptions::FOR_PEOPLE).unwrap();
         let told = "a quote could not be marked in the image: look for it in the text";
         assert!(picture.boxes.is_empty() && picture.told.iter().any(|line| line == told), "{:?}", picture.told);
         assert!(
-            page_picture(&pdf, 3, &[], (false, FOR_PEOPLE)).is_err()
-                && page_picture(b"%PDF-1.7", 1, &[], (false, FOR_PEOPLE)).is_err()
+            paint_page(&pdf, 3, &[], PictureOptions::FOR_PEOPLE).is_err()
+                && paint_page(b"%PDF-1.7", 1, &[], PictureOptions::FOR_PEOPLE).is_err()
         );
     }
 

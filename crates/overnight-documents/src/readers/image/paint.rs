@@ -1,0 +1,112 @@
+//! Pixels as a PNG: no larger than it is wanted, and in grey where nothing in it has a colour.
+
+use super::pages;
+use crate::page_picture::{PagePicture, PictureOptions};
+use crate::refusal::Refusal;
+use image::{DynamicImage, GenericImageView, ImageFormat, Rgba, RgbaImage, imageops::FilterType};
+use serde::{Deserialize, Serialize};
+use std::io::Cursor;
+
+/// Dots per inch at which a page of A4 has [`PAGE_PIXELS`] pixels.
+const PAGE_DPI: u64 = 150;
+const PAGE_PIXELS: u64 = 1_240 * 1_754;
+/// Pixels by which it is told whether there is a colour.
+const LOOKED_AT: u32 = 100_000;
+/// What red, green and blue of a grey differ by at most: cameras and JPEG tint it.
+const TINT: u8 = 24;
+/// Of 1,000 pixels, those that may be more coloured in a picture that is grey.
+const COLOURED: usize = 2;
+
+/// Which colours a page is painted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Colours {
+    /// All.
+    AsTheyAre,
+    /// Greys alone are enough where it has hardly anything else: a third of the bytes.
+    WhereThereAreSome,
+    /// Greys.
+    Greys,
+}
+
+/// Page `page` of the picture in `bytes`, from 1, as a PNG with no more pixels than an A4 page has at `dpi`.
+pub(crate) fn paint_page(
+    bytes: &[u8],
+    page: u64,
+    PictureOptions { dpi, colours, .. }: PictureOptions,
+) -> Result<(PagePicture, Vec<u8>), Refusal> {
+    let image = flat(pages::page(bytes, page)?, colours);
+    let most = PAGE_PIXELS * u64::from(dpi) * u64::from(dpi) / (PAGE_DPI * PAGE_DPI);
+    let (width, height) = image.dimensions();
+    let pixels = u64::from(width) * u64::from(height);
+    let image = if pixels > most {
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a part of a side in pixels"
+        )]
+        let side = |side: u32| ((f64::from(side) * (most as f64 / pixels as f64).sqrt()) as u32).max(1);
+        image.resize_exact(side(width), side(height), FilterType::Triangle)
+    } else {
+        image
+    };
+    let (width, height) = image.dimensions();
+    Ok((PagePicture { width, height, boxes: Vec::new(), told: Vec::new() }, encoded(&image)?))
+}
+
+/// A page of another reader as a PNG: red, green, blue and how little is seen through it, of each pixel.
+pub(crate) fn png(size: (u32, u32), rgba: Vec<u8>, colours: Colours) -> Option<Result<Vec<u8>, Refusal>> {
+    let image = RgbaImage::from_raw(size.0, size.1, rgba)?;
+    Some(encoded(&flat(DynamicImage::ImageRgba8(image), colours)))
+}
+
+/// On white paper, without colours that nobody wants.
+fn flat(image: DynamicImage, colours: Colours) -> DynamicImage {
+    let is_grey = match colours {
+        Colours::AsTheyAre => false,
+        Colours::WhereThereAreSome => is_colourless(&image),
+        Colours::Greys => true,
+    };
+    let image = if image.color().has_alpha() {
+        let mut image = image.into_rgba8();
+        for pixel in image.pixels_mut() {
+            let [red, green, blue, alpha] = pixel.0;
+            let on_white = |value: u8| {
+                let value = u16::from(value) * u16::from(alpha) + 255 * (255 - u16::from(alpha));
+                u8::try_from(value / 255).unwrap_or(u8::MAX)
+            };
+            *pixel = Rgba([on_white(red), on_white(green), on_white(blue), u8::MAX]);
+        }
+        DynamicImage::ImageRgba8(image)
+    } else {
+        image
+    };
+    if is_grey { DynamicImage::ImageLuma8(image.into_luma8()) } else { DynamicImage::ImageRgb8(image.into_rgb8()) }
+}
+
+fn encoded(image: &DynamicImage) -> Result<Vec<u8>, Refusal> {
+    let mut png = Cursor::new(Vec::new());
+    let failed = |_| Refusal::Damaged { format: "an image".to_owned(), why: "it can't be painted".to_owned() };
+    image.write_to(&mut png, ImageFormat::Png).map_err(failed)?;
+    Ok(png.into_inner())
+}
+
+/// Whether hardly a pixel has a colour.
+fn is_colourless(image: &DynamicImage) -> bool {
+    if !image.color().has_color() {
+        return true;
+    }
+    let (width, height) = image.dimensions();
+    let step = (u64::from(width) * u64::from(height) / u64::from(LOOKED_AT)).isqrt().max(1);
+    let step = usize::try_from(step).unwrap_or(usize::MAX);
+    let (mut seen, mut coloured) = (0, 0);
+    for y in (0..height).step_by(step) {
+        for x in (0..width).step_by(step) {
+            let [red, green, blue, _] = image.get_pixel(x, y).0;
+            seen += 1;
+            coloured += usize::from(red.max(green).max(blue) - red.min(green).min(blue) > TINT);
+        }
+    }
+    coloured * 1_000 <= seen * COLOURED
+}

@@ -1,0 +1,141 @@
+use super::{PICTURE, pages};
+use crate::{
+    Format, Gap, PageSpan, Refusal, extract,
+    page_picture::{Colours, PictureOptions, page_picture},
+};
+use image::{
+    DynamicImage, GenericImageView, GrayImage, ImageFormat, ImageReader, Luma, Rgb, RgbImage, Rgba, RgbaImage,
+};
+use std::io::Cursor;
+use tiff::encoder::{TiffEncoder, colortype::Gray8};
+
+/// A black rectangle at the upper left on white, wider than high.
+fn sample() -> DynamicImage {
+    let is_black = |x, y| x < 20 && y < 10;
+    DynamicImage::ImageRgb8(RgbImage::from_fn(80, 40, |x, y| {
+        if is_black(x, y) { Rgb([0, 0, 0]) } else { Rgb([255, 255, 255]) }
+    }))
+}
+
+fn as_file(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+fn tiff(pages: u8) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut encoder = TiffEncoder::new(&mut bytes).unwrap();
+    for page in 0..pages {
+        encoder.write_image::<Gray8>(4, 2, &[page * 40; 8]).unwrap();
+    }
+    bytes.into_inner()
+}
+
+fn painted(bytes: &[u8], page: u64) -> DynamicImage {
+    let (picture, png) = page_picture(bytes, page, &[], PictureOptions::FOR_MODELS).unwrap();
+    let image = ImageReader::with_format(Cursor::new(png), ImageFormat::Png).decode().unwrap();
+    assert_eq!((picture.width, picture.height), image.dimensions());
+    image
+}
+
+/// A JPEG whose camera was turned: EXIF says so in its first segment.
+fn turned(orientation: u8) -> Vec<u8> {
+    let jpeg = as_file(&sample(), ImageFormat::Jpeg);
+    let tiff =
+        [b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".as_slice(), &[orientation, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let exif = [b"Exif\0\0", tiff.as_slice()].concat();
+    let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+    [&jpeg[..2], b"\xff\xe1", &length, &exif, &jpeg[2..]].concat()
+}
+
+#[test]
+fn pictures_have_pages_without_text() {
+    for format in [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::Gif, ImageFormat::WebP, ImageFormat::Bmp] {
+        let bytes = as_file(&sample(), format);
+        let found = extract("a.txt", &bytes).unwrap();
+        let page = Gap { pages: Some(PageSpan { from: 1, to: 1 }), why: PICTURE.to_owned() };
+        assert_eq!((found.format, &*found.text, found.gaps), (Format::Image, "", vec![page]), "{format:?}");
+        assert_eq!(painted(&bytes, 1).dimensions(), (80, 40));
+        let none = page_picture(&bytes, 2, &[], PictureOptions::FOR_MODELS).unwrap_err();
+        assert!(none.to_string().contains("it has no such page"), "{none}");
+    }
+}
+
+#[test]
+fn each_image_of_a_tiff_is_a_page() {
+    let bytes = tiff(3);
+    let gaps = extract("fax.tiff", &bytes).unwrap().gaps;
+    assert_eq!(gaps, [Gap { pages: Some(PageSpan { from: 1, to: 3 }), why: PICTURE.to_owned() }]);
+    let greys: Vec<Luma<u8>> = (1..=3).map(|page| *painted(&bytes, page).to_luma8().get_pixel(0, 0)).collect();
+    assert_eq!(greys, [0, 40, 80].map(|grey| Luma([grey])));
+    assert!(page_picture(&bytes, 4, &[], PictureOptions::FOR_MODELS).is_err());
+}
+
+#[test]
+fn pages_are_upright() {
+    // The black corner and the size, as EXIF numbers the eight ways.
+    let corner = |orientation| {
+        let image = painted(&turned(orientation), 1).to_luma8();
+        let (width, height) = image.dimensions();
+        let is_black = |x, y| image.get_pixel(x, y).0[0] < 100;
+        let corners =
+            [is_black(2, 2), is_black(width - 3, 2), is_black(width - 3, height - 3), is_black(2, height - 3)];
+        (width > height, corners.iter().position(|black| *black))
+    };
+    let expected = [(1, true, 0), (3, true, 2), (6, false, 1), (8, false, 3)];
+    for (orientation, is_wide, at) in expected {
+        assert_eq!(corner(orientation), (is_wide, Some(at)), "{orientation}");
+    }
+    // A number that does not exist turns nothing.
+    assert_eq!(corner(99), (true, Some(0)));
+}
+
+#[test]
+fn a_page_is_as_large_as_wanted_and_grey_where_that_is_enough() {
+    let tinted = DynamicImage::ImageRgb8(RgbImage::from_pixel(3_000, 2_000, Rgb([200, 195, 190])));
+    let image = painted(&as_file(&tinted, ImageFormat::Png), 1);
+    assert_eq!((image.dimensions(), image.color().has_color()), ((1_806, 1_204), false));
+    let mut stamped = tinted.to_rgb8();
+    (0..200).for_each(|at| (0..100).for_each(|down| stamped.put_pixel(at, down, Rgb([200, 0, 0]))));
+    let bytes = as_file(&DynamicImage::ImageRgb8(stamped), ImageFormat::Png);
+    assert!(painted(&bytes, 1).color().has_color());
+    let grey = PictureOptions { colours: Colours::Greys, ..PictureOptions::FOR_MODELS };
+    let (_, png) = page_picture(&bytes, 1, &[], grey).unwrap();
+    assert!(!image::load_from_memory(&png).unwrap().color().has_color());
+    // What is seen through stands on white paper.
+    let clear = DynamicImage::ImageRgba8(RgbaImage::from_pixel(8, 8, Rgba([0, 0, 0, 0])));
+    assert_eq!(painted(&as_file(&clear, ImageFormat::Png), 1).to_luma8().get_pixel(1, 1), &Luma([255]));
+}
+
+#[test]
+fn hostile_pictures_are_refused_in_a_sentence() {
+    // A bomb: a PNG that says that it has 50,000 × 50,000 pixels.
+    let mut bomb = as_file(&DynamicImage::ImageLuma8(GrayImage::new(8, 8)), ImageFormat::Png);
+    bomb[16..24].copy_from_slice(&[50_000_u32.to_be_bytes(), 50_000_u32.to_be_bytes()].concat());
+    let sum = crc32(&bomb[12..29]);
+    bomb[29..33].copy_from_slice(&sum.to_be_bytes());
+    let told = |bytes: &[u8]| pages::count(bytes).unwrap_err().to_string();
+    let expected = "can't be read, because it is an image of 50000 × 50000 pixels, and an image may have 100 million: split it, or leave it out";
+    assert_eq!(told(&bomb), expected);
+    let png = as_file(&sample(), ImageFormat::Png);
+    assert!(matches!(pages::count(&png[..20]), Err(Refusal::Damaged { .. })));
+    // Cut off in its pixels: it is known to be a picture, and its page can't be painted.
+    let jpeg = as_file(&sample(), ImageFormat::Jpeg);
+    for bytes in [&png[..png.len() - 30], &jpeg[..jpeg.len() / 2]] {
+        let told = page_picture(bytes, 1, &[], PictureOptions::FOR_MODELS).map(|(picture, _)| picture.width);
+        assert!(!matches!(told, Err(ref refusal) if !matches!(refusal, Refusal::Damaged { .. })), "{told:?}");
+    }
+    // A chain of images that leads back to its beginning ends.
+    let mut circle = tiff(2);
+    let first = u32::from_le_bytes(circle[4..8].try_into().unwrap());
+    let at = circle.windows(4).rposition(|four| four == [0, 0, 0, 0]).unwrap();
+    circle[at..at + 4].copy_from_slice(&first.to_le_bytes());
+    assert!(pages::count(&circle).is_ok_and(|count| count <= 2));
+}
+
+/// As PNG has it (ISO 3309).
+fn crc32(bytes: &[u8]) -> u32 {
+    let bit = |sum: u32, _| if sum & 1 == 1 { 0xedb8_8320 ^ (sum >> 1) } else { sum >> 1 };
+    !bytes.iter().fold(u32::MAX, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), bit))
+}
