@@ -2,7 +2,7 @@
 
 use super::{DoubtKind, JobReview};
 use overnight_core::amount::grouped;
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 /// A job as the queue shows it.
 #[derive(Clone, Debug)]
@@ -16,6 +16,9 @@ pub struct QueuedReview {
     pub unquoted: u64,
     /// Fields of which the model says that the document does not have them.
     pub absent: u64,
+    /// Fields, not those of lines, that some of its records have, and that none of them has.
+    pub filled: BTreeSet<String>,
+    pub lacking: BTreeSet<String>,
     /// What is doubtful of the gravest record.
     pub kinds: Vec<DoubtKind>,
     /// The first doubt, a sentence's beginning.
@@ -52,7 +55,10 @@ impl QueuedReview {
         let is_every = review.present() > 0
             && review.pages() == 1
             && review.records.iter().all(|record| record.is_deleted || record.approval.is_some());
+        let (filled, lacking) = fields(review);
         Self {
+            filled,
+            lacking,
             title: review.title(),
             records: review.present(),
             doubtful: review.doubtful + (review.refused.len() + review.findings.len()) as u64,
@@ -98,6 +104,20 @@ impl QueuedReview {
         };
         records + &unquoted + &absent
     }
+}
+
+/// The fields that some of its records have, and those that none of them has.
+fn fields(review: &JobReview) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut filled, mut lacking) = (BTreeSet::new(), BTreeSet::new());
+    for record in review.records.iter().filter(|record| !record.is_deleted) {
+        for field in record.shown_fields().filter(|field| !field.name.contains('[')) {
+            let is_absent = field.is_null && field.corrected.is_none();
+            let names = if is_absent { &mut lacking } else { &mut filled };
+            names.insert(field.name.clone());
+        }
+    }
+    lacking.retain(|name| !filled.contains(name));
+    (filled, lacking)
 }
 
 fn counted_records(number: u64) -> String {

@@ -34,11 +34,14 @@ use overnight_core::job::{
     record::{HoldReason, JobStatus},
 };
 use serde::Deserialize;
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
 /// Jobs of a batch that are put in order.
 const MOST_JOBS: u32 = 5_000;
+/// A field is missed where so many other documents have it, and of so many documents one at most has not.
+const LEAST_OTHERS: usize = 4;
+const RARE: usize = 5;
 /// What a person has to do with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum QueueMark {
@@ -96,13 +99,15 @@ pub(super) struct QueueRow {
     state: StateBadge,
     reason: Option<String>,
     review: Option<Arc<QueuedReview>>,
+    /// What it lacks that nearly all other documents of the batch have: a sentence's beginning.
+    unlike: Option<String>,
 }
 
 impl QueueRow {
     /// Whether it is open and nothing of it is doubtful.
     fn is_clear(&self) -> bool {
         let is_done = self.review.as_ref().is_some_and(|review| review.is_clear());
-        self.mark == QueueMark::Open && is_done && self.reason.is_none()
+        self.mark == QueueMark::Open && is_done && self.reason.is_none() && self.unlike.is_none()
     }
 
     /// Where a click leads: to its records, else to what is known of it.
@@ -179,8 +184,9 @@ impl BatchQueue {
         }
         let order = |row: &QueueRow| {
             let doubt = row.review.as_ref().map(|review| review.order());
-            (row.mark, doubt, row.title.clone())
+            (row.mark, row.mark == QueueMark::Open && row.is_clear(), doubt, row.title.clone())
         };
+        mark_unlike(&mut rows);
         rows.sort_by_cached_key(order);
         let (left_out_files, left_out) = (left_out.files, left_out.first);
         Ok(Self { id, name: batch.shown_name(), rows, all, left_out, left_out_files })
@@ -192,6 +198,24 @@ impl BatchQueue {
         let place = self.rows.iter().position(|row| row.job.to_string() == after);
         let behind = place.and_then(|place| self.rows[place..].iter().find(is_open));
         behind.or_else(|| self.rows.iter().find(is_open))
+    }
+}
+
+/// Says of each job which field it has in no record, where nearly all others have it: it may have been missed.
+fn mark_unlike(rows: &mut [QueueRow]) {
+    let mut counts: HashMap<String, [usize; 2]> = HashMap::new();
+    for review in rows.iter().filter_map(|row| row.review.as_ref()) {
+        for (nth, names) in [&review.filled, &review.lacking].into_iter().enumerate() {
+            names.iter().for_each(|name| counts.entry(name.clone()).or_default()[nth] += 1);
+        }
+    }
+    for row in rows.iter_mut().filter(|row| row.mark == QueueMark::Open) {
+        let unlike = row.review.iter().flat_map(|review| &review.lacking).find_map(|name| {
+            let [filled, lacking] = counts[name];
+            let is_rare = filled >= LEAST_OTHERS && lacking * RARE <= filled + lacking;
+            is_rare.then(|| format!("{name} is not there, and {filled} other documents have it"))
+        });
+        row.unlike = unlike;
     }
 }
 
@@ -226,6 +250,7 @@ async fn queue_row(state: &WebState, row: JobRow) -> Result<QueueRow, WebError> 
         state: badge,
         reason,
         review,
+        unlike: None,
     })
 }
 

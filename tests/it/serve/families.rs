@@ -31,3 +31,21 @@ fn an_amendment_that_no_record_quotes_is_a_doubt() {
     let told = "no record quotes <bdi>lease/amendment-1.md</bdi>";
     assert!(review.contains(told) && review.contains("The rent is 9 from May on."), "{review}");
 }
+
+#[test]
+fn a_field_that_all_others_have_is_a_doubt() {
+    let dir = TestDir::new();
+    for name in ["a", "b", "c", "d", "e"] {
+        let heading = if name == "c" { "" } else { "# Orders\n\n" };
+        dir.put(&format!("many/{name}.md"), &format!("{heading}The buyer must pay.\n"));
+    }
+    let submitted = ["submit", "extract-requirements", "-d", "many", "--each", "--batch", "night", "-q"];
+    assert_eq!(dir.run_with(&[], &submitted).code, 0);
+    assert_eq!(dir.run_with(&[], &["work", "--until-empty", "-q"]).code, 0);
+    let batch = format!("/batches/{}", jobs(&dir)[0]["batch"].as_str().unwrap());
+    let served = Served::start(&dir, &["--as", "Ann"]);
+    let page = served.page(&format!("{batch}/queue"));
+    let told = ["Approve the 4 without a doubt", "section is not there, and 4 other documents have it"];
+    assert_eq!(told.map(|told| page.matches(told).count()), [1, 1]);
+    assert_eq!(queue_rows(&page)[0][0], "c.md");
+}
