@@ -123,7 +123,11 @@ fn is_taken_apart(items: &[Value]) -> bool {
 
 /// The first short fields, by which a person knows a record.
 pub(super) fn telling(fields: &[ReviewedField]) -> Vec<&str> {
-    let own = fields.iter().filter(|field| !(field.is_of_quote || field.is_null || field.name == "confidence"));
+    let is_own = |field: &&ReviewedField| {
+        let is_list = field.value == "[]" || in_list(&field.name).is_some();
+        !(field.is_of_quote || field.is_null || is_list || field.name == "confidence")
+    };
+    let own = fields.iter().filter(is_own);
     let values = own.map(|field| field.corrected.as_deref().unwrap_or(&field.value).trim());
     values.filter(|value| (1..=TELLING).contains(&value.chars().count())).take(MOST_TELLING).collect()
 }
