@@ -24,7 +24,7 @@ const KEPT: Duration = Duration::from_hours(30 * 24);
 /// All texts are counted whenever this part of what there may be was added.
 const COUNTED_EACH: u64 = 16;
 /// Bytes of the longest first line.
-const MOST_HEAD_BYTES: usize = 4 << 20;
+const MOST_HEAD_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {

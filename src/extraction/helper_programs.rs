@@ -7,9 +7,11 @@ use super::{
     message::ReaderRequest,
     ocr::HelperPrograms,
     parent::{ReaderEnd, heard_from},
+    recognition::Recognition,
 };
 use overnight_documents::{
-    CollectedPages, Extracted, Format, Gap, PageSpan, Refusal, SCAN_BEHIND_TEXT, Unit, is_gibberish, pdf_header,
+    CollectedPages, Extracted, Format, Gap, PageSpan, RecognisedPage, Refusal, SCAN_BEHIND_TEXT, Unit, is_gibberish,
+    pdf_header,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -119,13 +121,17 @@ impl Help<'_> {
             if found.contains_key(&page) {
                 continue;
             }
-            if let Some(text) = self.scan(page, bytes, is_pdf, &mut images) {
+            if let Some(Recognition { text, words }) = self.scan(page, bytes, is_pdf, &mut images) {
+                if !words.is_empty() {
+                    extracted.words.push(RecognisedPage { page, words });
+                }
                 recognised.push(page);
                 let line = pages.get(place(page)).filter(|line| !line.trim().is_empty());
                 found.insert(page, line.map_or_else(|| text.clone(), |line| format!("{}\n\n{text}", line.trim_end())));
             }
         }
         recognised.sort_unstable();
+        extracted.words.sort_by_key(|words| words.page);
         for &page in &recognised {
             PageSpan::push(&mut extracted.recognised, page);
         }
@@ -201,7 +207,7 @@ impl Help<'_> {
     }
 
     /// The characters in a page that is an image.
-    fn scan(&self, page: u64, bytes: &[u8], is_pdf: bool, images: &mut Images) -> Option<String> {
+    fn scan(&self, page: u64, bytes: &[u8], is_pdf: bool, images: &mut Images) -> Option<Recognition> {
         let installed = self.tools.installed();
         let are_installed = (installed.pdftoppm.is_some() || !is_pdf) && installed.tesseract.is_some();
         if !are_installed || images.tried == MOST_IMAGES || images.failed == MOST_FAILURES {
@@ -215,13 +221,14 @@ impl Help<'_> {
         } else {
             (self.paint)(page)?
         };
-        let text = self.recognise(&image)?;
+        let recognised = self.recognise(&image)?;
         images.failed = 0;
-        Some(text).filter(|text| !text.trim().is_empty())
+        Some(recognised).filter(|recognised| !recognised.text.trim().is_empty())
     }
 
-    fn recognise(&self, image: &[u8]) -> Option<String> {
-        self.text("tesseract", &["stdin", "stdout", "--psm", "1"], image, IMAGE)
+    fn recognise(&self, image: &[u8]) -> Option<Recognition> {
+        let said = self.text("tesseract", &["stdin", "stdout", "--psm", "1", "tsv"], image, IMAGE)?;
+        Some(Recognition::read(&said))
     }
 
     fn text(&self, program: &str, arguments: &[&str], input: &[u8], limit: Duration) -> Option<String> {

@@ -20,6 +20,7 @@ mod limits;
 mod message;
 mod ocr;
 mod parent;
+mod recognition;
 mod resumed_read;
 
 pub use cache::FOLDER as CACHE_FOLDER;

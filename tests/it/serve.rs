@@ -99,7 +99,8 @@ impl Served {
     fn raw_answer(&self, head: &str) -> String {
         let mut stream = TcpStream::connect(self.base.trim_start_matches("http://")).unwrap();
         let host = self.base.trim_start_matches("http://");
-        write!(stream, "{head}\r\nhost: {host}\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n", self.token).unwrap();
+        write!(stream, "{head}\r\nhost: {host}\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n", self.token)
+            .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer

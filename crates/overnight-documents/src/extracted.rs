@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::format::Format;
 use super::gaps::{AGAINST_GAPS, Gap, PageSpan};
 use super::readers::{PageSink, Stopped};
+use super::recognised::RecognisedPage;
 use super::text::{self, MAX_TEXT_BYTES};
 use super::units::Unit;
 
 /// A document's text. The same text is shown, counted and searched, so that "page 4" means one thing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Extracted {
     /// What it was.
     pub format: Format,
@@ -29,6 +30,9 @@ pub struct Extracted {
     /// What a person should know about how the text came about, each a fragment: "read as windows-1252, a guess".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The words of pages whose characters were recognised, with where they stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<RecognisedPage>,
 }
 
 impl Extracted {
@@ -42,6 +46,7 @@ impl Extracted {
             gaps: vec![Gap { pages: None, why }],
             recognised: Vec::new(),
             notes: Vec::new(),
+            words: Vec::new(),
         }
     }
 
@@ -157,7 +162,8 @@ impl CollectedPages {
         if text.is_empty() && self.gaps.is_empty() {
             self.notes.push("no text in it".to_owned());
         }
-        Extracted { format, unit, reader, text, gaps: self.gaps, recognised: Vec::new(), notes: self.notes }
+        let (gaps, notes) = (self.gaps, self.notes);
+        Extracted { format, unit, reader, text, gaps, recognised: Vec::new(), notes, words: Vec::new() }
     }
 }
 

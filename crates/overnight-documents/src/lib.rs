@@ -28,6 +28,7 @@
 //! - `readers`: one for each kind; `page_picture`: a page as a picture; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `links`: where links lead; `raised`: text above and below its line; `sign_fonts`: fonts whose letters are signs
+//! - `recognised`: words in pictures of pages, and how far two readings agree
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it; `tables`: the tables in it; `headers_footers`: lines that run over pages
 //!
 //! # Invariants
@@ -55,6 +56,7 @@ mod page_picture;
 mod quotes;
 mod raised;
 mod readers;
+mod recognised;
 mod refusal;
 mod sign_fonts;
 mod source_path;
@@ -75,6 +77,7 @@ pub use gaps::{AGAINST_GAPS, Gap, PageSpan, SCAN_BEHIND_TEXT};
 pub use page_picture::{Colours, MarkedBox, PagePicture, PictureOptions, QuoteOnPage, is_painted, page_picture};
 pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
 pub use readers::{PageSink, Stopped, is_gibberish, pdf_header};
+pub use recognised::{ComparedWord, RecognisedPage, RecognisedWord, compare};
 pub use refusal::Refusal;
 pub use source_path::source;
 pub use tables::{TableHeader, TableSink, tables};

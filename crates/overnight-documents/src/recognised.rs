@@ -1,0 +1,227 @@
+//! Words that were recognised in the picture of a page, with where they stand on it, and how far two readings of one page agree.
+//!
+//! Two readers that know nothing of each other seldom make the same mistake: what both have read stands there. What only one has
+//! may be invented, or a digit that was "corrected".
+
+use serde::{Deserialize, Serialize};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+use unicode_normalization::UnicodeNormalization;
+
+/// How often what is left of both readings is compared again: columns and cells may come in another order.
+const ROUNDS: usize = 4;
+/// Time for a comparison. What is not compared then is of one reading.
+const MOST_TIME: Duration = Duration::from_secs(5);
+/// Letters and digits of a word that is evidence by itself where it stands elsewhere, if it has a digit.
+const TELLING: usize = 4;
+
+/// A word on the picture of a page: parts of its width and height, from the left and from the top.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecognisedWord {
+    /// As it was read.
+    pub text: String,
+    /// Of its left edge, 0 to 1.
+    pub x: f32,
+    /// Of its upper edge, 0 to 1.
+    pub y: f32,
+    /// Of the page's width.
+    pub width: f32,
+    /// Of the page's height.
+    pub height: f32,
+}
+
+/// The words that a program recognised on one page, in reading order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecognisedPage {
+    /// From 1.
+    pub page: u64,
+    /// All that it found.
+    pub words: Vec<RecognisedWord>,
+}
+
+/// A word of a text, and which words of the other reading are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedWord {
+    /// Its first byte in the text, and the one behind it.
+    pub from: usize,
+    /// See `from`.
+    pub to: usize,
+    /// It holds a digit: an amount, a date, a number.
+    pub has_digit: bool,
+    /// Of the other reading, half open; empty: only this one has it.
+    pub others: std::ops::Range<usize>,
+}
+
+/// The words of `text`, with those of `other`, another reading of the same page, that are the same; and how far both agree: twice
+/// the words that both have, by all words. Without any word on both sides that is 1.
+pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
+    let own = words(text);
+    let others = other_words(other);
+    let mut compared: Vec<ComparedWord> = own
+        .iter()
+        .map(|word| ComparedWord { from: word.from, to: word.to, has_digit: word.has_digit(), others: 0..0 })
+        .collect();
+    let mut left = [(0..own.len()).collect::<Vec<_>>(), (0..others.len()).collect::<Vec<_>>()];
+    let deadline = Instant::now() + MOST_TIME;
+    let mut agreed = 0;
+    for round in 0..ROUNDS {
+        let of_own: Vec<&str> = left[0].iter().map(|at| own[*at].plain.as_str()).collect();
+        let of_others: Vec<&str> = left[1].iter().map(|at| others[*at].plain.as_str()).collect();
+        let ops = capture_diff_slices_deadline(Algorithm::Myers, &of_own, &of_others, Some(deadline));
+        let mut found: [BTreeSet<usize>; 2] = Default::default();
+        for op in ops {
+            let DiffOp::Equal { old_index, new_index, len } = op else { continue };
+            // Behind the first round runs count, and numbers: a little word stands everywhere.
+            let is_telling = |at: &usize| {
+                let plain = &own[left[0][*at]];
+                plain.has_digit() && plain.plain.chars().filter(|letter| letter.is_alphanumeric()).count() >= TELLING
+            };
+            if round > 0 && len < 3 && !(old_index..old_index + len).any(|at| is_telling(&at)) {
+                continue;
+            }
+            for step in 0..len {
+                let (at, of) = (left[0][old_index + step], left[1][new_index + step]);
+                compared[at].others = others[of].of.clone();
+                found[0].insert(at);
+                found[1].insert(of);
+            }
+        }
+        if found[0].is_empty() {
+            break;
+        }
+        agreed += found[0].len();
+        for (left, found) in left.iter_mut().zip(&found) {
+            left.retain(|at| !found.contains(at));
+        }
+    }
+    let all = own.len() + others.len();
+    #[expect(clippy::cast_precision_loss, reason = "words of a page")]
+    let share = if all == 0 { 1.0 } else { (2 * agreed) as f64 / all as f64 };
+    (compared, share)
+}
+
+/// A word, as it is compared.
+struct PlainWord {
+    plain: String,
+    from: usize,
+    to: usize,
+    /// The words of the reading that it is made of.
+    of: std::ops::Range<usize>,
+}
+
+impl PlainWord {
+    fn has_digit(&self) -> bool {
+        self.plain.chars().any(char::is_numeric)
+    }
+}
+
+/// The words of a text in Markdown: what has no letter and no digit is none. A word that goes on in the next line is one.
+fn words(text: &str) -> Vec<PlainWord> {
+    let mut found: Vec<PlainWord> = Vec::new();
+    let mut is_open = false;
+    let mut from = None;
+    let ends =
+        text.char_indices().map(|(at, letter)| (at, is_between(letter), letter)).chain([(text.len(), true, '\n')]);
+    for (at, is_between, letter) in ends {
+        match (from, is_between) {
+            (None, false) => from = Some(at),
+            (Some(start), true) => {
+                from = None;
+                let word = &text[start..at];
+                push(&mut found, word, (start, at), 0..0, is_open);
+                is_open = letter == '\n' && word.ends_with('-');
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn other_words(other: &[&str]) -> Vec<PlainWord> {
+    let mut found: Vec<PlainWord> = Vec::new();
+    let mut is_open = false;
+    for (at, word) in other.iter().enumerate() {
+        for part in word.split(is_between).filter(|part| !part.is_empty()) {
+            push(&mut found, part, (0, 0), at..at + 1, is_open && part.starts_with(char::is_lowercase));
+            is_open = part.ends_with('-') && part.len() > 2;
+        }
+    }
+    found
+}
+
+fn is_between(letter: char) -> bool {
+    letter.is_whitespace() || letter == '|'
+}
+
+fn push(found: &mut Vec<PlainWord>, word: &str, (from, to): (usize, usize), of: std::ops::Range<usize>, goes_on: bool) {
+    let plain = plain(word);
+    if plain.is_empty() {
+        return;
+    }
+    match found.last_mut() {
+        Some(last) if goes_on && plain.starts_with(char::is_alphabetic) => {
+            last.plain.push_str(&plain);
+            last.to = to;
+            last.of.end = of.end;
+        }
+        _ => found.push(PlainWord { plain, from, to, of }),
+    }
+}
+
+/// Without marks around it, and with one form of each letter, dash and apostrophe.
+fn plain(word: &str) -> String {
+    let folded = word.nfkc().flat_map(char::to_lowercase).map(|letter| match letter {
+        '\u{2018}' | '\u{2019}' | '\u{b4}' | '`' => '\'',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        letter => letter,
+    });
+    let folded: String = folded.collect();
+    folded.trim_matches(|letter: char| !letter.is_alphanumeric()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of `text` that only it has, and the share.
+    fn of_one(text: &str, other: &str) -> (Vec<String>, f64) {
+        let other: Vec<&str> = other.split_whitespace().collect();
+        let (words, share) = compare(text, &other);
+        let of_one = words.iter().filter(|word| word.others.is_empty());
+        (of_one.map(|word| text[word.from..word.to].to_owned()).collect(), (share * 100.0).round() / 100.0)
+    }
+
+    #[test]
+    fn what_both_have_is_agreed() {
+        assert_eq!(of_one("", ""), (vec![], 1.0));
+        assert_eq!(of_one("# The **rent** is 1,250.00.", "THE rent ‘is’ 1,250.00"), (vec![], 1.0));
+        // A digit that was corrected, a sentence that was added.
+        assert_eq!(of_one("The rent is 1,260.00.", "The rent is 1,250.00."), (vec!["1,260.00.".to_owned()], 0.75));
+        let (added, share) = of_one("Pay now. No interest is due.", "Pay now.");
+        assert_eq!((added.join(" "), share), ("No interest is due.".to_owned(), 0.5));
+    }
+
+    #[test]
+    fn order_and_line_ends_do_not_matter() {
+        assert_eq!(of_one("The agree-\nment ends.", "The agree- ment ends."), (vec![], 1.0));
+        assert_eq!(of_one("The agreement ends.", "The agree- ment ends."), (vec![], 1.0));
+        // A table by rows, and by columns.
+        let table = "| Item | Amount |\n|---|---|\n| Pump set large | 1,200.50 |\n| Seal of rubber | 17.25 |";
+        let (left, _) = of_one(table, "Item Pump set large Seal of rubber Amount 1,200.50 17.25");
+        assert_eq!(left, Vec::<String>::new());
+        // A little word elsewhere proves nothing.
+        assert_eq!(of_one("is left over here", "here is").0, ["left", "over", "here"]);
+    }
+
+    #[test]
+    fn words_of_the_other_reading_are_named() {
+        let (words, _) = compare("a agreement b", &["a", "agree-", "ment", "b"]);
+        let others: Vec<_> = words.iter().map(|word| word.others.clone()).collect();
+        assert_eq!(others, [0..1, 1..3, 3..4]);
+    }
+}
