@@ -103,6 +103,7 @@ pub(crate) async fn run(folder: &Path) -> Result<(JobOutcome, String), Box<dyn E
         own: &[],
         extractor: &Extractor::in_process(),
         model: &*model,
+        eyes: None,
         base_url: None,
         api_key_env: None,
         models: None,

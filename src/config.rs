@@ -7,7 +7,7 @@
 //! the current folder.
 
 use crate::{
-    extraction::{OcrMode, SandboxMode},
+    extraction::{OcrMode, SandboxMode, VisionMode},
     model::remote::Key,
     telemetry::TraceTarget,
 };
@@ -18,8 +18,8 @@ use overnight_core::{
 use sources::{
     ALLOW_HTTP, API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS,
     InvalidValue, LOG_FORMAT, MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SANDBOX, SettingSources,
-    TIER, TOKENS, TOKENS_PER_MINUTE, TURNS, UNPRICED, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration,
-    flag, folder, line, server, usd, variable, workspace_store,
+    TIER, TOKENS, TOKENS_PER_MINUTE, TURNS, UNPRICED, VISION, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least,
+    duration, flag, folder, line, server, usd, variable, workspace_store,
 };
 use std::{
     fmt,
@@ -229,6 +229,8 @@ pub struct Settings {
     cloud: CloudVariables,
     /// Whether characters are recognised in images.
     pub ocr: Setting<OcrMode>,
+    /// Whether models look at scanned pages.
+    pub vision: Setting<VisionMode>,
     /// Whether readers of documents are confined.
     pub sandbox: Setting<SandboxMode>,
     /// The most MiB of texts that are kept for later jobs.
@@ -346,6 +348,9 @@ impl Settings {
             ocr: sources.setting(&OCR, OcrMode::Auto.as_str(), |text| {
                 OcrMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
             })?,
+            vision: sources.setting(&VISION, VisionMode::Auto.as_str(), |text| {
+                VisionMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
+            })?,
             sandbox: sources.setting(&SANDBOX, SandboxMode::Auto.as_str(), |text| {
                 SandboxMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, required or off"))
             })?,
@@ -400,6 +405,7 @@ impl Settings {
             (PARALLEL_CALLS.name, optional(calls, u64::to_string), calls.origin.clone()),
             (IDLE_TIMEOUT.name, optional(&self.idle_timeout_ms, millis), self.idle_timeout_ms.origin.clone()),
             (OCR.name, self.ocr.value.as_str().to_owned(), self.ocr.origin.clone()),
+            (VISION.name, self.vision.value.as_str().to_owned(), self.vision.origin.clone()),
             (SANDBOX.name, self.sandbox.value.as_str().to_owned(), self.sandbox.origin.clone()),
             (CACHE_MIB.name, self.cache_mib.value.to_string(), self.cache_mib.origin.clone()),
             (LOG_FORMAT.name, self.log_format.value.name().to_owned(), self.log_format.origin.clone()),

@@ -192,6 +192,7 @@ impl Place {
             documents: &documents,
             own: &[],
             model,
+            eyes: None,
             base_url: None,
             api_key_env: None,
             models: None,

@@ -131,6 +131,15 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             let report = if report.is_empty() { String::new() } else { format!(": {}", reply_text(report)) };
             format!("helper {conversation} {}{report}", end.told())
         }
+        Event::PagesRead { documents, pages } => {
+            let gaps = pages.iter().filter(|page| page.gap.is_some()).count();
+            format!(
+                "{} of {} transcribed, {} of them left as gaps",
+                counted(pages.len() as u64, "scanned page"),
+                counted(documents.len() as u64, "document"),
+                gaps
+            )
+        }
         Event::SecondReadingBegun { seed, units } => {
             format!("second reading begins: {} (seed {seed})", counted(units.len() as u64, "part"))
         }

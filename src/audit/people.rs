@@ -98,6 +98,7 @@ impl PersonAct {
             | Event::LessonProposed { .. }
             | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
+            | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
             | Event::VerdictGiven { .. }

@@ -301,6 +301,7 @@ impl TimelineBuilder {
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
             | Event::HelperStarted { .. }
+            | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::EndingDecided { .. }
             | Event::Held { .. }

@@ -60,6 +60,7 @@ mod tests {
             bytes: 1,
             sha256: sha256.to_owned(),
             tokens: 1,
+            scans: 0,
             dated: None,
         }
     }

@@ -46,6 +46,10 @@ const ROUNDS: (u64, u64) = (1, 2);
 /// Turns in which the findings are settled.
 const SETTLING_TURNS: u64 = 2;
 
+/// Tokens that a transcriber is told beside its page, and those that stand on one: at least, likely, and on a crowded one.
+const TRANSCRIBER_TOKENS: u64 = 500;
+pub const PAGE_TOKENS: (u64, u64, u64) = (20, 700, 2_500);
+
 /// Turns and tokens of one or more jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
@@ -115,6 +119,12 @@ impl Forecast {
         };
         let likely = round(VERIFIER_TURNS.1, 100).times(ROUNDS.1).uncached();
         Self::between(round(VERIFIER_TURNS.0, LEAST_WRITTEN_PERCENT).times(ROUNDS.0), likely)
+    }
+
+    /// Having `pages` scanned pages transcribed, each a picture of so many tokens.
+    pub fn of_scans(pages: u64, image: u64) -> Self {
+        let one = |output| Estimate { turns: 1, input: image + TRANSCRIBER_TOKENS, cached: 0, output }.times(pages);
+        Self { least: one(PAGE_TOKENS.0), likely: one(PAGE_TOKENS.1), most: one(PAGE_TOKENS.2) }
     }
 
     #[must_use]

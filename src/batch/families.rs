@@ -107,6 +107,7 @@ mod tests {
             bytes: 1,
             sha256: String::new(),
             tokens: 1,
+            scans: 0,
             dated: None,
         });
         let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();

@@ -3,8 +3,9 @@
 use crate::extraction::Extractor;
 use chrono::{DateTime, NaiveDate};
 use overnight_core::{job::digest::sha256, tokens::estimate};
-use overnight_documents::{DocumentError, Format, FoundDocument};
+use overnight_documents::{DocumentError, Extracted, Format, FoundDocument, Unit, is_painted};
 use std::{
+    collections::BTreeSet,
     fmt::Write,
     sync::{
         Mutex, PoisonError,
@@ -32,10 +33,15 @@ pub struct Document {
     pub sha256: String,
     /// Estimated tokens of its text.
     pub tokens: u64,
+    /// Pages that a model is to look at.
+    pub scans: u64,
     /// The day of a mail by its head; of others that of their last change, in their archive or in UTC. `None`: there is none, or
     /// nobody asks for it.
     pub dated: Option<NaiveDate>,
 }
+
+/// Pages of one document that are counted as scans.
+const MOST_SCANS: u64 = 1_000;
 
 /// What a look at many files came to. Both lists are in the order in which they were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +52,8 @@ pub struct Inspected {
 }
 
 /// Looks at all of `found`, several at a time, and tells each that was looked at.
-pub fn inspect(found: &[FoundDocument], extractor: &Extractor, tell: &(dyn Fn() + Sync)) -> Inspected {
+pub fn inspect(found: &[FoundDocument], reader: (&Extractor, bool), tell: &(dyn Fn() + Sync)) -> Inspected {
+    let (extractor, _) = reader;
     // An archive is opened once, by one looker, for all that lie in it.
     let mut first = 0;
     let parts: Vec<(usize, &[FoundDocument])> = found
@@ -66,7 +73,7 @@ pub fn inspect(found: &[FoundDocument], extractor: &Extractor, tell: &(dyn Fn() 
             let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
             let mut places = first..;
             extractor.contents(part, &mut |found, content| {
-                let document = document(found, content, extractor);
+                let document = document(found, content, reader);
                 if let Some(place) = places.next() {
                     // Who takes it waits for all of them.
                     let _ = sender.send((place, document));
@@ -102,7 +109,7 @@ pub fn inspect(found: &[FoundDocument], extractor: &Extractor, tell: &(dyn Fn() 
 fn document(
     found: &FoundDocument,
     content: Result<Vec<u8>, DocumentError>,
-    extractor: &Extractor,
+    (extractor, has_eyes): (&Extractor, bool),
 ) -> Result<Document, String> {
     let unreadable = |error: std::io::Error| format!("can't be read: {error}");
     let path = std::path::absolute(&found.path).map_err(unreadable)?;
@@ -111,8 +118,9 @@ fn document(
     if let Some(why) = &found.fault {
         return Err(why.clone());
     }
-    let extracted = extractor.extract(&found.name, &bytes).map_err(|error| error.fragment())?;
-    if extracted.text.is_empty() {
+    let extracted = extractor.extract(&found.name, &bytes, has_eyes).map_err(|error| error.fragment())?;
+    let scans = if has_eyes { scanned(&extracted) } else { 0 };
+    if extracted.text.is_empty() && scans == 0 {
         return Err(extracted.lack());
     }
     let of_mail = (extracted.format == Format::Mail).then(|| mail_day(&extracted.text)).flatten();
@@ -124,7 +132,18 @@ fn document(
         bytes: bytes.len() as u64,
         sha256: sha256(&bytes),
         tokens: estimate(&extracted.text),
+        scans,
     })
+}
+
+/// Pages that a model would look at.
+fn scanned(extracted: &Extracted) -> u64 {
+    if extracted.unit != Unit::Page || !is_painted(extracted.format.as_str()) {
+        return 0;
+    }
+    let of_gaps = extracted.gaps.iter().filter_map(|gap| gap.pages).chain(extracted.recognised.iter().copied());
+    let pages: BTreeSet<u64> = of_gaps.flat_map(|pages| pages.from..=pages.to.min(pages.from + MOST_SCANS)).collect();
+    pages.len() as u64
 }
 
 /// The day that a mail's head names, by its sender's clock.
@@ -167,7 +186,7 @@ mod tests {
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
         let found = discover(&[root.path().to_owned()], &[], &InProcess).unwrap().documents;
-        let Inspected { documents, left_out } = inspect(&found, &Extractor::in_process(), &|| ());
+        let Inspected { documents, left_out } = inspect(&found, (&Extractor::in_process(), false), &|| ());
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),
             path: root.path().join(name).to_str().unwrap().to_owned(),
@@ -175,6 +194,7 @@ mod tests {
             bytes: content.len() as u64,
             sha256: sha256(content),
             tokens,
+            scans: 0,
             dated: None,
         };
         assert_eq!(

@@ -31,7 +31,7 @@ mod zone;
 pub use closing::{ClosingOutcome, DeliverableSources, close, closing_ids, fetched_folders, result_manifest};
 pub use duplicates::{Duplicate, duplicates, take_repeated};
 pub use error::BatchError;
-pub use estimate::{Estimate, Forecast};
+pub use estimate::{Estimate, Forecast, PAGE_TOKENS};
 pub use families::JobUnit;
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};

@@ -66,6 +66,7 @@ mod tests {
                 bytes: 1,
                 sha256: String::new(),
                 tokens: 1,
+                scans: 0,
                 dated: None,
             }
         };

@@ -38,6 +38,7 @@ pub(super) fn extractor(settings: &Settings) -> Result<Extractor, CliError> {
     let program = ReaderProgram { path: program, sandbox: settings.sandbox.value, tell_unconfined };
     let extractor =
         Extractor::new(program, workspaces.join(CACHE_FOLDER), settings.ocr.value).with_cache_bytes(most_bytes);
+    let extractor = extractor.with_vision(settings.vision.value);
     match extractor.missing() {
         None => Ok(extractor),
         Some(sentence) => Err(CliError::usage(sentence)),

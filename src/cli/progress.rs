@@ -359,6 +359,7 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
             | Event::LessonProposed { .. }
+            | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::FindingSettled { .. }
             | Event::EndingDecided { .. }

@@ -94,12 +94,13 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     let extractor = super::documents::extractor(&app.settings)?;
     let request = NewJobRequest {
         models: table.as_ref().map(|(_, text)| text.as_str()),
-        instructions,
         instructions_text: &found.text,
         documents: &args.documents,
         own: &super::documents::own(&app.settings)?,
         extractor: &extractor,
         model: models.first.as_ref(),
+        eyes: models.eyes(&instructions, extractor.vision()),
+        instructions,
         base_url: target.choice.base_url.as_deref(),
         api_key_env: target.choice.api_key_env.as_deref(),
         earlier: None,

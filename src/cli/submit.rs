@@ -227,7 +227,8 @@ pub(super) async fn ready(
     let extractor = super::documents::extractor(&settings)?;
     let extractor = if args.dry_run { extractor.with_read_only_cache() } else { extractor };
     let own = super::documents::own(&settings)?;
-    let selection = run_blocking(|| select(args, &options, &own, &extractor))?;
+    let has_eyes = assignment.models.eyes(&assignment.instructions, extractor.vision()).is_some();
+    let selection = run_blocking(|| select(args, &options, &own, (&extractor, has_eyes)))?;
 
     let reading = match &args.from {
         Some(_) if app.is_none() => Some(Box::pin(AppContext::read(settings.clone())).await?),
@@ -305,12 +306,12 @@ fn select(
     args: &SubmitArgs,
     options: &SubmitOptions,
     own: &[PathBuf],
-    extractor: &Extractor,
+    reader: (&Extractor, bool),
 ) -> Result<Selection, CliError> {
     let is_wanted = |name: &str| options.is_wanted(name);
-    let gathered = overnight_documents::survey(&args.documents, &is_wanted, own, extractor).map_err(RunError::from)?;
+    let gathered = overnight_documents::survey(&args.documents, &is_wanted, own, reader.0).map_err(RunError::from)?;
     let bar = progress::reading(gathered.documents.len());
-    let inspected = batch::inspect(&gathered.documents, extractor, &|| bar.inc(1));
+    let inspected = batch::inspect(&gathered.documents, reader, &|| bar.inc(1));
     bar.finish_and_clear();
     let mut left_out = gathered.unfit;
     left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (path_of(&found.path, &found.inside), why)));

@@ -67,6 +67,7 @@ pub(super) const IDLE_TIMEOUT: SettingKey = unflagged("idle_timeout");
 pub(super) const WORKSPACE_STORE: SettingKey =
     SettingKey { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
 pub(super) const OCR: SettingKey = unflagged("documents.ocr");
+pub(super) const VISION: SettingKey = unflagged("documents.vision");
 pub(super) const SANDBOX: SettingKey = unflagged("documents.sandbox");
 pub(super) const CACHE_MIB: SettingKey = unflagged("documents.cache_mib");
 pub(super) const NOTIFY_COMMAND: SettingKey =
@@ -83,7 +84,7 @@ pub(super) const NOTIFY_PASSWORD: SettingKey = unflagged("notify.email.password_
 pub(super) const LOG_FORMAT: SettingKey =
     SettingKey { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&SettingKey; 32] = [
+const KEYS: [&SettingKey; 33] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
@@ -105,6 +106,7 @@ const KEYS: [&SettingKey; 32] = [
     &PARALLEL_CALLS,
     &IDLE_TIMEOUT,
     &OCR,
+    &VISION,
     &SANDBOX,
     &CACHE_MIB,
     &NOTIFY_COMMAND,

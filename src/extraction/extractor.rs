@@ -8,6 +8,7 @@ use super::{
     ocr::{HelperPrograms, OcrMode},
     parent::{ReaderOutput, ReaderProgram, ask},
     resumed_read,
+    vision::VisionMode,
 };
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
@@ -37,8 +38,7 @@ pub struct Extractor {
     program: Option<ReaderProgram>,
     cache: Option<TextCache>,
     tools: HelperPrograms,
-    /// A model that takes images looks at what has no text.
-    has_eyes: bool,
+    vision: VisionMode,
     /// Documents that may still be begun at the same time: each may take a gigabyte.
     free: Mutex<usize>,
     freed: Condvar,
@@ -63,10 +63,20 @@ impl Extractor {
         Self { cache: self.cache.map(TextCache::with_read_only), ..self }
     }
 
-    /// Takes pictures as documents, also those in which no characters were recognised: a model looks at them.
+    /// Says whether models look at what has no text.
     #[must_use]
-    pub fn with_eyes(self, has_eyes: bool) -> Self {
-        Self { has_eyes, ..self }
+    pub fn with_vision(self, vision: VisionMode) -> Self {
+        Self { vision, ..self }
+    }
+
+    /// Whether they do.
+    pub fn vision(&self) -> VisionMode {
+        self.vision
+    }
+
+    /// A text that [`DocumentReader::keep_text`] has kept.
+    pub fn kept_text(&self, key: &str) -> Option<String> {
+        self.cache.as_ref()?.get(key).map(|kept| kept.text)
     }
 
     /// Reads documents here and now, without limits and without keeping anything: for documents that are trusted.
@@ -76,7 +86,7 @@ impl Extractor {
             program: None,
             cache: None,
             tools: HelperPrograms::none(),
-            has_eyes: false,
+            vision: VisionMode::Auto,
             free: Mutex::new(free),
             freed: Condvar::new(),
         }
@@ -93,8 +103,9 @@ impl Extractor {
         self.tools.summary()
     }
 
-    /// The text of a document. `name` serves to tell kinds of text apart, by its ending, and to say which document it is.
-    pub fn extract(&self, name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
+    /// The text of a document. `name` serves to tell kinds of text apart, by its ending, and to say which document it is. A picture in
+    /// which nothing was recognised is a document only where a model will look at it, `has_eyes`.
+    pub fn extract(&self, name: &str, bytes: &[u8], has_eyes: bool) -> Result<Extracted, DocumentError> {
         let Some(program) = self.program.as_ref().filter(|_| !needs_no_reader(name, bytes)) else {
             return overnight_documents::extract(name, bytes);
         };
@@ -102,7 +113,7 @@ impl Extractor {
         let kind = kind(name);
         let key = self.cache.as_ref().map(|cache| (cache, self.key(&kind, bytes)));
         if let Some(kept) = key.as_ref().and_then(|(cache, key)| cache.get(key)) {
-            return self.seen(kept).map_err(refused);
+            return self.seen(kept, has_eyes).map_err(refused);
         }
         let _slot = self.take_slot();
         let (read, left) = resumed_read::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
@@ -113,14 +124,14 @@ impl Extractor {
         if let Some((cache, key)) = key.filter(|_| !has_failed) {
             cache.put(&key, &extracted);
         }
-        self.seen(extracted).map_err(refused)
+        self.seen(extracted, has_eyes).map_err(refused)
     }
 
     /// A picture whose characters nobody has recognised, and nobody can look at, is no document.
-    fn seen(&self, extracted: Extracted) -> Result<Extracted, Refusal> {
+    fn seen(&self, extracted: Extracted, has_eyes: bool) -> Result<Extracted, Refusal> {
         let is_unread = extracted.format == Format::Image && extracted.text.is_empty();
         match self.tools.installed().tesseract {
-            _ if self.has_eyes || !is_unread => Ok(extracted),
+            _ if has_eyes || !is_unread => Ok(extracted),
             Some(_) => Err(Refusal::Unrecognised),
             None => Err(Refusal::Image),
         }
@@ -233,6 +244,18 @@ impl PagePainter for Extractor {
 }
 
 impl DocumentReader for Extractor {
+    fn keep_text(&self, key: &str, text: &str) {
+        if let Some(cache) = &self.cache {
+            let kept = Extracted {
+                text: text.to_owned(),
+                format: Format::Image,
+                gaps: Vec::new(),
+                ..Extracted::unread(String::new())
+            };
+            cache.put(key, &kept);
+        }
+    }
+
     fn query_tables(&self, query: &TableQuery, texts: &[u8]) -> Result<TableAnswer, String> {
         let Some(program) = &self.program else { return table_query::answer(query, texts) };
         let _slot = self.take_slot();

@@ -6,6 +6,7 @@
 //! - `child`: the reader process, behind a hidden command of our own program; `parent`: starts it and reads its messages
 //! - `resumed_read`: puts pages together, and restarts a reader that crashed behind the page that it crashed on
 //! - `ocr`: which other programs may help; `helper_programs`: what they add to a text: `pdftotext`, `tesseract`
+//! - `vision`: whether models look at pages; `recognition`: what `tesseract` says of one
 //! - `cache`: texts kept by their document's content, shared by all jobs
 //!
 //! *Invariants.* A reader has no way to the program's memory, files, database or environment; what it says is taken as text of
@@ -22,6 +23,7 @@ mod ocr;
 mod parent;
 mod recognition;
 mod resumed_read;
+mod vision;
 
 pub use cache::FOLDER as CACHE_FOLDER;
 pub use child::answer;
@@ -29,6 +31,7 @@ pub use confinement::{Confinement, SandboxMode};
 pub use extractor::Extractor;
 pub use ocr::OcrMode;
 pub use parent::ReaderProgram;
+pub use vision::VisionMode;
 
 /// The hidden command of our program that [`answer`]s.
 pub const COMMAND: &str = "extract-document";

@@ -189,6 +189,13 @@ impl JournalFacts {
                 self.recognised.extend(documents.iter().flat_map(Recognised::of));
                 self.document_names.extend(documents.into_iter().map(|document| document.name));
             }
+            Event::PagesRead { documents, .. } => {
+                let is_of_these = |name: &str| documents.iter().any(|document| document.name == name);
+                self.not_read.retain(|known| !is_of_these(&known.document));
+                self.recognised.retain(|known| !is_of_these(&known.document));
+                self.not_read.extend(documents.iter().flat_map(NotRead::of));
+                self.recognised.extend(documents.iter().flat_map(Recognised::of));
+            }
             Event::ModelReplied { cost_usd, .. } => match cost_usd {
                 Some(cost) => self.priced_usd += cost,
                 None => self.unpriced_turns += 1,

@@ -8,6 +8,9 @@ use std::cmp::Reverse;
 /// Below this a record's own confidence is low, or below the floor of its job where that is higher.
 pub(super) const LOW_CONFIDENCE: f64 = 0.7;
 
+/// Words of one reading that are told.
+const MOST_WORDS: usize = 12;
+
 /// What a doubt is about, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DoubtKind {
@@ -21,6 +24,8 @@ pub enum DoubtKind {
     Unquoted,
     /// A finding is open against it.
     OpenFinding,
+    /// Words of its quote were read by one of two readers of a scanned page only.
+    OneReading,
     /// Only one of two readers has found it.
     FoundByOne,
     /// The model was not sure of it.
@@ -33,12 +38,13 @@ pub enum DoubtKind {
 
 impl DoubtKind {
     /// All, the gravest first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Refused,
         Self::FailedCheck,
         Self::Value,
         Self::Unquoted,
         Self::OpenFinding,
+        Self::OneReading,
         Self::FoundByOne,
         Self::LowConfidence,
         Self::OverBreak,
@@ -53,6 +59,7 @@ impl DoubtKind {
             Self::Value => "value in doubt",
             Self::Unquoted => "document without a quote",
             Self::OpenFinding => "open finding",
+            Self::OneReading => "one reading",
             Self::FoundByOne => "found by one reader only",
             Self::LowConfidence => "low confidence",
             Self::OverBreak => "quote over a page break",
@@ -68,6 +75,7 @@ impl DoubtKind {
             Self::Value => "value",
             Self::Unquoted => "unquoted",
             Self::OpenFinding => "finding",
+            Self::OneReading => "reading",
             Self::FoundByOne => "one",
             Self::LowConfidence => "confidence",
             Self::OverBreak => "break",
@@ -117,6 +125,13 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
         }
         if quote.is_over_break {
             add_to(field, DoubtKind::OverBreak, format!("{its} goes on over the end of a page"));
+        }
+        if !quote.one_reading.is_empty() {
+            // A digit that one reader has read otherwise is graver than a word.
+            let has_digit = quote.one_reading.iter().any(|word| word.contains(char::is_numeric));
+            let kind = if has_digit { DoubtKind::Value } else { DoubtKind::OneReading };
+            let words: Vec<&str> = quote.one_reading.iter().take(MOST_WORDS).map(String::as_str).collect();
+            add_to(field, kind, format!("in {its} only one of two readings of the page has '{}'", words.join(" ")));
         }
         if quote.is_recognised {
             add_to(field, DoubtKind::Recognised, format!("the characters of {its} were recognised in an image"));

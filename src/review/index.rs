@@ -84,7 +84,7 @@ impl IndexPage<'_> {
         SCRIPT
     }
 
-    fn kinds(&self) -> [DoubtKind; 9] {
+    fn kinds(&self) -> [DoubtKind; 10] {
         DoubtKind::ALL
     }
 

@@ -78,7 +78,7 @@ impl JobPage<'_> {
         format!("{:.2}", part * 100.0)
     }
 
-    fn kinds(&self) -> [DoubtKind; 9] {
+    fn kinds(&self) -> [DoubtKind; 10] {
         DoubtKind::ALL
     }
 

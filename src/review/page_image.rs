@@ -66,6 +66,6 @@ pub(super) fn image(
     let bytes = Workspace::open(&review.workspace)?.read_at_most(&format!("documents/{}", source.name), MOST_BYTES)?;
     let options = PictureOptions { is_marked, ..PictureOptions::FOR_PEOPLE };
     let (picture, png) = extractor.page_picture(&bytes, page, &quotes, options).map_err(PageImageError::Refused)?;
-    let PagePicture { width, height, boxes, told } = picture;
+    let PagePicture { width, height, boxes, told, ink: _ } = picture;
     Ok(PageImage { png, width, height, boxes, told })
 }

@@ -191,6 +191,8 @@ impl DeliverableRecords<'_> {
             range: None,
             is_over_break: position.is_some_and(|place| place.from.page != place.to.page),
             is_recognised: found.is_some_and(|found| found.recognised),
+            one_reading: found.map(|found| found.one_reading.clone()).unwrap_or_default(),
+            boxes: found.map(|found| found.boxes.clone()).unwrap_or_default(),
             gap: found.and_then(|found| found.gap.as_deref()).map(str::to_owned),
             wrong: None,
             values: Vec::new(),

@@ -1,7 +1,13 @@
 //! A new job: its workspace is built whole under a temporary name and then given its own, so that a crash leaves nothing
 //! that looks like a job.
 
-use super::{RunError, clock::now, duplicates};
+use super::{
+    RunError,
+    clock::now,
+    duplicates,
+    scan_file::{self, ScanLine},
+    scans,
+};
 use crate::{
     batch::EarlierJob,
     extraction::Extractor,
@@ -52,6 +58,8 @@ pub struct NewJobRequest<'a> {
     /// Files and folders of this program, beside the workspaces, that are no documents where a folder holds them.
     pub own: &'a [PathBuf],
     pub model: &'a dyn Model,
+    /// Who looks at scanned pages; none: nobody does.
+    pub eyes: Option<&'a dyn Model>,
     /// Where the model is called, for who resumes the job.
     pub base_url: Option<&'a str>,
     pub api_key_env: Option<&'a str>,
@@ -122,7 +130,7 @@ pub fn create_as(
                 path: workspace.path().to_owned(),
                 documents: spec.documents.len(),
                 left_out,
-                unread: unread(&spec.documents),
+                unread: unread(&spec),
             })
         }
         Err(error) => {
@@ -142,8 +150,9 @@ fn fill(
 ) -> Result<JobSpec, RunError> {
     // Before the documents are read: a job that was made at once has one moment.
     let begun = now().max(created);
-    let mut documents = copy_all(workspace, found, budget_tokens, request.extractor)?;
-    if documents.iter().all(|document| document.tokens == 0) {
+    let mut documents = copy_all(workspace, found, budget_tokens, (request.extractor, request.eyes.is_some()))?;
+    let scans = scans::of_new_job(workspace, &documents, request)?;
+    if scans.is_empty() && documents.iter().all(|document| document.tokens == 0) {
         return Err(RunError::Request(nothing_to_read(&documents, left_out)));
     }
     duplicates::note(&mut documents);
@@ -186,6 +195,7 @@ fn fill(
         left_out: LeftOut::of(left_out),
         assets,
         sees,
+        scans,
         has_tables,
         earlier,
     };
@@ -226,7 +236,12 @@ fn begin_with(workspace: &Workspace, only: &[String], earlier: &EarlierJob) -> R
 }
 
 /// The documents without any text, and why they have none.
-fn unread(documents: &[DocumentEntry]) -> Vec<(String, String)> {
+fn unread(spec: &JobSpec) -> Vec<(String, String)> {
+    let is_looked_at = |name: &str| spec.scans.iter().any(|page| page.document == name);
+    without_text(&spec.documents).into_iter().filter(|(name, _)| !is_looked_at(name)).collect()
+}
+
+fn without_text(documents: &[DocumentEntry]) -> Vec<(String, String)> {
     let why = |document: &DocumentEntry| {
         let gaps: Vec<String> = document.gaps.iter().map(ToString::to_string).collect();
         (document.name.clone(), gaps.join("; "))
@@ -237,7 +252,7 @@ fn unread(documents: &[DocumentEntry]) -> Vec<(String, String)> {
 /// A job over this could only say that there was nothing.
 fn nothing_to_read(documents: &[DocumentEntry], left_out: &[(PathBuf, String)]) -> String {
     let left_out = left_out.iter().map(|(path, why)| (path.display().to_string(), why.clone()));
-    let all: Vec<(String, String)> = unread(documents).into_iter().chain(left_out).collect();
+    let all: Vec<(String, String)> = without_text(documents).into_iter().chain(left_out).collect();
     let named: Vec<String> = all.iter().take(MOST_NAMED).map(|(name, why)| format!("{name} ({why})")).collect();
     let more = all.len() - named.len();
     let more = if more > 0 { format!("; {more} more") } else { String::new() };
@@ -252,13 +267,13 @@ fn nothing_to_read(documents: &[DocumentEntry], left_out: &[(PathBuf, String)]) 
 fn read(
     found: &FoundDocument,
     content: Result<Vec<u8>, DocumentError>,
-    extractor: &Extractor,
+    (extractor, has_eyes): (&Extractor, bool),
 ) -> Result<(Vec<u8>, Extracted), RunError> {
     let (bytes, read) = match content {
         Ok(bytes) => {
             let read = match &found.fault {
                 Some(why) => Ok(Extracted::unread(why.clone())),
-                None => extractor.extract(&found.name, &bytes),
+                None => extractor.extract(&found.name, &bytes, has_eyes),
             };
             (bytes, read)
         }
@@ -281,13 +296,13 @@ pub(super) fn copy_all(
     workspace: &Workspace,
     found: &[FoundDocument],
     budget_tokens: u64,
-    extractor: &Extractor,
+    (extractor, has_eyes): (&Extractor, bool),
 ) -> Result<Vec<DocumentEntry>, RunError> {
     let mut copied = Vec::with_capacity(found.len());
     extractor.contents(found, &mut |found, content| {
         // After the first that can't be had, nothing more is worth its time.
         if copied.last().is_none_or(Result::is_ok) {
-            copied.push(copy(workspace, found, content, budget_tokens, extractor));
+            copied.push(copy(workspace, found, content, budget_tokens, (extractor, has_eyes)));
         }
     });
     copied.into_iter().collect()
@@ -299,9 +314,9 @@ fn copy(
     found: &FoundDocument,
     content: Result<Vec<u8>, DocumentError>,
     budget_tokens: u64,
-    extractor: &Extractor,
+    reader: (&Extractor, bool),
 ) -> Result<DocumentEntry, RunError> {
-    let (bytes, mut extracted) = read(found, content, extractor)?;
+    let (bytes, mut extracted) = read(found, content, reader)?;
     let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
     drop(bytes);
     let most = overnight_core::prompt::todo_board::share_of(budget_tokens, MOST_PAGE_TOKENS);
@@ -321,7 +336,7 @@ fn copy(
     let unreadable = PageSpan::without_text(&extracted.gaps, counted, has_text);
     let name = found.name.clone();
     let text = workspace.write(&format!("documents/.text/{name}.txt"), extracted.text.as_bytes())?;
-    Ok(DocumentEntry {
+    let mut entry = DocumentEntry {
         name,
         dated: found.dated,
         sha256: copied.sha256,
@@ -336,7 +351,12 @@ fn copy(
         unreadable: unreadable.into_iter().map(page_range).collect(),
         recognised: extracted.recognised.into_iter().map(page_range).collect(),
         notes: extracted.notes,
-    })
+        scan_sha256: None,
+    };
+    let scans = extracted.words.into_iter().filter(|_| entry.paged).map(ScanLine::recognised);
+    let scans = scans.map(|line| (line.page, line)).collect();
+    entry.scan_sha256 = scan_file::write(workspace, &entry.scan_path(), &scans)?.map(|hash| hash.sha256);
+    Ok(entry)
 }
 
 /// A reader's gap as a job records it.
@@ -344,6 +364,6 @@ fn unread_part(gap: Gap) -> UnreadPart {
     UnreadPart { pages: gap.pages.map(page_range), why: gap.why }
 }
 
-fn page_range(span: PageSpan) -> PageRange {
+pub(super) fn page_range(span: PageSpan) -> PageRange {
     PageRange { from: span.from, to: span.to }
 }

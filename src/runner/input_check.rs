@@ -14,11 +14,12 @@ pub(super) fn check(opened: &OpenJob) -> Result<(), RunError> {
     // A feedback that a crash kept from its file is written next.
     let is_task_owed = job.writes.iter().any(|write| write.path == INSTRUCTIONS_FILE);
     let task = (!is_task_owed).then(|| (INSTRUCTIONS_FILE.to_owned(), sha256(job.instructions.as_bytes())));
+    // A text into which scanned pages are being put may be the one before or after.
+    let is_settled =
+        |name: &str| job.scans.outcomes.is_some() || job.spec.scans.iter().all(|page| page.document != name);
     let documents = job.spec.documents.iter().flat_map(|document| {
-        [
-            (format!("documents/{}", document.name), document.sha256.clone()),
-            (document.text_path(), document.text_sha256.clone()),
-        ]
+        let text = is_settled(&document.name).then(|| (document.text_path(), document.text_sha256.clone()));
+        std::iter::once((format!("documents/{}", document.name), document.sha256.clone())).chain(text)
     });
     let assets = job.spec.assets.iter().map(|asset| (asset.path.clone(), asset.sha256.clone()));
     let job_file = [(JOB_FILE.to_owned(), opened.spec_sha256.clone())];

@@ -3,7 +3,7 @@
 
 use super::{
     Disposition, RunError, batch_budget::BatchBudget, calls_in_flight::CallsInFlight, checkpoints::Checkpoints,
-    clock::now, edited_files, input_check, model_call::Rest, model_chain::ModelChain, open_job::OpenJob,
+    clock::now, edited_files, input_check, model_call::Rest, model_chain::ModelChain, open_job::OpenJob, page_reading,
 };
 use crate::{
     blocking::run_blocking,
@@ -251,6 +251,11 @@ impl<'a> JobRunner<'a> {
     ) -> Result<Option<EffectResult>, RunError> {
         match effect {
             Effect::Read { call, read } => self.read(opened, id, effect, (call, read)).await,
+            Effect::ReadPages => run_blocking(|| {
+                opened.prepare(effect)?;
+                page_reading::read_pages(&opened.job, &opened.workspace, self.reader.as_deref())
+            })
+            .map(Some),
             Effect::Model
             | Effect::Decide
             | Effect::Prepare(_)

@@ -10,6 +10,7 @@
 //! - `model_call`: one model call, with its retries; `later_answers`: calls that are answered later;
 //!   `model_chain`: the model and its fallbacks; `flex_tier`: its tier;
 //!   `server_outage`: its server is down; `second_lists`: the lists of both readers
+//! - `scans`: pages that only eyes can read; `page_reading`: what was read on them, compared; `scan_file`: what is kept of it
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
 //! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand, `quote_line` as a file says it, `check_sources` what else the checks ask; `models`: a model from its name
@@ -46,6 +47,7 @@ mod models;
 mod new_documents;
 mod open_job;
 mod other_version;
+mod page_reading;
 mod perform;
 mod probe;
 mod quote_line;
@@ -53,6 +55,9 @@ mod quote_positions;
 mod read_call;
 mod reindex;
 mod review_job;
+mod scan_file;
+mod scanned_text;
+mod scans;
 mod second_lists;
 mod server_outage;
 
@@ -69,7 +74,7 @@ pub use models::{ModelOptions, open_model};
 pub use new_documents::NewDocuments;
 pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
 pub use probe::{ProbeResult, probe};
-pub use quote_line::{QuoteLine, QuoteStatus, ValueStatus};
+pub use quote_line::{QuoteBox, QuoteLine, QuoteStatus, ValueStatus};
 pub use reindex::{
     IndexOutcome, Indexed, MisnamedWorkspace, Reindexed, adopt, catch_up, is_workspace, orphans, reindex,
     state_by_journal, workspaces_in,

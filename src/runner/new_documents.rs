@@ -36,7 +36,7 @@ impl NewDocuments {
             )));
         }
         let budget = job.spec.budget_tokens;
-        let copied = create::copy_all(workspace, &found.documents, budget, &self.extractor);
+        let copied = create::copy_all(workspace, &found.documents, budget, (&self.extractor, false));
         let has_text = |documents: &Vec<DocumentEntry>| documents.iter().any(|document| document.tokens > 0);
         if !copied.as_ref().is_ok_and(has_text) {
             found.documents.iter().for_each(|document| Self::remove(workspace, &document.name));

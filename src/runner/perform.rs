@@ -44,7 +44,7 @@ impl OpenJob {
     pub(super) fn perform(&mut self, id: EffectId, effect: &Effect) -> Result<EffectResult, RunError> {
         self.prepare(effect)?;
         Ok(match effect {
-            Effect::Decide | Effect::Model | Effect::Read { .. } => EffectResult::Now,
+            Effect::Decide | Effect::Model | Effect::Read { .. } | Effect::ReadPages => EffectResult::Now,
             Effect::Prepare(change) => {
                 let (job, workspace) = (&self.job, &self.workspace);
                 let planned = contract_check::with_quotes(job, workspace, change, |sources| {
@@ -211,6 +211,7 @@ fn reads_folder(effect: &Effect) -> bool {
         Effect::GenerateSummary | Effect::Summary | Effect::Check(_) => true,
         Effect::Decide
         | Effect::Model
+        | Effect::ReadPages
         | Effect::Prepare(_)
         | Effect::Change(..)
         | Effect::Examine
@@ -226,6 +227,7 @@ fn changes_something(effect: &Effect) -> bool {
         Effect::Decide | Effect::Prepare(_) | Effect::FindQuotes(_) | Effect::Examine => false,
         Effect::Read { read, .. } => !tool::leaves_no_trace(read),
         Effect::Model
+        | Effect::ReadPages
         | Effect::Change(..)
         | Effect::GenerateSummary
         | Effect::Archive { .. }

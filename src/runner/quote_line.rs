@@ -43,12 +43,28 @@ pub struct QuoteLine<'q> {
     /// The characters there were recognised in an image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recognised: bool,
+    /// Words of it that only one of two readings of a scanned page has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_reading: Vec<String>,
+    /// Where it stands on the picture of its page, line by line, where words have places there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boxes: Vec<QuoteBox>,
     /// Why no text was got from the page that the deliverable gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<Cow<'q, str>>,
     /// Fields of the record whose values do not stand in the quote, or may not, and which of the two.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, ValueStatus>,
+}
+
+/// A place on the picture of a page: parts of its width and height, from the left and from the top, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QuoteBox {
+    pub page: u64,
+    pub x: f32,
+    pub y: f32,
+    pub width: f32,
+    pub height: f32,
 }
 
 /// Whether a value stands in its quote, where that is not sure.

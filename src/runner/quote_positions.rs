@@ -4,7 +4,8 @@
 
 use super::{
     RunError, contract_check,
-    quote_line::{QuoteLine, QuoteStatus},
+    quote_line::{QuoteBox, QuoteLine, QuoteStatus},
+    scanned_text::ScannedText,
 };
 use crate::{tool::DocumentCache, workspace::Workspace};
 use overnight_core::job::{
@@ -33,6 +34,8 @@ pub(super) struct QuoteCheck<'j> {
     pub(super) job: &'j Job,
     pub(super) workspace: &'j Workspace,
     indexes: BTreeMap<String, QuoteIndex>,
+    /// Recognised and transcribed pages, by document.
+    scans: BTreeMap<String, ScannedText>,
     /// What was found last: its values are still to come.
     pub(super) last: Option<QuoteLine<'static>>,
     lines: Vec<u8>,
@@ -61,6 +64,7 @@ impl<'j> QuoteCheck<'j> {
             job,
             workspace,
             indexes: BTreeMap::new(),
+            scans: BTreeMap::new(),
             last: None,
             lines: Vec::new(),
             day_orders: BTreeMap::new(),
@@ -91,6 +95,8 @@ impl<'j> QuoteCheck<'j> {
         let (page, line) = (required(query.at.page), required(query.at.line));
         let page_there = page.filter(|_| document.is_some_and(|document| document.paged));
         let span = document.zip(place).and_then(|(document, place)| Some(self.index(document)?.span(place)));
+        let scanned = document.zip(span.as_ref()).map(|(document, span)| self.scanned(document, span));
+        let (one_reading, boxes) = scanned.unwrap_or_default();
         self.keep_last();
         self.last = Some(QuoteLine {
             deliverable: query.deliverable.to_owned().into(),
@@ -105,6 +111,8 @@ impl<'j> QuoteCheck<'j> {
             start: span.as_ref().map(|span| span.start),
             end: span.map(|span| span.end),
             recognised: document.zip(place).is_some_and(|(document, place)| is_recognised(document, place)),
+            one_reading,
+            boxes,
             gap: document.zip(page_there).and_then(|(document, page)| Some(gap(document, page)?.to_owned().into())),
             values: BTreeMap::new(),
         });
@@ -227,6 +235,19 @@ impl<'j> QuoteCheck<'j> {
             self.indexes.insert(document.name.clone(), index);
         }
         self.indexes.get(&document.name)
+    }
+
+    /// What is known of a passage on scanned pages: the words that only one reading has, and where it stands on their pictures.
+    fn scanned(&mut self, document: &DocumentEntry, span: &Range<u64>) -> (Vec<String>, Vec<QuoteBox>) {
+        if document.scan_sha256.is_none() {
+            return (Vec::new(), Vec::new());
+        }
+        if !self.scans.contains_key(&document.name) {
+            self.scans.clear();
+            self.scans.insert(document.name.clone(), ScannedText::read(self.workspace, document));
+        }
+        let scans = self.scans.get_mut(&document.name);
+        scans.map(|scans| scans.passage(span)).unwrap_or_default()
     }
 
     /// Writes the file, where the instructions ask for quotes to be checked.

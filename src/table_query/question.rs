@@ -33,6 +33,9 @@ pub struct TableAnswer {
 
 /// Who reads documents in processes of their own, for the tools of a job.
 pub trait DocumentReader: PagePainter {
+    /// Keeps a text under a key, for later jobs: best effort.
+    fn keep_text(&self, key: &str, text: &str);
+
     /// Answers a question; `texts` are the texts that it names, one behind the other. The error is a sentence for whoever asked.
     fn query_tables(&self, query: &TableQuery, texts: &[u8]) -> Result<TableAnswer, String>;
 }

@@ -232,6 +232,7 @@ impl JobSpans {
             | Event::CompletionRefused { .. }
             | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
+            | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
             | Event::VerdictGiven { .. }

@@ -183,6 +183,7 @@ pub(super) mod tests {
             unreadable: vec![PageRange { from: 3, to: 4 }],
             recognised: vec![PageRange { from: 7, to: 9 }],
             notes: vec!["a note".to_owned()],
+            scan_sha256: None,
         }
     }
 

@@ -2,12 +2,13 @@
 
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
+    extraction::VisionMode,
     model::Model,
     runner::RunError,
     store::BatchStore,
 };
 use async_trait::async_trait;
-use overnight_core::job::state::Job;
+use overnight_core::job::{instructions::Instructions, state::Job};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Mutex;
 use uuid::Uuid;
@@ -34,6 +35,17 @@ pub trait Supply: Send + Sync + std::fmt::Debug {
 }
 
 impl JobModels {
+    /// Who looks at scanned pages, as the configuration wants it: the model that the instructions name for it, else the job's own;
+    /// none where that takes no images.
+    pub fn eyes(&self, instructions: &Instructions, vision: VisionMode) -> Option<&dyn Model> {
+        let model = match &instructions.models.vision {
+            Some(name) => self.named.get(name)?,
+            None => &self.first,
+        };
+        let model: &dyn Model = &**model;
+        (vision != VisionMode::Never && model.image_tokens(1, 1).is_some()).then_some(model)
+    }
+
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         std::iter::once(&self.first).chain(&self.others).chain(self.named.values())

@@ -171,6 +171,7 @@ impl WorkerContext {
             own: &[],
             extractor: &self.config.extractor,
             model: batch.models.first.as_ref(),
+            eyes: batch.models.eyes(&settings.instructions, self.config.extractor.vision()),
             base_url: settings.base_url.as_deref(),
             api_key_env: settings.api_key_env.as_deref(),
             models: settings.models.as_deref(),

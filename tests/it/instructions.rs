@@ -145,6 +145,8 @@ fn everything() -> Instructions {
             second_reader: Some("anthropic:large".to_owned()),
             verify: Some("openai:small".to_owned()),
             helpers: Some("offline".to_owned()),
+            vision: None,
+            vision_second: None,
         },
         tier: Tier::Flex,
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],

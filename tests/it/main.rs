@@ -48,6 +48,7 @@ mod report;
 mod review_fields;
 mod review_page;
 mod reviewing;
+mod scans;
 mod scenarios;
 mod schedule;
 mod searches;

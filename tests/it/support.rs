@@ -123,6 +123,7 @@ pub(crate) fn request<'r>(
         documents,
         own: &[],
         model,
+        eyes: None,
         base_url: None,
         api_key_env: None,
         models: None,

@@ -62,6 +62,9 @@ pub struct PagePicture {
     pub height: u32,
     /// Where the quotes stand, in their order; a line of a quote has one.
     pub boxes: Vec<MarkedBox>,
+    /// Pixels that are darker than what is around them, of 10,000: letters, lines, noise.
+    #[serde(default)]
+    pub ink: u32,
     /// What could not be painted or marked, a clause each.
     pub told: Vec<String>,
 }

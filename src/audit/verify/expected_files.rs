@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The events that concern files, and those that hold texts which others may name. Others are skipped, so an event that this
 /// version doesn't know is no obstacle.
-const KINDS: [&str; 18] = [
+const KINDS: [&str; 19] = [
     "job_created",
     "archive_stored",
     "files_examined",
@@ -30,6 +30,7 @@ const KINDS: [&str; 18] = [
     "feedback_given",
     "field_corrected",
     "documents_added",
+    "pages_read",
     "ending_decided",
     "job_ended",
 ];
@@ -143,6 +144,9 @@ impl ExpectedFiles {
                     for (path, sha256) in spec.earlier.iter().flat_map(|earlier| &earlier.files) {
                         self.wrote(path.clone(), sha256.clone());
                     }
+                    for image in spec.scans.iter().map(|page| &page.image) {
+                        self.wrote(image.path(), image.sha256.clone());
+                    }
                     self.spec = Some((spec_sha256, spec));
                 }
             }
@@ -180,6 +184,14 @@ impl ExpectedFiles {
                 if let Some((_, spec)) = &mut self.spec {
                     spec.documents.extend(documents);
                 }
+            }
+            Event::PagesRead { documents, .. } => {
+                let Some((_, spec)) = &mut self.spec else { return None };
+                for document in documents {
+                    let known = spec.documents.iter_mut().find(|known| known.name == document.name);
+                    known.map(|known| *known = document);
+                }
+                spec.scans.clear();
             }
             Event::ModelReplied { conversation, calls, .. } => {
                 // While a helper works, the job's own calls wait.

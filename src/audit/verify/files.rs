@@ -138,15 +138,23 @@ pub(super) fn check_inputs(workspace: &Workspace, record: &Chain, faults: &mut F
     let expected = BTreeMap::from([(JOB_FILE.to_owned(), hash.clone())]);
     let count = compare(workspace, &[], &expected, &[], JOURNAL, faults);
     let mut expected = BTreeMap::new();
+    // Until their pages are said to be read, these may have the text before or after.
+    let mut besides = Vec::new();
     for document in &spec.documents {
-        expected.insert(document.text_path(), document.text_sha256.clone());
         expected.insert(format!("documents/{}", document.name), document.sha256.clone());
+        if spec.scans.iter().any(|page| page.document == document.name) {
+            besides.extend([document.text_path(), document.scan_path()]);
+            continue;
+        }
+        expected.insert(document.text_path(), document.text_sha256.clone());
+        expected.extend(document.scan_sha256.clone().map(|sha256| (document.scan_path(), sha256)));
     }
+    let besides: Vec<&str> = besides.iter().map(String::as_str).collect();
     for asset in &spec.assets {
         let path = asset.path.strip_prefix("assets/").unwrap_or(&asset.path);
         expected.insert(format!("assets/{path}"), asset.sha256.clone());
     }
-    count + compare(workspace, &["documents", "assets"], &expected, &[], JOURNAL, faults)
+    count + compare(workspace, &["documents", "assets"], &expected, &besides, JOURNAL, faults)
 }
 
 /// What is in `output/` and `tool_results/` now against what was there at the newest archive and was written since.

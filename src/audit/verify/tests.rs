@@ -111,6 +111,7 @@ fn job() -> Job {
         unreadable: Vec::new(),
         recognised: Vec::new(),
         notes: Vec::new(),
+        scan_sha256: None,
     };
     let spec = JobSpec {
         format: FORMAT,
@@ -128,6 +129,7 @@ fn job() -> Job {
         left_out: LeftOut::default(),
         assets: vec![Asset { path: "assets/s.json".into(), sha256: sha256(b"x") }],
         sees: false,
+        scans: Vec::new(),
         has_tables: false,
         earlier: None,
     };

@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// A model as it is asked at some tier.
 type AtTier<'t> = &'t dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>;
 
+/// Pixels of a scanned page of A4.
+const SCAN: (u32, u32) = (1_240, 1_754);
+
 /// What jobs may take, by who works on them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Forecasts {
@@ -16,6 +19,9 @@ pub(super) struct Forecasts {
     pub(super) reading: Forecast,
     /// The verifier.
     pub(super) verification: Forecast,
+    /// The transcribers of scanned pages, and their second readers.
+    pub(super) vision: Forecast,
+    pub(super) second_vision: Forecast,
 }
 
 impl Forecasts {
@@ -24,6 +30,8 @@ impl Forecasts {
             work: self.work.and(other.work),
             reading: self.reading.and(other.reading),
             verification: self.verification.and(other.verification),
+            vision: self.vision.and(other.vision),
+            second_vision: self.second_vision.and(other.second_vision),
         }
     }
 
@@ -37,6 +45,8 @@ impl Forecasts {
             (&self.work, &models.first),
             (&self.reading, named(&roles.second_reader)),
             (&self.verification, named(&roles.verify)),
+            (&self.vision, named(&roles.vision)),
+            (&self.second_vision, named(&roles.vision_second)),
         ];
         let worked = parts.into_iter().filter(|(forecast, _)| **forecast != Forecast::default());
         worked.map(|(forecast, model)| forecast.cost(&*at_tier(model))).try_fold([0.0; 3], |sum, cost| {
@@ -46,11 +56,22 @@ impl Forecasts {
     }
 }
 
-/// What one job over documents of so many tokens may take.
-pub(super) fn forecasts(assignment: &Assignment, tokens: &[u64]) -> Forecasts {
+/// What one job over documents of so many tokens, with so many scanned pages among them, may take.
+pub(super) fn forecasts(assignment: &Assignment, tokens: &[u64], scans: u64) -> Forecasts {
     let (budget, instructions) = (assignment.budget_tokens, &assignment.instructions);
     let text = tokens.iter().copied().fold(0, u64::saturating_add);
     let mut forecasts = Forecasts { work: Forecast::of_job(tokens.iter().copied(), budget), ..Forecasts::default() };
+    if scans > 0 {
+        let image = |name: &Option<String>| {
+            let named = name.as_ref().and_then(|name| assignment.models.named.get(name));
+            let model = named.unwrap_or(&assignment.models.first);
+            model.image_tokens(SCAN.0, SCAN.1).unwrap_or_default()
+        };
+        forecasts.vision = Forecast::of_scans(scans, image(&instructions.models.vision));
+        if instructions.models.vision_second.is_some() {
+            forecasts.second_vision = Forecast::of_scans(scans, image(&instructions.models.vision_second));
+        }
+    }
     if let Some(wanted) = &instructions.second_reader {
         let (readers, settling) = Forecast::of_second_reading(text, wanted.share, budget);
         (forecasts.reading, forecasts.work) = (readers, forecasts.work.and(settling));

@@ -7,7 +7,7 @@ use super::{
     manifest::Manifest,
 };
 use crate::{
-    batch::{Duplicate, Submission, duplicates},
+    batch::{Document, Duplicate, PAGE_TOKENS, Submission, duplicates},
     cli::{
         CliError, local_time, out,
         progress::{amount, counted},
@@ -113,6 +113,9 @@ struct DryRunView<'s> {
     bytes: u64,
     /// Of the documents' text.
     text_tokens: u64,
+    /// Pages that a model is to look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scanned_pages: Option<u64>,
     /// These four are estimates.
     turns: u64,
     tokens_in: u64,
@@ -226,10 +229,13 @@ impl<'s> DryRunView<'s> {
     fn of(ready: &'s ReadySubmission) -> Self {
         let ReadySubmission { submission, assignment, selection, .. } = ready;
         let forecasts = selection.documents.iter().fold(Forecasts::default(), |sum, documents| {
-            let tokens: Vec<u64> = documents.iter().map(|document| document.tokens).collect();
-            sum.and(forecasts(assignment, &tokens))
+            // What stands on a scanned page is not known before it is read.
+            let tokens = |document: &Document| document.tokens.max(document.scans * PAGE_TOKENS.1);
+            let tokens: Vec<u64> = documents.iter().map(tokens).collect();
+            sum.and(forecasts(assignment, &tokens, documents.iter().map(|document| document.scans).sum()))
         });
-        let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).likely;
+        let vision = forecasts.vision.and(forecasts.second_vision);
+        let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).and(vision).likely;
         let jobs = selection.documents.len();
         let model = &*assignment.models.first;
         let cost = forecasts.cost(assignment, &|model| model.clone());
@@ -245,6 +251,7 @@ impl<'s> DryRunView<'s> {
             families: FamiliesView::of(ready),
             bytes: bytes(selection),
             text_tokens: selection.all().map(|document| document.tokens).sum(),
+            scanned_pages: Some(selection.all().map(|document| document.scans).sum()).filter(|pages| *pages > 0),
             turns: estimate.turns,
             tokens_in: estimate.input,
             tokens_out: estimate.output,
@@ -280,11 +287,14 @@ impl<'s> DryRunView<'s> {
         option_lines(&mut text, self.run_after, self.time_window, self.budget_usd, self.then);
         let _ = writeln!(
             text,
-            "estimate: {}, {} tokens in, {} tokens out, for {} tokens of text",
+            "estimate: {}, {} tokens in, {} tokens out, for {} tokens of text{}",
             counted(self.turns, "turn"),
             amount(self.tokens_in),
             amount(self.tokens_out),
-            amount(self.text_tokens)
+            amount(self.text_tokens),
+            self.scanned_pages.map_or_else(String::new, |pages| {
+                format!(" and {} for a model to read", counted(pages, "scanned page"))
+            })
         );
         let _ = match self.cost_usd {
             Some(cost) => {

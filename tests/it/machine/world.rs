@@ -117,6 +117,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
             unreadable: Vec::new(),
             recognised: Vec::new(),
             notes: Vec::new(),
+            scan_sha256: None,
         })
         .collect();
     JobSpec {
@@ -135,6 +136,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
         left_out: LeftOut::default(),
         assets: Vec::new(),
         sees: false,
+        scans: Vec::new(),
         has_tables: false,
         earlier: None,
     }
@@ -330,6 +332,7 @@ impl World {
     fn answer(&mut self, id: EffectId, effect: &Effect) -> EffectResult {
         match effect {
             Effect::Decide | Effect::Model => EffectResult::Now,
+            Effect::ReadPages => EffectResult::PagesRead { documents: Vec::new(), pages: Vec::new() },
             Effect::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
                 self.fates.pop_front();
                 EffectResult::Tool(ToolResult::plain(CallEnd::Failed, "the file can't be opened"), None)
@@ -718,6 +721,7 @@ pub(crate) fn line(event: &Event) -> String {
         }
         Event::ArchiveStored { folder, .. } => format!("archived {folder}"),
         Event::SummaryWritten { .. } => "summary written".to_owned(),
+        Event::PagesRead { pages, .. } => format!("pages read: {}", pages.len()),
         Event::FilesExamined { files } => {
             format!("examined (plan: {}, memory: {})", files.plan.is_some(), files.memory.is_some())
         }

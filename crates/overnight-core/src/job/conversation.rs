@@ -47,6 +47,15 @@ pub enum HelperRole {
         /// From 1.
         round: u32,
     },
+    /// Transcribes a page that only eyes can read.
+    Transcriber {
+        /// The document's name.
+        document: String,
+        /// From 1.
+        page: u64,
+        /// Which of the page's readers it is, from 1.
+        reader: u32,
+    },
 }
 
 impl HelperRole {
@@ -56,6 +65,8 @@ impl HelperRole {
             Self::Delegate { agent } => format!("agent {agent}"),
             Self::SecondReader { .. } => "second reader".to_owned(),
             Self::Verifier { .. } => "verifier".to_owned(),
+            Self::Transcriber { document, page, reader: 1 } => format!("transcriber of page {page} of {document}"),
+            Self::Transcriber { document, page, .. } => format!("second transcriber of page {page} of {document}"),
         }
     }
 
@@ -70,6 +81,8 @@ impl HelperRole {
             }
             Self::SecondReader { .. } => models.second_reader.as_deref(),
             Self::Verifier { .. } => models.verify.as_deref(),
+            Self::Transcriber { reader: 1, .. } => models.vision.as_deref(),
+            Self::Transcriber { .. } => models.vision_second.as_deref(),
         }
     }
 }
@@ -134,6 +147,8 @@ pub struct Conversation {
     pub turns: u64,
     /// The signs of being stuck: of the current todo, or of a helper's whole work.
     pub effort: Effort,
+    /// Its last reply was cut at the limit of tokens.
+    pub is_cut: bool,
     /// How often a helper was told what is missing.
     pub asked: u32,
     /// The provider's count of the last prompt, and the local estimate of the same prompt: their ratio corrects later estimates.
@@ -160,6 +175,7 @@ impl Conversation {
             submitted: None,
             turns: 0,
             effort: Effort::default(),
+            is_cut: false,
             asked: 0,
             counted: None,
             coverage: Coverage::default(),
@@ -205,12 +221,14 @@ impl Conversation {
 impl Instructions {
     /// The models that are named for helpers, each once.
     pub fn named_models(&self) -> BTreeSet<&str> {
-        let ModelRoles { second_reader, verify, helpers } = &self.models;
+        let ModelRoles { second_reader, verify, helpers, vision, vision_second } = &self.models;
         let agents = self.agents.values().filter_map(|agent| agent.model.as_deref());
         let used = [
             second_reader.as_deref().filter(|_| self.second_reader.is_some()),
             verify.as_deref().filter(|_| self.verify.is_some()),
             helpers.as_deref().filter(|_| !self.agents.is_empty()),
+            vision.as_deref(),
+            vision_second.as_deref(),
         ];
         used.into_iter().flatten().chain(agents).collect()
     }

@@ -163,6 +163,7 @@ mod tests {
             unreadable: Vec::new(),
             recognised: Vec::new(),
             notes: Vec::new(),
+            scan_sha256: None,
         }
     }
 

@@ -15,6 +15,7 @@ use super::{
     plan::PlannedPhase,
     proof::Verdict,
     record::HoldReason,
+    scans::PageOutcome,
     second_reading::ReadUnit,
     spec::{DocumentEntry, JobSpec},
     submitted_call::SubmittedCall,
@@ -381,6 +382,8 @@ pub enum Event {
     },
     /// A helper's conversation is over.
     HelperEnded { conversation: u32, end: HelperEnd, report: String },
+    /// Scanned pages are read and compared: their documents as they are now, and what came of each page.
+    PagesRead { documents: Vec<DocumentEntry>, pages: Vec<PageOutcome> },
     /// The documents are read a second time: these parts of them, drawn by `seed`.
     SecondReadingBegun { seed: u64, units: Vec<ReadUnit> },
     /// Both lists were compared.

@@ -31,8 +31,8 @@ pub use completeness::{Agent, SecondReader, Verify};
 impl Instructions {
     /// Models beside the first one, those that go on for it and those for other work, to be changed.
     pub fn other_models_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let ModelRoles { second_reader, verify, helpers } = &mut self.models;
-        let roles = [second_reader, verify, helpers].into_iter().flatten();
+        let ModelRoles { second_reader, verify, helpers, vision, vision_second } = &mut self.models;
+        let roles = [second_reader, verify, helpers, vision, vision_second].into_iter().flatten();
         let agents = self.agents.values_mut().filter_map(|agent| agent.model.as_mut());
         self.fallback.iter_mut().chain(roles).chain(agents)
     }

@@ -32,6 +32,7 @@ pub mod refused_records;
 pub mod reply_calls;
 pub mod reviewed;
 pub mod rows;
+pub mod scans;
 pub mod second_reading;
 pub mod spec;
 pub mod spent;

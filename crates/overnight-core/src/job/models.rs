@@ -43,6 +43,12 @@ pub struct ModelRoles {
     /// Does what is delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub helpers: Option<String>,
+    /// Transcribes pages that only eyes can read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vision: Option<String>,
+    /// Transcribes them a second time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vision_second: Option<String>,
 }
 
 impl ModelRoles {

@@ -132,6 +132,7 @@ impl Event {
             | Self::NoteAdded { .. }
             | Self::LessonProposed { .. }
             | Self::HelperEnded { .. }
+            | Self::PagesRead { .. }
             | Self::SecondReadingBegun { .. }
             | Self::ListsCompared { .. }
             | Self::VerdictGiven { .. }

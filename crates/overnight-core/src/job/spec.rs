@@ -8,6 +8,7 @@ use super::{
     left_out::LeftOut,
     models::ModelChoice,
     pages::{PageRange, UnreadPart},
+    scans::ScannedPage,
     time::Timestamp,
 };
 use chrono::NaiveDate;
@@ -77,6 +78,9 @@ pub struct DocumentEntry {
     /// What else is to be known of its text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Of [`Self::scan_path`], where it has recognised or transcribed pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan_sha256: Option<String>,
 }
 
 impl DocumentEntry {
@@ -94,6 +98,11 @@ impl DocumentEntry {
     /// Where the extracted text lies in the workspace.
     pub fn text_path(&self) -> String {
         format!("documents/.text/{}.txt", self.name)
+    }
+
+    /// Where the words of its recognised and transcribed pages lie: where they stand, and whether two readings have them.
+    pub fn scan_path(&self) -> String {
+        format!("documents/.text/{}.scan.jsonl", self.name)
     }
 }
 
@@ -145,6 +154,9 @@ pub struct JobSpec {
     /// The model takes images, and pages of the documents can be painted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sees: bool,
+    /// Pages without text that could be trusted, which are transcribed before the job reads anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scans: Vec<ScannedPage>,
     /// Some of the documents have tables with headers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_tables: bool,

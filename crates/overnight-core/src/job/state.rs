@@ -13,6 +13,7 @@ use super::{
     record::HoldReason,
     refused_records::RefusedRecords,
     reviewed::Reviewed,
+    scans::Scans,
     spec::JobSpec,
     time::Timestamp,
     todo::Todo,
@@ -78,6 +79,8 @@ pub struct Job {
     pub warnings: Vec<String>,
     /// Turns of helpers by the models that are named for them.
     pub turns_of_named: BTreeMap<String, u64>,
+    /// Pages that only eyes can read.
+    pub scans: Scans,
     /// What second reader and verifier have found, and people.
     pub proof: Proof,
     /// What people said of the result.

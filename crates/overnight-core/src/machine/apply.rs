@@ -5,11 +5,13 @@ use crate::job::{
     effort::Effort,
     event::{BoardKind, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, Why},
     failure::Attempts,
+    limits::Limits,
     models::Answered,
     plan::Plan,
     proof::Proof,
     refused_records::RefusedRecords,
     reviewed::Reviewed,
+    scans::Scans,
     spec::JobSpec,
     state::{
         CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, Job, PLAN_FILE, PastPhase, Phase,
@@ -40,7 +42,7 @@ impl Job {
 
     fn new(spec: Arc<JobSpec>, tools_sha256: String, at: Timestamp) -> Self {
         Self {
-            limits: spec.instructions.limits,
+            limits: with_scans(spec.instructions.limits, &spec),
             choice: spec.choice(),
             opened_with: None,
             answered: Answered::default(),
@@ -63,6 +65,7 @@ impl Job {
             facts: 0,
             helpers_begun: 0,
             turns_of_named: BTreeMap::new(),
+            scans: Scans::default(),
             proof: Proof::default(),
             reviewed: Reviewed::default(),
             ended_at: None,
@@ -126,6 +129,7 @@ impl Job {
             | Event::CallSubmitted { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
+            | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
             | Event::VerdictGiven { .. }
@@ -384,4 +388,10 @@ impl Phase {
             checks: None,
         }
     }
+}
+
+/// Each reading of a scanned page is a turn beside those of the work.
+fn with_scans(limits: Limits, spec: &JobSpec) -> Limits {
+    let readings = spec.scans.len() as u64 * u64::from(spec.instructions.page_readers());
+    Limits { turns: limits.turns.saturating_add(readings), ..limits }
 }

@@ -88,9 +88,13 @@ impl Job {
                         self.own.calls.reports.insert(call.clone(), report);
                     }
                     (Some(HelperRole::SecondReader { units }), _) => self.on_reader_ended(&helper, units),
+                    (Some(HelperRole::Transcriber { document, page, reader }), _) => {
+                        self.on_page_read((document, *page, *reader), *end, report);
+                    }
                     (None | Some(HelperRole::Delegate { .. } | HelperRole::Verifier { .. }), _) => {}
                 }
             }
+            Event::PagesRead { documents, pages } => self.on_pages_read(documents, pages),
             Event::SecondReadingBegun { seed, units } => {
                 self.proof.reading = Some(SecondReading::new(*seed, units.clone()));
             }
@@ -153,6 +157,7 @@ impl Job {
         one.attempts = Attempts { withheld, ..Attempts::default() };
         one.submitted = None;
         one.turns += 1;
+        one.is_cut = *stop == Stop::Length;
         one.counted = Some((usage.input, *prompt_tokens));
         one.calls = known;
         let shown = if is_digest {

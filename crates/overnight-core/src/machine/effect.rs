@@ -13,6 +13,7 @@ use crate::{
         models::{ModelChoice, Tier},
         plan::Plan,
         record::{Delivered, HoldReason, QuotePositions},
+        scans::PageOutcome,
         spec::DocumentEntry,
         state::FileWrite,
         submitted_call::SubmittedCall,
@@ -84,6 +85,8 @@ pub enum Effect {
     },
     /// Write `workspace_summary.md`.
     Summary,
+    /// Compare what was read on scanned pages, and put it into their documents' texts.
+    ReadPages,
     /// Read plan, memory, instructions and summary from the disk.
     Examine,
     /// Put this file on the disk.
@@ -121,6 +124,13 @@ pub enum EffectResult {
     Summarised {
         /// Of the file.
         sha256: String,
+    },
+    /// Scanned pages have their texts.
+    PagesRead {
+        /// Those with such pages, as they are now.
+        documents: Vec<DocumentEntry>,
+        /// What came of each page.
+        pages: Vec<PageOutcome>,
     },
     /// What the files hold.
     Examined(ExaminedFiles),

@@ -20,7 +20,7 @@ use crate::{
         second_reading::ReadUnit,
         state::{INSTRUCTIONS_FILE, Job},
     },
-    message::ToolCall,
+    message::{Image, ToolCall, image_tokens},
     prompt::{
         bounds,
         compact::{self, FRAME},
@@ -37,12 +37,13 @@ impl Job {
         self.start_helper_as(self.helpers_begun + 1, role, task)
     }
 
-    fn start_helper_as(&self, conversation: u32, role: HelperRole, task: &str) -> Vec<Event> {
+    pub(super) fn start_helper_as(&self, conversation: u32, role: HelperRole, task: &str) -> Vec<Event> {
         let tools = self.tools_of(&role);
-        let system_prompt = helper_system_prompt();
+        let system_prompt = helper_system_prompt(&role);
         let helper = Conversation::new(conversation, Some(role.clone()), tools, &system_prompt);
         let opening = helper_opening::parts(self, &helper, task);
-        let tokens = FRAME + opening.iter().map(|part| estimate(part.text())).sum::<u64>();
+        let images = self.images_of(&role);
+        let tokens = FRAME + opening.iter().map(|part| estimate(part.text())).sum::<u64>() + image_tokens(&images);
         vec![
             Event::HelperStarted {
                 conversation,
@@ -52,14 +53,7 @@ impl Job {
                 tools_sha256: ToolList::of(tools).sha256.clone(),
                 system_prompt: system_prompt.into(),
             },
-            Event::EpochOpened {
-                conversation,
-                number: 1,
-                cause: EpochCause::Begun,
-                opening,
-                images: Vec::new(),
-                tokens,
-            },
+            Event::EpochOpened { conversation, number: 1, cause: EpochCause::Begun, opening, images, tokens },
         ]
     }
 
@@ -67,6 +61,11 @@ impl Job {
     pub(super) fn start_readers(&self, parts: Vec<Vec<ReadUnit>>) -> Vec<Event> {
         let start = |(number, units)| self.start_helper_as(number, HelperRole::SecondReader { units }, "");
         (self.helpers_begun + 1..).zip(parts).flat_map(start).collect()
+    }
+
+    fn images_of(&self, role: &HelperRole) -> Vec<Image> {
+        let HelperRole::Transcriber { document, page, .. } = role else { return Vec::new() };
+        self.scanned_page(document, *page).map(|scan| scan.image.clone()).into_iter().collect()
     }
 
     fn tools_of(&self, role: &HelperRole) -> ToolSet {
@@ -83,6 +82,7 @@ impl Job {
                     .into_iter()
                     .collect()
             }
+            HelperRole::Transcriber { .. } => ToolSet::default(),
         }
     }
 
@@ -117,6 +117,11 @@ impl Job {
         if helper.attempts.withheld >= MOST_WITHHELD {
             return Some(self.end_helper(helper, HelperEnd::Withheld, ""));
         }
+        if Self::is_transcriber(helper)
+            && let Some(events) = self.owed_by_transcriber(helper)
+        {
+            return Some(events);
+        }
         if helper.effort.silent && !helper.epoch.is_complete() {
             if let HelperRole::Delegate { .. } = role {
                 let said = helper.epoch.last_reply().unwrap_or_default();
@@ -141,7 +146,7 @@ impl Job {
     /// What a helper's work still lacks, in a sentence for it.
     fn lacks(&self, helper: &Conversation) -> Option<String> {
         match helper.role.as_ref()? {
-            HelperRole::Delegate { .. } => None,
+            HelperRole::Delegate { .. } | HelperRole::Transcriber { .. } => None,
             HelperRole::SecondReader { .. } => {
                 let unread: Vec<String> =
                     helper.unread(&self.spec).into_iter().map(helper_opening::unit_told).collect();
@@ -163,6 +168,9 @@ impl Job {
             && !helper.tools.contains(*tool)
         {
             let names: Vec<&str> = helper.tools.iter().map(Tool::name).collect();
+            if names.is_empty() {
+                return refused("there are no tools here: reply with the text of the page".to_owned());
+            }
             return refused(format!("a helper can't call {}; its tools are {}", tool.name(), names.join(", ")));
         }
         match call {
@@ -214,11 +222,18 @@ impl Job {
     /// A helper has ended, and what the job's own conversation waits for follows.
     pub(super) fn helper_ended(&self, helper: &Conversation, end: HelperEnd, report: &str) -> Vec<Event> {
         let most = bounds::answer_tokens(&self.spec);
-        let report = bounded(report.trim(), most, "the journal");
+        // What stands on a page is its text, however long.
+        let report = if Self::is_transcriber(helper) {
+            report.trim().to_owned()
+        } else {
+            bounded(report.trim(), most, "the journal")
+        };
         let mut events = vec![Event::HelperEnded { conversation: helper.number, end, report: report.clone() }];
         match &helper.role {
             // The call that waits is answered when those before it are; second readers are counted when all have ended.
-            None | Some(HelperRole::Delegate { .. } | HelperRole::SecondReader { .. }) => {}
+            // So are transcribers.
+            None
+            | Some(HelperRole::Delegate { .. } | HelperRole::SecondReader { .. } | HelperRole::Transcriber { .. }) => {}
             Some(HelperRole::Verifier { round }) => {
                 events.extend(verifier::without_verdict(self, helper.number, *round, end));
             }

@@ -86,5 +86,6 @@ mod plan_file;
 pub mod planning;
 mod proof;
 mod review;
+mod scans;
 mod verifier;
 pub use verifier::FoundQuote;

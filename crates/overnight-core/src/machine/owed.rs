@@ -83,6 +83,9 @@ impl Job {
             if !self.helpers.is_empty() {
                 return None;
             }
+            if self.owes_pages() {
+                return Some(Effect::ReadPages);
+            }
             match &self.progress {
                 Progress::Archiving { folder, why, .. } => {
                     return Some(Effect::Archive { folder: folder.clone(), why: why.clone() });
@@ -112,6 +115,9 @@ impl Job {
         }
         if !self.helpers.is_empty() {
             return self.due_call(conversation).and_then(|call| self.owed_to_call(call, at));
+        }
+        if let Some(events) = self.owed_to_scans() {
+            return Some(events);
         }
         match &self.progress {
             Progress::Summarising { .. } => return self.replan_limit(),

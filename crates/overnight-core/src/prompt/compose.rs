@@ -3,7 +3,11 @@
 
 use super::tools::ToolList;
 use crate::{
-    job::{conversation::Conversation, digest::RunningSha256, epoch::hash_message},
+    job::{
+        conversation::{Conversation, HelperRole},
+        digest::RunningSha256,
+        epoch::hash_message,
+    },
     message::Prompt,
 };
 
@@ -13,9 +17,18 @@ pub fn prompt(conversation: &Conversation) -> Prompt {
 }
 
 /// The system prompt of a helper's conversation.
-pub fn helper_system_prompt() -> String {
-    include_str!("../../../../instructions/runner/helper.md").trim().to_owned()
+pub fn helper_system_prompt(role: &HelperRole) -> String {
+    let text = match role {
+        HelperRole::Delegate { .. } | HelperRole::SecondReader { .. } | HelperRole::Verifier { .. } => {
+            include_str!("../../../../instructions/runner/helper.md")
+        }
+        HelperRole::Transcriber { .. } => TRANSCRIBE,
+    };
+    text.trim().to_owned()
 }
+
+/// What a transcriber is told: texts are kept by it.
+pub const TRANSCRIBE: &str = include_str!("../../../../instructions/runner/transcribe.md");
 
 /// The system prompt of a new job.
 pub fn system_prompt() -> String {

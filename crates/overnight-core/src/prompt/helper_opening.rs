@@ -21,6 +21,9 @@ const DOCUMENTS_PERCENT: u64 = 5;
 
 /// The parts of a helper's opening. `task` is what was delegated to it; other helpers have the job's.
 pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
+    if let Some(HelperRole::Transcriber { .. }) = &helper.role {
+        return vec![Part::from("The text of this page:".to_owned())];
+    }
     let room = bounds::room(&job.spec);
     let whole = || bounded(job.instructions.trim(), room * TASK_PERCENT / 100, INSTRUCTIONS_FILE);
     let mut parts = vec![format!(
@@ -28,8 +31,8 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
         runner_mark(job)
     )];
     match &helper.role {
-        // The job's own has another opening.
-        None => {}
+        // The job's own has another opening, and a transcriber has none.
+        None | Some(HelperRole::Transcriber { .. }) => {}
         Some(HelperRole::Delegate { agent }) => {
             let agent = job.spec.instructions.agents.get(agent);
             let prompt = agent.map(|agent| agent.prompt.trim()).unwrap_or_default();

@@ -137,11 +137,16 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
 fn models(keys: &YamlMapping<'_>) -> Result<(Option<String>, ModelRoles), ValueError> {
     let mut model = keys.get("model").map(|at| at.line(200)).transpose()?;
     let Some(at) = keys.get("models") else { return Ok((model, ModelRoles::default())) };
-    let keys = at.table(&["work", "second_reader", "verify", "helpers"])?;
+    let keys = at.table(&["work", "second_reader", "verify", "helpers", "vision", "vision_second"])?;
     name_model(&mut model, "model", keys.get("work"))?;
     let line = |key: &str| keys.get(key).map(|at| at.line(200)).transpose();
-    let roles =
-        ModelRoles { second_reader: line("second_reader")?, verify: line("verify")?, helpers: line("helpers")? };
+    let roles = ModelRoles {
+        second_reader: line("second_reader")?,
+        verify: line("verify")?,
+        helpers: line("helpers")?,
+        vision: line("vision")?,
+        vision_second: line("vision_second")?,
+    };
     Ok((model, roles))
 }
 

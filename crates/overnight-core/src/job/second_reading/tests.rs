@@ -159,6 +159,7 @@ fn document(name: &str, units: u64, tokens: u64) -> DocumentEntry {
         unreadable: Vec::new(),
         recognised: Vec::new(),
         notes: Vec::new(),
+        scan_sha256: None,
     }
 }
 

@@ -3,7 +3,10 @@
 use super::pages;
 use crate::page_picture::{PagePicture, PictureOptions};
 use crate::refusal::Refusal;
-use image::{DynamicImage, GenericImageView, ImageFormat, Rgba, RgbaImage, imageops::FilterType};
+use image::{
+    DynamicImage, GenericImageView, ImageFormat, Rgba, RgbaImage,
+    imageops::{self, FilterType},
+};
 use serde::{Deserialize, Serialize};
 use std::io::Cursor;
 
@@ -14,6 +17,9 @@ const PAGE_PIXELS: u64 = 1_240 * 1_754;
 const LOOKED_AT: u32 = 100_000;
 /// What red, green and blue of a grey differ by at most: cameras and JPEG tint it.
 const TINT: u8 = 24;
+/// The side of a block of pixels that is as bright all over, but for ink; and how bright ink is at most, percent of its mean.
+const BLOCK: usize = 64;
+const DARKER: u64 = 65;
 /// Of 1,000 pixels, those that may be more coloured in a picture that is grey.
 const COLOURED: usize = 2;
 
@@ -52,13 +58,14 @@ pub(crate) fn paint_page(
         image
     };
     let (width, height) = image.dimensions();
-    Ok((PagePicture { width, height, boxes: Vec::new(), told: Vec::new() }, encoded(&image)?))
+    Ok((PagePicture { width, height, boxes: Vec::new(), ink: ink(&image), told: Vec::new() }, encoded(&image)?))
 }
 
-/// A page of another reader as a PNG: red, green, blue and how little is seen through it, of each pixel.
-pub(crate) fn png(size: (u32, u32), rgba: Vec<u8>, colours: Colours) -> Option<Result<Vec<u8>, Refusal>> {
+/// A page of another reader as a PNG, and how much of it is ink: red, green, blue and how little is seen through it, of each pixel.
+pub(crate) fn png(size: (u32, u32), rgba: Vec<u8>, colours: Colours) -> Option<Result<(Vec<u8>, u32), Refusal>> {
     let image = RgbaImage::from_raw(size.0, size.1, rgba)?;
-    Some(encoded(&flat(DynamicImage::ImageRgba8(image), colours)))
+    let image = flat(DynamicImage::ImageRgba8(image), colours);
+    Some(encoded(&image).map(|png| (png, ink(&image))))
 }
 
 /// On white paper, without colours that nobody wants.
@@ -90,6 +97,24 @@ fn encoded(image: &DynamicImage) -> Result<Vec<u8>, Refusal> {
     let failed = |_| Refusal::Damaged { format: "an image".to_owned(), why: "it can't be painted".to_owned() };
     image.write_to(&mut png, ImageFormat::Png).map_err(failed)?;
     Ok(png.into_inner())
+}
+
+/// Pixels that are much darker than the mean of the block around them, of 10,000: shadows and grey paper are none.
+fn ink(image: &DynamicImage) -> u32 {
+    let grey = image.to_luma8();
+    let (width, height) = grey.dimensions();
+    let mut dark = 0_u64;
+    for top in (0..height).step_by(BLOCK) {
+        for left in (0..width).step_by(BLOCK) {
+            let side = u32::try_from(BLOCK).unwrap_or(u32::MAX);
+            let block = imageops::crop_imm(&grey, left, top, side.min(width - left), side.min(height - top));
+            let pixels: Vec<u8> = block.to_image().into_raw();
+            let sum: u64 = pixels.iter().map(|pixel| u64::from(*pixel)).sum();
+            let mean = sum / (pixels.len() as u64).max(1);
+            dark += pixels.iter().filter(|pixel| u64::from(**pixel) * 100 < mean * DARKER).count() as u64;
+        }
+    }
+    u32::try_from(dark * 10_000 / (u64::from(width) * u64::from(height)).max(1)).unwrap_or(u32::MAX)
 }
 
 /// Whether hardly a pixel has a colour.

@@ -75,7 +75,8 @@ pub(crate) fn paint_page(
     }
     let (width, height) = (painted.width, painted.height);
     let encoded = png((width, height), painted.rgba, colours).ok_or_else(|| damaged("the page can't be painted"))?;
-    Ok((PagePicture { width, height, boxes, told }, encoded?))
+    let (encoded, ink) = encoded?;
+    Ok((PagePicture { width, height, boxes, ink, told }, encoded))
 }
 
 /// What of a page is seen, and how it is turned, in degrees.

@@ -1,0 +1,241 @@
+//! What was read on scanned pages, compared, and put into the texts of their documents. A page on which two readings disagree, or
+//! that is blank while a text came, is a gap: whoever invents doesn't fill a page.
+
+use super::{
+    RunError,
+    create::page_range,
+    scan_file::{self, ScanLine},
+    scans,
+};
+use crate::{table_query::DocumentReader, workspace::Workspace};
+use overnight_core::{
+    job::{
+        conversation::HelperEnd,
+        pages::UnreadPart,
+        scans::{PageOutcome, PageReading, PageWitness, ScannedPage},
+        spec::DocumentEntry,
+        state::Job,
+    },
+    machine::effect::EffectResult,
+    tokens::estimate,
+};
+use overnight_documents::{Gap, PageSpan, Unit, Units, compare};
+use std::collections::BTreeMap;
+
+/// Two readings of a page agree at least so far.
+const LEAST_AGREEMENT: f64 = 0.6;
+/// Pixels of 10,000 that are ink on a page with a few words, at least.
+const LEAST_INK: u32 = 4;
+/// Words that a nearly blank page may have: a page number, a mark.
+const FEW_WORDS: usize = 3;
+/// What a transcriber says of a page on which nothing stands.
+const BLANK: &str = "[blank]";
+/// Why a page whose other reading has words, and this one none, is a gap.
+const NOTHING: &str = "nothing was read on it";
+
+/// Compares all pages, and writes the texts.
+pub(super) fn read_pages(
+    job: &Job,
+    workspace: &Workspace,
+    reader: Option<&dyn DocumentReader>,
+) -> Result<EffectResult, RunError> {
+    let mut by_document: BTreeMap<&str, Vec<&ScannedPage>> = BTreeMap::new();
+    for page in &job.spec.scans {
+        by_document.entry(&page.document).or_default().push(page);
+    }
+    let (mut documents, mut outcomes) = (Vec::new(), Vec::new());
+    for document in &job.spec.documents {
+        let Some(pages) = by_document.get(document.name.as_str()) else { continue };
+        documents.push(read_document(job, workspace, document, pages, &mut outcomes)?);
+    }
+    if let Some(reader) = reader {
+        keep(job, reader);
+    }
+    Ok(EffectResult::PagesRead { documents, pages: outcomes })
+}
+
+/// Keeps what was paid for, for later jobs over the same pages.
+fn keep(job: &Job, reader: &dyn DocumentReader) {
+    let models = &job.spec.instructions.models;
+    let first = models.vision.as_deref().unwrap_or(&job.spec.model);
+    for page in &job.spec.scans {
+        for (model, number) in [Some(first), models.vision_second.as_deref()].into_iter().flatten().zip(1..) {
+            let reading = job.page_reading(page, number).filter(|reading| reading.end == HelperEnd::Reported);
+            if let Some(reading) = reading.filter(|_| page.kept.iter().all(|kept| kept.reader != number)) {
+                reader.keep_text(&scans::key(model, &page.image.sha256), &reading.text);
+            }
+        }
+    }
+}
+
+fn read_document(
+    job: &Job,
+    workspace: &Workspace,
+    document: &DocumentEntry,
+    pages: &[&ScannedPage],
+    outcomes: &mut Vec<PageOutcome>,
+) -> Result<DocumentEntry, RunError> {
+    let before = workspace.read_text_at_most(&document.text_path(), u64::MAX)?;
+    let mut texts: Vec<String> = before.split('\u{c}').map(str::to_owned).collect();
+    let mut lines = scan_file::read(workspace, document);
+    let mut entry = document.clone();
+    let mut read_once = Vec::new();
+    for page in pages {
+        let at = usize::try_from(page.page.saturating_sub(1)).unwrap_or(usize::MAX);
+        if texts.len() <= at {
+            texts.resize(at + 1, String::new());
+        }
+        let recognised = lines.remove(&page.page);
+        let judged = judge(job, page, recognised.as_ref());
+        entry.gaps = without(entry.gaps, page.page);
+        entry.recognised = without_page(&entry.recognised, page.page);
+        match &judged.outcome.gap {
+            // What was recognised is no better where a second look disagrees.
+            Some(why) => {
+                texts[at].clear();
+                entry.gaps.push(UnreadPart { pages: Some(page_range(span(page.page))), why: why.clone() });
+            }
+            None => {
+                texts[at] = judged.text;
+                if judged.outcome.witness.is_none() && judged.outcome.words > 0 {
+                    read_once.push(page.page);
+                }
+            }
+        }
+        lines.insert(page.page, judged.line);
+        outcomes.push(judged.outcome);
+    }
+    entry.gaps.sort_by_key(|gap| gap.pages.map_or(u64::MAX, |pages| pages.from));
+    let model = job.spec.instructions.models.vision.as_deref().unwrap_or(&job.spec.model);
+    let mut spans = Vec::new();
+    read_once.iter().for_each(|page| PageSpan::push(&mut spans, *page));
+    entry
+        .notes
+        .extend(spans.iter().map(|pages| format!("{pages} read once, by {model}: nothing has read it a second time")));
+    // Read once is as good as recognised.
+    entry.recognised.extend(spans.into_iter().map(page_range));
+    entry.recognised.sort_by_key(|pages| pages.from);
+    entry.reader = format!("{}, {model}", document.reader);
+    let text = texts.join("\u{c}");
+    finish(workspace, &mut entry, &text)?;
+    entry.scan_sha256 = scan_file::write(workspace, &entry.scan_path(), &lines)?.map(|hash| hash.sha256);
+    Ok(entry)
+}
+
+/// Writes the text, and says of the document what follows from it.
+fn finish(workspace: &Workspace, entry: &mut DocumentEntry, text: &str) -> Result<(), RunError> {
+    let units = Units::new(Unit::Page, text);
+    entry.units = units.count();
+    entry.tokens = estimate(text);
+    let gaps: Vec<Gap> = entry
+        .gaps
+        .iter()
+        .map(|gap| Gap {
+            pages: gap.pages.map(|pages| PageSpan { from: pages.from, to: pages.to }),
+            why: gap.why.clone(),
+        })
+        .collect();
+    let has_text = |page| units.get(page).is_some_and(|page| !page.trim().is_empty());
+    entry.unreadable = PageSpan::without_text(&gaps, entry.units, has_text).into_iter().map(page_range).collect();
+    entry.text_sha256 = workspace.write(&entry.text_path(), text.as_bytes())?.sha256;
+    Ok(())
+}
+
+/// What comes of a page.
+struct JudgedPage {
+    outcome: PageOutcome,
+    text: String,
+    line: ScanLine,
+}
+
+fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>) -> JudgedPage {
+    let PageReading { end, text } =
+        job.page_reading(page, 1).unwrap_or(PageReading { end: HelperEnd::Failed, text: String::new() });
+    let second = job.page_reading(page, 2).filter(|reading| reading.end == HelperEnd::Reported);
+    let text = tidy(&text);
+    let line = ScanLine {
+        page: page.page,
+        words: recognised.map(|line| line.words.clone()).unwrap_or_default(),
+        transcribed: true,
+        second: second.map(|reading| tidy(&reading.text)),
+    };
+    let other = line.other();
+    let (words, share) = compare(&text, other.as_deref().unwrap_or_default());
+    let agreed = words.iter().filter(|word| !word.others.is_empty()).count();
+    let models = &job.spec.instructions.models;
+    let witness = other.as_ref().map(|_| match (&line.second, &models.vision_second) {
+        (Some(_), Some(model)) => PageWitness::Model(model.clone()),
+        _ => PageWitness::Recognised("tesseract".to_owned()),
+    });
+    let others = other.map_or(0, |other| other.len());
+    let gap = match () {
+        () if end != HelperEnd::Reported => Some(format!("it could not be transcribed: the model {}", end.told())),
+        () if words.is_empty() && others > FEW_WORDS => Some(NOTHING.to_owned()),
+        () if words.len() > FEW_WORDS && page.ink < LEAST_INK => {
+            Some(format!("it is nearly blank, and {} words were read on it", words.len()))
+        }
+        () if witness.is_some() && words.len().max(others) > FEW_WORDS && share < LEAST_AGREEMENT => {
+            Some(format!("two readings agree on {:.0} % of it only", share * 100.0))
+        }
+        () => None,
+    };
+    let agreement = witness.as_ref().map(|_| (share * 1_000.0).round() / 1_000.0);
+    let outcome = PageOutcome {
+        document: page.document.clone(),
+        page: page.page,
+        words: words.len() as u64,
+        agreed: agreed as u64,
+        agreement,
+        witness,
+        gap,
+    };
+    JudgedPage { outcome, text, line }
+}
+
+/// A transcription as a page's text: without what some models put around it, and without page breaks.
+fn tidy(text: &str) -> String {
+    let text = text.trim();
+    let fenced = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let text = fenced.map_or(text, |rest| rest.split_once('\n').map_or(rest, |(_, rest)| rest)).trim();
+    let text = if text == BLANK { "" } else { text };
+    if text.is_empty() { String::new() } else { format!("{}\n", text.replace(['\u{c}', '\r'], "")) }
+}
+
+fn span(page: u64) -> PageSpan {
+    PageSpan { from: page, to: page }
+}
+
+/// The gaps without a page, in pieces where it lies within one.
+fn without(gaps: Vec<UnreadPart>, page: u64) -> Vec<UnreadPart> {
+    let mut left = Vec::new();
+    for gap in gaps {
+        match gap.pages {
+            Some(pages) if (pages.from..=pages.to).contains(&page) => {
+                let rest = without_page(&[pages], page);
+                left.extend(rest.into_iter().map(|pages| UnreadPart { pages: Some(pages), why: gap.why.clone() }));
+            }
+            Some(_) | None => left.push(gap),
+        }
+    }
+    left
+}
+
+fn without_page(
+    ranges: &[overnight_core::job::pages::PageRange],
+    page: u64,
+) -> Vec<overnight_core::job::pages::PageRange> {
+    let mut left = Vec::new();
+    for range in ranges {
+        if !(range.from..=range.to).contains(&page) {
+            left.push(*range);
+            continue;
+        }
+        if range.from < page {
+            left.push(page_range(PageSpan { from: range.from, to: page - 1 }));
+        }
+        if page < range.to {
+            left.push(page_range(PageSpan { from: page + 1, to: range.to }));
+        }
+    }
+    left
+}

@@ -1,0 +1,122 @@
+//! What is kept of a document's recognised and transcribed pages beside its text: the words of the other reading, and where they
+//! stand. By it a quote is known to stand in words that both readings have, and is marked on the picture of its page.
+
+use crate::workspace::{Workspace, WorkspaceError, hash::FileHash};
+use overnight_core::job::spec::DocumentEntry;
+use overnight_documents::{ComparedWord, RecognisedPage, RecognisedWord, compare};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, ops::Range};
+
+/// One page: a line of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScanLine {
+    pub(super) page: u64,
+    /// As a program recognised them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) words: Vec<RecognisedWord>,
+    /// The page's text is a model's, and was read a second time: by `words`, or as it stands here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) transcribed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) second: Option<String>,
+}
+
+impl ScanLine {
+    pub(super) fn recognised(page: RecognisedPage) -> Self {
+        Self { page: page.page, words: page.words, transcribed: false, second: None }
+    }
+
+    /// The other reading's words; none where there is no other.
+    pub(super) fn other(&self) -> Option<Vec<&str>> {
+        match &self.second {
+            Some(second) => Some(second.split_whitespace().collect()),
+            None if self.words.is_empty() => None,
+            None => Some(self.words.iter().map(|word| word.text.as_str()).collect()),
+        }
+    }
+}
+
+/// Writes the pages of a document; none where there is nothing to keep.
+pub(super) fn write(
+    workspace: &Workspace,
+    path: &str,
+    pages: &BTreeMap<u64, ScanLine>,
+) -> Result<Option<FileHash>, WorkspaceError> {
+    if pages.is_empty() {
+        return Ok(None);
+    }
+    // Plain texts and numbers: writing them can't fail.
+    let lines = pages.values().filter_map(|page| serde_json::to_string(page).ok());
+    let content: String = lines.map(|line| line + "\n").collect();
+    workspace.write(path, content.as_bytes()).map(Some)
+}
+
+/// The pages of a document by their numbers. What can't be read is passed over: doubts come from what is there.
+pub(super) fn read(workspace: &Workspace, document: &DocumentEntry) -> BTreeMap<u64, ScanLine> {
+    let Some(content) = document.scan_sha256.as_ref().and_then(|_| workspace.read(&document.scan_path()).ok()) else {
+        return BTreeMap::new();
+    };
+    let lines = content.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<ScanLine>(line).ok());
+    lines.map(|line| (line.page, line)).collect()
+}
+
+/// A page's words compared with its other reading.
+#[derive(Clone, Debug)]
+pub(super) struct ComparedPage {
+    line: ScanLine,
+    /// What nobody else has read is doubtful as a whole, not word by word.
+    has_other: bool,
+    words: Vec<ComparedWord>,
+}
+
+/// What is known of a passage on a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ComparedPassage {
+    /// Words that only one of two readings has.
+    pub(super) of_one: Vec<String>,
+    /// Where it stands on the picture: a box for each line of it.
+    pub(super) boxes: Vec<RecognisedWord>,
+}
+
+impl ComparedPage {
+    pub(super) fn new(line: ScanLine, text: &str) -> Self {
+        let other = line.other();
+        let has_other = other.is_some();
+        let (words, _) = compare(text, &other.unwrap_or_default());
+        Self { line, has_other, words }
+    }
+
+    /// Of the bytes `range` of the page's text.
+    pub(super) fn passage(&self, text: &str, range: &Range<usize>) -> ComparedPassage {
+        let mut passage = ComparedPassage::default();
+        let within = self.words.iter().filter(|word| word.from < range.end && range.start < word.to);
+        for word in within {
+            if word.others.is_empty() && self.line.transcribed && self.has_other {
+                passage.of_one.extend(text.get(word.from..word.to).map(str::to_owned));
+            }
+            if self.line.second.is_none() {
+                let placed = self.line.words.get(word.others.clone()).into_iter().flatten();
+                placed.for_each(|word| add_box(&mut passage.boxes, word));
+            }
+        }
+        passage
+    }
+}
+
+/// Makes the last box longer where a word goes on in its line.
+fn add_box(boxes: &mut Vec<RecognisedWord>, word: &RecognisedWord) {
+    let middle = |of: &RecognisedWord| of.y + of.height / 2.0;
+    if let Some(last) = boxes.last_mut() {
+        let height = last.height.max(word.height);
+        if (middle(last) - middle(word)).abs() < height / 2.0 && word.x >= last.x {
+            let (right, bottom) =
+                ((last.x + last.width).max(word.x + word.width), (last.y + last.height).max(word.y + word.height));
+            last.y = last.y.min(word.y);
+            (last.width, last.height) = (right - last.x, bottom - last.y);
+            last.text = format!("{} {}", last.text, word.text);
+            return;
+        }
+    }
+    boxes.push(word.clone());
+}

@@ -1,0 +1,82 @@
+//! Scanned pages of a new job: which they are, and their pictures. What is read on them is compared in `page_reading`.
+
+use super::{RunError, create::NewJobRequest};
+use crate::{extraction::VisionMode, workspace::Workspace};
+use overnight_core::{
+    job::{
+        digest::sha256,
+        instructions::Instructions,
+        pages::PageRange,
+        scans::{KeptReading, ScannedPage},
+        spec::DocumentEntry,
+    },
+    message::Image,
+    prompt::compose::TRANSCRIBE,
+};
+use overnight_documents::{MAX_BYTES, PagePainter, is_painted};
+use std::collections::BTreeSet;
+
+/// Scanned pages of one job that are read by eyes; those behind them stay as they are.
+const MOST_PAGES: usize = 1_000;
+
+/// The pages of a job that are to be read by eyes, painted. Empty where nobody looks at them.
+pub(super) fn of_new_job(
+    workspace: &Workspace,
+    documents: &[DocumentEntry],
+    request: &NewJobRequest<'_>,
+) -> Result<Vec<ScannedPage>, RunError> {
+    let Some(eyes) = request.eyes else {
+        if request.extractor.vision() == VisionMode::Always {
+            return Err(RunError::Request(format!(
+                "`documents.vision` is `always`, and {} takes no images: name a model that does with `models: {{ vision: … }}`, \
+                 or set `auto` or `never`",
+                request.instructions.models.vision.as_deref().unwrap_or_else(|| request.model.name())
+            )));
+        }
+        return Ok(Vec::new());
+    };
+    let mut scans = Vec::new();
+    for document in documents.iter().filter(|document| document.paged && is_painted(&document.format)) {
+        let pages = unread(document);
+        if pages.is_empty() || scans.len() == MOST_PAGES {
+            continue;
+        }
+        let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
+        for page in pages.into_iter().take(MOST_PAGES - scans.len()) {
+            // What can't be painted stays as it is, and says why.
+            let Ok((picture, png)) = request.extractor.paint(&bytes, page) else { continue };
+            let Some(tokens) = eyes.image_tokens(picture.width, picture.height) else { continue };
+            let hash = sha256(&png);
+            let kept = kept(&request.instructions, eyes.name(), &hash, &|key| request.extractor.kept_text(key));
+            let (width, height) = (picture.width, picture.height);
+            let image = Image { sha256: hash, media: "image/png".to_owned(), width, height, tokens };
+            workspace.write(&image.path(), &png)?;
+            scans.push(ScannedPage { document: document.name.clone(), page, image, ink: picture.ink, kept });
+        }
+    }
+    Ok(scans)
+}
+
+/// Pages without text, and those whose characters were recognised.
+fn unread(document: &DocumentEntry) -> BTreeSet<u64> {
+    let of_gaps = document.gaps.iter().filter_map(|gap| gap.pages);
+    let within = |range: PageRange| range.from..=range.to.min(range.from + MOST_PAGES as u64);
+    of_gaps.chain(document.recognised.iter().copied()).flat_map(within).collect()
+}
+
+/// What was read on the same picture before, by reader.
+fn kept(
+    instructions: &Instructions,
+    eyes: &str,
+    image: &str,
+    find: &dyn Fn(&str) -> Option<String>,
+) -> Vec<KeptReading> {
+    let second = instructions.models.vision_second.as_deref();
+    let readers = [Some(eyes), second].into_iter().flatten().zip(1..);
+    readers.filter_map(|(model, reader)| Some(KeptReading { reader, text: find(&key(model, image))? })).collect()
+}
+
+/// The name of a transcription: whose it is, of what, and by which words it was asked for.
+pub(super) fn key(model: &str, image: &str) -> String {
+    sha256(format!("transcription\n{model}\n{image}\n{}", sha256(TRANSCRIBE.as_bytes())).as_bytes())
+}

@@ -1,0 +1,284 @@
+//! Scanned pages: read by a model that sees, compared with what a program recognises, and as good as both agree.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use crate::{
+    cli_run::{RUN, TestDir, bootstrap, done, reply, work},
+    support::events,
+};
+use regex::Regex;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const TASK: &str = r#"---
+name: rents
+description: The rents
+coverage: 0
+deliverables:
+  - path: output/rents.json
+    schema: { type: object, properties: { rents: { type: array, items: { type: object } } } }
+    quotes: { each: "$.rents[*]", text: quote, document: document, page: page }
+---
+# Task
+
+List the rents.
+"#;
+
+/// What stands on each picture, as the program in the place of tesseract has it.
+const PAGE: &str = "The monthly rent is EUR 1,250.00 and is due on 3 May 2027.";
+
+/// The pictures, and what the model reads on each, in their order.
+const PICTURES: [(&str, &str); 5] = [
+    ("added.png", "The monthly rent is EUR 1,250.00 and is due on 3 May 2027. It was paid."),
+    ("agreed.png", "# The monthly rent\n\nis EUR 1,250.00 and is due on 3 May 2027."),
+    ("blank.png", "The monthly rent is EUR 900.00, as agreed before."),
+    ("changed.png", "The monthly rent is EUR 1,350.00 and is due on 3 May 2027."),
+    (
+        "invented.png",
+        "The tenant keeps the mill in good order and pays for all repairs of the roof, the wheel and the stones. The monthly rent is due.",
+    ),
+];
+
+/// A picture with as much ink as a page of text, or with none; another one for each name.
+fn picture(name: &str) -> Vec<u8> {
+    let shift: u32 = name.bytes().map(u32::from).sum();
+    let page = image::GrayImage::from_fn(600, 400, |x, y| {
+        let is_ink = name != "blank.png" && (y + shift) % 40 < 3 && (x + shift) % 8 < 4;
+        image::Luma([if is_ink { 0 } else { 250 }])
+    });
+    let mut png = std::io::Cursor::new(Vec::new());
+    page.write_to(&mut png, image::ImageFormat::Png).unwrap();
+    png.into_inner()
+}
+
+/// As tesseract says it: each word a tenth of a line wide.
+fn table(text: &str) -> String {
+    let mut rows = vec![
+        "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext".to_owned(),
+        "1\t1\t0\t0\t0\t0\t0\t0\t600\t400\t-1\t".to_owned(),
+    ];
+    for (at, word) in text.split(' ').enumerate() {
+        let (line, column) = (at / 8, at % 8);
+        rows.push(format!("5\t1\t1\t1\t{line}\t{column}\t{}\t{}\t60\t20\t95\t{word}", column * 66, 40 + line * 40));
+    }
+    rows.join("\n")
+}
+
+struct Ground {
+    dir: TestDir,
+    path: String,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let dir = TestDir::new();
+        dir.put("task.md", TASK);
+        for (name, _) in PICTURES {
+            dir.put(&format!("docs/{name}"), picture(name));
+        }
+        let ground = Self { path: format!("{}:/usr/bin:/bin", dir.path().join("bin").display()), dir };
+        ground.dir.put("bin/page.tsv", table(PAGE));
+        let page = ground.dir.path().join("bin/page.tsv");
+        ground.program("tesseract", &format!("cat > /dev/null; cat {}", page.display()));
+        ground.program("pdftotext", "exit 127");
+        ground.program("pdftoppm", "exit 127");
+        ground
+    }
+
+    fn program(&self, name: &str, body: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let version = format!("case \"$1\" in --version|-v) echo {name} 1; exit;; esac");
+        self.dir.put(&format!("bin/{name}"), format!("#!/bin/sh\n{version}\n{body}\n"));
+        let path = self.dir.path().join("bin").join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A script of the job, and of the transcribers where there are some.
+    fn script(&self, records: &Value, transcribers: &[&str]) {
+        let write = json!({"write_file": {"path": "output/rents.json", "content": records.to_string()}});
+        let complete =
+            json!({"job_complete": {"summary": "All.", "deliverables": ["output/rents.json"], "confidence": 0.9}});
+        let replies = [bootstrap(&["Reading"]), work(write), reply(&vec![done(); 5]), reply(&[complete])];
+        let helpers: Vec<Value> = transcribers.iter().map(|text| json!([{ "text": text }])).collect();
+        let script = json!({"version": 1, "sees": true, "replies": replies, "helpers": helpers});
+        self.dir.put("script.json", script.to_string());
+    }
+
+    fn run(&self) -> PathBuf {
+        let ran = self.dir.run_with(&[("PATH", &self.path)], &RUN);
+        assert!(ran.code < 2, "{}{}", ran.stdout, ran.stderr);
+        let shown = self.dir.run_with(&[], &["show", "last", "--json"]).stdout;
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        self.dir.path().join("workspaces").join(shown["id"].as_str().unwrap())
+    }
+
+    fn shown(&self) -> Value {
+        serde_json::from_str(&self.dir.run_with(&[], &["show", "last", "--json"]).stdout).unwrap()
+    }
+}
+
+fn record(document: &str, quote: &str) -> Value {
+    json!({"document": document, "page": 1, "quote": quote})
+}
+
+#[test]
+fn a_scanned_page_is_read_by_eyes_and_checked() {
+    let ground = Ground::new();
+    let records = json!({"rents": [
+        record("agreed.png", "The monthly rent is EUR 1,250.00 and is due"),
+        record("changed.png", "The monthly rent is EUR 1,350.00 and is due"),
+        record("added.png", "3 May 2027. It was paid."),
+    ]});
+    ground.script(&records, &PICTURES.map(|(_, text)| text));
+    let workspace = ground.run();
+
+    // What two readings don't agree on, and what came from a blank page, is no text.
+    let shown = ground.shown();
+    let documents = shown["documents"].as_array().unwrap();
+    let gaps: Vec<(&str, &str)> = documents
+        .iter()
+        .flat_map(|document| document["gaps"].as_array().into_iter().flatten().map(move |gap| (document, gap)))
+        .map(|(document, gap)| (document["name"].as_str().unwrap(), gap["why"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        gaps,
+        [
+            ("blank.png", "it is nearly blank, and 9 words were read on it"),
+            ("invented.png", "two readings agree on 26 % of it only"),
+        ]
+    );
+    let text = |name: &str| std::fs::read_to_string(workspace.join(format!("documents/.text/{name}.txt"))).unwrap();
+    assert_eq!(text("agreed.png"), "# The monthly rent\n\nis EUR 1,250.00 and is due on 3 May 2027.\n");
+    assert_eq!([text("blank.png"), text("invented.png")], ["", ""]);
+
+    // A quote is found; what only one reading has of it is told.
+    let quotes = std::fs::read_to_string(workspace.join("quotes.jsonl")).unwrap();
+    let quotes: Vec<Value> = quotes.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<Value> =
+        quotes.iter().map(|line| json!([line["document"], line["result"], line["one_reading"]])).collect();
+    assert_eq!(
+        told,
+        [
+            json!(["agreed.png", "found", null]),
+            json!(["changed.png", "found", ["1,350.00"]]),
+            json!(["added.png", "found", ["It", "was", "paid."]]),
+        ]
+    );
+    // Two lines of words on the picture.
+    let boxes = json!([
+        {"page": 1, "x": 0.0, "y": 0.1, "width": 0.87, "height": 0.05},
+        {"page": 1, "x": 0.0, "y": 0.2, "width": 0.1, "height": 0.05},
+    ]);
+    let rounded = |value: &Value| (value.as_f64().unwrap() * 100.0).round() / 100.0;
+    let found: Vec<Value> = quotes[0]["boxes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let [x, y, width, height] = ["x", "y", "width", "height"].map(|key| rounded(&one[key]));
+            json!({"page": one["page"], "x": x, "y": y, "width": width, "height": height})
+        })
+        .collect();
+    assert_eq!(Value::Array(found), boxes);
+
+    let ran = ground.dir.run(&["review", "last", "-o", "pages"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let page = std::fs::read_to_string(ground.dir.path().join(format!("pages/{}.html", shown["id"].as_str().unwrap())));
+    let doubt = Regex::new(r#"<li class="is-(value|reading|ocr)">([^\n]*)</li>"#).unwrap();
+    let page = page.unwrap();
+    let doubts: Vec<String> = doubt.captures_iter(&page).map(|found| format!("{}: {}", &found[1], &found[2])).collect();
+    assert_eq!(
+        doubts,
+        [
+            "value: <strong>value in doubt</strong>: in its quote only one of two readings of the page has &#39;1,350.00&#39;",
+            "reading: <strong>one reading</strong>: in its quote only one of two readings of the page has &#39;It was paid.&#39;",
+        ]
+    );
+    let verified = ground.dir.run(&["audit", "verify", "last"]);
+    assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
+}
+
+/// The transcribers that a job has had, as its record names them.
+fn transcribers(workspace: &std::path::Path) -> Vec<String> {
+    let of_helper = |event: &Value| event["type"] == "helper_started";
+    let told = |event: Value| format!("{} {}", event["role"]["document"].as_str().unwrap(), event["role"]["reader"]);
+    events(workspace).into_iter().filter(of_helper).map(told).collect()
+}
+
+#[test]
+fn what_was_read_is_paid_once() {
+    let ground = Ground::new();
+    let records = json!({"rents": [record("agreed.png", "The monthly rent is EUR 1,250.00 and is due")]});
+    ground.script(&records, &PICTURES.map(|(_, text)| text));
+    let first = ground.run();
+    assert_eq!(transcribers(&first), PICTURES.map(|(name, _)| format!("{name} 1")));
+    // A second job over the same pages and two more, which are the same picture.
+    ground.dir.put("docs/more.png", picture("more.png"));
+    ground.dir.put("docs/more-again.png", picture("more.png"));
+    ground.script(&records, &[PAGE]);
+    let second = ground.run();
+    assert_eq!(transcribers(&second), ["more-again.png 1"]);
+    let text = |workspace: &PathBuf, name: &str| {
+        std::fs::read_to_string(workspace.join(format!("documents/.text/{name}.txt"))).unwrap()
+    };
+    assert_eq!(text(&first, "agreed.png"), text(&second, "agreed.png"));
+    assert_eq!(
+        [text(&second, "more.png"), text(&second, "more-again.png")],
+        [format!("{PAGE}\n"), format!("{PAGE}\n")]
+    );
+    assert_eq!(ground.dir.run(&["audit", "verify", "last"]).code, 0);
+}
+
+#[test]
+fn who_has_no_second_reading_says_so() {
+    let ground = Ground::new();
+    ground.program("tesseract", "exit 1");
+    let records = json!({"rents": [record("agreed.png", "The monthly rent is EUR 1,250.00 and is due")]});
+    ground.script(&records, &PICTURES.map(|(_, text)| text));
+    let workspace = ground.run();
+    let quotes = std::fs::read_to_string(workspace.join("quotes.jsonl")).unwrap();
+    let quote: Value = serde_json::from_str(quotes.trim()).unwrap();
+    assert_eq!(json!([quote["result"], quote["recognised"], quote["one_reading"]]), json!(["found", true, null]));
+    let shown = ground.shown();
+    let agreed = shown["documents"].as_array().unwrap().iter().find(|one| one["name"] == "agreed.png").unwrap();
+    let note = "page 1 read once, by scripted:script.json: nothing has read it a second time";
+    assert!(agreed["notes"].as_array().unwrap().contains(&json!(note)), "{agreed}");
+
+    // A second model is a second reading.
+    ground.dir.put(
+        "task.md",
+        TASK.replace("coverage: 0\n", "coverage: 0\nmodels: { vision_second: \"scripted:eyes.json\" }\n"),
+    );
+    let replies: Vec<Value> = PICTURES.iter().map(|_| json!({ "text": PAGE })).collect();
+    ground.dir.put("eyes.json", json!({"version": 1, "sees": true, "replies": replies}).to_string());
+    ground.script(&records, &[]);
+    let workspace = ground.run();
+    assert_eq!(transcribers(&workspace), PICTURES.map(|(name, _)| format!("{name} 2")));
+    let quotes = std::fs::read_to_string(workspace.join("quotes.jsonl")).unwrap();
+    let quote: Value = serde_json::from_str(quotes.trim()).unwrap();
+    assert_eq!(json!([quote["result"], quote["recognised"], quote["one_reading"]]), json!(["found", null, null]));
+}
+
+#[test]
+fn without_eyes_all_is_as_it_was() {
+    let ground = Ground::new();
+    ground.program("tesseract", "exit 1");
+    ground.script(&json!({"rents": []}), &[]);
+    let script = std::fs::read_to_string(ground.dir.path().join("script.json")).unwrap();
+    ground.dir.put("script.json", script.replace("\"sees\":true", "\"sees\":false"));
+    let workspace = ground.run();
+    assert_eq!(transcribers(&workspace), Vec::<String>::new());
+    let shown = ground.shown();
+    let gap =
+        &shown["documents"].as_array().unwrap().iter().find(|one| one["name"] == "agreed.png").unwrap()["gaps"][0];
+    assert_eq!(
+        gap["why"],
+        "an image in which no characters were recognised: see that tesseract works, give its text, or leave it out"
+    );
+    // Who insists on eyes is told that there are none.
+    ground.dir.put("overnight.yaml", "documents:\n  vision: always\n");
+    let ran = ground.dir.run_with(&[("PATH", &ground.path)], &RUN);
+    let told = "error: `documents.vision` is `always`, and scripted:script.json takes no images: name a model that does with \
+                `models: { vision: … }`, or set `auto` or `never`\n";
+    assert_eq!((ran.code, &*ran.stderr), (2, told));
+}
