@@ -176,7 +176,7 @@ impl WebBackend for CommandBackend {
     }
 
     async fn dry_run(&self, wanted: &WantedBatch) -> Result<String, WebError> {
-        let ready = submit::ready(self.flags.clone(), &Self::args(wanted, true), wanted.id, None).await?;
+        let ready = Box::pin(submit::ready(self.flags.clone(), &Self::args(wanted, true), wanted.id, None)).await?;
         Ok(ready.told())
     }
 
@@ -219,7 +219,7 @@ impl WebBackend for CommandBackend {
 
     async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError> {
         let store = Some(self.app.store.clone());
-        let ready = submit::ready(self.flags.clone(), &Self::args(wanted, false), wanted.id, store).await?;
+        let ready = Box::pin(submit::ready(self.flags.clone(), &Self::args(wanted, false), wanted.id, store)).await?;
         Ok(ready.enqueue(&*self.app.store).await?)
     }
 }

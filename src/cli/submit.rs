@@ -148,7 +148,7 @@ pub(super) struct ReadySubmission {
 
 pub(super) async fn run(flags: Flags, args: &SubmitArgs) -> Result<u8, CliError> {
     stop::ends_with("interrupted: nothing was submitted")?;
-    let mut ready = ready(flags, args, Uuid::now_v7(), None).await?;
+    let mut ready = Box::pin(ready(flags, args, Uuid::now_v7(), None)).await?;
     let Some(app) = ready.app.take() else {
         output::dry_run(&ready, args)?;
         return Ok(exit::COMPLETED);

@@ -43,7 +43,7 @@ impl ReaderOrder<ReaderRequest> {
 }
 
 /// A request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ReaderRequest {
     /// The document's text.

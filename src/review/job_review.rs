@@ -1,16 +1,9 @@
 //! What the review page of one job shows.
 
-use super::{GrowingList, ReviewedRecord, SourceDocument};
+use super::{GrowingList, ReviewedRecord, SourceDocument, reviewed_record::told};
 use overnight_core::{
     amount::grouped,
-    job::{
-        finding::Finding,
-        id::JobId,
-        record::JobStatus,
-        refused_records::RefusedRecord,
-        reviewed::Approval,
-        time::{Timestamp, moment},
-    },
+    job::{finding::Finding, id::JobId, record::JobStatus, refused_records::RefusedRecord, reviewed::Approval},
 };
 use std::path::PathBuf;
 
@@ -140,13 +133,6 @@ pub(super) fn refused_told(number: u64) -> String {
 /// `0193….html` of the first page, `0193…-2.html` of the second.
 pub(super) fn page_file(job: JobId, page: usize) -> String {
     if page == 1 { format!("{job}.html") } else { format!("{job}-{page}.html") }
-}
-
-/// `approved by Ada, 2026-11-24 08:10:00 UTC`, and the comment.
-pub(super) fn told(what: &str, by: Option<&str>, at: Timestamp, comment: Option<&str>) -> String {
-    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-    let comment = comment.map(|comment| format!(": {comment}")).unwrap_or_default();
-    format!("{what}{by}, {} UTC{comment}", moment(at))
 }
 
 impl JobFinding {

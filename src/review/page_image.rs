@@ -4,6 +4,7 @@
 use super::JobReview;
 use crate::{
     extraction::Extractor,
+    runner::QuoteBox,
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_documents::{MarkedBox, PagePicture, PictureOptions, QuoteOnPage, Refusal};
@@ -62,10 +63,20 @@ pub(super) fn image(
     let source = review.sources.iter().find(|source| source.index == document);
     let source = source.ok_or(PageImageError::NoSuchPage)?;
     let part = source.parts.iter().find(|part| part.first == page).ok_or(PageImageError::NoSuchPage)?;
-    let quotes: Vec<QuoteOnPage> = part.quotes();
+    let mut quotes: Vec<QuoteOnPage> = part.quotes();
+    for quote in &mut quotes {
+        quote.boxes = known_boxes(review, quote.mark, page);
+    }
     let bytes = Workspace::open(&review.workspace)?.read_at_most(&format!("documents/{}", source.name), MOST_BYTES)?;
     let options = PictureOptions { is_marked, ..PictureOptions::FOR_PEOPLE };
     let (picture, png) = extractor.page_picture(&bytes, page, &quotes, options).map_err(PageImageError::Refused)?;
     let PagePicture { width, height, boxes, told, ink: _ } = picture;
     Ok(PageImage { png, width, height, boxes, told })
+}
+
+/// Where the quote of a mark stands on a scanned page, by the words that were recognised there.
+fn known_boxes(review: &JobReview, mark: usize, page: u64) -> Vec<MarkedBox> {
+    let quote = review.records.iter().flat_map(|record| &record.quotes).find(|quote| quote.mark == Some(mark));
+    let boxes = quote.into_iter().flat_map(|quote| &quote.boxes).filter(|place| place.page == page);
+    boxes.map(|&QuoteBox { x, y, width, height, .. }| MarkedBox { mark, x, y, width, height }).collect()
 }

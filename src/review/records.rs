@@ -253,13 +253,12 @@ pub(super) fn add_inputs(job: &Job, records: &mut [ReviewedRecord]) {
         record.lists = GrowingList::within(record);
         for list in &mut record.lists {
             let key = (list.file.clone(), of_any_item(&list.place));
-            match of_lists.get(&key) {
-                Some(known) => list.fields.clone_from(known),
-                None => {
-                    list.add_fields(job);
-                    of_lists.insert(key, list.fields.clone());
-                }
+            if let Some(known) = of_lists.get(&key) {
+                list.fields.clone_from(known);
+                continue;
             }
+            list.add_fields(job);
+            of_lists.insert(key, list.fields.clone());
         }
         record.lists.retain(|list| !list.fields.is_empty());
     }

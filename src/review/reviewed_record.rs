@@ -3,7 +3,6 @@
 use super::{
     BrokenRule, Doubt, GrowingList, ReviewedField, ReviewedQuote, TableLine,
     fields::{table, telling},
-    job_review::told,
     source::numbers,
 };
 use overnight_core::job::{
@@ -11,6 +10,7 @@ use overnight_core::job::{
     finding::{Finding, Settlement},
     record_findings::FoundBy,
     reviewed::RecordApproval,
+    time::{Timestamp, moment},
 };
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Write};
@@ -108,6 +108,7 @@ impl ReviewedRecord {
     }
 
     /// Where line `number` of a list within it stands in the deliverable: `$.invoices[3].lines[0]`.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the template hands on references")]
     pub(super) fn line_place(&self, list: &str, number: &usize) -> String {
         format!("{}.{list}[{number}]", self.place)
     }
@@ -194,6 +195,13 @@ impl ReviewedRecord {
     pub(super) fn marks(&self) -> String {
         numbers(self.quotes.iter().filter_map(|quote| quote.mark.as_ref()))
     }
+}
+
+/// `approved by Ada, 2026-11-24 08:10:00 UTC`, and the comment.
+pub(super) fn told(what: &str, by: Option<&str>, at: Timestamp, comment: Option<&str>) -> String {
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let comment = comment.map(|comment| format!(": {comment}")).unwrap_or_default();
+    format!("{what}{by}, {} UTC{comment}", moment(at))
 }
 
 /// The element of a record on the page of its job: `record-requirements-requirements-3` for the record `$.requirements[3]` of

@@ -156,7 +156,7 @@ impl SourcePart {
             for &mark in &segment.marks {
                 match quotes.iter_mut().find(|quote| quote.mark == mark) {
                     Some(quote) => quote.text.push_str(&segment.text),
-                    None => quotes.push(QuoteOnPage { mark, at, text: segment.text.clone() }),
+                    None => quotes.push(QuoteOnPage { mark, at, text: segment.text.clone(), boxes: Vec::new() }),
                 }
             }
             at += segment.text.len();

@@ -10,7 +10,6 @@ use super::{
 use crate::{table_query::DocumentReader, workspace::Workspace};
 use overnight_core::{
     job::{
-        conversation::HelperEnd,
         pages::UnreadPart,
         scans::{PageOutcome, PageReading, PageWitness, ScannedPage},
         spec::DocumentEntry,
@@ -60,7 +59,7 @@ fn keep(job: &Job, reader: &dyn DocumentReader) {
     let first = models.vision.as_deref().unwrap_or(&job.spec.model);
     for page in &job.spec.scans {
         for (model, number) in [Some(first), models.vision_second.as_deref()].into_iter().flatten().zip(1..) {
-            let reading = job.page_reading(page, number).filter(|reading| reading.end == HelperEnd::Reported);
+            let reading = job.page_reading(page, number).filter(|reading| reading.fault.is_none());
             if let Some(reading) = reading.filter(|_| page.kept.iter().all(|kept| kept.reader != number)) {
                 reader.keep_text(&scans::key(model, &page.image.sha256), &reading.text);
             }
@@ -89,17 +88,14 @@ fn read_document(
         let judged = judge(job, page, recognised.as_ref());
         entry.gaps = without(entry.gaps, page.page);
         entry.recognised = without_page(&entry.recognised, page.page);
-        match &judged.outcome.gap {
+        if let Some(why) = &judged.outcome.gap {
             // What was recognised is no better where a second look disagrees.
-            Some(why) => {
-                texts[at].clear();
-                entry.gaps.push(UnreadPart { pages: Some(page_range(span(page.page))), why: why.clone() });
-            }
-            None => {
-                texts[at] = judged.text;
-                if judged.outcome.witness.is_none() && judged.outcome.words > 0 {
-                    read_once.push(page.page);
-                }
+            texts[at].clear();
+            entry.gaps.push(UnreadPart { pages: Some(page_range(span(page.page))), why: why.clone() });
+        } else {
+            texts[at] = judged.text;
+            if judged.outcome.witness.is_none() && judged.outcome.words > 0 {
+                read_once.push(page.page);
             }
         }
         lines.insert(page.page, judged.line);
@@ -108,7 +104,9 @@ fn read_document(
     entry.gaps.sort_by_key(|gap| gap.pages.map_or(u64::MAX, |pages| pages.from));
     let model = job.spec.instructions.models.vision.as_deref().unwrap_or(&job.spec.model);
     let mut spans = Vec::new();
-    read_once.iter().for_each(|page| PageSpan::push(&mut spans, *page));
+    for page in read_once {
+        PageSpan::push(&mut spans, page);
+    }
     entry
         .notes
         .extend(spans.iter().map(|pages| format!("{pages} read once, by {model}: nothing has read it a second time")));
@@ -149,9 +147,9 @@ struct JudgedPage {
 }
 
 fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>) -> JudgedPage {
-    let PageReading { end, text } =
-        job.page_reading(page, 1).unwrap_or(PageReading { end: HelperEnd::Failed, text: String::new() });
-    let second = job.page_reading(page, 2).filter(|reading| reading.end == HelperEnd::Reported);
+    let unread = || PageReading { text: String::new(), fault: Some("was not asked".to_owned()) };
+    let PageReading { text, fault } = job.page_reading(page, 1).unwrap_or_else(unread);
+    let second = job.page_reading(page, 2).filter(|reading| reading.fault.is_none());
     let text = tidy(&text);
     let line = ScanLine {
         page: page.page,
@@ -169,7 +167,7 @@ fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>) -> Judged
     });
     let others = other.map_or(0, |other| other.len());
     let gap = match () {
-        () if end != HelperEnd::Reported => Some(format!("it could not be transcribed: the model {}", end.told())),
+        () if let Some(why) = &fault => Some(format!("it could not be transcribed: the model {why}")),
         () if words.is_empty() && others > FEW_WORDS => Some(NOTHING.to_owned()),
         () if words.len() > FEW_WORDS && page.ink < LEAST_INK => {
             Some(format!("it is nearly blank, and {} words were read on it", words.len()))

@@ -206,7 +206,9 @@ fn mark_unlike(rows: &mut [QueueRow]) {
     let mut counts: HashMap<String, [usize; 2]> = HashMap::new();
     for review in rows.iter().filter_map(|row| row.review.as_ref()) {
         for (nth, names) in [&review.filled, &review.lacking].into_iter().enumerate() {
-            names.iter().for_each(|name| counts.entry(name.clone()).or_default()[nth] += 1);
+            for name in names {
+                counts.entry(name.clone()).or_default()[nth] += 1;
+            }
         }
     }
     for row in rows.iter_mut().filter(|row| row.mark == QueueMark::Open) {

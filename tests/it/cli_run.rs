@@ -106,7 +106,7 @@ impl TestDir {
     }
 
     /// Starts a command, and returns when it has said its first word.
-    fn start(&self, arguments: &[&str]) -> Child {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = Command::new(PROGRAM);
         command.current_dir(self.0.path()).env_clear().args(arguments);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

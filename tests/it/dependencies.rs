@@ -26,6 +26,7 @@ const TWICE: &[(&str, &str)] = &[
     ("getrandom 0.2 0.3 0.4", "ring, which rustls names but does not build, and jsonschema, by way of ahash"),
     ("hashbrown 0.16 0.17", "sqlx, by way of hashlink"),
     ("hayro-ccitt 0.3 0.4", "unpdf, and hayro-jbig2, which it uses too"),
+    ("miniz_oxide 0.8 0.9", "image, by way of png"),
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
     ("itertools 0.14 0.15", "onenote_parser"),
     ("lru 0.16 0.18", "ssfmt; onenote_parser has the newer one"),

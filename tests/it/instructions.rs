@@ -316,7 +316,10 @@ fn wrong_types_and_ranges_are_refused() {
         ("model: 4", "'model' must be text (put it in quotes), not 4"),
         ("model: [a]", "'model' must be text, not a list"),
         ("model: ' '", "'model' must not be empty"),
-        ("models: { read: a }", "unknown key 'read' in 'models'; known here: work, second_reader, verify, helpers"),
+        (
+            "models: { read: a }",
+            "unknown key 'read' in 'models'; known here: work, second_reader, verify, helpers, vision, vision_second",
+        ),
         ("tier: cheap", "'tier' must be standard or flex, not 'cheap'"),
         ("fallback: openai:x", "'fallback' must be a list, not 'openai:x'"),
         ("fallback: [a, {}]", "'fallback[1]' must be text, not a mapping"),

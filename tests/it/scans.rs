@@ -8,7 +8,7 @@ use crate::{
 };
 use regex::Regex;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 const TASK: &str = r#"---
 name: rents
@@ -107,9 +107,11 @@ impl Ground {
     fn run(&self) -> PathBuf {
         let ran = self.dir.run_with(&[("PATH", &self.path)], &RUN);
         assert!(ran.code < 2, "{}{}", ran.stdout, ran.stderr);
-        let shown = self.dir.run_with(&[], &["show", "last", "--json"]).stdout;
-        let shown: Value = serde_json::from_str(&shown).unwrap();
-        self.dir.path().join("workspaces").join(shown["id"].as_str().unwrap())
+        self.workspace()
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.dir.path().join("workspaces").join(self.shown()["id"].as_str().unwrap())
     }
 
     fn shown(&self) -> Value {
@@ -281,4 +283,28 @@ fn without_eyes_all_is_as_it_was() {
     let told = "error: `documents.vision` is `always`, and scripted:script.json takes no images: name a model that does with \
                 `models: { vision: … }`, or set `auto` or `never`\n";
     assert_eq!((ran.code, &*ran.stderr), (2, told));
+}
+
+#[test]
+fn a_job_that_is_killed_again_and_again_pays_no_page_twice() {
+    let ground = Ground::new();
+    let records = json!({"rents": [record("agreed.png", "The monthly rent is EUR 1,250.00 and is due")]});
+    ground.script(&records, &PICTURES.map(|(_, text)| text));
+    let script = std::fs::read_to_string(ground.dir.path().join("script.json")).unwrap();
+    ground.dir.put("script.json", script.replace("\"text\":", "\"takes_ms\":80,\"text\":"));
+    let mut first = ground.dir.start(&RUN);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let mut times = (1..).map(|nth| Duration::from_millis(40 * nth));
+    while ground.dir.killed_after(&["resume", "last", "-q"], times.next().unwrap()) {}
+    let workspace = ground.workspace();
+    assert_eq!(transcribers(&workspace), PICTURES.map(|(name, _)| format!("{name} 1")));
+    let mut replies = BTreeMap::new();
+    for event in events(&workspace).iter().filter(|event| event["type"] == "model_replied") {
+        *replies.entry(event["conversation"].as_u64().unwrap()).or_insert(0) += 1;
+    }
+    let of_transcribers: Vec<_> = replies.range(1..).map(|(number, count)| (*number, *count)).collect();
+    assert_eq!(of_transcribers, [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
+    assert_eq!(ground.shown()["status"], "completed");
+    assert_eq!(ground.dir.run(&["audit", "verify", "last"]).code, 0);
 }

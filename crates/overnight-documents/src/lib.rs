@@ -25,7 +25,7 @@
 //!   `container`: documents inside files; `content`: the bytes of files
 //! - `format`: the formats; `extract`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or
 //!   an OLE file says that it is; `ole`: OLE files with slips; `file_kind`: what its first bytes say, and the kinds that nobody reads
-//! - `readers`: one for each kind; `page_picture`: a page as a picture; `refusal`: why a document isn't read
+//! - `readers`: one for each kind; `paint_page`: a page as a picture, `page_picture`: what is wanted and known of it; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `links`: where links lead; `raised`: text above and below its line; `sign_fonts`: fonts whose letters are signs
 //! - `recognised`: words in pictures of pages, and how far two readings agree
@@ -53,6 +53,7 @@ mod headers_footers;
 mod links;
 mod ole;
 mod page_picture;
+mod paint_page;
 mod quotes;
 mod raised;
 mod readers;
@@ -74,7 +75,8 @@ pub use extracted::{CollectedPages, Extracted};
 pub use forbidden_names::{is_device, is_invisible};
 pub use format::{Format, MAX_BYTES, READERS, ending};
 pub use gaps::{AGAINST_GAPS, Gap, PageSpan, SCAN_BEHIND_TEXT};
-pub use page_picture::{Colours, MarkedBox, PagePicture, PictureOptions, QuoteOnPage, is_painted, page_picture};
+pub use page_picture::{Colours, MarkedBox, PagePicture, PictureOptions, QuoteOnPage};
+pub use paint_page::{is_painted, page_picture};
 pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
 pub use readers::{PageSink, Stopped, is_gibberish, pdf_header};
 pub use recognised::{ComparedWord, RecognisedPage, RecognisedWord, compare};

@@ -1,11 +1,18 @@
-//! Pages as pictures: of a PDF, or of a picture itself; with the places of quotes where they are known.
+//! What is wanted of the picture of a page, and what it is: with the places of quotes where they are known.
 
-use crate::format::Format;
-use crate::readers::{image, pdf, pdf_header};
-use crate::refusal::Refusal;
 use serde::{Deserialize, Serialize};
 
-pub use crate::readers::image::Colours;
+/// Which colours a page is painted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Colours {
+    /// All.
+    AsTheyAre,
+    /// Greys alone are enough where it has hardly anything else: a third of the bytes.
+    WhereThereAreSome,
+    /// Greys.
+    Greys,
+}
 
 /// How a page is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +35,7 @@ impl PictureOptions {
 }
 
 /// A quote, or the part of it that stands on one page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuoteOnPage {
     /// Which mark it is, for who asks.
     pub mark: usize,
@@ -36,6 +43,9 @@ pub struct QuoteOnPage {
     pub at: usize,
     /// As the page's text has it.
     pub text: String,
+    /// Where it is known to stand; empty: it is looked for among the words of the page.
+    #[serde(default)]
+    pub boxes: Vec<MarkedBox>,
 }
 
 /// A place on the image of a page: parts of its width and height, from 0 to 1, from the left and from the top.
@@ -67,24 +77,4 @@ pub struct PagePicture {
     pub ink: u32,
     /// What could not be painted or marked, a clause each.
     pub told: Vec<String>,
-}
-
-/// Whether pages of documents of this format, by its name, can be painted.
-pub fn is_painted(format: &str) -> bool {
-    [Format::Pdf, Format::Image].iter().any(|painted| painted.as_str() == format)
-}
-
-/// Paints page `page` of the PDF or picture in `bytes`, as a PNG, and says where `quotes` stand on it. There is no limit on time
-/// here, and on memory only for pictures: see the crate's description.
-pub fn page_picture(
-    bytes: &[u8],
-    page: u64,
-    quotes: &[QuoteOnPage],
-    options: PictureOptions,
-) -> Result<(PagePicture, Vec<u8>), Refusal> {
-    if pdf_header(bytes).is_some() {
-        pdf::paint_page(bytes, page, quotes, options)
-    } else {
-        image::paint_page(bytes, page, options)
-    }
 }

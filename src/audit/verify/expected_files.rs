@@ -188,8 +188,9 @@ impl ExpectedFiles {
             Event::PagesRead { documents, .. } => {
                 let Some((_, spec)) = &mut self.spec else { return None };
                 for document in documents {
-                    let known = spec.documents.iter_mut().find(|known| known.name == document.name);
-                    known.map(|known| *known = document);
+                    if let Some(known) = spec.documents.iter_mut().find(|known| known.name == document.name) {
+                        *known = document;
+                    }
                 }
                 spec.scans.clear();
             }

@@ -23,7 +23,9 @@ impl Submit for Scheduler {
     async fn submit(&self, command: &CommandLine, batch: Uuid) -> Result<(), NotSubmitted> {
         let refused = |error: crate::cli::CliError| NotSubmitted::Refused(error.message);
         let args = SubmitArgs::of_words(&command.words, Path::new(&command.folder)).map_err(refused)?;
-        let ready = submit::ready(self.flags.clone(), &args, batch, Some(self.store.clone())).await.map_err(refused)?;
+        let ready = Box::pin(submit::ready(self.flags.clone(), &args, batch, Some(self.store.clone())))
+            .await
+            .map_err(refused)?;
         self.store.submit(&ready.batch, &ready.jobs, args.dedupes()).await?;
         Ok(())
     }

@@ -9,7 +9,7 @@ fn an_amendment_that_no_record_quotes_is_a_doubt() {
     let dir = TestDir::new();
     for (name, amendment) in [("lease", "The rent is 9 from May on."), ("order", "The buyer must pay in May.")] {
         dir.put(&format!("many/{name}/contract.md"), "The buyer must pay in June.\n");
-        dir.put(&format!("many/{name}/amendment-1.md"), &format!("{amendment}\n"));
+        dir.put(&format!("many/{name}/amendment-1.md"), format!("{amendment}\n"));
     }
     let submitted = ["submit", "extract-requirements", "-d", "many", "--each", "family", "--batch", "night", "-q"];
     assert_eq!(dir.run_with(&[], &submitted).code, 0);
@@ -37,7 +37,7 @@ fn a_field_that_all_others_have_is_a_doubt() {
     let dir = TestDir::new();
     for name in ["a", "b", "c", "d", "e"] {
         let heading = if name == "c" { "" } else { "# Orders\n\n" };
-        dir.put(&format!("many/{name}.md"), &format!("{heading}The buyer must pay.\n"));
+        dir.put(&format!("many/{name}.md"), format!("{heading}The buyer must pay.\n"));
     }
     let submitted = ["submit", "extract-requirements", "-d", "many", "--each", "--batch", "night", "-q"];
     assert_eq!(dir.run_with(&[], &submitted).code, 0);

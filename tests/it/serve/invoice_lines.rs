@@ -6,7 +6,7 @@ use regex::Regex;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-const TASK: &str = r#"---
+const TASK: &str = r"---
 name: invoices
 description: What each invoice asks for
 coverage: 0
@@ -31,7 +31,7 @@ deliverables:
 # Task
 
 List the invoices.
-"#;
+";
 
 /// What the page offers for lines: places that can be added to, with their fields, and places with the value that a press of
 /// their button puts there.

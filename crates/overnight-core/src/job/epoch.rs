@@ -7,11 +7,38 @@ use super::{
     event::{ShownPart, ToolResult},
 };
 use crate::message::{Image, Message, ToolCall};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{io::Write, sync::Arc};
 
 /// Refusals of reasoning after which none of it goes back.
 const MOST_REFUSED: u32 = 2;
+
+/// Why an epoch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EpochCause {
+    /// The job begins, or a helper does.
+    Begun,
+    /// A phase has ended, and the next one has its todos.
+    PhaseEnded,
+    /// A todo has ended, in a long conversation.
+    TodoEnded,
+    /// The prompt has grown to its share of the budget.
+    Full,
+    /// The provider says that the prompt is too long for it.
+    TooLong,
+    /// The provider refused its own reasoning with the history.
+    HistoryRefused,
+    /// A person sent the job back.
+    Feedback,
+    /// Another model goes on.
+    ModelChanged,
+    /// Another version of the program goes on, with other tools.
+    ToolsChanged,
+    /// A person has changed plan or memory.
+    FilesEdited,
+}
 
 /// The history since the last compaction.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,6 @@
 //! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say.
 
+pub use super::epoch::EpochCause;
 pub use super::tool_result::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ShownPart, SpilledResult, ToolResult};
 use super::{
     call::{PendingCall, ToolSet},
@@ -167,32 +168,6 @@ pub enum PlanningEnd {
     Done,
     /// What was owed did not come within its tries: the memory stays as it is, and so do the plan and its next todos.
     FellBack,
-}
-
-/// Why an epoch begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EpochCause {
-    /// The job begins, or a helper does.
-    Begun,
-    /// A phase has ended, and the next one has its todos.
-    PhaseEnded,
-    /// A todo has ended, in a long conversation.
-    TodoEnded,
-    /// The prompt has grown to its share of the budget.
-    Full,
-    /// The provider says that the prompt is too long for it.
-    TooLong,
-    /// The provider refused its own reasoning with the history.
-    HistoryRefused,
-    /// A person sent the job back.
-    Feedback,
-    /// Another model goes on.
-    ModelChanged,
-    /// Another version of the program goes on, with other tools.
-    ToolsChanged,
-    /// A person has changed plan or memory.
-    FilesEdited,
 }
 
 /// What a board is for.

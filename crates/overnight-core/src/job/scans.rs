@@ -4,15 +4,9 @@
 //! knows nothing of the task: who knows what is wanted finds it. What stands there is read a second time by something that knows
 //! nothing of the first reading.
 
-use super::{
-    conversation::{HelperEnd, HelperRole},
-    instructions::Instructions,
-    spec::DocumentEntry,
-    state::Job,
-};
 use crate::message::Image;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A page that is to be read by eyes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,10 +38,10 @@ pub struct KeptReading {
 /// What one reader made of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageReading {
-    /// How its conversation ended.
-    pub end: HelperEnd,
     /// As it was transcribed.
     pub text: String,
+    /// Why it could not be; none: it was.
+    pub fault: Option<String>,
 }
 
 /// What a page was compared with.
@@ -90,67 +84,4 @@ pub struct Scans {
     pub readings: BTreeMap<(String, u32), PageReading>,
     /// None before all are compared.
     pub outcomes: Option<Vec<PageOutcome>>,
-}
-
-impl Instructions {
-    /// Models that transcribe each page: the second only where one is named.
-    pub fn page_readers(&self) -> u32 {
-        1 + u32::from(self.models.vision_second.is_some())
-    }
-}
-
-impl Job {
-    /// What a reader, from 1, made of a page: in this job, or in an earlier one.
-    pub fn page_reading(&self, page: &ScannedPage, reader: u32) -> Option<PageReading> {
-        let kept = page.kept.iter().find(|kept| kept.reader == reader);
-        let kept = kept.map(|kept| PageReading { end: HelperEnd::Reported, text: kept.text.clone() });
-        kept.or_else(|| self.scans.readings.get(&(page.image.sha256.clone(), reader)).cloned())
-    }
-
-    /// The readings that are still to be had, as helpers have them.
-    pub(crate) fn unread_pages(&self) -> Vec<HelperRole> {
-        if self.scans.outcomes.is_some() {
-            return Vec::new();
-        }
-        let readers = self.spec.instructions.page_readers();
-        let of_page = |page| {
-            (1..=readers)
-                .filter(move |reader| self.page_reading(page, *reader).is_none())
-                .map(move |reader| HelperRole::Transcriber { document: page.document.clone(), page: page.page, reader })
-        };
-        let mut pictures = BTreeSet::new();
-        let different = self.spec.scans.iter().filter(|page| pictures.insert(&page.image.sha256));
-        different.flat_map(of_page).collect()
-    }
-
-    /// Whether all readings are there, and are still to be compared.
-    pub(crate) fn owes_pages(&self) -> bool {
-        !self.spec.scans.is_empty()
-            && self.scans.outcomes.is_none()
-            && self.helpers.is_empty()
-            && self.unread_pages().is_empty()
-    }
-
-    /// The picture that a transcriber looks at.
-    pub(crate) fn scanned_page(&self, document: &str, page: u64) -> Option<&ScannedPage> {
-        self.spec.scans.iter().find(|scan| scan.document == document && scan.page == page)
-    }
-
-    /// A transcriber has ended.
-    pub(crate) fn on_page_read(&mut self, (document, page, reader): (&str, u64, u32), end: HelperEnd, text: &str) {
-        let Some(scan) = self.scanned_page(document, page) else { return };
-        let reading = PageReading { end, text: text.to_owned() };
-        self.scans.readings.insert((scan.image.sha256.clone(), reader), reading);
-    }
-
-    /// Takes the documents in with the text of their scanned pages.
-    pub(crate) fn on_pages_read(&mut self, documents: &[DocumentEntry], pages: &[PageOutcome]) {
-        let all = &mut std::sync::Arc::make_mut(&mut self.spec).documents;
-        for document in documents {
-            if let Some(entry) = all.iter_mut().find(|entry| entry.name == document.name) {
-                entry.clone_from(document);
-            }
-        }
-        self.scans.outcomes = Some(pages.to_vec());
-    }
 }

@@ -3,8 +3,12 @@
 use crate::job::{
     conversation::{Conversation, HelperEnd, HelperRole},
     event::Event,
+    instructions::Instructions,
+    scans::{PageOutcome, PageReading, ScannedPage},
+    spec::DocumentEntry,
     state::Job,
 };
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Replies of a transcriber: one is enough; a model that calls tools which it doesn't have is told so.
 const MOST_REPLIES: u64 = 3;
@@ -33,5 +37,69 @@ impl Job {
     /// Whether a helper only transcribes.
     pub(super) fn is_transcriber(helper: &Conversation) -> bool {
         matches!(helper.role, Some(HelperRole::Transcriber { .. }))
+    }
+}
+
+impl Instructions {
+    /// Models that transcribe each page: the second only where one is named.
+    pub fn page_readers(&self) -> u32 {
+        1 + u32::from(self.models.vision_second.is_some())
+    }
+}
+
+impl Job {
+    /// What a reader, from 1, made of a page: in this job, or in an earlier one.
+    pub fn page_reading(&self, page: &ScannedPage, reader: u32) -> Option<PageReading> {
+        let kept = page.kept.iter().find(|kept| kept.reader == reader);
+        let kept = kept.map(|kept| PageReading { text: kept.text.clone(), fault: None });
+        kept.or_else(|| self.scans.readings.get(&(page.image.sha256.clone(), reader)).cloned())
+    }
+
+    /// The readings that are still to be had, as helpers have them.
+    pub(crate) fn unread_pages(&self) -> Vec<HelperRole> {
+        if self.scans.outcomes.is_some() {
+            return Vec::new();
+        }
+        let readers = self.spec.instructions.page_readers();
+        let of_page = |page| {
+            (1..=readers)
+                .filter(move |reader| self.page_reading(page, *reader).is_none())
+                .map(move |reader| HelperRole::Transcriber { document: page.document.clone(), page: page.page, reader })
+        };
+        let mut pictures = BTreeSet::new();
+        let different = self.spec.scans.iter().filter(|page| pictures.insert(&page.image.sha256));
+        different.flat_map(of_page).collect()
+    }
+
+    /// Whether all readings are there, and are still to be compared.
+    pub(crate) fn owes_pages(&self) -> bool {
+        !self.spec.scans.is_empty()
+            && self.scans.outcomes.is_none()
+            && self.helpers.is_empty()
+            && self.unread_pages().is_empty()
+    }
+
+    /// The picture that a transcriber looks at.
+    pub(crate) fn scanned_page(&self, document: &str, page: u64) -> Option<&ScannedPage> {
+        self.spec.scans.iter().find(|scan| scan.document == document && scan.page == page)
+    }
+
+    /// A transcriber has ended.
+    pub(crate) fn on_page_read(&mut self, (document, page, reader): (&str, u64, u32), end: HelperEnd, text: &str) {
+        let Some(scan) = self.scanned_page(document, page) else { return };
+        let fault = (end != HelperEnd::Reported).then(|| end.told().to_owned());
+        let reading = PageReading { text: text.to_owned(), fault };
+        self.scans.readings.insert((scan.image.sha256.clone(), reader), reading);
+    }
+
+    /// Takes the documents in with the text of their scanned pages.
+    pub(crate) fn on_pages_read(&mut self, documents: &[DocumentEntry], pages: &[PageOutcome]) {
+        let all = &mut Arc::make_mut(&mut self.spec).documents;
+        for document in documents {
+            if let Some(entry) = all.iter_mut().find(|entry| entry.name == document.name) {
+                entry.clone_from(document);
+            }
+        }
+        self.scans.outcomes = Some(pages.to_vec());
     }
 }

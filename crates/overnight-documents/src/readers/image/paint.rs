@@ -1,18 +1,19 @@
 //! Pixels as a PNG: no larger than it is wanted, and in grey where nothing in it has a colour.
 
 use super::pages;
-use crate::page_picture::{PagePicture, PictureOptions};
+use crate::page_picture::{Colours, MarkedBox, PagePicture, PictureOptions, QuoteOnPage};
 use crate::refusal::Refusal;
 use image::{
     DynamicImage, GenericImageView, ImageFormat, Rgba, RgbaImage,
     imageops::{self, FilterType},
 };
-use serde::{Deserialize, Serialize};
 use std::io::Cursor;
 
 /// Dots per inch at which a page of A4 has [`PAGE_PIXELS`] pixels.
 const PAGE_DPI: u64 = 150;
 const PAGE_PIXELS: u64 = 1_240 * 1_754;
+/// What a marked place keeps of its red, green and blue, of 255.
+const MARK: [u16; 3] = [255, 229, 138];
 /// Pixels by which it is told whether there is a colour.
 const LOOKED_AT: u32 = 100_000;
 /// What red, green and blue of a grey differ by at most: cameras and JPEG tint it.
@@ -23,23 +24,12 @@ const DARKER: u64 = 65;
 /// Of 1,000 pixels, those that may be more coloured in a picture that is grey.
 const COLOURED: usize = 2;
 
-/// Which colours a page is painted with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Colours {
-    /// All.
-    AsTheyAre,
-    /// Greys alone are enough where it has hardly anything else: a third of the bytes.
-    WhereThereAreSome,
-    /// Greys.
-    Greys,
-}
-
 /// Page `page` of the picture in `bytes`, from 1, as a PNG with no more pixels than an A4 page has at `dpi`.
 pub(crate) fn paint_page(
     bytes: &[u8],
     page: u64,
-    PictureOptions { dpi, colours, .. }: PictureOptions,
+    quotes: &[QuoteOnPage],
+    PictureOptions { is_marked, dpi, colours }: PictureOptions,
 ) -> Result<(PagePicture, Vec<u8>), Refusal> {
     let image = flat(pages::page(bytes, page)?, colours);
     let most = PAGE_PIXELS * u64::from(dpi) * u64::from(dpi) / (PAGE_DPI * PAGE_DPI);
@@ -58,7 +48,16 @@ pub(crate) fn paint_page(
         image
     };
     let (width, height) = image.dimensions();
-    Ok((PagePicture { width, height, boxes: Vec::new(), ink: ink(&image), told: Vec::new() }, encoded(&image)?))
+    let ink = ink(&image);
+    let boxes: Vec<MarkedBox> = quotes.iter().flat_map(|quote| quote.boxes.iter().copied()).collect();
+    let image = if is_marked {
+        let mut image = image.into_rgb8();
+        boxes.iter().for_each(|marked| mark((width, height), &mut image, 3, marked));
+        DynamicImage::ImageRgb8(image)
+    } else {
+        image
+    };
+    Ok((PagePicture { width, height, boxes, ink, told: Vec::new() }, encoded(&image)?))
 }
 
 /// A page of another reader as a PNG, and how much of it is ink: red, green, blue and how little is seen through it, of each pixel.
@@ -66,6 +65,27 @@ pub(crate) fn png(size: (u32, u32), rgba: Vec<u8>, colours: Colours) -> Option<R
     let image = RgbaImage::from_raw(size.0, size.1, rgba)?;
     let image = flat(DynamicImage::ImageRgba8(image), colours);
     Some(encoded(&image).map(|png| (png, ink(&image))))
+}
+
+/// Colours a place, of pixels of so many bytes each.
+pub(crate) fn mark((width, height): (u32, u32), pixels: &mut [u8], bytes: usize, marked: &MarkedBox) {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a part of the image, from 0 to 1"
+    )]
+    let pixel = |part: f32, of: u32| (part.clamp(0.0, 1.0) * of as f32).round() as usize;
+    let columns = pixel(marked.x, width)..pixel(marked.x + marked.width, width);
+    let width = width as usize;
+    for row in pixel(marked.y, height)..pixel(marked.y + marked.height, height) {
+        for column in columns.clone() {
+            let at = (row * width + column) * bytes;
+            for (value, kept) in pixels.iter_mut().skip(at).take(3).zip(MARK) {
+                *value = u8::try_from(u16::from(*value) * kept / 255).unwrap_or(u8::MAX);
+            }
+        }
+    }
 }
 
 /// On white paper, without colours that nobody wants.

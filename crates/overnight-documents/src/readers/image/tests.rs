@@ -1,7 +1,7 @@
-use super::{PICTURE, pages};
+use super::{pages, read::PICTURE};
 use crate::{
-    Format, Gap, PageSpan, Refusal, extract,
-    page_picture::{Colours, PictureOptions, page_picture},
+    Format, Gap, PageSpan, Refusal, extract, page_picture,
+    page_picture::{Colours, PictureOptions},
 };
 use image::{
     DynamicImage, GenericImageView, GrayImage, ImageFormat, ImageReader, Luma, Rgb, RgbImage, Rgba, RgbaImage,

@@ -10,7 +10,7 @@ use super::layout::PlacedWord;
 use super::read::{damaged, guarded, load, refusal, without_prefix, written};
 use crate::page_picture::{MarkedBox, PagePicture, PictureOptions, QuoteOnPage};
 use crate::quotes::QuoteIndex;
-use crate::readers::image::png;
+use crate::readers::image::{mark, png};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
@@ -18,8 +18,6 @@ use crate::units::Unit;
 const MOST_PIXELS: f32 = 4_000_000.0;
 /// A box is larger than its words by this part of their height.
 const MARGIN: f32 = 0.08;
-/// What a marked place keeps of its red, green and blue, of 255.
-const MARK: [u16; 3] = [255, 229, 138];
 
 /// Paints page `page` of the PDF in `bytes`: see [`crate::page_picture`].
 pub(crate) fn paint_page(
@@ -46,10 +44,12 @@ pub(crate) fn paint_page(
         told.push("form fields, stamps and comments over the page are not painted".to_owned());
     }
     let mut boxes = Vec::new();
-    let on_page = if quotes.is_empty() { None } else { written(&loaded, id) };
+    boxes.extend(quotes.iter().flat_map(|quote| quote.boxes.iter().copied()));
+    let sought: Vec<&QuoteOnPage> = quotes.iter().filter(|quote| quote.boxes.is_empty()).collect();
+    let on_page = if sought.is_empty() { None } else { written(&loaded, id) };
     if let Some(on_page) = on_page {
         let mut index = None;
-        for quote in quotes {
+        for quote in sought {
             let is_there = on_page.text.get(quote.at..quote.at + quote.text.len()) == Some(quote.text.as_str());
             let bytes = if is_there {
                 Some((quote.at, quote.at + quote.text.len()))
@@ -70,7 +70,7 @@ pub(crate) fn paint_page(
     told.dedup();
     if is_marked {
         for marked in &boxes {
-            mark(&mut painted, marked);
+            mark((painted.width, painted.height), &mut painted.rgba, 4, marked);
         }
     }
     let (width, height) = (painted.width, painted.height);
@@ -175,27 +175,6 @@ fn unpainted(page: &RasteredPage) -> Vec<String> {
     told
 }
 
-fn mark(page: &mut RasteredPage, marked: &MarkedBox) {
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a part of the image, from 0 to 1"
-    )]
-    let pixel = |part: f32, of: u32| (part.clamp(0.0, 1.0) * of as f32).round() as usize;
-    let columns = pixel(marked.x, page.width)..pixel(marked.x + marked.width, page.width);
-    let rows = pixel(marked.y, page.height)..pixel(marked.y + marked.height, page.height);
-    let width = page.width as usize;
-    for row in rows {
-        for column in columns.clone() {
-            let at = (row * width + column) * 4;
-            for (value, kept) in page.rgba.iter_mut().skip(at).take(3).zip(MARK) {
-                *value = u8::try_from(u16::from(*value) * kept / 255).unwrap_or(u8::MAX);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,7 +194,7 @@ mod tests {
     #[test]
     fn a_quote_is_found_on_the_image_line_by_line() {
         let pdf = pages(&[TEXT, ""]);
-        let quote = QuoteOnPage { mark: 7, at: 6, text: "beta gamma\ndelta".to_owned() };
+        let quote = QuoteOnPage { mark: 7, at: 6, text: "beta gamma\ndelta".to_owned(), boxes: Vec::new() };
         let (picture, png) = paint_page(&pdf, 1, std::slice::from_ref(&quote), PictureOptions::FOR_PEOPLE).unwrap();
         assert_eq!((picture.width, picture.height), (900, 1200));
         assert_eq!(points(&picture.boxes), [[135, 92, 62, 12], [99, 104, 32, 12]]);
@@ -232,7 +211,7 @@ mod tests {
         )
         .unwrap();
         assert!(marked == picture && other != png, "the places are marked in the image");
-        let strange = QuoteOnPage { mark: 1, at: 0, text: "epsilon".to_owned() };
+        let strange = QuoteOnPage { mark: 1, at: 0, text: "epsilon".to_owned(), boxes: Vec::new() };
         let (picture, _) = paint_page(&pdf, 1, &[strange], PictureOptions::FOR_PEOPLE).unwrap();
         let told = "a quote could not be marked in the image: look for it in the text";
         assert!(picture.boxes.is_empty() && picture.told.iter().any(|line| line == told), "{:?}", picture.told);

@@ -1,0 +1,26 @@
+//! Pages as pictures: of a PDF, or of a picture itself.
+
+use crate::format::Format;
+use crate::page_picture::{PagePicture, PictureOptions, QuoteOnPage};
+use crate::readers::{image, pdf, pdf_header};
+use crate::refusal::Refusal;
+
+/// Whether pages of documents of this format, by its name, can be painted.
+pub fn is_painted(format: &str) -> bool {
+    [Format::Pdf, Format::Image].iter().any(|painted| painted.as_str() == format)
+}
+
+/// Paints page `page` of the PDF or picture in `bytes`, as a PNG, and says where `quotes` stand on it. There is no limit on time
+/// here, and on memory only for pictures: see the crate's description.
+pub fn page_picture(
+    bytes: &[u8],
+    page: u64,
+    quotes: &[QuoteOnPage],
+    options: PictureOptions,
+) -> Result<(PagePicture, Vec<u8>), Refusal> {
+    if pdf_header(bytes).is_some() {
+        pdf::paint_page(bytes, page, quotes, options)
+    } else {
+        image::paint_page(bytes, page, quotes, options)
+    }
+}
