@@ -52,7 +52,9 @@ pub(crate) fn paint_page(
     let boxes: Vec<MarkedBox> = quotes.iter().flat_map(|quote| quote.boxes.iter().copied()).collect();
     let image = if is_marked {
         let mut image = image.into_rgb8();
-        boxes.iter().for_each(|marked| mark((width, height), &mut image, 3, marked));
+        for marked in &boxes {
+            mark((width, height), &mut image, 3, marked);
+        }
         DynamicImage::ImageRgb8(image)
     } else {
         image
