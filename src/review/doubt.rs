@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 /// Below this a record's own confidence is low, or below the floor of its job where that is higher.
 pub(super) const LOW_CONFIDENCE: f64 = 0.7;
 
-/// Words of one reading that are told.
-const MOST_WORDS: usize = 12;
+/// Differences between two readings that are told of one quote.
+const MOST_RUNS: usize = 5;
 
 /// What a doubt is about, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,12 +126,10 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
         if quote.is_over_break {
             add_to(field, DoubtKind::OverBreak, format!("{its} goes on over the end of a page"));
         }
-        if !quote.one_reading.is_empty() {
+        for words in quote.one_reading.iter().take(MOST_RUNS) {
             // A digit that one reader has read otherwise is graver than a word.
-            let has_digit = quote.one_reading.iter().any(|word| word.contains(char::is_numeric));
-            let kind = if has_digit { DoubtKind::Value } else { DoubtKind::OneReading };
-            let words: Vec<&str> = quote.one_reading.iter().take(MOST_WORDS).map(String::as_str).collect();
-            add_to(field, kind, format!("in {its} only one of two readings of the page has '{}'", words.join(" ")));
+            let kind = if words.has_digit() { DoubtKind::Value } else { DoubtKind::OneReading };
+            add_to(field, kind, format!("in {its} only one of two readings of the page has {}", words.told()));
         }
         if quote.is_recognised {
             add_to(field, DoubtKind::Recognised, format!("the characters of {its} were recognised in an image"));

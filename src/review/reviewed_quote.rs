@@ -1,6 +1,6 @@
 //! A quote of a record, and where it stands.
 
-use crate::runner::{QuoteBox, QuoteStatus};
+use crate::runner::{OneReading, QuoteBox, QuoteStatus};
 use overnight_core::job::contract::records::field_name;
 use overnight_documents::QuotePlace;
 
@@ -40,8 +40,8 @@ pub struct ReviewedQuote {
     pub is_over_break: bool,
     /// The characters were recognised in an image.
     pub is_recognised: bool,
-    /// Words of it that only one of two readings of a scanned page has.
-    pub one_reading: Vec<String>,
+    /// What of it only one of two readings of a scanned page has.
+    pub one_reading: Vec<OneReading>,
     /// Where it stands on the picture of its page, where words of a picture have places.
     pub boxes: Vec<QuoteBox>,
     /// Why no text was got from the page that the record gives.

@@ -74,7 +74,7 @@ pub use models::{ModelOptions, open_model};
 pub use new_documents::NewDocuments;
 pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
 pub use probe::{ProbeResult, probe};
-pub use quote_line::{QuoteBox, QuoteLine, QuoteStatus, ValueStatus};
+pub use quote_line::{OneReading, QuoteBox, QuoteLine, QuoteStatus, ValueStatus};
 pub use reindex::{
     IndexOutcome, Indexed, MisnamedWorkspace, Reindexed, adopt, catch_up, is_workspace, orphans, reindex,
     state_by_journal, workspaces_in,

@@ -1,9 +1,12 @@
 //! A line of `quotes.jsonl`: where a quote of a deliverable stands, and which values beside it do not.
 
 use crate::workspace::{Workspace, WorkspaceError};
-use overnight_core::job::{
-    finding::CorrectedQuote,
-    state::{Job, QUOTES_FILE},
+use overnight_core::{
+    job::{
+        finding::CorrectedQuote,
+        state::{Job, QUOTES_FILE},
+    },
+    tokens::head,
 };
 use overnight_documents::QuotePlace;
 use serde::{Deserialize, Serialize};
@@ -12,6 +15,9 @@ use std::{
     collections::{BTreeMap, HashMap},
     io::{BufRead, BufReader},
 };
+
+/// Tokens of such words that are told.
+const MOST_TOLD: u64 = 30;
 
 /// One line of the file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,9 +49,9 @@ pub struct QuoteLine<'q> {
     /// The characters there were recognised in an image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recognised: bool,
-    /// Words of it that only one of two readings of a scanned page has.
+    /// What of it only one of two readings of a scanned page has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub one_reading: Vec<String>,
+    pub one_reading: Vec<OneReading>,
     /// Where it stands on the picture of its page, line by line, where words have places there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boxes: Vec<QuoteBox>,
@@ -55,6 +61,33 @@ pub struct QuoteLine<'q> {
     /// Fields of the record whose values do not stand in the quote, or may not, and which of the two.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, ValueStatus>,
+}
+
+/// Words of a scanned page that only one of its two readings has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneReading {
+    /// As the text has them.
+    pub words: String,
+    /// What the other reading has between the words before and behind them, which both have; none: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+}
+
+impl OneReading {
+    /// Whether it is about a number, an amount or a date.
+    pub fn has_digit(&self) -> bool {
+        self.words.contains(char::is_numeric)
+            || self.other.as_ref().is_some_and(|other| other.contains(char::is_numeric))
+    }
+
+    /// A clause's end: `'1,350.00', and the other '1,250.00'`.
+    pub fn told(&self) -> String {
+        let words = head(&self.words, MOST_TOLD);
+        match &self.other {
+            Some(other) => format!("'{words}', and the other '{}'", head(other, MOST_TOLD)),
+            None => format!("'{words}'"),
+        }
+    }
 }
 
 /// A place on the picture of a page: parts of its width and height, from the left and from the top, 0 to 1.

@@ -4,7 +4,7 @@
 
 use super::{
     RunError, contract_check,
-    quote_line::{QuoteBox, QuoteLine, QuoteStatus},
+    quote_line::{OneReading, QuoteBox, QuoteLine, QuoteStatus},
     scanned_text::ScannedText,
 };
 use crate::{tool::DocumentCache, workspace::Workspace};
@@ -238,7 +238,7 @@ impl<'j> QuoteCheck<'j> {
     }
 
     /// What is known of a passage on scanned pages: the words that only one reading has, and where it stands on their pictures.
-    fn scanned(&mut self, document: &DocumentEntry, span: &Range<u64>) -> (Vec<String>, Vec<QuoteBox>) {
+    fn scanned(&mut self, document: &DocumentEntry, span: &Range<u64>) -> (Vec<OneReading>, Vec<QuoteBox>) {
         if document.scan_sha256.is_none() {
             return (Vec::new(), Vec::new());
         }

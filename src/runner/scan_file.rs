@@ -1,11 +1,15 @@
 //! What is kept of a document's recognised and transcribed pages beside its text: the words of the other reading, and where they
 //! stand. By it a quote is known to stand in words that both readings have, and is marked on the picture of its page.
 
+use super::quote_line::OneReading;
 use crate::workspace::{Workspace, WorkspaceError, hash::FileHash};
 use overnight_core::job::spec::DocumentEntry;
 use overnight_documents::{ComparedWord, RecognisedPage, RecognisedWord, compare};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::Range};
+
+/// The other reading may have so many words more in a place; else it is another place.
+const FEW_MORE: usize = 3;
 
 /// One page: a line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,8 +77,8 @@ pub(super) struct ComparedPage {
 /// What is known of a passage on a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ComparedPassage {
-    /// Words that only one of two readings has.
-    pub(super) of_one: Vec<String>,
+    /// What only one of two readings has.
+    pub(super) of_one: Vec<OneReading>,
     /// Where it stands on the picture: a box for each line of it.
     pub(super) boxes: Vec<RecognisedWord>,
 }
@@ -90,17 +94,35 @@ impl ComparedPage {
     /// Of the bytes `range` of the page's text.
     pub(super) fn passage(&self, text: &str, range: &Range<usize>) -> ComparedPassage {
         let mut passage = ComparedPassage::default();
-        let within = self.words.iter().filter(|word| word.from < range.end && range.start < word.to);
-        for word in within {
+        let within = self.words.iter().enumerate();
+        let within = within.filter(|(_, word)| word.from < range.end && range.start < word.to);
+        let mut run: Option<Range<usize>> = None;
+        for (at, word) in within {
             if word.others.is_empty() && self.line.transcribed && self.has_other {
-                passage.of_one.extend(text.get(word.from..word.to).map(str::to_owned));
+                run = Some(run.map_or(at, |run| run.start)..at + 1);
+            } else {
+                passage.of_one.extend(run.take().and_then(|run| self.of_one(text, run)));
             }
             if self.line.second.is_none() {
                 let placed = self.line.words.get(word.others.clone()).into_iter().flatten();
                 placed.for_each(|word| add_box(&mut passage.boxes, word));
             }
         }
+        passage.of_one.extend(run.and_then(|run| self.of_one(text, run)));
         passage
+    }
+
+    /// Words of the text that the other reading does not have, and what it has in their place.
+    fn of_one(&self, text: &str, run: Range<usize>) -> Option<OneReading> {
+        let (before, rest) = self.words.split_at(run.start);
+        let behind = rest.get(run.len()..)?;
+        let words = text.get(rest.first()?.from..rest.get(run.len() - 1)?.to)?.to_owned();
+        let other = self.line.other()?;
+        let is_placed = |word: &&ComparedWord| !word.others.is_empty();
+        let from = before.iter().rev().find(is_placed).map_or(0, |word| word.others.end);
+        let to = behind.iter().find(is_placed).map_or(other.len(), |word| word.others.start);
+        let other = other.get(from..to).filter(|other| (1..=run.len() + FEW_MORE).contains(&other.len()));
+        Some(OneReading { words, other: other.map(|other| other.join(" ")) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A document with scanned pages, as quotes are looked at in it: page by page, each compared with its other reading once.
 
 use super::{
-    quote_line::QuoteBox,
+    quote_line::{OneReading, QuoteBox},
     scan_file::{self, ComparedPage, ScanLine},
 };
 use crate::workspace::Workspace;
@@ -33,7 +33,7 @@ impl ScannedText {
     }
 
     /// Words of a passage that only one of two readings has, and where it stands on the pictures of its pages.
-    pub(super) fn passage(&mut self, span: &Range<u64>) -> (Vec<String>, Vec<QuoteBox>) {
+    pub(super) fn passage(&mut self, span: &Range<u64>) -> (Vec<OneReading>, Vec<QuoteBox>) {
         let [start, end] = [span.start, span.end].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
         let (mut words, mut boxes) = (Vec::new(), Vec::new());
         for (page, range) in (1..).zip(&self.pages) {

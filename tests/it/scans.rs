@@ -162,8 +162,8 @@ fn a_scanned_page_is_read_by_eyes_and_checked() {
         told,
         [
             json!(["agreed.png", "found", null]),
-            json!(["changed.png", "found", ["1,350.00"]]),
-            json!(["added.png", "found", ["It", "was", "paid."]]),
+            json!(["changed.png", "found", [{"words": "1,350.00", "other": "1,250.00"}]]),
+            json!(["added.png", "found", [{"words": "It was paid."}]]),
         ]
     );
     // Two lines of words on the picture.
@@ -192,7 +192,7 @@ fn a_scanned_page_is_read_by_eyes_and_checked() {
     assert_eq!(
         doubts,
         [
-            "value: <strong>value in doubt</strong>: in its quote only one of two readings of the page has &#39;1,350.00&#39;",
+            "value: <strong>value in doubt</strong>: in its quote only one of two readings of the page has &#39;1,350.00&#39;, and the other &#39;1,250.00&#39;",
             "reading: <strong>one reading</strong>: in its quote only one of two readings of the page has &#39;It was paid.&#39;",
         ]
     );
