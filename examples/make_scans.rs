@@ -7,6 +7,13 @@
 //!
 //! The pages are drawn as PDF, painted, and then worn. What stands on `NAME` is `truth/NAME.txt`, with a form feed between pages.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "places of pixels, and how bright they are"
+)]
+
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, RgbImage, codecs::jpeg::JpegEncoder};
 use overnight_documents::{PictureOptions, page_picture};
 use std::{error::Error, fmt::Write as _, fs, io::Cursor, path::Path};
@@ -74,7 +81,7 @@ fn page(lines: &[Line], drawn: &str) -> Result<GrayImage, Box<dyn Error>> {
         writeln!(content, "BT /{font} {size} Tf {x} {y} Td ({words}) Tj ET")?;
     }
     let fonts = ["Helvetica", "Helvetica-Bold", "Times-Roman", "Times-Italic"];
-    let fonts: String = (1..)
+    let fonts: Vec<String> = (1..)
         .zip(fonts)
         .map(|(nth, name)| {
             format!("/F{nth} << /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >> ")
@@ -84,7 +91,8 @@ fn page(lines: &[Line], drawn: &str) -> Result<GrayImage, Box<dyn Error>> {
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
         format!(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << {fonts}>> >> >>"
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << {}>> >> >>",
+            fonts.concat()
         ),
         format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
     ];
@@ -105,10 +113,11 @@ fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
         file.extend(b"\nendobj\n");
     }
     let at = file.len();
-    let rows: String = places.iter().map(|place| format!("{place:010} 00000 n \n")).collect();
+    let rows: Vec<String> = places.iter().map(|place| format!("{place:010} 00000 n \n")).collect();
     let count = objects.len() + 1;
     file.extend(
-        format!("xref\n0 {count}\n0000000000 65535 f \n{rows}trailer << /Size {count} /Root 1 0 R >>\n").bytes(),
+        format!("xref\n0 {count}\n0000000000 65535 f \n{}trailer << /Size {count} /Root 1 0 R >>\n", rows.concat())
+            .bytes(),
     );
     file.extend(format!("startxref\n{at}\n%%EOF\n").bytes());
     file
@@ -157,7 +166,7 @@ fn photographed(image: &GrayImage) -> RgbImage {
     })
 }
 
-fn jpeg(image: DynamicImage, quality: u8) -> Result<Vec<u8>, Box<dyn Error>> {
+fn jpeg(image: &DynamicImage, quality: u8) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut bytes = Vec::new();
     image.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, quality))?;
     Ok(bytes)
@@ -165,7 +174,7 @@ fn jpeg(image: DynamicImage, quality: u8) -> Result<Vec<u8>, Box<dyn Error>> {
 
 /// As a camera keeps it that was turned: the pixels lie on their side, and EXIF says so.
 fn turned(image: &GrayImage) -> Result<Vec<u8>, Box<dyn Error>> {
-    let jpeg = jpeg(DynamicImage::ImageLuma8(image.clone()).rotate270(), 80)?;
+    let jpeg = jpeg(&DynamicImage::ImageLuma8(image.clone()).rotate270(), 80)?;
     let exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
     let length = u16::try_from(exif.len() + 2)?.to_be_bytes();
     Ok([&jpeg[..2], b"\xff\xe1", &length, exif, &jpeg[2..]].concat())
@@ -190,10 +199,10 @@ fn fax(pages: &[&GrayImage]) -> Result<Vec<u8>, Box<dyn Error>> {
 
 /// A PDF whose pages are pictures.
 fn scanned_pdf(pages: &[&GrayImage]) -> Result<Vec<u8>, Box<dyn Error>> {
-    let kids: String = (0..pages.len()).map(|nth| format!("{} 0 R ", 3 + nth * 3)).collect();
+    let kids: Vec<String> = (0..pages.len()).map(|nth| format!("{} 0 R ", 3 + nth * 3)).collect();
     let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
-        format!("<< /Type /Pages /Kids [{kids}] /Count {} >>", pages.len()).into_bytes(),
+        format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.concat(), pages.len()).into_bytes(),
     ];
     for (nth, page) in pages.iter().enumerate() {
         let (content, picture) = (4 + nth * 3, 5 + nth * 3);
@@ -205,7 +214,7 @@ fn scanned_pdf(pages: &[&GrayImage]) -> Result<Vec<u8>, Box<dyn Error>> {
             .into_bytes(),
         );
         objects.push(b"<< /Length 30 >>\nstream\nq 595 0 0 842 0 0 cm /P Do Q  \nendstream".to_vec());
-        let jpeg = jpeg(DynamicImage::ImageLuma8((*page).clone()), 75)?;
+        let jpeg = jpeg(&DynamicImage::ImageLuma8((*page).clone()), 75)?;
         let head = format!(
             "<< /Type /XObject /Subtype /Image /Width {} /Height {} /ColorSpace /DeviceGray /BitsPerComponent 8 \
              /Filter /DCTDecode /Length {} >>\nstream\n",
@@ -220,17 +229,21 @@ fn scanned_pdf(pages: &[&GrayImage]) -> Result<Vec<u8>, Box<dyn Error>> {
 
 /// What stands on a page, in the order in which a person reads it.
 fn words(lines: &[Line]) -> String {
-    lines.iter().map(|(.., words)| format!("{words}\n")).collect()
+    let words: Vec<&str> = lines.iter().flat_map(|(.., words)| [*words, "\n"]).collect();
+    words.concat()
 }
 
-/// The files: name, content, and what stands on them.
-pub(crate) fn scans() -> Result<Vec<(&'static str, Vec<u8>, String)>, Box<dyn Error>> {
+/// A file: its name, its content, and what stands on it.
+type Scan = (&'static str, Vec<u8>, String);
+
+/// All of them.
+pub(crate) fn scans() -> Result<Vec<Scan>, Box<dyn Error>> {
     let letter = page(LETTER, "")?;
-    let rows: String = (0..6).map(|row| format!("70 {} m 520 {0} l S ", 704 - row * 24)).collect();
-    let columns: String = [70, 290, 410, 520].iter().map(|x| format!("{x} 704 m {x} 584 l S ")).collect();
-    let invoice = page(INVOICE, &format!("{rows}{columns}"))?;
-    let boxes: String = [676, 652, 628].iter().map(|y| format!("70 {y} 14 14 re S ")).collect();
-    let form = page(FORM, &format!("{boxes}1.5 w 72 654 m 82 664 l S 72 664 m 82 654 l S"))?;
+    let rows: Vec<String> = (0..6).map(|row| format!("70 {} m 520 {0} l S ", 704 - row * 24)).collect();
+    let columns: Vec<String> = [70, 290, 410, 520].iter().map(|x| format!("{x} 704 m {x} 584 l S ")).collect();
+    let invoice = page(INVOICE, &[rows, columns].concat().concat())?;
+    let boxes: Vec<String> = [676, 652, 628].iter().map(|y| format!("70 {y} 14 14 re S ")).collect();
+    let form = page(FORM, &format!("{}1.5 w 72 654 m 82 664 l S 72 664 m 82 654 l S", boxes.concat()))?;
     let scribble =
         "1.2 w 80 660 m 100 700 110 640 130 670 c 150 690 160 650 190 668 c S 340 656 m 360 690 380 640 400 672 c S";
     let last = page(LAST_PAGE, scribble)?;
@@ -241,13 +254,13 @@ pub(crate) fn scans() -> Result<Vec<(&'static str, Vec<u8>, String)>, Box<dyn Er
         ("printed.png", png(&letter)?, words(LETTER)),
         ("turned.jpg", turned(&letter)?, words(LETTER)),
         ("skewed.png", png(&skewed(&letter, 2.0))?, words(LETTER)),
-        ("noisy.jpg", jpeg(DynamicImage::ImageLuma8(noisy(&letter, 90)), 60)?, words(LETTER)),
+        ("noisy.jpg", jpeg(&DynamicImage::ImageLuma8(noisy(&letter, 90)), 60)?, words(LETTER)),
         (
             "fax.tiff",
             fax(&[&noisy(&letter, 40), &noisy(&invoice, 40)])?,
             format!("{}\x0c{}", words(LETTER), words(INVOICE)),
         ),
-        ("shadow.jpg", jpeg(DynamicImage::ImageRgb8(photographed(&skewed(&letter, -1.0))), 75)?, words(LETTER)),
+        ("shadow.jpg", jpeg(&DynamicImage::ImageRgb8(photographed(&skewed(&letter, -1.0))), 75)?, words(LETTER)),
         ("invoice.png", png(&invoice)?, words(INVOICE)),
         ("form.png", png(&form)?, form_words),
         ("contract.pdf", scanned_pdf(&[&letter, &invoice, &last])?, contract),

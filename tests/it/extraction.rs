@@ -87,7 +87,7 @@ fn a_reader_that_falls_again_and_again_is_given_up() {
     assert_eq!((gaps, pages), ([&fell[..], &[rest]].concat(), vec![1, 3, 5, 7, 9]));
     // Nothing was read: there is no job.
     let none = format!(
-        "2 error: there is no document with text that can be read: keeper.txt (pages 1-5: {why}): save it again in its own program, give its text, or install tesseract for scans"
+        "2 error: there is no document with text that can be read: keeper.txt (pages 1-5: {why}): save it again in its own program, give its text, or for scans use a model that takes images, or install tesseract"
     );
     assert_eq!(read_with(&dir(5), "return(abort)"), Err(none));
 }

@@ -6,9 +6,15 @@ use crate::{
     cli_run::{RUN, TestDir, bootstrap, done, reply, work},
     support::events,
 };
+use overnight_documents::{Gap, PictureOptions, page_picture};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+/// What makes scans of our own.
+#[path = "../../examples/make_scans.rs"]
+#[expect(dead_code, reason = "its main is not called")]
+mod make_scans;
 
 const TASK: &str = r#"---
 name: rents
@@ -307,4 +313,20 @@ fn a_job_that_is_killed_again_and_again_pays_no_page_twice() {
     assert_eq!(of_transcribers, [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
     assert_eq!(ground.shown()["status"], "completed");
     assert_eq!(ground.dir.run(&["audit", "verify", "last"]).code, 0);
+}
+
+#[test]
+fn made_scans_are_pages_with_nothing_but_ink() {
+    for (name, content, words) in make_scans::scans().unwrap() {
+        let pages = u64::try_from(words.split('\u{c}').count()).unwrap();
+        let extracted = overnight_documents::extract(name, &content).unwrap();
+        let span = |gap: &Gap| gap.pages.map(|pages| (pages.from, pages.to));
+        assert_eq!(extracted.text.trim(), "", "{name}");
+        assert_eq!(extracted.gaps.iter().map(span).collect::<Vec<_>>(), [Some((1, pages))], "{name}");
+        for page in 1..=pages {
+            let (picture, _) = page_picture(&content, page, &[], PictureOptions::FOR_MODELS).unwrap();
+            assert!(picture.height > picture.width, "{name} is not upright");
+            assert_eq!(picture.ink < 4, words.is_empty(), "{name} page {page}: {}", picture.ink);
+        }
+    }
 }

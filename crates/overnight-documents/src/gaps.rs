@@ -61,7 +61,8 @@ pub(crate) const GIBBERISH: &str = "its text has hardly a word of any language: 
 pub const SCAN_BEHIND_TEXT: &str = "nearly all of it is an image, probably a scan";
 
 /// What a person can do about gaps, behind a colon.
-pub const AGAINST_GAPS: &str = "save it again in its own program, give its text, or install tesseract for scans";
+pub const AGAINST_GAPS: &str =
+    "save it again in its own program, give its text, or for scans use a model that takes images, or install tesseract";
 
 impl Gap {
     /// Adds a page to `gaps`, which are sorted; a page after the last one with the same reason makes that one longer.

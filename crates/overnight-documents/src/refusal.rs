@@ -57,7 +57,9 @@ pub enum Refusal {
         limit: u64,
     },
     /// What stands in it isn't text, and no program to recognise characters was there, or was wanted.
-    #[error("is an image: install tesseract and have `documents.ocr` on, or give its text")]
+    #[error(
+        "is an image: use a model that takes images, install tesseract and have `documents.ocr` on, or give its text"
+    )]
     Image,
     /// It was looked at for characters.
     #[error(

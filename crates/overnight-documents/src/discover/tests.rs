@@ -242,11 +242,20 @@ fn a_file_that_cannot_be_opened_stops_who_named_it_alone() {
         [
             ("a.md", false, None),
             ("b.md", false, None),
-            ("c.zip", false, Some("an image: install tesseract and have `documents.ocr` on, or give its text"))
+            (
+                "c.zip",
+                false,
+                Some(
+                    "an image: use a model that takes images, install tesseract and have `documents.ocr` on, or give its text"
+                )
+            )
         ]
     );
     let error = super::discover(&[root.path().join("in/c.zip")], &[], &opener).unwrap_err().to_string();
-    assert_eq!(error, "c.zip is an image: install tesseract and have `documents.ocr` on, or give its text");
+    assert_eq!(
+        error,
+        "c.zip is an image: use a model that takes images, install tesseract and have `documents.ocr` on, or give its text"
+    );
     let both = super::discover(&[root.path().join("in"), root.path().join("in/b.md")], &[], &opener).unwrap();
     let named: Vec<bool> = both.documents.iter().map(|one| one.is_named).collect();
     assert_eq!(named, [false, true, false]);
