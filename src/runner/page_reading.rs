@@ -123,7 +123,7 @@ fn read_document(
 /// Writes the text, and says of the document what follows from it.
 fn finish(workspace: &Workspace, entry: &mut DocumentEntry, text: &str) -> Result<(), RunError> {
     let units = Units::new(Unit::Page, text);
-    entry.units = units.count();
+    entry.units = units.count().max(entry.units);
     entry.tokens = estimate(text);
     let gaps: Vec<Gap> = entry
         .gaps

@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 
 /// Scanned pages of one job that are read by eyes; those behind them stay as they are.
 const MOST_PAGES: usize = 1_000;
+/// Pages of a document that can't be painted, one after the other; those behind them are not tried.
+const MOST_FAILURES: usize = 3;
 
 /// The pages of a job that are to be read by eyes, painted. Empty where nobody looks at them.
 pub(super) fn of_new_job(
@@ -42,9 +44,17 @@ pub(super) fn of_new_job(
             continue;
         }
         let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
+        let mut failures = 0;
         for page in pages.into_iter().take(MOST_PAGES - scans.len()) {
             // What can't be painted stays as it is, and says why.
-            let Ok((picture, png)) = request.extractor.paint(&bytes, page) else { continue };
+            let Ok((picture, png)) = request.extractor.paint(&bytes, page) else {
+                failures += 1;
+                if failures == MOST_FAILURES {
+                    break;
+                }
+                continue;
+            };
+            failures = 0;
             let Some(tokens) = eyes.image_tokens(picture.width, picture.height) else { continue };
             let hash = sha256(&png);
             let kept = kept(&request.instructions, eyes.name(), &hash, &|key| request.extractor.kept_text(key));

@@ -29,6 +29,7 @@
 //!     left_out: Default::default(),
 //!     assets: Vec::new(),
 //!     sees: false,
+//!     scans: Vec::new(),
 //!     has_tables: false,
 //!     earlier: None,
 //! };

@@ -8,10 +8,12 @@ use tiff::decoder::Decoder;
 
 /// Pixels of a page: an A3 page at 600 dots per inch has 70 million.
 const MOST_PIXELS: u64 = 100_000_000;
+/// A letter has some pixels.
+const LEAST_SIDE: u32 = 8;
 /// Bytes that decoding may take, beside the file.
 const MOST_BYTES: u64 = 640 << 20;
 /// Pages of a TIFF file that are told; what lies behind is a gap of its own.
-const MOST_PAGES: u64 = 2_000;
+const MOST_PAGES: u64 = 1_000;
 
 /// Pages of the picture in `bytes`, at least 1.
 pub(super) fn count(bytes: &[u8]) -> Result<u64, Refusal> {
@@ -86,6 +88,10 @@ fn format(bytes: &[u8]) -> Result<ImageFormat, Refusal> {
 }
 
 fn check((width, height): (u32, u32)) -> Result<(), Refusal> {
+    if width.min(height) < LEAST_SIDE {
+        let why = format!("a picture of {width} × {height} pixels is too small to be read");
+        return Err(Refusal::Damaged { format: "an image".to_owned(), why });
+    }
     if u64::from(width) * u64::from(height) <= MOST_PIXELS {
         return Ok(());
     }

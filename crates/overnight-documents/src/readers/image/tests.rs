@@ -27,7 +27,7 @@ fn tiff(pages: u8) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let mut encoder = TiffEncoder::new(&mut bytes).unwrap();
     for page in 0..pages {
-        encoder.write_image::<Gray8>(4, 2, &[page * 40; 8]).unwrap();
+        encoder.write_image::<Gray8>(16, 8, &[page * 40; 128]).unwrap();
     }
     bytes.into_inner()
 }
