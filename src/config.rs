@@ -7,7 +7,7 @@
 //! the current folder.
 
 use crate::{
-    extraction::{OcrMode, SandboxMode, VisionMode},
+    extraction::{SandboxMode, UseMode},
     model::remote::Key,
     telemetry::TraceTarget,
 };
@@ -32,6 +32,10 @@ mod keys;
 mod notify;
 mod sources;
 mod telemetry;
+fn use_mode(text: &str) -> Result<UseMode, InvalidValue> {
+    UseMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
+}
+
 #[cfg(test)]
 mod tests;
 mod text_file;
@@ -228,9 +232,9 @@ pub struct Settings {
     keys: ApiKeys,
     cloud: CloudVariables,
     /// Whether characters are recognised in images.
-    pub ocr: Setting<OcrMode>,
+    pub ocr: Setting<UseMode>,
     /// Whether models look at scanned pages.
-    pub vision: Setting<VisionMode>,
+    pub vision: Setting<UseMode>,
     /// Whether readers of documents are confined.
     pub sandbox: Setting<SandboxMode>,
     /// The most MiB of texts that are kept for later jobs.
@@ -345,12 +349,8 @@ impl Settings {
             tokens_per_minute: sources.optional(&TOKENS_PER_MINUTE, |text| at_least(1, text))?,
             parallel_calls: sources.optional(&PARALLEL_CALLS, |text| at_least(1, text))?,
             idle_timeout_ms: sources.optional(&IDLE_TIMEOUT, duration)?,
-            ocr: sources.setting(&OCR, OcrMode::Auto.as_str(), |text| {
-                OcrMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
-            })?,
-            vision: sources.setting(&VISION, VisionMode::Auto.as_str(), |text| {
-                VisionMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
-            })?,
+            ocr: sources.setting(&OCR, UseMode::Auto.as_str(), use_mode)?,
+            vision: sources.setting(&VISION, UseMode::Auto.as_str(), use_mode)?,
             sandbox: sources.setting(&SANDBOX, SandboxMode::Auto.as_str(), |text| {
                 SandboxMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, required or off"))
             })?,

@@ -1,11 +1,10 @@
 //! Inspects documents before they are submitted: each is read, hashed and extracted once, so that unreadable ones are known in advance.
 
-use crate::extraction::Extractor;
+use crate::extraction::{Extractor, pages_for_eyes};
 use chrono::{DateTime, NaiveDate};
 use overnight_core::{job::digest::sha256, tokens::estimate};
 use overnight_documents::{DocumentError, Extracted, Format, FoundDocument, Unit, is_painted};
 use std::{
-    collections::BTreeSet,
     fmt::Write,
     sync::{
         Mutex, PoisonError,
@@ -39,9 +38,6 @@ pub struct Document {
     /// nobody asks for it.
     pub dated: Option<NaiveDate>,
 }
-
-/// Pages of one document that are counted as scans.
-const MOST_SCANS: u64 = 1_000;
 
 /// What a look at many files came to. Both lists are in the order in which they were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,9 +137,8 @@ fn scanned(extracted: &Extracted) -> u64 {
     if extracted.unit != Unit::Page || !is_painted(extracted.format.as_str()) {
         return 0;
     }
-    let of_gaps = extracted.gaps.iter().filter_map(|gap| gap.pages).chain(extracted.recognised.iter().copied());
-    let pages: BTreeSet<u64> = of_gaps.flat_map(|pages| pages.from..=pages.to.min(pages.from + MOST_SCANS)).collect();
-    pages.len() as u64
+    let ranges = extracted.gaps.iter().filter_map(|gap| gap.pages).chain(extracted.recognised.iter().copied());
+    pages_for_eyes(ranges.map(|pages| (pages.from, pages.to))).len() as u64
 }
 
 /// The day that a mail's head names, by its sender's clock.

@@ -5,10 +5,10 @@ use super::{
     helper_programs::{HelpedText, fill_gaps},
     limits::DOCUMENT,
     message::{ReaderMessage, ReaderRequest},
-    ocr::{HelperPrograms, OcrMode},
+    ocr::HelperPrograms,
     parent::{ReaderOutput, ReaderProgram, ask},
     resumed_read,
-    vision::VisionMode,
+    use_mode::UseMode,
 };
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
@@ -38,7 +38,7 @@ pub struct Extractor {
     program: Option<ReaderProgram>,
     cache: Option<TextCache>,
     tools: HelperPrograms,
-    vision: VisionMode,
+    vision: UseMode,
     /// Documents that may still be begun at the same time: each may take a gigabyte.
     free: Mutex<usize>,
     freed: Condvar,
@@ -46,7 +46,7 @@ pub struct Extractor {
 
 impl Extractor {
     /// Reads each document in a process of its own, started from `program`. Texts are kept in the folder `cache`.
-    pub fn new(program: ReaderProgram, cache: PathBuf, recognition: OcrMode) -> Self {
+    pub fn new(program: ReaderProgram, cache: PathBuf, recognition: UseMode) -> Self {
         let tools = HelperPrograms::find(program.clone(), recognition);
         Self { program: Some(program), cache: Some(TextCache::new(cache)), tools, ..Self::in_process() }
     }
@@ -65,12 +65,12 @@ impl Extractor {
 
     /// Says whether models look at what has no text.
     #[must_use]
-    pub fn with_vision(self, vision: VisionMode) -> Self {
+    pub fn with_vision(self, vision: UseMode) -> Self {
         Self { vision, ..self }
     }
 
     /// Whether they do.
-    pub fn vision(&self) -> VisionMode {
+    pub fn vision(&self) -> UseMode {
         self.vision
     }
 
@@ -86,7 +86,7 @@ impl Extractor {
             program: None,
             cache: None,
             tools: HelperPrograms::none(),
-            vision: VisionMode::Auto,
+            vision: UseMode::Auto,
             free: Mutex::new(free),
             freed: Condvar::new(),
         }
@@ -117,9 +117,11 @@ impl Extractor {
         }
         let _slot = self.take_slot();
         let (read, left) = resumed_read::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
-        let paint = |page| picture_by(program, bytes, page, &[], PictureOptions::FOR_RECOGNITION).ok();
-        let HelpedText { read, has_failed } =
-            fill_gaps(&self.tools, read, left, (bytes, &|page| paint(page).map(|(_, png)| png)));
+        let paint = |page| {
+            let painted = picture_by(program, bytes, page, &[], PictureOptions::FOR_RECOGNITION);
+            painted.ok().map(|(_, png)| png)
+        };
+        let HelpedText { read, has_failed } = fill_gaps(&self.tools, read, left, (bytes, &paint));
         let extracted = read.map_err(refused)?;
         if let Some((cache, key)) = key.filter(|_| !has_failed) {
             cache.put(&key, &extracted);

@@ -6,7 +6,8 @@
 //! - `child`: the reader process, behind a hidden command of our own program; `parent`: starts it and reads its messages
 //! - `resumed_read`: puts pages together, and restarts a reader that crashed behind the page that it crashed on
 //! - `ocr`: which other programs may help; `helper_programs`: what they add to a text: `pdftotext`, `tesseract`
-//! - `vision`: whether models look at pages; `recognition`: what `tesseract` says of one
+//! - `use_mode`: whether help is used with what has no text; `recognition`: what `tesseract` says of a page;
+//!   `scanned_pages`: which ones a model looks at
 //! - `cache`: texts kept by their document's content, shared by all jobs
 //!
 //! *Invariants.* A reader has no way to the program's memory, files, database or environment; what it says is taken as text of
@@ -23,15 +24,16 @@ mod ocr;
 mod parent;
 mod recognition;
 mod resumed_read;
-mod vision;
+mod scanned_pages;
+mod use_mode;
 
 pub use cache::FOLDER as CACHE_FOLDER;
 pub use child::answer;
 pub use confinement::{Confinement, SandboxMode};
 pub use extractor::Extractor;
-pub use ocr::OcrMode;
 pub use parent::ReaderProgram;
-pub use vision::VisionMode;
+pub use scanned_pages::{MOST_SCANNED_PAGES, pages_for_eyes};
+pub use use_mode::UseMode;
 
 /// The hidden command of our program that [`answer`]s.
 pub const COMMAND: &str = "extract-document";

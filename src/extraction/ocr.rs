@@ -5,46 +5,19 @@ use super::{
     limits::DOCUMENT,
     message::ReaderRequest,
     parent::{ReaderEnd, ReaderProgram, heard_from},
+    use_mode::UseMode,
 };
 use std::sync::OnceLock;
 
 /// Bytes of what a program says of its version.
 const MOST_BYTES: usize = 64 << 10;
 
-/// `documents.ocr`: whether characters are recognised in images.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OcrMode {
-    /// Where the programs for it are installed.
-    #[default]
-    Auto,
-    /// No.
-    Never,
-    /// As with `Auto`, and it is an error if they aren't installed.
-    Always,
-}
-
-impl OcrMode {
-    /// As it stands in a configuration.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Never => "never",
-            Self::Always => "always",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Auto, Self::Never, Self::Always].into_iter().find(|one| one.as_str() == text)
-    }
-}
-
 /// The helper programs, and whether they may be used.
 #[derive(Debug)]
 pub(super) struct HelperPrograms {
     /// Ours, which holds the limits; none: no other programs are used.
     pub(super) program: Option<ReaderProgram>,
-    recognition: OcrMode,
+    recognition: UseMode,
     installed: OnceLock<InstalledPrograms>,
 }
 
@@ -57,18 +30,18 @@ pub(super) struct InstalledPrograms {
 }
 
 impl HelperPrograms {
-    pub(super) fn find(program: ReaderProgram, recognition: OcrMode) -> Self {
+    pub(super) fn find(program: ReaderProgram, recognition: UseMode) -> Self {
         Self { program: Some(program), recognition, installed: OnceLock::new() }
     }
 
     pub(super) fn none() -> Self {
-        Self { program: None, recognition: OcrMode::Never, installed: OnceLock::new() }
+        Self { program: None, recognition: UseMode::Never, installed: OnceLock::new() }
     }
 
     pub(super) fn installed(&self) -> &InstalledPrograms {
         self.installed.get_or_init(|| match self.recognition {
-            OcrMode::Never => InstalledPrograms::default(),
-            OcrMode::Auto | OcrMode::Always => InstalledPrograms {
+            UseMode::Never => InstalledPrograms::default(),
+            UseMode::Auto | UseMode::Always => InstalledPrograms {
                 pdftotext: self.version("pdftotext", "-v"),
                 pdftoppm: self.version("pdftoppm", "-v"),
                 tesseract: self.version("tesseract", "--version"),
@@ -103,14 +76,14 @@ impl HelperPrograms {
             (Some(_), None) => "tesseract",
             (None, None) => "pdftoppm and tesseract",
         };
-        (self.recognition == OcrMode::Always).then(|| {
+        (self.recognition == UseMode::Always).then(|| {
             format!("`documents.ocr` is `always`, and {missing} can't be found: install it, or set `auto` or `never`")
         })
     }
 
     /// Who helps, for a person.
     pub(super) fn summary(&self) -> String {
-        if self.recognition == OcrMode::Never {
+        if self.recognition == UseMode::Never {
             return "no other programs help (`documents.ocr` is `never`)".to_owned();
         }
         let InstalledPrograms { pdftotext, pdftoppm, tesseract } = self.installed();

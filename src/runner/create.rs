@@ -14,7 +14,7 @@ use crate::{
     failpoint,
     model::Model,
     tool::has_tables,
-    workspace::{Workspace, journal::Journal, known_path::JOB_FILE, lock::Lock, private},
+    workspace::{Workspace, WorkspaceError, journal::Journal, known_path::JOB_FILE, lock::Lock, private},
 };
 use overnight_core::{
     job::{
@@ -329,34 +329,47 @@ fn copy(
             extracted.notes.push("counted in lines: a page is longer than a todo can read".to_owned());
         }
     }
-    let pages = Units::new(extracted.unit, &extracted.text);
-    let units = pages.count();
-    let has_text = |page| pages.get(page).is_some_and(|page| !page.trim().is_empty());
-    let counted = if extracted.unit == Unit::Page { units } else { 0 };
-    let unreadable = PageSpan::without_text(&extracted.gaps, counted, has_text);
-    let name = found.name.clone();
-    let text = workspace.write(&format!("documents/.text/{name}.txt"), extracted.text.as_bytes())?;
     let mut entry = DocumentEntry {
-        name,
+        name: found.name.clone(),
         dated: found.dated,
         sha256: copied.sha256,
         bytes: copied.bytes,
         format: extracted.format.as_str().to_owned(),
         paged: extracted.unit == Unit::Page,
-        units,
-        tokens: estimate(&extracted.text),
-        text_sha256: text.sha256,
+        units: 0,
+        tokens: 0,
+        text_sha256: String::new(),
         reader: extracted.reader,
         gaps: extracted.gaps.into_iter().map(unread_part).collect(),
-        unreadable: unreadable.into_iter().map(page_range).collect(),
+        unreadable: Vec::new(),
         recognised: extracted.recognised.into_iter().map(page_range).collect(),
         notes: extracted.notes,
         scan_sha256: None,
     };
+    write_text(workspace, &mut entry, &extracted.text)?;
     let scans = extracted.words.into_iter().filter(|_| entry.paged).map(ScanLine::recognised);
     let scans = scans.map(|line| (line.page, line)).collect();
     entry.scan_sha256 = scan_file::write(workspace, &entry.scan_path(), &scans)?.map(|hash| hash.sha256);
     Ok(entry)
+}
+
+/// Writes the text of a document, and says of it what follows from the text and its gaps.
+pub(super) fn write_text(workspace: &Workspace, entry: &mut DocumentEntry, text: &str) -> Result<(), WorkspaceError> {
+    let units = Units::new(if entry.paged { Unit::Page } else { Unit::Line }, text);
+    entry.units = units.count();
+    entry.tokens = estimate(text);
+    let has_text = |page| units.get(page).is_some_and(|page| !page.trim().is_empty());
+    let counted = if entry.paged { entry.units } else { 0 };
+    let gaps: Vec<Gap> = entry.gaps.iter().map(gap_of).collect();
+    entry.unreadable = PageSpan::without_text(&gaps, counted, has_text).into_iter().map(page_range).collect();
+    entry.text_sha256 = workspace.write(&entry.text_path(), text.as_bytes())?.sha256;
+    Ok(())
+}
+
+/// A gap that a job records, as readers have it.
+fn gap_of(part: &UnreadPart) -> Gap {
+    let pages = part.pages.map(|pages| PageSpan { from: pages.from, to: pages.to });
+    Gap { pages, why: part.why.clone() }
 }
 
 /// A reader's gap as a job records it.

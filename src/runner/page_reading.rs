@@ -3,22 +3,21 @@
 
 use super::{
     RunError,
-    create::page_range,
+    create::{page_range, write_text},
     scan_file::{self, ScanLine},
     scans,
 };
 use crate::{table_query::DocumentReader, workspace::Workspace};
 use overnight_core::{
     job::{
-        pages::UnreadPart,
+        pages::{PageRange, UnreadPart},
         scans::{PageOutcome, PageReading, PageWitness, ScannedPage},
         spec::DocumentEntry,
         state::Job,
     },
     machine::effect::EffectResult,
-    tokens::estimate,
 };
-use overnight_documents::{Gap, PageSpan, Unit, Units, compare};
+use overnight_documents::{PageSpan, compare};
 use std::collections::BTreeMap;
 
 /// Two readings of a page agree at least so far.
@@ -55,10 +54,8 @@ pub(super) fn read_pages(
 
 /// Keeps what was paid for, for later jobs over the same pages.
 fn keep(job: &Job, reader: &dyn DocumentReader) {
-    let models = &job.spec.instructions.models;
-    let first = models.vision.as_deref().unwrap_or(&job.spec.model);
     for page in &job.spec.scans {
-        for (model, number) in [Some(first), models.vision_second.as_deref()].into_iter().flatten().zip(1..) {
+        for (number, model) in job.spec.instructions.page_readers(&job.spec.model) {
             let reading = job.page_reading(page, number).filter(|reading| reading.fault.is_none());
             if let Some(reading) = reading.filter(|_| page.kept.iter().all(|kept| kept.reader != number)) {
                 reader.keep_text(&scans::key(model, &page.image.sha256), &reading.text);
@@ -114,29 +111,9 @@ fn read_document(
     entry.recognised.extend(spans.into_iter().map(page_range));
     entry.recognised.sort_by_key(|pages| pages.from);
     entry.reader = format!("{}, {model}", document.reader);
-    let text = texts.join("\u{c}");
-    finish(workspace, &mut entry, &text)?;
+    write_text(workspace, &mut entry, &texts.join("\u{c}"))?;
     entry.scan_sha256 = scan_file::write(workspace, &entry.scan_path(), &lines)?.map(|hash| hash.sha256);
     Ok(entry)
-}
-
-/// Writes the text, and says of the document what follows from it.
-fn finish(workspace: &Workspace, entry: &mut DocumentEntry, text: &str) -> Result<(), RunError> {
-    let units = Units::new(Unit::Page, text);
-    entry.units = units.count().max(entry.units);
-    entry.tokens = estimate(text);
-    let gaps: Vec<Gap> = entry
-        .gaps
-        .iter()
-        .map(|gap| Gap {
-            pages: gap.pages.map(|pages| PageSpan { from: pages.from, to: pages.to }),
-            why: gap.why.clone(),
-        })
-        .collect();
-    let has_text = |page| units.get(page).is_some_and(|page| !page.trim().is_empty());
-    entry.unreadable = PageSpan::without_text(&gaps, entry.units, has_text).into_iter().map(page_range).collect();
-    entry.text_sha256 = workspace.write(&entry.text_path(), text.as_bytes())?.sha256;
-    Ok(())
 }
 
 /// What comes of a page.
@@ -218,10 +195,7 @@ fn without(gaps: Vec<UnreadPart>, page: u64) -> Vec<UnreadPart> {
     left
 }
 
-fn without_page(
-    ranges: &[overnight_core::job::pages::PageRange],
-    page: u64,
-) -> Vec<overnight_core::job::pages::PageRange> {
+fn without_page(ranges: &[PageRange], page: u64) -> Vec<PageRange> {
     let mut left = Vec::new();
     for range in ranges {
         if !(range.from..=range.to).contains(&page) {

@@ -4,7 +4,8 @@
 
 use super::{
     RunError, contract_check,
-    quote_line::{OneReading, QuoteBox, QuoteLine, QuoteStatus},
+    quote_line::{QuoteLine, QuoteStatus},
+    scan_file::ComparedPassage,
     scanned_text::ScannedText,
 };
 use crate::{tool::DocumentCache, workspace::Workspace};
@@ -96,7 +97,7 @@ impl<'j> QuoteCheck<'j> {
         let page_there = page.filter(|_| document.is_some_and(|document| document.paged));
         let span = document.zip(place).and_then(|(document, place)| Some(self.index(document)?.span(place)));
         let scanned = document.zip(span.as_ref()).map(|(document, span)| self.scanned(document, span));
-        let (one_reading, boxes) = scanned.unwrap_or_default();
+        let ComparedPassage { of_one, boxes } = scanned.unwrap_or_default();
         self.keep_last();
         self.last = Some(QuoteLine {
             deliverable: query.deliverable.to_owned().into(),
@@ -111,7 +112,7 @@ impl<'j> QuoteCheck<'j> {
             start: span.as_ref().map(|span| span.start),
             end: span.map(|span| span.end),
             recognised: document.zip(place).is_some_and(|(document, place)| is_recognised(document, place)),
-            one_reading,
+            one_reading: of_one,
             boxes,
             gap: document.zip(page_there).and_then(|(document, page)| Some(gap(document, page)?.to_owned().into())),
             values: BTreeMap::new(),
@@ -238,16 +239,13 @@ impl<'j> QuoteCheck<'j> {
     }
 
     /// What is known of a passage on scanned pages: the words that only one reading has, and where it stands on their pictures.
-    fn scanned(&mut self, document: &DocumentEntry, span: &Range<u64>) -> (Vec<OneReading>, Vec<QuoteBox>) {
+    fn scanned(&mut self, document: &DocumentEntry, span: &Range<u64>) -> ComparedPassage {
         if document.scan_sha256.is_none() {
-            return (Vec::new(), Vec::new());
+            return ComparedPassage::default();
         }
-        if !self.scans.contains_key(&document.name) {
-            self.scans.clear();
-            self.scans.insert(document.name.clone(), ScannedText::read(self.workspace, document));
-        }
-        let scans = self.scans.get_mut(&document.name);
-        scans.map(|scans| scans.passage(span)).unwrap_or_default()
+        let workspace = self.workspace;
+        let scanned = self.scans.entry(document.name.clone()).or_insert_with(|| ScannedText::read(workspace, document));
+        scanned.passage(span)
     }
 
     /// Writes the file, where the instructions ask for quotes to be checked.

@@ -1,7 +1,7 @@
 //! What is kept of a document's recognised and transcribed pages beside its text: the words of the other reading, and where they
 //! stand. By it a quote is known to stand in words that both readings have, and is marked on the picture of its page.
 
-use super::quote_line::OneReading;
+use super::quote_line::{OneReading, QuoteBox};
 use crate::workspace::{Workspace, WorkspaceError, hash::FileHash};
 use overnight_core::job::spec::DocumentEntry;
 use overnight_documents::{ComparedWord, RecognisedPage, RecognisedWord, compare};
@@ -69,8 +69,8 @@ pub(super) fn read(workspace: &Workspace, document: &DocumentEntry) -> BTreeMap<
 #[derive(Clone, Debug)]
 pub(super) struct ComparedPage {
     line: ScanLine,
-    /// What nobody else has read is doubtful as a whole, not word by word.
-    has_other: bool,
+    /// A transcription that was read a second time. What nobody else has read is doubtful as a whole, not word by word.
+    is_compared: bool,
     words: Vec<ComparedWord>,
 }
 
@@ -80,15 +80,15 @@ pub(super) struct ComparedPassage {
     /// What only one of two readings has.
     pub(super) of_one: Vec<OneReading>,
     /// Where it stands on the picture: a box for each line of it.
-    pub(super) boxes: Vec<RecognisedWord>,
+    pub(super) boxes: Vec<QuoteBox>,
 }
 
 impl ComparedPage {
     pub(super) fn new(line: ScanLine, text: &str) -> Self {
         let other = line.other();
-        let has_other = other.is_some();
+        let is_compared = line.transcribed && other.is_some();
         let (words, _) = compare(text, &other.unwrap_or_default());
-        Self { line, has_other, words }
+        Self { line, is_compared, words }
     }
 
     /// Of the bytes `range` of the page's text.
@@ -98,14 +98,14 @@ impl ComparedPage {
         let within = within.filter(|(_, word)| word.from < range.end && range.start < word.to);
         let mut run: Option<Range<usize>> = None;
         for (at, word) in within {
-            if word.others.is_empty() && self.line.transcribed && self.has_other {
+            if word.others.is_empty() && self.is_compared {
                 run = Some(run.map_or(at, |run| run.start)..at + 1);
             } else {
                 passage.of_one.extend(run.take().and_then(|run| self.of_one(text, run)));
             }
             if self.line.second.is_none() {
                 let placed = self.line.words.get(word.others.clone()).into_iter().flatten();
-                placed.for_each(|word| add_box(&mut passage.boxes, word));
+                placed.for_each(|word| add_box(&mut passage.boxes, self.line.page, word));
             }
         }
         passage.of_one.extend(run.and_then(|run| self.of_one(text, run)));
@@ -127,18 +127,15 @@ impl ComparedPage {
 }
 
 /// Makes the last box longer where a word goes on in its line.
-fn add_box(boxes: &mut Vec<RecognisedWord>, word: &RecognisedWord) {
-    let middle = |of: &RecognisedWord| of.y + of.height / 2.0;
+fn add_box(boxes: &mut Vec<QuoteBox>, page: u64, &RecognisedWord { x, y, width, height, .. }: &RecognisedWord) {
     if let Some(last) = boxes.last_mut() {
-        let height = last.height.max(word.height);
-        if (middle(last) - middle(word)).abs() < height / 2.0 && word.x >= last.x {
-            let (right, bottom) =
-                ((last.x + last.width).max(word.x + word.width), (last.y + last.height).max(word.y + word.height));
-            last.y = last.y.min(word.y);
+        let middles = (last.y + last.height / 2.0) - (y + height / 2.0);
+        if middles.abs() < last.height.max(height) / 2.0 && x >= last.x {
+            let (right, bottom) = ((last.x + last.width).max(x + width), (last.y + last.height).max(y + height));
+            last.y = last.y.min(y);
             (last.width, last.height) = (right - last.x, bottom - last.y);
-            last.text = format!("{} {}", last.text, word.text);
             return;
         }
     }
-    boxes.push(word.clone());
+    boxes.push(QuoteBox { page, x, y, width, height });
 }

@@ -1,12 +1,13 @@
 //! Scanned pages of a new job: which they are, and their pictures. What is read on them is compared in `page_reading`.
 
 use super::{RunError, create::NewJobRequest};
-use crate::{extraction::VisionMode, workspace::Workspace};
+use crate::{
+    extraction::{MOST_SCANNED_PAGES, UseMode, pages_for_eyes},
+    workspace::Workspace,
+};
 use overnight_core::{
     job::{
         digest::sha256,
-        instructions::Instructions,
-        pages::PageRange,
         scans::{KeptReading, ScannedPage},
         spec::DocumentEntry,
     },
@@ -14,10 +15,7 @@ use overnight_core::{
     prompt::compose::TRANSCRIBE,
 };
 use overnight_documents::{MAX_BYTES, PagePainter, is_painted};
-use std::collections::BTreeSet;
 
-/// Scanned pages of one job that are read by eyes; those behind them stay as they are.
-const MOST_PAGES: usize = 1_000;
 /// Pages of a document that can't be painted, one after the other; those behind them are not tried.
 const MOST_FAILURES: usize = 3;
 
@@ -28,7 +26,7 @@ pub(super) fn of_new_job(
     request: &NewJobRequest<'_>,
 ) -> Result<Vec<ScannedPage>, RunError> {
     let Some(eyes) = request.eyes else {
-        if request.extractor.vision() == VisionMode::Always {
+        if request.extractor.vision() == UseMode::Always {
             return Err(RunError::Request(format!(
                 "`documents.vision` is `always`, and {} takes no images: name a model that does with `models: {{ vision: … }}`, \
                  or set `auto` or `never`",
@@ -39,13 +37,14 @@ pub(super) fn of_new_job(
     };
     let mut scans = Vec::new();
     for document in documents.iter().filter(|document| document.paged && is_painted(&document.format)) {
-        let pages = unread(document);
-        if pages.is_empty() || scans.len() == MOST_PAGES {
+        let ranges = document.gaps.iter().filter_map(|gap| gap.pages).chain(document.recognised.iter().copied());
+        let pages = pages_for_eyes(ranges.map(|pages| (pages.from, pages.to)));
+        if pages.is_empty() || scans.len() == MOST_SCANNED_PAGES {
             continue;
         }
         let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
         let mut failures = 0;
-        for page in pages.into_iter().take(MOST_PAGES - scans.len()) {
+        for page in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
             // What can't be painted stays as it is, and says why.
             let Ok((picture, png)) = request.extractor.paint(&bytes, page) else {
                 failures += 1;
@@ -57,7 +56,7 @@ pub(super) fn of_new_job(
             failures = 0;
             let Some(tokens) = eyes.image_tokens(picture.width, picture.height) else { continue };
             let hash = sha256(&png);
-            let kept = kept(&request.instructions, eyes.name(), &hash, &|key| request.extractor.kept_text(key));
+            let kept = kept(request, &hash);
             let (width, height) = (picture.width, picture.height);
             let image = Image { sha256: hash, media: "image/png".to_owned(), width, height, tokens };
             workspace.write(&image.path(), &png)?;
@@ -67,23 +66,10 @@ pub(super) fn of_new_job(
     Ok(scans)
 }
 
-/// Pages without text, and those whose characters were recognised.
-fn unread(document: &DocumentEntry) -> BTreeSet<u64> {
-    let of_gaps = document.gaps.iter().filter_map(|gap| gap.pages);
-    let within = |range: PageRange| range.from..=range.to.min(range.from + MOST_PAGES as u64);
-    of_gaps.chain(document.recognised.iter().copied()).flat_map(within).collect()
-}
-
-/// What was read on the same picture before, by reader.
-fn kept(
-    instructions: &Instructions,
-    eyes: &str,
-    image: &str,
-    find: &dyn Fn(&str) -> Option<String>,
-) -> Vec<KeptReading> {
-    let second = instructions.models.vision_second.as_deref();
-    let readers = [Some(eyes), second].into_iter().flatten().zip(1..);
-    readers.filter_map(|(model, reader)| Some(KeptReading { reader, text: find(&key(model, image))? })).collect()
+/// What was read on the same picture before.
+fn kept(request: &NewJobRequest<'_>, image: &str) -> Vec<KeptReading> {
+    let kept = |(reader, model)| Some(KeptReading { reader, text: request.extractor.kept_text(&key(model, image))? });
+    request.instructions.page_readers(request.model.name()).filter_map(kept).collect()
 }
 
 /// The name of a transcription: whose it is, of what, and by which words it was asked for.

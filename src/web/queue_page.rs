@@ -184,7 +184,7 @@ impl BatchQueue {
         }
         let order = |row: &QueueRow| {
             let doubt = row.review.as_ref().map(|review| review.order());
-            (row.mark, row.mark == QueueMark::Open && row.is_clear(), doubt, row.title.clone())
+            (row.mark, row.is_clear(), doubt, row.title.clone())
         };
         mark_unlike(&mut rows);
         rows.sort_by_cached_key(order);

@@ -2,7 +2,7 @@
 
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
-    extraction::VisionMode,
+    extraction::UseMode,
     model::Model,
     runner::RunError,
     store::BatchStore,
@@ -37,13 +37,13 @@ pub trait Supply: Send + Sync + std::fmt::Debug {
 impl JobModels {
     /// Who looks at scanned pages, as the configuration wants it: the model that the instructions name for it, else the job's own;
     /// none where that takes no images.
-    pub fn eyes(&self, instructions: &Instructions, vision: VisionMode) -> Option<&dyn Model> {
+    pub fn eyes(&self, instructions: &Instructions, vision: UseMode) -> Option<&dyn Model> {
         let model = match &instructions.models.vision {
             Some(name) => self.named.get(name)?,
             None => &self.first,
         };
         let model: &dyn Model = &**model;
-        (vision != VisionMode::Never && model.image_tokens(1, 1).is_some()).then_some(model)
+        (vision != UseMode::Never && model.image_tokens(1, 1).is_some()).then_some(model)
     }
 
     /// All of them.

@@ -4,7 +4,7 @@
 
 use crate::cli_run::{PROGRAM, TestDir};
 use overnight::{
-    extraction::{Extractor, OcrMode, ReaderProgram, SandboxMode},
+    extraction::{Extractor, ReaderProgram, SandboxMode, UseMode},
     review::{DoubtKind, JobReview, Mode, page_image, record_anchor, render_job},
     runner::load,
 };
@@ -231,7 +231,7 @@ fn a_page_of_a_pdf_is_an_image_with_the_quote_marked() {
     let source = &review.sources[0];
     let part = source.parts.iter().find(|part| part.is_marked()).unwrap();
     let program = ReaderProgram { path: PROGRAM.into(), sandbox: SandboxMode::Auto, tell_unconfined: |_| {} };
-    let reader = Extractor::new(program, dir.path().join("texts"), OcrMode::Never);
+    let reader = Extractor::new(program, dir.path().join("texts"), UseMode::Never);
     let image = page_image(&review, &reader, source.index, part.first).unwrap();
     let marks: BTreeSet<usize> = part.segments.iter().flatten().flat_map(|segment| segment.marks.clone()).collect();
     assert_eq!(image.boxes.iter().map(|place| place.mark).collect::<BTreeSet<_>>(), marks, "{:?}", image.told);

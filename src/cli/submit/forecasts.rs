@@ -37,12 +37,10 @@ impl Forecasts {
 
     /// USD at least, likely and at most, where the price of all that work is known.
     pub(super) fn cost(&self, assignment: &Assignment, at_tier: AtTier<'_>) -> Option<[f64; 3]> {
-        let models = &assignment.models;
         let roles = &assignment.instructions.models;
-        let named =
-            |name: &Option<String>| name.as_ref().and_then(|name| models.named.get(name)).unwrap_or(&models.first);
+        let named = |name: &Option<String>| named(assignment, name.as_deref());
         let parts = [
-            (&self.work, &models.first),
+            (&self.work, &assignment.models.first),
             (&self.reading, named(&roles.second_reader)),
             (&self.verification, named(&roles.verify)),
             (&self.vision, named(&roles.vision)),
@@ -56,17 +54,20 @@ impl Forecasts {
     }
 }
 
+/// The model of that name; none is named: the job's own.
+fn named<'a>(assignment: &'a Assignment, name: Option<&str>) -> &'a Arc<dyn Model> {
+    let models = &assignment.models;
+    name.and_then(|name| models.named.get(name)).unwrap_or(&models.first)
+}
+
 /// What one job over documents of so many tokens, with so many scanned pages among them, may take.
 pub(super) fn forecasts(assignment: &Assignment, tokens: &[u64], scans: u64) -> Forecasts {
     let (budget, instructions) = (assignment.budget_tokens, &assignment.instructions);
     let text = tokens.iter().copied().fold(0, u64::saturating_add);
     let mut forecasts = Forecasts { work: Forecast::of_job(tokens.iter().copied(), budget), ..Forecasts::default() };
     if scans > 0 {
-        let image = |name: &Option<String>| {
-            let named = name.as_ref().and_then(|name| assignment.models.named.get(name));
-            let model = named.unwrap_or(&assignment.models.first);
-            model.image_tokens(SCAN.0, SCAN.1).unwrap_or_default()
-        };
+        let image =
+            |name: &Option<String>| named(assignment, name.as_deref()).image_tokens(SCAN.0, SCAN.1).unwrap_or_default();
         forecasts.vision = Forecast::of_scans(scans, image(&instructions.models.vision));
         if instructions.models.vision_second.is_some() {
             forecasts.second_vision = Forecast::of_scans(scans, image(&instructions.models.vision_second));

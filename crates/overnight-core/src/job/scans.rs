@@ -48,7 +48,7 @@ pub struct PageReading {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageWitness {
-    /// A program that recognises characters: its name and version.
+    /// A program that recognises characters, by its name.
     Recognised(String),
     /// Another model.
     Model(String),

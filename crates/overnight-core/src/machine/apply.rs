@@ -392,6 +392,6 @@ impl Phase {
 
 /// Each reading of a scanned page is a turn beside those of the work.
 fn with_scans(limits: Limits, spec: &JobSpec) -> Limits {
-    let readings = spec.scans.len() as u64 * u64::from(spec.instructions.page_readers());
-    Limits { turns: limits.turns.saturating_add(readings), ..limits }
+    let readings = spec.scans.len() * spec.instructions.page_readers(&spec.model).count();
+    Limits { turns: limits.turns.saturating_add(readings as u64), ..limits }
 }

@@ -41,9 +41,10 @@ impl Job {
 }
 
 impl Instructions {
-    /// Models that transcribe each page: the second only where one is named.
-    pub fn page_readers(&self) -> u32 {
-        1 + u32::from(self.models.vision_second.is_some())
+    /// The models that transcribe each page, numbered from 1, where `own` is the job's: the second only where one is named.
+    pub fn page_readers<'m>(&'m self, own: &'m str) -> impl Iterator<Item = (u32, &'m str)> + Clone {
+        let first = self.models.vision.as_deref().unwrap_or(own);
+        (1..).zip(std::iter::once(first).chain(self.models.vision_second.as_deref()))
     }
 }
 
@@ -60,11 +61,11 @@ impl Job {
         if self.scans.outcomes.is_some() {
             return Vec::new();
         }
-        let readers = self.spec.instructions.page_readers();
-        let of_page = |page| {
-            (1..=readers)
-                .filter(move |reader| self.page_reading(page, *reader).is_none())
-                .map(move |reader| HelperRole::Transcriber { document: page.document.clone(), page: page.page, reader })
+        let readers = self.spec.instructions.page_readers(&self.spec.model).map(|(reader, _)| reader);
+        let of_page = |page: &'_ ScannedPage| {
+            let unread = readers.clone().filter(|reader| self.page_reading(page, *reader).is_none());
+            let role = |reader| HelperRole::Transcriber { document: page.document.clone(), page: page.page, reader };
+            unread.map(role).collect::<Vec<_>>()
         };
         let mut pictures = BTreeSet::new();
         let different = self.spec.scans.iter().filter(|page| pictures.insert(&page.image.sha256));

@@ -1,18 +1,19 @@
-//! Whether models look at pages that have no text.
+//! Whether help is used with what has no text: of programs that recognise characters (`documents.ocr`), of models that look at
+//! pages (`documents.vision`).
 
-/// `documents.vision`: whether scanned pages are transcribed by a model that takes images.
+/// As it is configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VisionMode {
-    /// Where the job's model, or the one that is named for it, takes images.
+pub enum UseMode {
+    /// Where it is to be had.
     #[default]
     Auto,
     /// No.
     Never,
-    /// As with `Auto`, and it is an error if neither does.
+    /// As with `Auto`, and it is an error where it is not to be had.
     Always,
 }
 
-impl VisionMode {
+impl UseMode {
     /// As it stands in a configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
