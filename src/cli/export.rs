@@ -2,11 +2,13 @@
 
 use super::{AppContext, CliError, exit, out, progress::counted};
 use crate::{
+    batch::BatchSettings,
     config::Settings,
     export::{GatheredRecords, ReviewPages, TableFormat, TableJob, TableNotes, TableRequest, folder_of, write_table},
     review::record_anchor,
     store::JOBS_AT_ONCE,
 };
+use overnight_core::job::left_out::LeftOut;
 use std::{
     fmt::Write as _,
     io::{self, Write},
@@ -60,9 +62,9 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
     args.output = args.output.filter(|path| path != Path::new("-"));
     let format = format(&args)?;
     let app = AppContext::read(settings).await?;
-    let jobs = table_jobs(&app, &args.jobs).await?;
+    let named = named_for_table(&app, &args.jobs).await?;
     // Writers wait for their files, and one of them for its database.
-    let written = tokio::task::spawn_blocking(move || write(&args, format, &jobs));
+    let written = tokio::task::spawn_blocking(move || write(&args, format, named));
     let (gathered, notes) = written.await.map_err(|error| CliError::failed(error.to_string()))??;
     tell(&gathered, &notes);
     Ok(if gathered.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
@@ -72,17 +74,23 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
 pub(super) async fn workbook(app: &AppContext, batch: &str) -> Result<Vec<u8>, CliError> {
     let folder = tempfile::tempdir().map_err(|error| CliError::failed(format!("no table can be made ({error})")))?;
     let output = folder.path().join("records.xlsx");
-    let jobs = table_jobs(app, &[batch.to_owned()]).await?;
+    let named = named_for_table(app, &[batch.to_owned()]).await?;
     let args = ExportArgs { output: Some(output.clone()), ..ExportArgs::default() };
-    let written = tokio::task::spawn_blocking(move || write(&args, TableFormat::Xlsx, &jobs));
+    let written = tokio::task::spawn_blocking(move || write(&args, TableFormat::Xlsx, named));
     written.await.map_err(|error| CliError::failed(error.to_string()))??;
     std::fs::read(&output).map_err(|error| CliError::failed(format!("the table can't be read ({error})")))
 }
 
 /// The jobs that are named, with what the queue knows of them.
 pub(super) async fn table_jobs(app: &AppContext, names: &[String]) -> Result<Vec<TableJob>, CliError> {
+    Ok(named_for_table(app, names).await?.0)
+}
+
+/// The same, and the files that the batches among them left out.
+async fn named_for_table(app: &AppContext, names: &[String]) -> Result<(Vec<TableJob>, Vec<LeftOut>), CliError> {
+    let (ids, batches) = app.named(names).await?;
     let mut jobs = Vec::new();
-    for page in app.named_ids(names).await?.chunks(JOBS_AT_ONCE) {
+    for page in ids.chunks(JOBS_AT_ONCE) {
         for job in app.jobs_with(page).await? {
             let state = &job.row.state;
             jobs.push(TableJob {
@@ -95,7 +103,7 @@ pub(super) async fn table_jobs(app: &AppContext, names: &[String]) -> Result<Vec
             });
         }
     }
-    Ok(jobs)
+    Ok((jobs, batches.iter().map(|batch| BatchSettings::left_out(&batch.batch.settings)).collect()))
 }
 
 /// What was written, and what was not.
@@ -162,8 +170,12 @@ fn format(args: &ExportArgs) -> Result<TableFormat, CliError> {
     Ok(format)
 }
 
-/// Writes the table of all jobs.
-fn write(args: &ExportArgs, format: TableFormat, jobs: &[TableJob]) -> Result<(GatheredRecords, TableNotes), CliError> {
+/// Writes the table of all jobs; `left_out` are files that no job was made for.
+fn write(
+    args: &ExportArgs,
+    format: TableFormat,
+    (jobs, left_out): (Vec<TableJob>, Vec<LeftOut>),
+) -> Result<(GatheredRecords, TableNotes), CliError> {
     let output = args.output.as_deref();
     if let Some(path) = output.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::usage(format!(
@@ -177,10 +189,10 @@ fn write(args: &ExportArgs, format: TableFormat, jobs: &[TableJob]) -> Result<(G
     }
     let review =
         args.review.as_deref().map(|pages| ReviewPages { folder: seen_from(pages, folder), anchor: record_anchor });
-    let request = TableRequest { list: args.deliverable.clone(), review, as_written: args.as_written };
+    let request = TableRequest { list: args.deliverable.clone(), review, as_written: args.as_written, left_out };
     let failed = |error: crate::export::ExportError| CliError::failed(error.to_string());
     let aside = folder.map_or_else(std::env::temp_dir, Path::to_owned);
-    let mut gathered = GatheredRecords::read(jobs, &request, &aside).map_err(failed)?;
+    let mut gathered = GatheredRecords::read(&jobs, &request, &aside).map_err(failed)?;
     if gathered.jobs == 0 {
         let why = match (&gathered.left_out[..], &args.deliverable) {
             ([(job, why), ..], _) => format!("; job {job}: {}", out::one_line(why)),

@@ -102,15 +102,24 @@ impl AppContext {
 
     /// The jobs that a person named, and those of the batches that are, each once: as named, the oldest first of each batch.
     pub(super) async fn named_ids(&self, names: &[String]) -> Result<Vec<JobId>, CliError> {
-        let (mut ids, mut seen) = (Vec::new(), BTreeSet::new());
+        Ok(self.named(names).await?.0)
+    }
+
+    /// The same, and the batches that were named.
+    pub(super) async fn named(&self, names: &[String]) -> Result<(Vec<JobId>, Vec<BatchRow>), CliError> {
+        let (mut ids, mut batches, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
         for name in names {
             let found = match self.job_or_batch(name).await? {
                 JobOrBatch::Job(job) => vec![job.id()],
-                JobOrBatch::Batch(batch) => self.ids_of(&batch).await?,
+                JobOrBatch::Batch(batch) => {
+                    let ids = self.ids_of(&batch).await?;
+                    batches.push(*batch);
+                    ids
+                }
             };
             ids.extend(found.into_iter().rev().filter(|id| seen.insert(*id)));
         }
-        Ok(ids)
+        Ok((ids, batches))
     }
 
     /// Where the workspaces of these jobs lie; of those that have none here, why.

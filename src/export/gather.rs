@@ -17,7 +17,7 @@ use crate::{
 };
 use overnight_core::{
     amount::counted,
-    job::{finding::FindingKind, state::Job},
+    job::{finding::FindingKind, left_out::LeftOut, state::Job},
 };
 use serde_json::{Deserializer, Value};
 use std::{
@@ -38,6 +38,8 @@ pub struct TableRequest {
     pub review: Option<ReviewPages>,
     /// The fields are as the model wrote them, without what people have corrected in them.
     pub as_written: bool,
+    /// Files that were given and no job was made for, of each batch.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The records of many jobs.
@@ -107,6 +109,9 @@ impl GatheredRecords {
         }
         out.flush()?;
         drop(out);
+        for files in &request.left_out {
+            gathered.not_in_table.add_files(files, None);
+        }
         Ok(gathered)
     }
 

@@ -3,6 +3,7 @@
 use overnight_core::{
     amount::counted,
     job::{
+        left_out::LeftOut,
         record::{HoldReason, JobStatus},
         refused_records::RefusedRecord,
         state::Job,
@@ -33,11 +34,11 @@ pub struct TableJob {
 pub struct JobNotInTable {
     /// By name.
     pub documents: String,
-    /// Of the job.
+    /// Of the job; empty for a file that no job was made for.
     pub status: &'static str,
     /// Fragments that follow the documents, with semicolons between.
     pub why: String,
-    /// Its id.
+    /// Its id; empty for a file that no job was made for.
     pub job: String,
 }
 
@@ -63,16 +64,31 @@ impl NotInTable {
             None | Some(0) => names.join(", "),
             Some(more) => format!("{} and {more} more", names[..MOST_DOCUMENTS].join(", ")),
         };
-        let row = |documents, why| JobNotInTable { documents, status: job.status.name(), why, job: job.id.clone() };
         if let Some(why) = why(job, missing) {
-            self.rows.push(row(documents, why));
+            self.rows.push(row(Some(job), documents, why));
         }
-        for file in loaded.into_iter().flat_map(|job| &job.spec.left_out.first) {
-            if self.files.insert(file.path.clone()) {
-                self.rows.push(row(file.path.clone(), format!("no job has read it: {}", file.why)));
-            }
+        if let Some(loaded) = loaded {
+            self.add_files(&loaded.spec.left_out, Some(job));
         }
     }
+
+    /// Takes in files that were left out when a job was made, or its whole batch.
+    pub(super) fn add_files(&mut self, files: &LeftOut, job: Option<&TableJob>) {
+        for file in &files.first {
+            if self.files.insert(file.path.clone()) {
+                self.rows.push(row(job, file.path.clone(), format!("no job has read it: {}", file.why)));
+            }
+        }
+        let unnamed = files.files.saturating_sub(files.first.len() as u64);
+        if unnamed > 0 {
+            self.rows.push(row(job, counted(unnamed, "more file"), "no job has read them".to_owned()));
+        }
+    }
+}
+
+fn row(job: Option<&TableJob>, documents: String, why: String) -> JobNotInTable {
+    let (status, id) = job.map(|job| (job.status.name(), job.id.clone())).unwrap_or_default();
+    JobNotInTable { documents, status, why, job: id }
 }
 
 /// Why a job is not, or not whole, in the table; none where all of it is.

@@ -99,6 +99,7 @@ fn values_have_formats_and_colours_lists_have_sheets_and_what_is_missing_is_name
     let dir = batch();
     dir.put("later/d.md", "# Four\n\nA seal must be set.\n");
     dir.put("later/e.md", "# Five\n\nA seal may be broken.\n");
+    dir.put("later/f.pdf", "%PDF-1.4 and no more");
     assert_eq!(dir.run(&["submit", "extract-requirements", "-d", "later", "--each", "--batch", "later", "-q"]).code, 0);
     let jobs: Vec<Value> = serde_json::from_str(&dir.run(&["jobs", "--json"]).stdout).unwrap();
     let id = |label: &str| jobs.iter().find(|job| job["label"] == label).unwrap()["id"].as_str().unwrap().to_owned();
@@ -148,6 +149,7 @@ documents [bold] | job_status [bold] | reason [bold] | job [bold]
 c.md | completed | it has no record | JOB-c.md
 d.md | queued | it is not finished (queued) | JOB-d.md
 e.md | cancelled | it was cancelled: cancelled before it was begun | JOB-e.md
+later/f.pdf | no job has read it: can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out
 lines:
 row [bold] | document [bold] | id [bold] | section [bold] | what [bold] | amount [bold] | tags [bold] | lines.id [bold]
 2 | a.md | 2024-05-03 | seal | 7 [#,##0.00] | [\"x\"]
