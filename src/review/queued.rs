@@ -84,11 +84,11 @@ impl QueuedReview {
         (self.records > 0, self.is_clear(), self.kinds.first().copied(), Reverse(self.doubtful))
     }
 
-    /// `2 of 8 records in doubt, 1 field not there`.
-    pub fn counted(&self) -> String {
+    /// `2 of 8 records in doubt, 1 field not there`; `compared`: whether other jobs of its batch make it doubtful.
+    pub fn counted(&self, compared: bool) -> String {
         let records = match (self.records, self.doubtful) {
             (0, 0) => "no record".to_owned(),
-            (records, 0) if self.unquoted > 0 => counted_records(records),
+            (records, 0) if self.unquoted > 0 || compared => counted_records(records),
             (records, 0) => format!("{}, no doubts", counted_records(records)),
             (records, doubtful) => format!("{} of {} in doubt", grouped(doubtful), counted_records(records)),
         };
