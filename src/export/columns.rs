@@ -68,6 +68,8 @@ fn significant(number: &str) -> String {
 pub(super) const DOCUMENT: usize = 0;
 /// Where the quote stands there.
 pub(super) const QUOTE: usize = 1;
+/// Where the finding that is open stands there.
+pub(super) const OPEN_FINDING: usize = 7;
 
 /// Fields that tell which record it is.
 const TELLING: usize = 2;

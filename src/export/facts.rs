@@ -1,7 +1,7 @@
 //! What the program knows of the records of one list.
 
 use super::{
-    columns::KNOWN,
+    columns::{KNOWN, OPEN_FINDING},
     lists::RecordList,
     outer_documents::OuterDocuments,
     review_pages::ReviewPages,
@@ -35,6 +35,10 @@ struct RecordQuotes {
     check: QuoteStatus,
     /// Fields whose values don't stand in their quotes, or may not.
     doubtful: Vec<(String, ValueStatus)>,
+    /// Fields whose quotes don't stand where the record says, or in only one of two readings of a scan.
+    unproven: Vec<String>,
+    /// Whether the quote by the first rule is among those.
+    is_first_unproven: bool,
 }
 
 /// The facts of one list's records.
@@ -106,7 +110,7 @@ impl<'j> RecordFacts<'j> {
             json!(from.and_then(|from| from.page)),
             json!(from.map(|from| from.line)),
             json!(quotes.map(|quotes| quotes.check.name())),
-            json!(quotes.filter(|quotes| quotes.check == QuoteStatus::Found).map(|quotes| self.values(place, quotes))),
+            json!(quotes.and_then(|quotes| self.values(place, quotes))),
             json!(found_by.map(FoundBy::name)),
             json!(open.map(Finding::told)),
             json!(self.reviewers(place)),
@@ -138,15 +142,16 @@ impl<'j> RecordFacts<'j> {
         AcceptedFields::Corrected(corrections.map(|correction| named(correction.within)).collect())
     }
 
-    /// What is to be seen of a record at a glance.
-    pub(super) fn marks(&self, place: &str) -> RowMarks {
+    /// What is to be seen of a record at a glance; `known` is what is known of it.
+    pub(super) fn marks(&self, place: &str, known: &[Value; KNOWN.len()]) -> RowMarks {
         let quotes = self.quotes.get(place);
-        let found = quotes.filter(|quotes| quotes.check == QuoteStatus::Found);
-        let doubtful = found.into_iter().flat_map(|quotes| self.doubtful(place, quotes));
+        let values = quotes.into_iter().flat_map(|quotes| self.doubtful(place, quotes)).map(|(field, _)| field);
+        let unproven = quotes.into_iter().flat_map(|quotes| &quotes.unproven);
         RowMarks {
-            doubtful: doubtful.map(|(field, _)| field.clone()).collect(),
+            doubtful: values.chain(unproven).cloned().collect(),
             corrected: self.findings.corrections(place).map(|correction| named(correction.within)).collect(),
-            is_quote_doubtful: quotes.is_some() && found.is_none(),
+            is_quote_doubtful: quotes.is_some_and(|quotes| quotes.is_first_unproven),
+            has_finding: !known[OPEN_FINDING].is_null(),
             is_incomplete: matches!(self.job.job_status().0, JobStatus::Partial | JobStatus::Blocked),
         }
     }
@@ -167,14 +172,19 @@ impl<'j> RecordFacts<'j> {
         quotes.doubtful.iter().filter(move |(field, _)| !is_corrected(field))
     }
 
-    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`.
-    fn values(&self, place: &str, quotes: &RecordQuotes) -> String {
+    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`. None where it can't be told, because a
+    /// quote does not stand where the record says.
+    fn values(&self, place: &str, quotes: &RecordQuotes) -> Option<String> {
         let told = |(field, status): &(String, ValueStatus)| match status {
             ValueStatus::NotInQuote => format!("not {field}"),
             ValueStatus::Unclear(_) => format!("unclear {field}"),
         };
         let doubtful: Vec<String> = self.doubtful(place, quotes).map(told).collect();
-        if doubtful.is_empty() { "yes".to_owned() } else { doubtful.join(", ") }
+        match quotes.check {
+            _ if !doubtful.is_empty() => Some(doubtful.join(", ")),
+            QuoteStatus::Found => Some("yes".to_owned()),
+            _ => None,
+        }
     }
 
     /// The corrected fields of a record as an object, named as columns are; null where there are none.
@@ -230,10 +240,17 @@ fn quotes(
             span: line.start.zip(line.end),
             check: line.result,
             doubtful: Vec::new(),
+            unproven: Vec::new(),
+            is_first_unproven: false,
         });
         known.doubtful.extend(line.values.into_iter().map(|(field, status)| (quote.name_of(&field), status)));
         known.check = known.check.max(line.result);
-        if list.quotes.first().is_some_and(|first| std::ptr::eq(first, quote)) {
+        let is_first = list.quotes.first().is_some_and(|first| std::ptr::eq(first, quote));
+        if line.result != QuoteStatus::Found || !line.one_reading.is_empty() {
+            known.unproven.extend(quote.fields());
+            known.is_first_unproven |= is_first;
+        }
+        if is_first {
             known.span = line.start.zip(line.end);
             (known.document, known.from) = (line.document.into_owned(), from);
         }

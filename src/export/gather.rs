@@ -149,12 +149,13 @@ impl GatheredRecords {
         let read = list.each_record(reading, &mut |facts, place, mut record| {
             if fault.is_none() && self.columns.count() <= MOST_COLUMNS {
                 let known = facts.known(place, &record);
+                let marks = facts.marks(place, &known);
                 if !request.as_written {
                     facts.findings.correct_whole(place, &mut record);
                 }
                 self.columns.observe(&record);
                 self.nested.observe(&record);
-                fault = serde_json::to_writer(&mut *out, &(record, known, facts.marks(place))).err();
+                fault = serde_json::to_writer(&mut *out, &(record, known, marks)).err();
                 records += 1;
             }
         });

@@ -6,15 +6,19 @@ use serde::{Deserialize, Serialize};
 /// What is to be seen of a record, or of an element of a list in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RowMarks {
-    /// Paths of fields whose values don't stand in their quotes, or may not: `amount`, `party.name`, `lines[2].amount`.
+    /// Paths of fields whose values don't stand in their quotes, or may not, and of fields whose quotes don't stand where the
+    /// record says: `amount`, `party.name`, `lines[2].amount`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) doubtful: Vec<String>,
     /// Paths of fields that a person has corrected; an empty one is the whole record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) corrected: Vec<String>,
-    /// A quote does not stand where the record says.
+    /// The record's own quote does not stand where it says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_quote_doubtful: bool,
+    /// A finding of it is open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) has_finding: bool,
     /// Its job is partial or blocked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_incomplete: bool,
@@ -33,6 +37,11 @@ impl RowMarks {
     /// No cell of the row differs from the others.
     pub(super) fn is_even(&self) -> bool {
         self.doubtful.is_empty() && self.corrected.is_empty()
+    }
+
+    /// Whether anything of the record is in doubt.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.is_quote_doubtful || self.has_finding || !self.doubtful.is_empty()
     }
 
     /// What is to be seen of the column of a field.
@@ -64,6 +73,7 @@ impl RowMarks {
             doubtful: of_element(&self.doubtful),
             corrected: of_element(&self.corrected),
             is_quote_doubtful: false,
+            has_finding: false,
             is_incomplete: self.is_incomplete,
         }
     }

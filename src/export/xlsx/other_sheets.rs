@@ -17,7 +17,8 @@ const COLOURS: [(&str, CellMark, bool, &str); 3] = [
         "yellow",
         CellMark::Doubtful,
         false,
-        "The value does not stand in its quote, or may not; or the quote is not found.",
+        "The value does not stand in its quote, or may not; or the quote is not found, or only one of two readings of a scan has \
+         it. The document is yellow where anything of its row is.",
     ),
     ("green", CellMark::Corrected, false, "A person has corrected the value."),
     ("grey", CellMark::Unmarked, true, "The job of the record is partial or blocked."),

@@ -98,7 +98,8 @@ impl ExcelTable {
 
     /// What is to be seen of the cell at `place`.
     fn mark(&self, marks: &RowMarks, place: usize) -> CellMark {
-        if marks.is_quote_doubtful && self.places.quote == Some(place) {
+        let is_of_record = self.places.document == Some(place) && marks.is_doubtful();
+        if is_of_record || marks.is_quote_doubtful && self.places.quote == Some(place) {
             return CellMark::Doubtful;
         }
         let field = self.fields.get(&place).filter(|_| !marks.is_even());

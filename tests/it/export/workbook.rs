@@ -27,6 +27,7 @@ deliverables:
               share: { type: number }
     quotes:
       - { each: "$.contracts[*]", text: words, document: document }
+      - { each: "$.contracts[*]", text: title_quote, document: document }
       - { each: "$.contracts[*].lines[*]", text: words, document: document }
 ---
 # Task
@@ -141,8 +142,8 @@ fn values_have_formats_and_colours_lists_have_sheets_and_what_is_missing_is_name
         "\
 records:
 quote [bold] | document [bold] | due [bold] | amount [bold] | count [bold] | year [bold] | strength [bold] | lines [bold]
-The keeper must sign, \"twice\". | a.md | 45415 [yyyy-mm-dd] | 1250.5 [#,##0.00 yellow] | 1200 [#,##0] | 2024 | SHALL [green] | 2 rows: see the sheet lines
-A guest may stay. [yellow] | a.md | 45657 [yyyy-mm-dd] | 3 [#,##0.00] | 7 [#,##0] | 2024 | MUST | []
+The keeper must sign, \"twice\". | a.md [yellow] | 45415 [yyyy-mm-dd] | 1250.5 [#,##0.00 yellow] | 1200 [#,##0] | 2024 | SHALL [green] | 2 rows: see the sheet lines
+A guest may stay. [yellow] | a.md [yellow] | 45657 [yyyy-mm-dd] | 3 [#,##0.00] | 7 [#,##0] | 2024 | MUST | []
 =1+1 must be computed. | b.md | MUST
 Not in this table:
 documents [bold] | job_status [bold] | reason [bold] | job [bold]
@@ -156,7 +157,7 @@ row [bold] | document [bold] | id [bold] | section [bold] | what [bold] | amount
 2 | a.md | 2024-05-03 | wax | 0.25 [#,##0.00] | 9 [#,##0]
 Legend:
 colour [bold] | meaning [bold]
-yellow [yellow] | The value does not stand in its quote, or may not; or the quote is not found.
+yellow [yellow] | The value does not stand in its quote, or may not; or the quote is not found, or only one of two readings of a scan has it. The document is yellow where anything of its row is.
 green [green] | A person has corrected the value.
 grey [grey] | The job of the record is partial or blocked.
 "
@@ -175,7 +176,13 @@ grey [grey] | The job of the record is partial or blocked.
 fn rows_of_a_partial_job_are_grey_and_lines_have_the_document_of_their_contract() {
     let dir = TestDir::new();
     dir.put("task.md", TASK);
-    let contract = |title: &str, signed: &str, document: &str, lines: Value| json!({"title": title, "signed": signed, "share": 0.5, "document": document, "words": null, "lines": lines});
+    let contract = |title: &str, signed: &str, document: &str, lines: Value| {
+        let quote = (title == "B").then_some("It stands nowhere.");
+        json!({
+            "title": title, "title_quote": quote, "signed": signed, "share": 0.5, "document": document, "words": null,
+            "lines": lines,
+        })
+    };
     let contracts = json!({"contracts": [
         contract("A", "2024-05-03", "a.md", json!([{"what": "x", "words": null}, {"what": "y", "words": null, "document": "b.md"}])),
         contract("B", "open", "b.md", json!([{"what": "z", "words": null}])),
@@ -200,10 +207,10 @@ fn rows_of_a_partial_job_are_grey_and_lines_have_the_document_of_their_contract(
 records:
 document [bold] | title [bold] | signed [bold] | share [bold] | lines [bold]
 a.md [grey] | A [grey] | 45415 [yyyy-mm-dd grey] | 0.5 [#,##0.00 grey] | 2 rows: see the sheet lines [green grey]
-b.md [grey] | B [grey] | open [grey] | 0.5 [#,##0.00 grey] | 1 row: see the sheet lines [grey]
+b.md [yellow grey] | B [yellow grey] | open [grey] | 0.5 [#,##0.00 grey] | 1 row: see the sheet lines [grey]
 Not in this table:
 documents [bold] | job_status [bold] | reason [bold] | job [bold]
-a.md, b.md | partial | it is partial: not met after 3 refusals: output/c.json: schema; 1 record was refused, and not mended: title: this value is not of type \"string\" | JOB
+a.md, b.md | partial | it is partial: not met after 3 refusals: output/c.json: schema; output/c.json: quotes (title_quote): 0 of 1 found; 1 record was refused, and not mended: title: this value is not of type \"string\" | JOB
 lines:
 row [bold] | document [bold] | title [bold] | signed [bold] | what [bold] | lines.document [bold]
 2 [grey] | a.md [grey] | A [grey] | 45415 [yyyy-mm-dd grey] | x [grey]
@@ -211,7 +218,7 @@ row [bold] | document [bold] | title [bold] | signed [bold] | what [bold] | line
 3 [grey] | b.md [grey] | B [grey] | open [grey] | z [grey]
 Legend:
 colour [bold] | meaning [bold]
-yellow [yellow] | The value does not stand in its quote, or may not; or the quote is not found.
+yellow [yellow] | The value does not stand in its quote, or may not; or the quote is not found, or only one of two readings of a scan has it. The document is yellow where anything of its row is.
 green [green] | A person has corrected the value.
 grey [grey] | The job of the record is partial or blocked.
 "

@@ -109,6 +109,13 @@ impl RecordQuote<'_> {
     pub fn name_of(&self, name: &str) -> String {
         field_name(&self.keys.join("."), name)
     }
+
+    /// The fields of the record that are as good as the quote: itself, and the value that it is for, where it is for one.
+    pub fn fields(&self) -> impl Iterator<Item = String> + '_ {
+        let of_object = (!self.keys.is_empty()).then_some(VALUE);
+        let value = self.rule.named_field().or(of_object);
+        std::iter::once(self.rule.text.as_str()).chain(value).map(|name| self.name_of(name))
+    }
 }
 
 /// The list that is meant: the one that was named, else that of the quotes, else the only one of the schema.
