@@ -114,7 +114,7 @@ fn each_field_stands_beside_its_quote_and_its_doubt() {
             json!("lease.md"),
             json!("Lease of the mill"),
             json!("not_found"),
-            Value::Null
+            json!("not signed")
         ]
     );
 }
