@@ -2,10 +2,11 @@
 //! with a shadow; a letter, an invoice with a ruled table, a form with boxes, and a contract whose last page is signed.
 //!
 //! ```text
-//! cargo run --example make_scans -- FOLDER
+//! cargo run --example make_scans
 //! ```
 //!
-//! The pages are drawn as PDF, painted, and then worn. What stands on `NAME` is `truth/NAME.txt`, with a form feed between pages.
+//! The pages are drawn as PDF, painted, and then worn. They lie in `examples/scans/pages`; what stands on `NAME` is
+//! `examples/scans/truth/NAME.txt`, with a form feed between pages.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -17,7 +18,7 @@
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, RgbImage, codecs::jpeg::JpegEncoder};
 use overnight_documents::{PictureOptions, page_picture};
 use std::{error::Error, fmt::Write as _, fs, io::Cursor, path::Path};
-use tiff::encoder::{TiffEncoder, colortype::Gray8};
+use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype::Gray8};
 
 /// A line of a page: its font (`F1` Helvetica, `F2` bold, `F3` Times, `F4` italic), size, place in points, and words.
 type Line = (&'static str, f32, f32, f32, &'static str);
@@ -189,7 +190,7 @@ fn png(image: &GrayImage) -> Result<Vec<u8>, Box<dyn Error>> {
 /// Black and white only, page after page.
 fn fax(pages: &[&GrayImage]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut bytes = Cursor::new(Vec::new());
-    let mut encoder = TiffEncoder::new(&mut bytes)?;
+    let mut encoder = TiffEncoder::new(&mut bytes)?.with_compression(Compression::Deflate(DeflateLevel::Best));
     for page in pages {
         let dots: Vec<u8> = page.pixels().map(|pixel| if pixel.0[0] < 128 { 0 } else { 255 }).collect();
         encoder.write_image::<Gray8>(page.width(), page.height(), &dots)?;
@@ -254,7 +255,7 @@ pub(crate) fn scans() -> Result<Vec<Scan>, Box<dyn Error>> {
         ("printed.png", png(&letter)?, words(LETTER)),
         ("turned.jpg", turned(&letter)?, words(LETTER)),
         ("skewed.png", png(&skewed(&letter, 2.0))?, words(LETTER)),
-        ("noisy.jpg", jpeg(&DynamicImage::ImageLuma8(noisy(&letter, 90)), 60)?, words(LETTER)),
+        ("noisy.jpg", jpeg(&DynamicImage::ImageLuma8(noisy(&letter, 90)), 30)?, words(LETTER)),
         (
             "fax.tiff",
             fax(&[&noisy(&letter, 40), &noisy(&invoice, 40)])?,
@@ -264,17 +265,22 @@ pub(crate) fn scans() -> Result<Vec<Scan>, Box<dyn Error>> {
         ("invoice.png", png(&invoice)?, words(INVOICE)),
         ("form.png", png(&form)?, form_words),
         ("contract.pdf", scanned_pdf(&[&letter, &invoice, &last])?, contract),
-        ("blank.png", png(&noisy(&GrayImage::from_pixel(1_240, 1_754, Luma([246])), 6))?, String::new()),
+        (
+            "blank.jpg",
+            jpeg(&DynamicImage::ImageLuma8(noisy(&GrayImage::from_pixel(1_240, 1_754, Luma([246])), 6)), 60)?,
+            String::new(),
+        ),
     ])
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().nth(1).ok_or("give the folder to write to")?;
-    let folder = Path::new(&folder);
-    fs::create_dir_all(folder.join("truth"))?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/scans");
+    let [pages, truth] = ["pages", "truth"].map(|name| folder.join(name));
+    fs::create_dir_all(&pages)?;
+    fs::create_dir_all(&truth)?;
     for (name, content, words) in scans()? {
-        fs::write(folder.join(name), content)?;
-        fs::write(folder.join("truth").join(format!("{name}.txt")), words)?;
+        fs::write(pages.join(name), content)?;
+        fs::write(truth.join(format!("{name}.txt")), words)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::extraction::{Extractor, pages_for_eyes};
 use chrono::{DateTime, NaiveDate};
 use overnight_core::{job::digest::sha256, tokens::estimate};
-use overnight_documents::{DocumentError, Extracted, Format, FoundDocument, Unit, is_painted};
+use overnight_documents::{DocumentError, Extracted, Format, FoundDocument, Unit};
 use std::{
     fmt::Write,
     sync::{
@@ -134,11 +134,11 @@ fn document(
 
 /// Pages that a model would look at.
 fn scanned(extracted: &Extracted) -> u64 {
-    if extracted.unit != Unit::Page || !is_painted(extracted.format.as_str()) {
+    if extracted.unit != Unit::Page {
         return 0;
     }
     let ranges = extracted.gaps.iter().filter_map(|gap| gap.pages).chain(extracted.recognised.iter().copied());
-    pages_for_eyes(ranges.map(|pages| (pages.from, pages.to))).len() as u64
+    pages_for_eyes(extracted.format.as_str(), &extracted.text, ranges.map(|pages| (pages.from, pages.to))).len() as u64
 }
 
 /// The day that a mail's head names, by its sender's clock.

@@ -26,11 +26,12 @@ pub struct TableColumn {
 }
 
 /// What the program knows of a record, behind its own fields.
-pub(super) const KNOWN: [(&str, ColumnKind); 17] = [
+pub(super) const KNOWN: [(&str, ColumnKind); 18] = [
     ("document", ColumnKind::Text),
     ("quote", ColumnKind::Text),
     ("page_found", ColumnKind::Integer),
     ("line_found", ColumnKind::Integer),
+    ("box", ColumnKind::Text),
     ("check", ColumnKind::Text),
     ("value_in_quote", ColumnKind::Text),
     ("found_by", ColumnKind::Text),
@@ -69,7 +70,7 @@ pub(super) const DOCUMENT: usize = 0;
 /// Where the quote stands there.
 pub(super) const QUOTE: usize = 1;
 /// Where the finding that is open stands there.
-pub(super) const OPEN_FINDING: usize = 7;
+pub(super) const OPEN_FINDING: usize = 8;
 
 /// Fields that tell which record it is.
 const TELLING: usize = 2;

@@ -8,7 +8,7 @@ use super::{
     row_marks::{AcceptedFields, RowMarks},
 };
 use crate::{
-    runner::{QuoteLine, QuoteStatus, ValueStatus},
+    runner::{QuoteBox, QuoteLine, QuoteStatus, ValueStatus},
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_core::job::{
@@ -31,6 +31,8 @@ struct RecordQuotes {
     from: Option<TextPosition>,
     /// The first byte, and that behind the last.
     span: Option<(u64, u64)>,
+    /// Where it stands on the pictures of its pages, as JSON; none where that is not known.
+    boxes: Option<String>,
     /// Of all its quotes the worst.
     check: QuoteStatus,
     /// Fields whose values don't stand in their quotes, or may not.
@@ -109,6 +111,7 @@ impl<'j> RecordFacts<'j> {
             json!(quote),
             json!(from.and_then(|from| from.page)),
             json!(from.map(|from| from.line)),
+            json!(quotes.and_then(|quotes| quotes.boxes.clone())),
             json!(quotes.map(|quotes| quotes.check.name())),
             json!(quotes.and_then(|quotes| self.values(place, quotes))),
             json!(found_by.map(FoundBy::name)),
@@ -216,6 +219,10 @@ impl<'j> RecordFacts<'j> {
     }
 }
 
+fn json_of(boxes: &[QuoteBox]) -> Option<String> {
+    serde_json::to_string(boxes).ok().filter(|_| !boxes.is_empty())
+}
+
 /// A place within a record as columns are named.
 fn named(within: &str) -> String {
     within.trim_start_matches('.').to_owned()
@@ -238,6 +245,7 @@ fn quotes(
             document: line.document.clone().into_owned(),
             from,
             span: line.start.zip(line.end),
+            boxes: json_of(&line.boxes),
             check: line.result,
             doubtful: Vec::new(),
             unproven: Vec::new(),
@@ -251,7 +259,7 @@ fn quotes(
             known.is_first_unproven |= is_first;
         }
         if is_first {
-            known.span = line.start.zip(line.end);
+            (known.span, known.boxes) = (line.start.zip(line.end), json_of(&line.boxes));
             (known.document, known.from) = (line.document.into_owned(), from);
         }
     })?;

@@ -101,8 +101,8 @@ fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()>
             });
             said?;
         }
-        ReaderRequest::Picture { page, quotes, options } => {
-            match overnight_documents::page_picture(bytes, *page, quotes, *options) {
+        ReaderRequest::Picture { place, quotes, options } => {
+            match overnight_documents::picture_of(bytes, place, quotes, *options) {
                 Ok((picture, png)) => {
                     writer.say(&ReaderMessage::Picture { picture })?;
                     writer.give(Ok(png))?;

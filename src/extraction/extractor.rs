@@ -13,8 +13,8 @@ use super::{
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
-    Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Members, PagePainter, PagePicture,
-    PictureOptions, QuoteOnPage, READERS, Refusal,
+    Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Gap, Members, PagePainter, PagePicture,
+    PageSpan, PaintedPlace, PictureOptions, QuoteOnPage, READERS, Refusal, Unit, embedded_pictures, is_pictures_only,
 };
 use std::{
     io,
@@ -26,6 +26,8 @@ use std::{
 /// Bytes of the largest image of a page.
 const MOST_PICTURE_BYTES: u64 = 64 << 20;
 
+/// Why a page that is a picture of a document with nothing else is a gap.
+const ONLY_PICTURES: &str = "nothing but an image on it";
 /// Bytes of an image over which a page is painted less sharp for a model: the strictest vendor takes 5 MB, as Base64.
 const MOST_SENT: usize = 3_500_000;
 /// Less sharp than that no page is painted for its size.
@@ -118,7 +120,7 @@ impl Extractor {
         let _slot = self.take_slot();
         let (read, left) = resumed_read::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
         let paint = |page| {
-            let painted = picture_by(program, bytes, page, &[], PictureOptions::FOR_RECOGNITION);
+            let painted = picture_by(program, bytes, &PaintedPlace::Page(page), &[], PictureOptions::FOR_RECOGNITION);
             painted.ok().map(|(_, png)| png)
         };
         let HelpedText { read, has_failed } = fill_gaps(&self.tools, read, left, (bytes, &paint));
@@ -129,8 +131,12 @@ impl Extractor {
         self.seen(extracted, has_eyes).map_err(refused)
     }
 
-    /// A picture whose characters nobody has recognised, and nobody can look at, is no document.
-    fn seen(&self, extracted: Extracted, has_eyes: bool) -> Result<Extracted, Refusal> {
+    /// A picture whose characters nobody has recognised, and nobody can look at, is no document. Who has eyes looks at each picture
+    /// of a document that has nothing else.
+    fn seen(&self, mut extracted: Extracted, has_eyes: bool) -> Result<Extracted, Refusal> {
+        if is_pictures_only(&extracted.text) {
+            if has_eyes { turn_pages(&mut extracted) } else { extracted.text.clear() }
+        }
         let is_unread = extracted.format == Format::Image && extracted.text.is_empty();
         match self.tools.installed().tesseract {
             _ if has_eyes || !is_unread => Ok(extracted),
@@ -163,19 +169,19 @@ impl Extractor {
         }
     }
 
-    /// Page `page` of the PDF or picture in `bytes` as a PNG, and what is to be known of it: see [`overnight_documents::page_picture`].
+    /// A place of the document in `bytes` as a PNG, and what is to be known of it: see [`overnight_documents::picture_of`].
     pub fn page_picture(
         &self,
         bytes: &[u8],
-        page: u64,
+        place: &PaintedPlace,
         quotes: &[QuoteOnPage],
         options: PictureOptions,
     ) -> Result<(PagePicture, Vec<u8>), Refusal> {
         let Some(program) = &self.program else {
-            return overnight_documents::page_picture(bytes, page, quotes, options);
+            return overnight_documents::picture_of(bytes, place, quotes, options);
         };
         let _slot = self.take_slot();
-        picture_by(program, bytes, page, quotes, options)
+        picture_by(program, bytes, place, quotes, options)
     }
 
     fn take_slot(&self) -> ReaderSlot<'_> {
@@ -188,15 +194,27 @@ impl Extractor {
     }
 }
 
-/// Page `page` as an image, by a process of its own.
+/// Each picture of a document that has nothing else becomes a page.
+fn turn_pages(extracted: &mut Extracted) {
+    let pictures: Vec<&str> = embedded_pictures(&extracted.text).map(|picture| &extracted.text[picture.at]).collect();
+    let count = pictures.len() as u64;
+    let text = pictures.join("\n\x0c");
+    if count > 0 {
+        (extracted.unit, extracted.text) = (Unit::Page, text + "\n");
+        let pages = PageSpan { from: 1, to: count };
+        extracted.gaps = vec![Gap { pages: Some(pages), why: ONLY_PICTURES.to_owned() }];
+    }
+}
+
+/// A place as an image, by a process of its own.
 fn picture_by(
     program: &ReaderProgram,
     bytes: &[u8],
-    page: u64,
+    place: &PaintedPlace,
     quotes: &[QuoteOnPage],
     options: PictureOptions,
 ) -> Result<(PagePicture, Vec<u8>), Refusal> {
-    let request = ReaderRequest::Picture { page, quotes: quotes.to_vec(), options };
+    let request = ReaderRequest::Picture { place: place.clone(), quotes: quotes.to_vec(), options };
     let (mut picture, mut png, mut refused) = (None, Vec::new(), None);
     let mut length = 0;
     let end = ask(program, &request, bytes, &mut |heard| {
@@ -228,10 +246,10 @@ impl Drop for ReaderSlot<'_> {
 }
 
 impl PagePainter for Extractor {
-    fn paint(&self, bytes: &[u8], page: u64) -> Result<(PagePicture, Vec<u8>), Refusal> {
+    fn paint(&self, bytes: &[u8], place: &PaintedPlace) -> Result<(PagePicture, Vec<u8>), Refusal> {
         let mut options = PictureOptions::FOR_MODELS;
         loop {
-            let painted = self.page_picture(bytes, page, &[], options)?;
+            let painted = self.page_picture(bytes, place, &[], options)?;
             if painted.1.len() <= MOST_SENT {
                 return Ok(painted);
             }

@@ -3,7 +3,7 @@
 
 use super::confinement::SandboxMode;
 use crate::table_query::{TableAnswer, TableQuery};
-use overnight_documents::{Format, Members, PagePicture, PictureOptions, QuoteOnPage, Refusal, Unit};
+use overnight_documents::{Format, Members, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, Refusal, Unit};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
@@ -59,8 +59,8 @@ pub(super) enum ReaderRequest {
     Members { name: String },
     /// Some of those, one after the other.
     Take { name: String, paths: Vec<Vec<String>> },
-    /// A page of a PDF or a picture as an image, with the places of quotes on it.
-    Picture { page: u64, quotes: Vec<QuoteOnPage>, options: PictureOptions },
+    /// A place of a document as an image, with the places of quotes on it.
+    Picture { place: PaintedPlace, quotes: Vec<QuoteOnPage>, options: PictureOptions },
     /// What a statement says of the tables of texts, which follow one behind the other.
     Query { query: TableQuery },
     /// Another program, held by the same limits: its name and arguments. What it says on standard error is part of the answer

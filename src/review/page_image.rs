@@ -7,7 +7,7 @@ use crate::{
     runner::QuoteBox,
     workspace::{Workspace, WorkspaceError},
 };
-use overnight_documents::{MarkedBox, PagePicture, PictureOptions, QuoteOnPage, Refusal};
+use overnight_documents::{MarkedBox, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, Refusal};
 
 /// Bytes of the largest file that is opened for an image.
 const MOST_BYTES: u64 = overnight_documents::MAX_BYTES;
@@ -69,7 +69,8 @@ pub(super) fn image(
     }
     let bytes = Workspace::open(&review.workspace)?.read_at_most(&format!("documents/{}", source.name), MOST_BYTES)?;
     let options = PictureOptions { is_marked, ..PictureOptions::FOR_PEOPLE };
-    let (picture, png) = extractor.page_picture(&bytes, page, &quotes, options).map_err(PageImageError::Refused)?;
+    let (picture, png) =
+        extractor.page_picture(&bytes, &PaintedPlace::Page(page), &quotes, options).map_err(PageImageError::Refused)?;
     let PagePicture { width, height, boxes, told, ink: _ } = picture;
     Ok(PageImage { png, width, height, boxes, told })
 }

@@ -33,7 +33,7 @@ use overnight_core::{
     tokens::estimate,
 };
 use overnight_documents::{
-    AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units, is_painted,
+    AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units, embedded_pictures, is_painted,
 };
 use std::{
     collections::BTreeMap,
@@ -176,8 +176,8 @@ fn fill(
         let hash = workspace.write(&path, text.as_bytes())?;
         assets.push(Asset { path, sha256: hash.sha256 });
     }
-    let sees =
-        request.model.image_tokens(1, 1).is_some() && documents.iter().any(|document| is_painted(&document.format));
+    let sees = request.model.image_tokens(1, 1).is_some()
+        && documents.iter().any(|document| is_painted(&document.format) || has_pictures(workspace, document));
     let has_tables = documents.iter().any(|document| has_tables(workspace, document));
     let spec = JobSpec {
         format: FORMAT,
@@ -233,6 +233,12 @@ fn begin_with(workspace: &Workspace, only: &[String], earlier: &EarlierJob) -> R
         files.insert(path.clone(), hash.sha256);
     }
     Ok(EarlierResult { job: earlier.job, only: only.to_vec(), files })
+}
+
+/// Whether its text names pictures that can be looked at.
+fn has_pictures(workspace: &Workspace, document: &DocumentEntry) -> bool {
+    let text = workspace.read_text_at_most(&document.text_path(), u64::MAX).unwrap_or_default();
+    embedded_pictures(&text).next().is_some()
 }
 
 /// The documents without any text, and why they have none.

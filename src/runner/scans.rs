@@ -14,7 +14,7 @@ use overnight_core::{
     message::Image,
     prompt::compose::TRANSCRIBE,
 };
-use overnight_documents::{MAX_BYTES, PagePainter, is_painted};
+use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, is_painted};
 
 /// Pages of a document that can't be painted, one after the other; those behind them are not tried.
 const MOST_FAILURES: usize = 3;
@@ -36,17 +36,20 @@ pub(super) fn of_new_job(
         return Ok(Vec::new());
     };
     let mut scans = Vec::new();
-    for document in documents.iter().filter(|document| document.paged && is_painted(&document.format)) {
+    for document in documents.iter().filter(|document| document.paged) {
+        let is_embedded = !is_painted(&document.format);
+        let text =
+            if is_embedded { workspace.read_text_at_most(&document.text_path(), u64::MAX)? } else { String::new() };
         let ranges = document.gaps.iter().filter_map(|gap| gap.pages).chain(document.recognised.iter().copied());
-        let pages = pages_for_eyes(ranges.map(|pages| (pages.from, pages.to)));
+        let pages = pages_for_eyes(&document.format, &text, ranges.map(|pages| (pages.from, pages.to)));
         if pages.is_empty() || scans.len() == MOST_SCANNED_PAGES {
             continue;
         }
         let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
         let mut failures = 0;
-        for page in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
+        for (page, place) in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
             // What can't be painted stays as it is, and says why.
-            let Ok((picture, png)) = request.extractor.paint(&bytes, page) else {
+            let Ok((picture, png)) = request.extractor.paint(&bytes, &place) else {
                 failures += 1;
                 if failures == MOST_FAILURES {
                     break;
@@ -60,7 +63,8 @@ pub(super) fn of_new_job(
             let (width, height) = (picture.width, picture.height);
             let image = Image { sha256: hash, media: "image/png".to_owned(), width, height, tokens };
             workspace.write(&image.path(), &png)?;
-            scans.push(ScannedPage { document: document.name.clone(), page, image, ink: picture.ink, kept });
+            let part = if let PaintedPlace::Embedded(name) = place { Some(name) } else { None };
+            scans.push(ScannedPage { document: document.name.clone(), page, part, image, ink: picture.ink, kept });
         }
     }
     Ok(scans)

@@ -1,4 +1,4 @@
-//! `view_page`: a page as it is printed, for a model that takes images.
+//! `view_page`: a page as it is printed, or a picture within a document, for a model that takes images.
 
 use super::{ToolError, document_cache::find_document, eyes::Eyes, partial::later};
 use crate::{failpoint, workspace::Workspace};
@@ -13,8 +13,11 @@ use overnight_core::{
     message::Image,
     prompt::{bounds::ResultBound, fence::quoted},
 };
-use overnight_documents::{MAX_BYTES, is_painted};
+use overnight_documents::{MAX_BYTES, PaintedPlace, embedded_pictures, is_painted};
 use std::fmt::Write;
+
+/// Pictures of a document that are named where another one was asked for.
+const MOST_NAMED: usize = 20;
 
 /// The page as an image, which lies in the workspace under its hash. Without `eyes` nothing here paints pages.
 pub(super) fn view(
@@ -26,39 +29,60 @@ pub(super) fn view(
 ) -> Result<ToolResult, ToolError> {
     let document = find_document(spec, &wanted.name)?;
     let (name, page) = (quoted(&document.name), wanted.page);
-    if !is_painted(&document.format) {
-        let text =
-            format!("{name} is {}, and only pages of a PDF or a picture can be looked at; read it", document.format);
+    // Pages have no parts: who names one gets its page.
+    let part = wanted.part.as_deref().filter(|_| !is_painted(&document.format));
+    if part.is_none() && !is_painted(&document.format) {
+        let text = format!(
+            "{name} is {}, and only pages of a PDF or a picture can be looked at; read it, and name a picture within it as its \
+             text does, with \"part\"",
+            document.format
+        );
         return Err(ToolError::Tell(text));
     }
+    if let Some(part) = part {
+        let text = workspace.read_text_at_most(&document.text_path(), u64::MAX)?;
+        let mut named: Vec<String> = embedded_pictures(&text).map(|picture| picture.name).collect();
+        named.dedup();
+        if !named.iter().any(|name| name == part) {
+            named.truncate(MOST_NAMED);
+            let named = if named.is_empty() { "none".to_owned() } else { named.join(", ") };
+            let text = format!("{name} has no picture {}; its text names {named}", quoted(part));
+            return Err(ToolError::Tell(text));
+        }
+    }
+    let (what, place) = match part {
+        Some(part) => (format!("picture {}", quoted(part)), PaintedPlace::Embedded(part.to_owned())),
+        None => (format!("page {page}"), PaintedPlace::Page(page)),
+    };
     let Some(Eyes { model, reader }) = eyes else {
         return Err(ToolError::Tell("pages can't be looked at here; read them with read_document".to_owned()));
     };
     let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
-    let painted = reader.paint(&bytes, page);
+    let painted = reader.paint(&bytes, &place);
     let (picture, png) =
-        painted.map_err(|refusal| ToolError::Tell(format!("page {page} of {name} can't be painted: it {refusal}")))?;
+        painted.map_err(|refusal| ToolError::Tell(format!("{what} of {name} can't be painted: it {refusal}")))?;
     let Some(tokens) = model.image_tokens(picture.width, picture.height) else {
         let text = format!("{} takes no images; read the page with read_document", model.name());
         return Err(ToolError::Tell(text));
     };
     if tokens > bound.most() {
         if bound.is_crowded() {
-            return Ok(later(&format!("page {page}"), tokens, bound));
+            return Ok(later(&what, tokens, bound));
         }
         let (tokens, most) = (grouped(tokens), grouped(bound.most()));
-        let text = format!("page {page} of {name} has {tokens} tokens as an image, and a result {most} here; read it");
+        let text = format!("{what} of {name} has {tokens} tokens as an image, and a result {most} here; read it");
         return Err(ToolError::Tell(text));
     }
     let media = "image/png".to_owned();
     let image = Image { sha256: sha256(&png), media, width: picture.width, height: picture.height, tokens };
     workspace.write(&image.path(), &png)?;
     failpoint::hit("page.painted");
-    let mut text = format!("Page {page} of {name}, {}×{} pixels.", picture.width, picture.height);
+    let mut text = format!("{} of {name}, {}×{} pixels.", what.replacen('p', "P", 1), picture.width, picture.height);
     for told in picture.told {
         let _ = write!(text, " {told}.");
     }
-    let part = ShownPart { document: document.name.clone(), from: page, to: page, lines: None };
-    let shown = Some(part).filter(|_| document.paged && page <= document.units);
+    let shown = ShownPart { document: document.name.clone(), from: page, to: page, lines: None };
+    let is_page = part.is_none() && document.paged && page <= document.units;
+    let shown = is_page.then_some(shown);
     Ok(ToolResult { shown, images: vec![image], ..ToolResult::plain(CallEnd::Done, text) })
 }

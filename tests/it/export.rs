@@ -25,9 +25,10 @@ use std::{
 
 const LIST: &str = "output/requirements.json";
 /// What the program tells of each record, in the order of the columns.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "page_found",
     "line_found",
+    "box",
     "check",
     "value_in_quote",
     "found_by",

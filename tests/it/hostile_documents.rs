@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod harm;
+pub(crate) mod harm;
 
 use crate::cli_run::TestDir;
 use serde_json::Value;

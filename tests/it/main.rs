@@ -11,6 +11,7 @@ mod crash;
 mod databases;
 mod dependencies;
 mod docs;
+mod embedded_pictures;
 mod examples;
 mod export;
 mod extraction;

@@ -46,7 +46,7 @@ const PICTURES: [(&str, &str); 5] = [
 ];
 
 /// A picture with as much ink as a page of text, or with none; another one for each name.
-fn picture(name: &str) -> Vec<u8> {
+pub(crate) fn picture(name: &str) -> Vec<u8> {
     let shift: u32 = name.bytes().map(u32::from).sum();
     let page = image::GrayImage::from_fn(600, 400, |x, y| {
         let is_ink = name != "blank.png" && (y + shift) % 40 < 3 && (x + shift) % 8 < 4;
@@ -189,6 +189,10 @@ fn a_scanned_page_is_read_by_eyes_and_checked() {
         .collect();
     assert_eq!(Value::Array(found), boxes);
 
+    let exported = ground.dir.run(&["export", "last", "--format", "jsonl"]);
+    let row: Value = serde_json::from_str(exported.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(row["box"].as_str().unwrap()).unwrap(), quotes[0]["boxes"]);
+
     let ran = ground.dir.run(&["review", "last", "-o", "pages"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let page = std::fs::read_to_string(ground.dir.path().join(format!("pages/{}.html", shown["id"].as_str().unwrap())));
@@ -318,6 +322,8 @@ fn a_job_that_is_killed_again_and_again_pays_no_page_twice() {
 #[test]
 fn made_scans_are_pages_with_nothing_but_ink() {
     for (name, content, words) in make_scans::scans().unwrap() {
+        let kept = std::fs::read_to_string(format!("{}/examples/scans/truth/{name}.txt", env!("CARGO_MANIFEST_DIR")));
+        assert_eq!(kept.unwrap(), words, "{name}");
         let pages = u64::try_from(words.split('\u{c}').count()).unwrap();
         let extracted = overnight_documents::extract(name, &content).unwrap();
         let span = |gap: &Gap| gap.pages.map(|pages| (pages.from, pages.to));

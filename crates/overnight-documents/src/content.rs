@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::container::{self, Members};
 use super::format::MAX_BYTES;
-use super::page_picture::PagePicture;
+use super::page_picture::{PagePicture, PaintedPlace};
 use super::refusal::Refusal;
 
 /// Lists the documents inside a file. Files may be hostile, so in production a limited process of its own does this.
@@ -18,10 +18,10 @@ pub trait ContainerOpener: Sync {
     fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
 }
 
-/// Paints pages of PDFs and pictures, as a model that takes images looks at them. As for containers, a limited process does it.
+/// Paints pages of PDFs and pictures, and pictures within documents, as a model that takes images looks at them. As for containers, a limited process does it.
 pub trait PagePainter: Send + Sync + std::fmt::Debug {
-    /// Page `page` of the PDF or picture in `bytes` as a PNG.
-    fn paint(&self, bytes: &[u8], page: u64) -> Result<(PagePicture, Vec<u8>), Refusal>;
+    /// A place of the document in `bytes` as a PNG.
+    fn paint(&self, bytes: &[u8], place: &PaintedPlace) -> Result<(PagePicture, Vec<u8>), Refusal>;
 }
 
 /// Opens containers in this process: for files that are trusted.

@@ -69,16 +69,19 @@ mod zip_or_ole;
 pub use container::{Member, Members, members, take_all};
 pub use content::{ContainerOpener, InProcess, PagePainter, bytes_at};
 pub use discover::{FoundDocument, FoundDocuments, OwnPaths, check_name, discover, given_folder, holders, survey};
+
 pub use error::DocumentError;
 pub use extract::{detect, extract, read};
 pub use extracted::{CollectedPages, Extracted};
 pub use forbidden_names::{is_device, is_invisible};
 pub use format::{Format, MAX_BYTES, READERS, ending};
 pub use gaps::{AGAINST_GAPS, Gap, PageSpan, SCAN_BEHIND_TEXT};
-pub use page_picture::{Colours, MarkedBox, PagePicture, PictureOptions, QuoteOnPage};
-pub use paint_page::{is_painted, page_picture};
+pub use page_picture::{Colours, MarkedBox, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
+pub use paint_page::{is_painted, page_picture, picture_of};
 pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
-pub use readers::{PageSink, Stopped, is_gibberish, pdf_header};
+pub use readers::{
+    EmbeddedPicture, PageSink, Stopped, embedded_picture, embedded_pictures, is_gibberish, is_pictures_only, pdf_header,
+};
 pub use recognised::{ComparedWord, RecognisedPage, RecognisedWord, compare};
 pub use refusal::Refusal;
 pub use source_path::source;

@@ -2,6 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What of a document is painted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaintedPlace {
+    /// A page of a PDF or a picture, from 1.
+    Page(u64),
+    /// A picture within the document, as its text names it.
+    Embedded(String),
+}
+
 /// Which colours a page is painted with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

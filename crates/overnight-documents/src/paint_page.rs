@@ -1,13 +1,26 @@
 //! Pages as pictures: of a PDF, or of a picture itself.
 
 use crate::format::Format;
-use crate::page_picture::{PagePicture, PictureOptions, QuoteOnPage};
-use crate::readers::{image, pdf, pdf_header};
+use crate::page_picture::{PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
+use crate::readers::{embedded_picture, image, pdf, pdf_header};
 use crate::refusal::Refusal;
 
 /// Whether pages of documents of this format, by its name, can be painted.
 pub fn is_painted(format: &str) -> bool {
     [Format::Pdf, Format::Image].iter().any(|painted| painted.as_str() == format)
+}
+
+/// Paints a place of the document in `bytes`: see [`page_picture`] and [`embedded_picture`].
+pub fn picture_of(
+    bytes: &[u8],
+    place: &PaintedPlace,
+    quotes: &[QuoteOnPage],
+    options: PictureOptions,
+) -> Result<(PagePicture, Vec<u8>), Refusal> {
+    match place {
+        PaintedPlace::Page(page) => page_picture(bytes, *page, quotes, options),
+        PaintedPlace::Embedded(name) => embedded_picture(bytes, name, options),
+    }
 }
 
 /// Paints page `page` of the PDF or picture in `bytes`, as a PNG, and says where `quotes` stand on it. There is no limit on time

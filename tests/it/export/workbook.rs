@@ -167,7 +167,7 @@ grey [grey] | The job of the record is partial or blocked.
     assert_eq!(lines[0].to_string(), r#"{"due":"2024-05-03","document":"a.md"}"#);
     let unknown = dir.run(&["export", "night", "--columns", "due,date,quote"]);
     let known = "error: there is no column 'date': the columns are document, id, page, line, section, strength, quote, due, \
-                 amount, count, year, lines, page_found, line_found, check, value_in_quote, found_by, open_finding, reviewer, \
+                 amount, count, year, lines, page_found, line_found, box, check, value_in_quote, found_by, open_finding, reviewer, \
                  corrected, review_page, model, job_confidence, job_status, instructions_sha256, job, place\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (2, known));
 }

@@ -259,7 +259,7 @@ fn parts(depth: usize) -> Vec<u8> {
     mail.into_bytes()
 }
 
-fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {
         let how = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);

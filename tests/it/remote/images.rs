@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use overnight::model::{Failure, Model, Request, scripted::Scripted};
 use overnight_core::{
     job::digest::sha256,
-    message::{Image, Reply, Usage},
+    message::{Image, Reply, Stop, Usage},
 };
 use std::{
     fs,
@@ -30,6 +30,16 @@ replies:
       - todo_complete: {outcome: Seen}
       - job_complete: {summary: The page was seen., deliverables: [output/seen.md], confidence: 0.9}
 "##;
+
+/// Models that take images, and what their servers speak.
+const WIRES: [(Format, &str); 6] = [
+    (Format::OpenAi, "openai:gpt-4.1"),
+    (Format::OpenAi, "openai:qwen3-vl-8b"),
+    (Format::Responses, "openai:gpt-6-sol"),
+    (Format::Anthropic, "anthropic:claude-opus-5-5"),
+    (Format::Gemini, "gemini:gemini-4-argon"),
+    (Format::Ollama, "ollama:qwen3-vl:8b"),
+];
 
 /// The model behind the server: it keeps what it was shown.
 #[derive(Debug)]
@@ -57,9 +67,24 @@ impl Model for Looker {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
+        // Who only transcribes has no tools.
+        if request.prompt.tools.is_empty() {
+            self.shown.lock().unwrap().extend(request.prompt.images().cloned());
+            return Ok(Reply {
+                text: "The rent is EUR 5.".to_owned(),
+                calls: Vec::new(),
+                usage: Usage { input: 900, output: 20, ..Usage::default() },
+                stop: Stop::Done,
+                model: String::new(),
+                carried: None,
+                tier: None,
+                mended: Vec::new(),
+            });
+        }
         self.offered.lock().unwrap().push(request.prompt.tools.iter().any(|tool| tool.name == "view_page"));
         self.shown.lock().unwrap().extend(request.prompt.images().cloned());
-        self.says.reply(request).await
+        let turn = u64::try_from(self.offered.lock().unwrap().len()).unwrap();
+        self.says.reply(Request { turn, turn_of_conversation: turn, ..request }).await
     }
 
     fn cost(&self, usage: &Usage) -> Option<f64> {
@@ -88,14 +113,7 @@ fn kept(dir: &TestDir) -> (String, Vec<u8>) {
 
 #[test]
 fn a_page_goes_over_each_wire_and_into_the_record() {
-    for (format, model) in [
-        (Format::OpenAi, "openai:gpt-4.1"),
-        (Format::OpenAi, "openai:qwen3-vl-8b"),
-        (Format::Responses, "openai:gpt-6-sol"),
-        (Format::Anthropic, "anthropic:claude-opus-5-5"),
-        (Format::Gemini, "gemini:gemini-4-argon"),
-        (Format::Ollama, "ollama:qwen3-vl:8b"),
-    ] {
+    for (format, model) in WIRES {
         let (dir, looker) = (dir(), Looker::new());
         let server = Server::start(Setup { model: looker.clone(), ..Setup::default() });
         let url = server.base_url(format);
@@ -116,6 +134,21 @@ fn a_page_goes_over_each_wire_and_into_the_record() {
         let record = fs::read(dir.path().join("record.zip")).unwrap();
         let name = format!("{sha256}.png");
         assert!(record.windows(name.len()).any(|window| window == name.as_bytes()), "{model}");
+    }
+}
+
+#[test]
+fn a_scanned_page_goes_over_each_wire() {
+    for (format, model) in WIRES {
+        let (dir, looker) = (dir(), Looker::new());
+        dir.put("docs/scan.png", crate::scans::picture("scan.png"));
+        let server = Server::start(Setup { model: looker.clone(), ..Setup::default() });
+        let url = server.base_url(format);
+        let ran = dir.run(&["run", "look.md", "-d", "docs", "-q", "-m", model, "--base-url", &url]);
+        assert_eq!((ran.code, server.counts().complaints), (0, Vec::<String>::new()), "{model}: {}", ran.stderr);
+        let shown: Vec<_> = looker.shown.lock().unwrap().iter().map(|image| (image.width, image.height)).collect();
+        assert_eq!(shown, [(600, 400), (1240, 1754)], "{model}");
+        assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
     }
 }
 

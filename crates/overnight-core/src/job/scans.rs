@@ -16,6 +16,9 @@ pub struct ScannedPage {
     pub document: String,
     /// From 1.
     pub page: u64,
+    /// The picture that the page consists of, as its text names it; none: the page itself is painted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// The page as it is looked at.
     pub image: Image,
     /// Pixels of it that are darker than what is around them, of 10,000.

@@ -9,12 +9,13 @@
 //! - `chart`: the figures that a chart was drawn from
 //! - `equation_field`: formulas that stand in fields of texts
 //! - `inline_text`: runs of text in a line, what is raised or struck in it marked
-//! - `pdf`: PDF; `image`: pictures
+//! - `pdf`: PDF; `image`: pictures; `embedded`: those within documents, by their names
 //! - `mail`: mails, and what is attached to them
 
 mod chart;
 mod csv;
 mod data;
+mod embedded;
 mod epub;
 mod equation_field;
 mod flow;
@@ -38,6 +39,7 @@ mod workbook;
 pub(super) use chart::chart;
 pub(super) use csv::{CsvReader, csv_delimiter};
 pub(super) use data::{JsonReader, NotebookReader, XmlReader};
+pub use embedded::{EmbeddedPicture, embedded_picture, embedded_pictures, is_pictures_only};
 pub(super) use epub::EpubReader;
 pub(super) use html::HtmlReader;
 pub(super) use image::ImageReader;

@@ -237,6 +237,9 @@ pub struct ReadDocument {
 pub struct ViewPage {
     pub name: String,
     pub page: u64,
+    /// A picture within the document, as its text names it: `image1.png`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

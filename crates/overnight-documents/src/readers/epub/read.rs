@@ -2,8 +2,9 @@
 
 use super::book::{Book, Chapter, content};
 use crate::encoding;
+use crate::readers::embedded::marker;
 use crate::readers::html::{HtmlOmissions, of_chapter};
-use crate::readers::package::{Package, one_line};
+use crate::readers::package::{Package, one_line, resolve};
 use crate::readers::{PageSink, ReadFailure, Reader, Source};
 use crate::refusal::Refusal;
 use crate::units::Unit;
@@ -15,7 +16,7 @@ const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for EpubReader {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+9"
+        "html5ever 0.38.0+10"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -47,7 +48,11 @@ fn read_chapter(
         return Ok(pages.gap("it is locked by copy protection (DRM)")?);
     }
     if chapter.media.starts_with("image/") {
-        return if chapter.is_cover { Ok(()) } else { Ok(pages.gap(SCAN)?) };
+        if !chapter.is_cover {
+            pages.gap(SCAN)?;
+            pages.text(&marker(package, &chapter.file).unwrap_or_default())?;
+        }
+        return Ok(());
     }
     let bytes = match content(package, &chapter.file) {
         Ok(bytes) => bytes,
@@ -61,7 +66,8 @@ fn read_chapter(
         Ok(decoded) => decoded.text,
         Err(refusal) => return Ok(pages.gap(&format!("its file {refusal}"))?),
     };
-    let (text, own_title) = match of_chapter(&html) {
+    let folder = chapter.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let (text, own_title) = match of_chapter(&html, &|source| marker(package, &resolve(folder, source))) {
         Ok((read, title)) => {
             *left_out = left_out.and(read.left_out);
             (read.text, title)
@@ -78,7 +84,7 @@ fn read_chapter(
         }
         return Ok(());
     }
-    let is_picture = |line: &str| line.trim().is_empty() || line.starts_with("[picture: ") && line.ends_with(']');
+    let is_picture = |line: &str| line.trim().is_empty() || line.starts_with("[picture") && line.ends_with(']');
     if text.lines().all(is_picture) && !chapter.is_cover {
         pages.gap(SCAN)?;
     }

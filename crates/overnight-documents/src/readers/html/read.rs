@@ -98,8 +98,11 @@ pub(crate) fn of_part(html: &str, is_xhtml: bool) -> Result<HtmlText, ReadFailur
     Ok(written(&tree, ROOT, prune::is_unseen))
 }
 
-/// All text of a book's chapter, and its title.
-pub(crate) fn of_chapter(html: &str) -> Result<(HtmlText, String), ReadFailure> {
+/// All text of a book's chapter, and its title; `pictures` says what stands in the place of one, by its source.
+pub(crate) fn of_chapter(
+    html: &str,
+    pictures: &dyn Fn(&str) -> Option<String>,
+) -> Result<(HtmlText, String), ReadFailure> {
     let tree = parsed(html, true)?;
     let (mut in_title, mut title) = (false, String::new());
     tree.walk(ROOT, |step| {
@@ -112,7 +115,7 @@ pub(crate) fn of_chapter(html: &str) -> Result<(HtmlText, String), ReadFailure> 
         }
         true
     });
-    Ok((written(&tree, ROOT, prune::is_unseen), one_line(&title)))
+    Ok((written_by(Writer::showing(pictures), &tree, ROOT, prune::is_unseen), one_line(&title)))
 }
 
 fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {
@@ -121,7 +124,10 @@ fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {
 }
 
 fn written(tree: &Tree, root: NodeId, is_dropped: fn(&Tree, NodeId) -> bool) -> HtmlText {
-    let mut writer = Writer::default();
+    written_by(Writer::default(), tree, root, is_dropped)
+}
+
+fn written_by(mut writer: Writer<'_>, tree: &Tree, root: NodeId, is_dropped: fn(&Tree, NodeId) -> bool) -> HtmlText {
     let mut left_out = HtmlOmissions::default();
     tree.walk(root, |step| match step {
         TreeStep::Enter(id) if is_dropped(tree, id) => {

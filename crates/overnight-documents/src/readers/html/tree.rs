@@ -18,6 +18,8 @@ const SPARE_NODES: usize = 10_000;
 const MAX_ATTRIBUTES: usize = 20_000;
 /// How much is parsed between two looks at the bounds, in bytes.
 const CHUNK: usize = 4096;
+/// Bytes of the address of a picture.
+const MOST_SOURCE: usize = 1_000;
 /// The attributes that a reader or a pruner asks for; others are not kept.
 const KEPT: &[&str] = &[
     "alt",
@@ -37,6 +39,7 @@ const KEPT: &[&str] = &[
     "rowspan",
     "selected",
     "separators",
+    "src",
     "start",
     "style",
     "type",
@@ -333,7 +336,9 @@ impl TreeSink for Sink {
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> NodeId {
-        let kept = attributes.into_iter().filter(|attribute| KEPT.contains(&&*attribute.name.local));
+        // Pictures that are written out in their place are not kept.
+        let is_kept = |name: &str, bytes| KEPT.contains(&name) && (name != "src" || bytes <= MOST_SOURCE);
+        let kept = attributes.into_iter().filter(|of| is_kept(&of.name.local, of.value.len()));
         let attributes = kept.map(|attribute| (attribute.name.local, attribute.value)).collect();
         self.tree().add(Content::Element { name, attributes })
     }

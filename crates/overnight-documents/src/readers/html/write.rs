@@ -27,7 +27,9 @@ enum OpenBlock {
 }
 
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct Writer<'p> {
+    /// What stands in the place of a picture, by its source.
+    pictures: Option<&'p dyn Fn(&str) -> Option<String>>,
     out: String,
     /// The line in hand; with `\n` where a `<br>` was.
     line: InlineText,
@@ -51,7 +53,12 @@ pub(super) struct Writer {
     tight: bool,
 }
 
-impl Writer {
+impl<'p> Writer<'p> {
+    /// One that names pictures.
+    pub(super) fn showing(pictures: &'p dyn Fn(&str) -> Option<String>) -> Self {
+        Self { pictures: Some(pictures), ..Self::default() }
+    }
+
     /// The text of all that was entered and left.
     pub(super) fn finish(mut self) -> String {
         self.flush();
@@ -89,7 +96,12 @@ impl Writer {
                 let shown = controls::input(tree, id).map(|shown| format!(" {shown} "));
                 self.add_text(&shown.unwrap_or_default());
             }
-            "img" | "image" => self.picture(tree.attribute(id, "alt")),
+            "img" | "image" => {
+                self.picture(tree.attribute(id, "alt"));
+                let source = ["src", "href"].iter().find_map(|name| tree.attribute(id, name));
+                let named = self.pictures.zip(source).and_then(|(pictures, source)| pictures(source));
+                self.add_text(&named.unwrap_or_default());
+            }
             "svg" => {
                 let title = tree.children(id).find(|&child| tree.name(child) == Some("title"));
                 let texts =

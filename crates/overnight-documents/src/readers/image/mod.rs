@@ -10,6 +10,7 @@ mod pages;
 mod paint;
 mod read;
 
+pub(crate) use pages::size;
 pub(crate) use paint::{mark, paint_page, png};
 pub(crate) use read::ImageReader;
 

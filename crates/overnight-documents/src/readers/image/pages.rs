@@ -36,6 +36,11 @@ pub(super) fn page(bytes: &[u8], page: u64) -> Result<DynamicImage, Refusal> {
     Ok(image)
 }
 
+/// Pixels of its first page, by the beginning of its file; none where that doesn't say.
+pub(crate) fn size(head: &[u8]) -> Option<(u32, u32)> {
+    ImageReader::with_format(Cursor::new(head), format(head).ok()?).into_dimensions().ok()
+}
+
 fn decoder(bytes: &[u8], page: u64) -> Result<Box<dyn ImageDecoder + '_>, Refusal> {
     let format = format(bytes)?;
     let mut content = std::borrow::Cow::Borrowed(bytes);

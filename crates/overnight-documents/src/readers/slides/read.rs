@@ -14,7 +14,7 @@ pub(crate) struct SlidesReader;
 
 impl Reader for SlidesReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+4"
+        "quick-xml 0.42.0+5"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

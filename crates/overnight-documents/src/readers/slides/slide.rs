@@ -4,6 +4,7 @@ use super::layout::{Layouts, Placeholder, place};
 use super::reading_order::{Scale, ShapeBox, sort};
 use crate::links;
 use crate::readers::chart;
+use crate::readers::embedded::marker;
 use crate::readers::package::{
     BlockKind, Blocks, BrokenPart, DrawingText, Package, Relations, Xml, XmlNode, alternative_text, diagram, one_line,
     paragraphs, row, rule,
@@ -42,6 +43,8 @@ struct Shape {
     charts: Vec<String>,
     /// What is said of it for who can't see it.
     alternative: Option<String>,
+    /// What the text says of its picture.
+    picture: Option<String>,
     /// Where a click on it leads.
     link: Option<String>,
 }
@@ -101,7 +104,11 @@ impl Slide {
                     }
                     "chart" => shape.charts.extend(element.prefixed("id")),
                     "relIds" => self.diagram(package, &relations, element.prefixed("dm").as_deref(), &mut shape.blocks),
-                    "blip" => self.images += 1,
+                    "blip" => {
+                        self.images += 1;
+                        let relation = element.prefixed("embed").and_then(|id| relations.get(&id));
+                        shape.picture = relation.and_then(|relation| marker(package, &relation.part));
+                    }
                     "oleObj" => self.objects += 1,
                     "AlternateContent" if chosen.len() < MAX_GROUPS => chosen.push(false),
                     "Choice" | "Fallback" => match chosen.last_mut() {
@@ -121,7 +128,9 @@ impl Slide {
                     "sp" | "graphicFrame" | "cxnSp" | "pic" => {
                         let target = shape.link.take().and_then(|target| links::behind(shape.blocks.text(), &target));
                         self.has_text |= !shape.blocks.is_empty() || !shape.charts.is_empty();
-                        shape.blocks.add(BlockKind::Paragraph, &shape.alternative.take().unwrap_or_default());
+                        for said in [shape.alternative.take(), shape.picture.take()].into_iter().flatten() {
+                            shape.blocks.add(BlockKind::Paragraph, &said);
+                        }
                         shape.blocks.add(BlockKind::Paragraph, target.unwrap_or_default().trim());
                         for id in std::mem::take(&mut shape.charts) {
                             let figures = relations.get(&id).and_then(|relation| chart(package, &relation.part));

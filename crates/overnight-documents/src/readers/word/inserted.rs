@@ -14,6 +14,8 @@ pub(super) trait StoryParts {
     fn chart(&self, id: &str) -> Option<String>;
     /// The texts of a diagram.
     fn diagram(&self, id: &str) -> Option<String>;
+    /// What the text says of a picture.
+    fn picture(&self, id: &str) -> Option<String>;
     /// Where a link leads.
     fn target(&self, id: &str) -> Option<String>;
 }
@@ -91,6 +93,17 @@ impl Story<'_, '_> {
         if let Some(shown) = alternative_text(element) {
             self.text(&shown);
             self.page_alternatives.push(shown);
+        }
+    }
+
+    /// A picture, which is named behind its paragraph.
+    pub(super) fn picture(&mut self, id: Option<String>) {
+        self.seen.images += 1;
+        self.page_images += 1;
+        let Some(marker) = id.and_then(|id| self.beside.picture(&id)) else { return };
+        if let Some(paragraph) = self.paragraph() {
+            paragraph.boxes.push(marker.clone());
+            self.page_alternatives.push(marker);
         }
     }
 

@@ -12,6 +12,7 @@ use super::page_breaks::{BreakCounts, PageCut};
 use super::pages::PageTurner;
 use super::story::{Notes, Story};
 use super::styles::ParagraphStyles;
+use crate::readers::embedded::marker;
 use crate::readers::package::{BrokenPart, Halt, Package, Relations, Xml, XmlNode, diagram};
 use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, chart, note_counts};
 use crate::refusal::Refusal;
@@ -53,7 +54,7 @@ pub(crate) fn read_single_file(text: &str, pages: &mut dyn PageSink) -> Result<U
 
 impl Reader for WordReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+8"
+        "quick-xml 0.42.0+9"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -128,6 +129,10 @@ impl StoryParts for OtherParts<'_> {
 
     fn diagram(&self, id: &str) -> Option<String> {
         diagram(self.package, &self.relations.get(id)?.part)
+    }
+
+    fn picture(&self, id: &str) -> Option<String> {
+        marker(self.package, &self.relations.get(id)?.part)
     }
 
     fn target(&self, id: &str) -> Option<String> {

@@ -32,8 +32,8 @@ pub(super) struct Story<'s, 'p> {
     page: Blocks,
     page_notes: Vec<String>,
     pub(super) page_gaps: Vec<String>,
-    page_images: u64,
-    /// What is said of the page's images in their place.
+    pub(super) page_images: u64,
+    /// What is said of the page's images.
     pub(super) page_alternatives: Vec<String>,
     /// Text that isn't told yet, in bytes.
     pub(super) held: usize,
@@ -201,10 +201,8 @@ impl<'s, 'p> Story<'s, 'p> {
                     }
                 }
             }
-            "blip" | "imagedata" => {
-                self.seen.images += 1;
-                self.page_images += 1;
-            }
+            "blip" => self.picture(element.prefixed("embed")),
+            "imagedata" => self.picture(element.prefixed("id")),
             "docPr" | "shape" => self.alternative(element),
             "chart" => self.chart(element),
             "relIds" => self.diagram(element),
