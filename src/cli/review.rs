@@ -12,8 +12,11 @@ use crate::{
     runner::{JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, record_review},
     store::JobRow,
 };
-use overnight_core::job::{record::JobStatus, state::Status};
+use overnight_core::job::{finding::CorrectedQuote, record::JobStatus, state::Status};
 use std::{io::Read, path::PathBuf, sync::Arc};
+
+/// Quotes that are not found, and named after a correction.
+const MOST_QUOTES: usize = 5;
 
 const FEEDBACK_EXAMPLES: &str = "\
 Examples:
@@ -192,13 +195,29 @@ pub(super) async fn correct(app: &AppContext, args: &CorrectArgs) -> Result<u8, 
     let written = path.join(overnight_core::job::reviewed::corrected_path(&file));
     let name = out::one_line(&written.display().to_string());
     let mut lines = vec![format!("{} is corrected: {name}", short_label(&args.place))];
-    let corrected = opened.job.corrections().last();
-    lines.extend(corrected.into_iter().flat_map(|correction| &correction.quotes).map(|quote| match &quote.wrong {
-        Some(wrong) => format!("its quote is not found: {}", out::one_line(wrong)),
-        None if quote.line.is_some() => "its quote is found in its document".to_owned(),
-        None => "it has no quote now".to_owned(),
-    }));
+    lines.extend(opened.job.corrections().last().map(|correction| quotes_told(&correction.quotes)).unwrap_or_default());
     said(&lines.join("\n"))
+}
+
+/// What came of looking for quotes anew: those that are found together, each of the others by its key.
+fn quotes_told(quotes: &[CorrectedQuote]) -> Vec<String> {
+    let (found, others): (Vec<_>, Vec<_>) =
+        quotes.iter().partition(|quote| quote.wrong.is_none() && quote.line.is_some());
+    let found = match found.len() {
+        0 => None,
+        1 => Some("its quote is found in its document".to_owned()),
+        count => Some(format!("its {count} quotes are found in their documents")),
+    };
+    let told = |quote: &&CorrectedQuote| {
+        let name = if quotes.len() == 1 { "its quote" } else { &quote.key };
+        match &quote.wrong {
+            Some(wrong) => format!("{name} is not found: {}", out::one_line(wrong)),
+            None => format!("{name} is empty now"),
+        }
+    };
+    let rest = others.len().saturating_sub(MOST_QUOTES);
+    let rest = (rest > 0).then(|| format!("and {rest} more"));
+    found.into_iter().chain(others.iter().take(MOST_QUOTES).map(told)).chain(rest).collect()
 }
 
 /// A finding is no fault.

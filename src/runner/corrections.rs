@@ -5,7 +5,7 @@ use super::{OpenJob, RunError, quote_positions::QuoteCheck, review_job::ReviewEr
 use crate::failpoint;
 use overnight_core::{
     job::{
-        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, json_path, quotes_changed_at},
+        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, fault_at, json_path, quotes_changed_at},
         corrected::{DeletedRecords, put},
         digest::sha256,
         finding::{CorrectedQuote, Finding},
@@ -101,7 +101,7 @@ impl OpenJob {
         }
         let as_text = Value::String(typed);
         let deleted = self.job.deleted_records(&file);
-        // What fails already may go on failing.
+        // What fails elsewhere already may go on failing.
         let was_right = check(deliverable, &whole(present.clone(), &deleted)).is_ok();
         let mut fault = None;
         for after in meant.into_iter().chain((!is_new).then_some(as_text)) {
@@ -114,6 +114,9 @@ impl OpenJob {
             deleted.note(&place, (&before, &after));
             match check(deliverable, &whole(content.clone(), &deleted)) {
                 Err(why) if was_right => fault = fault.or(Some(why)),
+                Err(_) if let Some(why) = wrong_at(deliverable, &content, &place, &after) => {
+                    fault = fault.or(Some(why))
+                }
                 Ok(()) | Err(_) => {
                     let quotes = self.looked_up(deliverable, &place, (&present, &content));
                     let sha256 = sha256(text_of(&whole(content, &deleted)).as_bytes());
@@ -154,6 +157,12 @@ impl OpenJob {
         self.workspace.write(path, text_of(&whole(content, &deleted)).as_bytes())?;
         Ok(())
     }
+}
+
+/// What the schema has against a new value in its place; a deleted record is none.
+fn wrong_at(deliverable: &Deliverable, content: &Value, place: &str, after: &Value) -> Option<String> {
+    let schema = deliverable.schema.as_ref().filter(|_| !after.is_null())?;
+    fault_at(schema, content, place)
 }
 
 /// The corrected deliverable without the records that were deleted.

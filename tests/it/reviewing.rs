@@ -184,6 +184,54 @@ fn a_corrected_quote_is_looked_for_anew() {
 }
 
 #[test]
+fn a_file_that_breaks_its_schema_is_mended_and_not_broken_further() {
+    let dir = TestDir::new();
+    dir.put("docs/a.md", "# A\n\nThe pump must stop.\n\nThe valve must close.\n");
+    let quotes = "    quotes:\n      - { each: \"$.titles[*]\", text: text, document: document }\n      \
+                  - { each: \"$.titles[*]\", text: why_quote, document: document }\n---";
+    let task = TASK.replacen("\n---", &format!("\n{quotes}"), 1).replace("type: array,", "type: array, minItems: 2,");
+    dir.put("task.md", task);
+    let title = |text: &str, why: &str| json!({"text": text, "pages": 3, "document": "a.md", "why_quote": why});
+    let one = json!({"titles": [title("The pump must stop.", "The valve must close.")]}).to_string();
+    let ends = vec![reply(&[done(), complete(REPORT)]); 9];
+    dir.script("script.json", &[vec![bootstrap(&["Work"]), work(write(REPORT, &one))], ends].concat());
+    let ran = |words: &[&str]| dir.run_with(&[("USER", "ben")], words);
+    let worked = ran(&["run", "./task.md", "-d", "docs", "-m", "scripted:script.json", "-q"]);
+    assert_eq!(worked.code, 3, "{}{}", worked.stdout, worked.stderr);
+    let correct = |place: &str, value: &str| ran(&["correct", "last", place, value, "--file", REPORT]);
+    for (place, value, why) in [
+        ("$.titles[0]", "17", "can't have this value: $.titles[0]: this value is not of type \"object\""),
+        (
+            "$.titles[0].pages",
+            "many",
+            "can't have this value: $.titles[0].pages: this value is not of type \"integer\"",
+        ),
+        ("$.titles[1]", "{}", "can't have this value: $.titles[1]: \"text\" is a required property"),
+    ] {
+        let wrong = correct(place, value);
+        assert_eq!((wrong.code, wrong.stderr.contains(why)), (2, true), "{}", wrong.stderr);
+    }
+    let told = |place: &str, value: &str| {
+        let told = correct(place, value);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+        told.stdout.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    // What is right is taken, and what comes of its quotes is said of each that is wrong.
+    let both = ["its 2 quotes are found in their documents"];
+    assert_eq!(told("$.titles[0].pages", "4"), both);
+    let second = title("The valve must close.", "The pump must go.").to_string();
+    let said = told("$.titles[1]", &second);
+    assert_eq!(said[0], "its quote is found in its document");
+    assert!(
+        said[1].starts_with("why_quote is not found: \"The pump must go.\": nearest on line 3 of a.md"),
+        "{said:?}"
+    );
+    let third = title("The pump must stop.", "The valve must close.").to_string();
+    assert_eq!(told("$.titles[2]", &third), both);
+    assert_eq!(ran(&["audit", "verify", "last"]).code, 0);
+}
+
+#[test]
 fn a_partial_result_that_people_took_or_mended_is_not_worked_anew() {
     let dir = TestDir::new();
     let floor = "confidence_floor: 0.95\ncoverage: 0\ndeliverables:";

@@ -24,7 +24,7 @@ mod value_tests;
 
 use super::instructions::{Deliverable, Quotes};
 pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount, ValueDoubt, doubts_told};
-use json_path::JsonPath;
+use json_path::{JsonPath, within};
 use jsonschema::{
     error::ValidationErrorKind,
     paths::{Location, LocationSegment},
@@ -207,6 +207,13 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
         rest => spelled.push(format!("And {rest} more.")),
     }
     Err(spelled.join(" "))
+}
+
+/// What the schema has against the part of `value` at `at`, `$.records[3]`, or within it: the first of all.
+pub fn fault_at(schema: &Value, value: &Value, at: &str) -> Option<String> {
+    let validator = compile(schema).ok()?;
+    let error = validator.iter_errors(value).find(|error| within(&place(error.instance_path()), at).is_some())?;
+    Some(format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(schema, &error)))
 }
 
 /// Whether `schema` lets the value `key` of an object at the path `each` be null. Where that can't be told, it does.
