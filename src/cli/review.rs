@@ -215,6 +215,9 @@ fn quotes_told(quotes: &[CorrectedQuote]) -> Vec<String> {
             None => format!("{name} is empty now"),
         }
     };
+    if quotes.len() > 1 && quotes.iter().all(|quote| quote.line.is_none() && quote.wrong.is_none()) {
+        return vec![format!("its {} quotes are no longer looked for", quotes.len())];
+    }
     let rest = others.len().saturating_sub(MOST_QUOTES);
     let rest = (rest > 0).then(|| format!("and {rest} more"));
     found.into_iter().chain(others.iter().take(MOST_QUOTES).map(told)).chain(rest).collect()
