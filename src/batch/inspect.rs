@@ -1,9 +1,9 @@
 //! Inspects documents before they are submitted: each is read, hashed and extracted once, so that unreadable ones are known in advance.
 
-use crate::extraction::{Extractor, pages_for_eyes};
+use crate::extraction::{Extractor, UseMode, pages_for_eyes};
 use chrono::{DateTime, NaiveDate};
 use overnight_core::{job::digest::sha256, tokens::estimate};
-use overnight_documents::{DocumentError, Extracted, Format, FoundDocument, Unit};
+use overnight_documents::{DocumentError, Extracted, Format, FoundDocument, Unit, Units};
 use std::{
     fmt::Write,
     sync::{
@@ -115,7 +115,8 @@ fn document(
         return Err(why.clone());
     }
     let extracted = extractor.extract(&found.name, &bytes, has_eyes).map_err(|error| error.fragment())?;
-    let scans = if has_eyes { scanned(&extracted) } else { 0 };
+    let is_always = extractor.vision() == UseMode::Always;
+    let scans = if has_eyes { scanned(&extracted, is_always) } else { 0 };
     if extracted.text.is_empty() && scans == 0 {
         return Err(extracted.lack());
     }
@@ -133,12 +134,14 @@ fn document(
 }
 
 /// Pages that a model would look at.
-fn scanned(extracted: &Extracted) -> u64 {
+fn scanned(extracted: &Extracted, all: bool) -> u64 {
     if extracted.unit != Unit::Page {
         return 0;
     }
     let ranges = extracted.gaps.iter().filter_map(|gap| gap.pages).chain(extracted.recognised.iter().copied());
-    pages_for_eyes(extracted.format.as_str(), &extracted.text, ranges.map(|pages| (pages.from, pages.to))).len() as u64
+    let count = Units::new(extracted.unit, &extracted.text).count();
+    let of = (extracted.format.as_str(), extracted.text.as_str(), count);
+    pages_for_eyes(of, ranges.map(|pages| (pages.from, pages.to)), all).len() as u64
 }
 
 /// The day that a mail's head names, by its sender's clock.

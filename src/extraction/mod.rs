@@ -32,7 +32,7 @@ pub use child::answer;
 pub use confinement::{Confinement, SandboxMode};
 pub use extractor::Extractor;
 pub use parent::ReaderProgram;
-pub use scanned_pages::{MOST_SCANNED_PAGES, pages_for_eyes};
+pub use scanned_pages::{MOST_SCANNED_PAGES, PageForEyes, pages_for_eyes};
 pub use use_mode::UseMode;
 
 /// The hidden command of our program that [`answer`]s.

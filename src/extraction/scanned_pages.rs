@@ -1,4 +1,4 @@
-//! Which pages of a document a model looks at, where one does.
+//! Which pages of a document a model looks at, where one does: those without usable text, or all that can be painted.
 
 use overnight_documents::{EmbeddedPicture, PaintedPlace, embedded_pictures, is_painted, is_pictures_only};
 use std::collections::BTreeMap;
@@ -6,17 +6,27 @@ use std::collections::BTreeMap;
 /// Scanned pages of one job that are read by eyes; those behind them stay as they are.
 pub const MOST_SCANNED_PAGES: usize = 1_000;
 
-/// What is looked at of each page of these ranges, both ends included, which are gaps, or have characters that were recognised.
-/// Of a document whose pages can't be painted it is the largest picture of a page that has nothing else: `text` is the text
-/// of its pages.
+/// What is looked at of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageForEyes {
+    pub place: PaintedPlace,
+    /// It has a text of its own.
+    pub has_text: bool,
+}
+
+/// The pages that are looked at: those of the ranges `unread`, both ends included, which are gaps, or have characters that were
+/// recognised; and where `all`, the `count` pages of a document that can be painted. Of one whose pages can't be, it is the largest
+/// picture of a page that has nothing else: `text` is the text of its pages.
 pub fn pages_for_eyes(
-    format: &str,
-    text: &str,
-    ranges: impl Iterator<Item = (u64, u64)>,
-) -> BTreeMap<u64, PaintedPlace> {
-    let pages = ranges.flat_map(|(from, to)| from..=to.min(from + MOST_SCANNED_PAGES as u64));
+    (format, text, count): (&str, &str, u64),
+    unread: impl Iterator<Item = (u64, u64)>,
+    all: bool,
+) -> BTreeMap<u64, PageForEyes> {
+    let unread = unread.flat_map(|(from, to)| from..=to.min(from + MOST_SCANNED_PAGES as u64));
     if is_painted(format) {
-        return pages.map(|page| (page, PaintedPlace::Page(page))).collect();
+        let page = |page, has_text| (page, PageForEyes { place: PaintedPlace::Page(page), has_text });
+        let read = (1..=count.min(MOST_SCANNED_PAGES as u64)).filter(|_| all).map(|number| page(number, true));
+        return read.chain(unread.map(|number| page(number, false))).collect();
     }
     let texts: Vec<&str> = text.split('\u{c}').collect();
     let largest = |page: u64| {
@@ -24,5 +34,6 @@ pub fn pages_for_eyes(
         let pixels = |picture: &EmbeddedPicture| u64::from(picture.width) * u64::from(picture.height);
         embedded_pictures(text).max_by_key(pixels).filter(|_| is_pictures_only(text))
     };
-    pages.filter_map(|page| Some((page, PaintedPlace::Embedded(largest(page)?.name)))).collect()
+    let embedded = |name| PageForEyes { place: PaintedPlace::Embedded(name), has_text: false };
+    unread.filter_map(|page| Some((page, embedded(largest(page)?.name)))).collect()
 }

@@ -9,7 +9,7 @@ pub enum UseMode {
     Auto,
     /// No.
     Never,
-    /// As with `Auto`, and it is an error where it is not to be had.
+    /// As with `Auto`, and it is an error where it is not to be had. Models look at all pages that can be painted.
     Always,
 }
 

@@ -115,7 +115,7 @@ impl OpenJob {
             match check(deliverable, &whole(content.clone(), &deleted)) {
                 Err(why) if was_right => fault = fault.or(Some(why)),
                 Err(_) if let Some(why) = wrong_at(deliverable, &content, &place, &after) => {
-                    fault = fault.or(Some(why))
+                    fault = fault.or(Some(why));
                 }
                 Ok(()) | Err(_) => {
                     let quotes = self.looked_up(deliverable, &place, (&present, &content));

@@ -10,7 +10,7 @@
 //! - `model_call`: one model call, with its retries; `later_answers`: calls that are answered later;
 //!   `model_chain`: the model and its fallbacks; `flex_tier`: its tier;
 //!   `server_outage`: its server is down; `second_lists`: the lists of both readers
-//! - `scans`: pages that only eyes can read; `page_reading`: what was read on them, compared; `scan_file`: what is kept of it
+//! - `scans`: pages that only eyes can read; `page_reading`: what was read on them, compared, `own_text`: with the text that a page has; `scan_file`: what is kept of it
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
 //! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand, `quote_line` as a file says it, `check_sources` what else the checks ask; `models`: a model from its name
@@ -47,6 +47,7 @@ mod models;
 mod new_documents;
 mod open_job;
 mod other_version;
+mod own_text;
 mod page_reading;
 mod perform;
 mod probe;

@@ -4,6 +4,7 @@
 use super::{
     RunError,
     create::{page_range, write_text},
+    own_text::SeenText,
     scan_file::{self, ScanLine},
     scans,
 };
@@ -75,11 +76,22 @@ fn read_document(
     let mut texts: Vec<String> = before.split('\u{c}').map(str::to_owned).collect();
     let mut lines = scan_file::read(workspace, document);
     let mut entry = document.clone();
-    let mut read_once = Vec::new();
+    let (mut read_once, mut lying) = (Vec::new(), Vec::new());
     for page in pages {
         let at = usize::try_from(page.page.saturating_sub(1)).unwrap_or(usize::MAX);
         if texts.len() <= at {
             texts.resize(at + 1, String::new());
+        }
+        if page.has_text {
+            let judged = judge_own(job, page, &texts[at]);
+            if judged.lies {
+                PageSpan::push(&mut lying, page.page);
+                entry.recognised.push(page_range(span(page.page)));
+            }
+            texts[at] = judged.text;
+            lines.extend(judged.line.map(|line| (page.page, line)));
+            outcomes.push(judged.outcome);
+            continue;
         }
         let recognised = lines.remove(&page.page);
         let judged = judge(job, page, recognised.as_ref());
@@ -107,6 +119,9 @@ fn read_document(
     entry
         .notes
         .extend(spans.iter().map(|pages| format!("{pages} read once, by {model}: nothing has read it a second time")));
+    entry.notes.extend(
+        lying.iter().map(|pages| format!("the text of {pages} is not what is to be seen there: read by {model}")),
+    );
     // Read once is as good as recognised.
     entry.recognised.extend(spans.into_iter().map(page_range));
     entry.recognised.sort_by_key(|pages| pages.from);
@@ -114,6 +129,42 @@ fn read_document(
     write_text(workspace, &mut entry, &texts.join("\u{c}"))?;
     entry.scan_sha256 = scan_file::write(workspace, &entry.scan_path(), &lines)?.map(|hash| hash.sha256);
     Ok(entry)
+}
+
+/// What comes of a page with a text of its own.
+struct JudgedText {
+    outcome: PageOutcome,
+    text: String,
+    line: Option<ScanLine>,
+    /// The text is not what is to be seen.
+    lies: bool,
+}
+
+/// What could not be seen leaves the text as it is.
+fn judge_own(job: &Job, page: &ScannedPage, own: &str) -> JudgedText {
+    let reading = job.page_reading(page, 1).filter(|reading| reading.fault.is_none());
+    let seen = tidy(&reading.map(|reading| reading.text).unwrap_or_default());
+    let compared = SeenText::new(own, &seen);
+    let outcome = PageOutcome {
+        document: page.document.clone(),
+        page: page.page,
+        words: compared.words,
+        agreed: compared.agreed,
+        agreement: Some(rounded(compared.share)).filter(|_| compared.words > 0),
+        witness: Some(PageWitness::OwnText).filter(|_| compared.words > 0),
+        gap: None,
+    };
+    let line = |second| ScanLine { page: page.page, words: Vec::new(), transcribed: true, second: Some(second) };
+    let lies = compared.words > FEW_WORDS as u64 && compared.share < LEAST_AGREEMENT;
+    match () {
+        () if compared.words == 0 => JudgedText { outcome, text: own.to_owned(), line: None, lies: false },
+        () if lies => JudgedText { outcome, text: seen, line: None, lies },
+        () => JudgedText { outcome, text: compared.text, line: Some(line(compared.other)), lies },
+    }
+}
+
+fn rounded(share: f64) -> f64 {
+    (share * 1_000.0).round() / 1_000.0
 }
 
 /// What comes of a page.
@@ -154,7 +205,7 @@ fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>) -> Judged
         }
         () => None,
     };
-    let agreement = witness.as_ref().map(|_| (share * 1_000.0).round() / 1_000.0);
+    let agreement = witness.as_ref().map(|_| rounded(share));
     let outcome = PageOutcome {
         document: page.document.clone(),
         page: page.page,

@@ -2,7 +2,7 @@
 
 use super::{RunError, create::NewJobRequest};
 use crate::{
-    extraction::{MOST_SCANNED_PAGES, UseMode, pages_for_eyes},
+    extraction::{MOST_SCANNED_PAGES, PageForEyes, UseMode, pages_for_eyes},
     workspace::Workspace,
 };
 use overnight_core::{
@@ -35,19 +35,21 @@ pub(super) fn of_new_job(
         }
         return Ok(Vec::new());
     };
+    let is_always = request.extractor.vision() == UseMode::Always;
     let mut scans = Vec::new();
     for document in documents.iter().filter(|document| document.paged) {
         let is_embedded = !is_painted(&document.format);
         let text =
             if is_embedded { workspace.read_text_at_most(&document.text_path(), u64::MAX)? } else { String::new() };
         let ranges = document.gaps.iter().filter_map(|gap| gap.pages).chain(document.recognised.iter().copied());
-        let pages = pages_for_eyes(&document.format, &text, ranges.map(|pages| (pages.from, pages.to)));
+        let of = (document.format.as_str(), text.as_str(), document.units);
+        let pages = pages_for_eyes(of, ranges.map(|pages| (pages.from, pages.to)), is_always);
         if pages.is_empty() || scans.len() == MOST_SCANNED_PAGES {
             continue;
         }
         let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
         let mut failures = 0;
-        for (page, place) in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
+        for (page, PageForEyes { place, has_text }) in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
             // What can't be painted stays as it is, and says why.
             let Ok((picture, png)) = request.extractor.paint(&bytes, &place) else {
                 failures += 1;
@@ -64,7 +66,15 @@ pub(super) fn of_new_job(
             let image = Image { sha256: hash, media: "image/png".to_owned(), width, height, tokens };
             workspace.write(&image.path(), &png)?;
             let part = if let PaintedPlace::Embedded(name) = place { Some(name) } else { None };
-            scans.push(ScannedPage { document: document.name.clone(), page, part, image, ink: picture.ink, kept });
+            scans.push(ScannedPage {
+                document: document.name.clone(),
+                page,
+                part,
+                has_text,
+                image,
+                ink: picture.ink,
+                kept,
+            });
         }
     }
     Ok(scans)

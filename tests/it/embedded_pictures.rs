@@ -11,7 +11,7 @@ use crate::{
 };
 use overnight_documents::{Extracted, extract};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{fmt::Write as _, path::PathBuf};
 
 const TASK: &str = "---\nname: look\ndescription: Looks\nphase: {min_todos: 1}\nfinale: []\ncoverage: 0\n\
     deliverables: [{path: output/seen.md}]\n---\nSay what stands there.\n";
@@ -20,10 +20,10 @@ const TASK: &str = "---\nname: look\ndescription: Looks\nphase: {min_todos: 1}\n
 fn docx(paragraphs: &[(&str, Option<&str>)]) -> Vec<u8> {
     let (mut body, mut relations, mut parts) = (String::new(), String::new(), Vec::new());
     for (at, (text, name)) in paragraphs.iter().enumerate() {
-        body += &format!("<w:p><w:r><w:t>{text}</w:t></w:r>");
+        write!(body, "<w:p><w:r><w:t>{text}</w:t></w:r>").unwrap();
         if let Some(name) = name {
-            body += &format!("<w:r><w:drawing><a:blip r:embed=\"r{at}\"/></w:drawing></w:r>");
-            relations += &format!("<Relationship Id=\"r{at}\" Type=\"http://x/image\" Target=\"media/{name}\"/>");
+            write!(body, "<w:r><w:drawing><a:blip r:embed=\"r{at}\"/></w:drawing></w:r>").unwrap();
+            write!(relations, "<Relationship Id=\"r{at}\" Type=\"http://x/image\" Target=\"media/{name}\"/>").unwrap();
             parts.push((format!("word/media/{name}"), picture(name)));
         }
         body += "</w:p>";
@@ -40,8 +40,8 @@ fn docx(paragraphs: &[(&str, Option<&str>)]) -> Vec<u8> {
 fn pptx(slides: &[(&str, &str)]) -> Vec<u8> {
     let (mut list, mut relations, mut parts) = (String::new(), String::new(), Vec::new());
     for (at, (title, name)) in slides.iter().enumerate() {
-        list += &format!("<p:sldId id=\"{at}\" r:id=\"r{at}\"/>");
-        relations += &format!("<Relationship Id=\"r{at}\" Type=\"http://x/slide\" Target=\"slides/s{at}.xml\"/>");
+        write!(list, "<p:sldId id=\"{at}\" r:id=\"r{at}\"/>").unwrap();
+        write!(relations, "<Relationship Id=\"r{at}\" Type=\"http://x/slide\" Target=\"slides/s{at}.xml\"/>").unwrap();
         let title = match *title {
             "" => String::new(),
             title => format!(

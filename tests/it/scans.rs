@@ -210,6 +210,56 @@ fn a_scanned_page_is_read_by_eyes_and_checked() {
     assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
 }
 
+#[test]
+fn who_looks_at_all_pages_finds_texts_that_lie_and_what_stands_in_pictures() {
+    let ground = Ground::new();
+    for (name, _) in PICTURES {
+        std::fs::remove_file(ground.dir.path().join("docs").join(name)).unwrap();
+    }
+    let pdf = std::fs::read(format!("{}/samples/standards/reading-rooms.pdf", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let own = overnight_documents::extract("rooms.pdf", &pdf).unwrap().text;
+    let pages: Vec<&str> = own.split('\u{c}').collect();
+    ground.dir.put("docs/rooms.pdf", &pdf);
+    ground.dir.put("overnight.yaml", "documents:\n  vision: always\n");
+    // A letterhead, and a number that the text has otherwise; then another page.
+    let line = pages[0].lines().find(|line| line.contains(char::is_numeric) && line.split(' ').count() > 6).unwrap();
+    let digit = line.find(char::is_numeric).unwrap();
+    let word = line[digit..].split(' ').next().unwrap();
+    let first =
+        format!("Harbour Mill Ltd of Bristol\n\n{}", pages[0].replacen(line, &line.replacen(word, "777", 1), 1));
+    let letter = "Nothing of what the file says stands on this page: it is a letter to the keeper about the lost keys.";
+    let seen: Vec<&str> = [first.as_str(), letter].into_iter().chain(pages[2..].iter().copied()).collect();
+    let records = json!({"rents": [
+        record("rooms.pdf", line),
+        record("rooms.pdf", "Harbour Mill Ltd of Bristol"),
+        {"document": "rooms.pdf", "page": 2, "quote": "a letter to the keeper about the lost keys"},
+    ]});
+    ground.script(&records, &seen);
+    let workspace = ground.run();
+    let text = std::fs::read_to_string(workspace.join("documents/.text/rooms.pdf.txt")).unwrap();
+    let added = "[seen on the page, and not in its text:]\nHarbour Mill Ltd of Bristol\n";
+    let expected = [&format!("{}\n\n{added}", pages[0].trim_end()), &format!("{letter}\n")];
+    assert_eq!(text.split('\u{c}').take(2).collect::<Vec<_>>(), expected);
+    assert_eq!(text.split('\u{c}').skip(2).collect::<Vec<_>>(), pages[2..]);
+    let quotes = std::fs::read_to_string(workspace.join("quotes.jsonl")).unwrap();
+    let quotes = quotes.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let told: Vec<Value> =
+        quotes.map(|line| json!([line["result"], line["one_reading"], line["recognised"]])).collect();
+    assert_eq!(
+        told,
+        [
+            json!(["found", [{"words": word, "other": "777"}], null]),
+            json!(["found", [{"words": "Harbour Mill Ltd of Bristol"}], null]),
+            json!(["found", null, true]),
+        ]
+    );
+    let shown = ground.shown();
+    let notes = &shown["documents"].as_array().unwrap().iter().find(|one| one["name"] == "rooms.pdf").unwrap()["notes"];
+    let note = "the text of page 2 is not what is to be seen there: read by scripted:script.json";
+    assert!(notes.as_array().unwrap().contains(&json!(note)), "{notes}");
+    assert_eq!(ground.dir.run(&["audit", "verify", "last"]).code, 0);
+}
+
 /// The transcribers that a job has had, as its record names them.
 fn transcribers(workspace: &std::path::Path) -> Vec<String> {
     let of_helper = |event: &Value| event["type"] == "helper_started";

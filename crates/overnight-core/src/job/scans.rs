@@ -19,6 +19,9 @@ pub struct ScannedPage {
     /// The picture that the page consists of, as its text names it; none: the page itself is painted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
+    /// It has a text of its own, which is compared with what is seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_text: bool,
     /// The page as it is looked at.
     pub image: Image,
     /// Pixels of it that are darker than what is around them, of 10,000.
@@ -55,6 +58,8 @@ pub enum PageWitness {
     Recognised(String),
     /// Another model.
     Model(String),
+    /// The text that the document itself has of the page.
+    OwnText,
 }
 
 /// What came of a page.

@@ -63,7 +63,9 @@ impl Job {
         }
         let readers = self.spec.instructions.page_readers(&self.spec.model).map(|(reader, _)| reader);
         let of_page = |page: &'_ ScannedPage| {
-            let unread = readers.clone().filter(|reader| self.page_reading(page, *reader).is_none());
+            // A text of its own is the second reading.
+            let readers = readers.clone().filter(|reader| *reader == 1 || !page.has_text);
+            let unread = readers.filter(|reader| self.page_reading(page, *reader).is_none());
             let role = |reader| HelperRole::Transcriber { document: page.document.clone(), page: page.page, reader };
             unread.map(role).collect::<Vec<_>>()
         };

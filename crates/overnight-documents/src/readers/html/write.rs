@@ -26,10 +26,12 @@ enum OpenBlock {
     Quote,
 }
 
+/// What stands in the place of a picture, by its source.
+pub(super) type PictureMarkers<'p> = dyn Fn(&str) -> Option<String> + 'p;
+
 #[derive(Default)]
 pub(super) struct Writer<'p> {
-    /// What stands in the place of a picture, by its source.
-    pictures: Option<&'p dyn Fn(&str) -> Option<String>>,
+    pictures: Option<&'p PictureMarkers<'p>>,
     out: String,
     /// The line in hand; with `\n` where a `<br>` was.
     line: InlineText,
@@ -55,7 +57,7 @@ pub(super) struct Writer<'p> {
 
 impl<'p> Writer<'p> {
     /// One that names pictures.
-    pub(super) fn showing(pictures: &'p dyn Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn showing(pictures: &'p PictureMarkers<'p>) -> Self {
         Self { pictures: Some(pictures), ..Self::default() }
     }
 
