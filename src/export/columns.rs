@@ -398,9 +398,9 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|column| column.name.as_str()).collect();
         let expected = ["document", "id", "page", "party.name", "tags", "level", "quote", "share", "job", "count"];
         assert_eq!(names[..10], expected);
-        assert_eq!(names[23..], ["overnight_job", "place"]);
+        assert_eq!(names[24..], ["overnight_job", "place"]);
         assert_eq!(all.iter().filter(|column| column.kind == ColumnKind::Integer).count(), 4);
-        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(6), Some(23)));
+        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(6), Some(24)));
         let cells = columns.row(&record, vec![json!("a.md"), json!("no cell of its own")]);
         let count = json!(u64::MAX);
         let expected =
