@@ -406,7 +406,7 @@ mod tests {
         let expected =
             [json!("a.md"), json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
         assert_eq!(cells[..8], expected);
-        assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 15]].concat());
+        assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 16]].concat());
         // What no column of its kind has room for.
         columns.observe(&json!({"page": "iv", "share": (1_u64 << 53) + 1, "Tags": [], "overnight_job": 1}));
         let all = columns.all();

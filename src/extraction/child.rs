@@ -27,6 +27,7 @@ pub fn answer() -> ExitCode {
         ReaderRequest::Members { .. }
         | ReaderRequest::Take { .. }
         | ReaderRequest::Picture { .. }
+        | ReaderRequest::Boxes { .. }
         | ReaderRequest::Query { .. } => limits::DOCUMENT,
     };
     limits::hold_memory();
@@ -109,6 +110,10 @@ fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()>
                 }
                 Err(refusal) => writer.give(Err(refusal))?,
             }
+        }
+        ReaderRequest::Boxes { quotes } => {
+            let boxes = overnight_documents::quote_boxes(bytes, quotes).unwrap_or_default();
+            writer.say(&ReaderMessage::Boxes { boxes })?;
         }
         ReaderRequest::Query { query } => {
             writer.say(&ReaderMessage::Answer { answer: table_query::answer(query, bytes) })?;

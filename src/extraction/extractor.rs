@@ -13,8 +13,9 @@ use super::{
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
-    Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Gap, Members, PagePainter, PagePicture,
-    PageSpan, PaintedPlace, PictureOptions, QuoteOnPage, READERS, Refusal, Unit, embedded_pictures, is_pictures_only,
+    Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Gap, MarkedBox, Members, PagePainter,
+    PagePicture, PageSpan, PaintedPlace, PictureOptions, QuoteOnPage, READERS, Refusal, Unit, embedded_pictures,
+    is_pictures_only,
 };
 use std::{
     io,
@@ -260,6 +261,23 @@ impl PagePainter for Extractor {
                 options => PictureOptions { colours: Colours::Greys, ..options },
             };
         }
+    }
+
+    fn quote_boxes(&self, bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Vec<(u64, MarkedBox)> {
+        let Some(program) = &self.program else {
+            return overnight_documents::quote_boxes(bytes, quotes).unwrap_or_default();
+        };
+        let _slot = self.take_slot();
+        let mut found = Vec::new();
+        let request = ReaderRequest::Boxes { quotes: quotes.to_vec() };
+        // What can't be told is left out: the quotes are found all the same.
+        let _ = ask(program, &request, bytes, &mut |heard| {
+            if let ReaderOutput::Line(ReaderMessage::Boxes { boxes }) = heard {
+                found = boxes;
+            }
+            false
+        });
+        found
     }
 }
 

@@ -3,7 +3,9 @@
 
 use super::confinement::SandboxMode;
 use crate::table_query::{TableAnswer, TableQuery};
-use overnight_documents::{Format, Members, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, Refusal, Unit};
+use overnight_documents::{
+    Format, MarkedBox, Members, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, Refusal, Unit,
+};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
@@ -61,6 +63,8 @@ pub(super) enum ReaderRequest {
     Take { name: String, paths: Vec<Vec<String>> },
     /// A place of a document as an image, with the places of quotes on it.
     Picture { place: PaintedPlace, quotes: Vec<QuoteOnPage>, options: PictureOptions },
+    /// Where quotes stand on pages of a PDF.
+    Boxes { quotes: Vec<(u64, QuoteOnPage)> },
     /// What a statement says of the tables of texts, which follow one behind the other.
     Query { query: TableQuery },
     /// Another program, held by the same limits: its name and arguments. What it says on standard error is part of the answer
@@ -110,6 +114,10 @@ pub(super) enum ReaderMessage {
     /// What is to be known of an image, which comes as content next.
     Picture {
         picture: PagePicture,
+    },
+    /// Where quotes stand, each with its page.
+    Boxes {
+        boxes: Vec<(u64, MarkedBox)>,
     },
     /// What a statement gives, or why it gives nothing: a sentence.
     Answer {

@@ -116,6 +116,7 @@ impl PartialText {
             ReaderMessage::Refused { refusal } => self.refusal = Some(refusal),
             ReaderMessage::Members { .. }
             | ReaderMessage::Picture { .. }
+            | ReaderMessage::Boxes { .. }
             | ReaderMessage::Answer { .. }
             | ReaderMessage::Content { .. } => {
                 return Err(Stopped);

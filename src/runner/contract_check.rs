@@ -1,7 +1,10 @@
 //! The contract's checks on the files as they lie in the workspace.
 
 use super::{RunError, earlier_check::check_earlier, quote_positions::QuoteCheck, second_lists};
-use crate::workspace::{ModelPath, Workspace};
+use crate::{
+    table_query::DocumentReader,
+    workspace::{ModelPath, Workspace},
+};
 use overnight_core::job::{
     call::FileChange,
     comparison::Lists,
@@ -48,7 +51,7 @@ pub(super) fn check(
     job: &Job,
     workspace: &Workspace,
     completion: Option<&Completion>,
-    rules: &mut RuleMemory,
+    (rules, reader): (&mut RuleMemory, Option<&dyn DocumentReader>),
 ) -> Result<ContractResult, RunError> {
     let paths = job.spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str());
     let _turn = is_large(job, workspace, paths).then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
@@ -96,7 +99,7 @@ pub(super) fn check(
             }),
         }
     }
-    let (quotes, lists) = (quotes.write()?, second_lists::read(job, workspace)?);
+    let (quotes, lists) = (quotes.write(reader)?, second_lists::read(job, workspace)?);
     Ok(ContractResult { checks, states, deliverables: delivered, quotes, lists })
 }
 

@@ -266,7 +266,7 @@ impl<'a> JobRunner<'a> {
             | Effect::Examine
             | Effect::Write(_)
             | Effect::FindQuotes(_)
-            | Effect::Check(_) => run_blocking(|| opened.perform(id, effect)).map(Some),
+            | Effect::Check(_) => run_blocking(|| opened.perform(id, effect, self.reader.as_deref())).map(Some),
         }
     }
 

@@ -13,7 +13,7 @@
 //! - `scans`: pages that only eyes can read; `page_reading`: what was read on them, compared, `own_text`: with the text that a page has; `scan_file`: what is kept of it
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
-//! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand, `quote_line` as a file says it, `check_sources` what else the checks ask; `models`: a model from its name
+//! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand, `quote_line` as a file says it, `quote_boxes` on the pictures of PDF pages, `check_sources` what else the checks ask; `models`: a model from its name
 //! - `error`: what can go wrong, and what each error means for the job
 //! - `probe`: tries a model with a short conversation
 //! - `clock`: the only clock
@@ -51,6 +51,7 @@ mod own_text;
 mod page_reading;
 mod perform;
 mod probe;
+mod quote_boxes;
 mod quote_line;
 mod quote_positions;
 mod read_call;

@@ -4,6 +4,7 @@
 use super::{RunError, clock::now, contract_check, open_job::OpenJob, second_lists};
 use crate::{
     failpoint,
+    table_query::DocumentReader,
     tool::{self, ToolError},
     workspace::{archive, archive_manifest::ArchiveMeta, hash::FileHash},
 };
@@ -41,7 +42,12 @@ impl OpenJob {
     }
 
     /// Answers everything but `Effect::Model` and reading calls, which are awaited.
-    pub(super) fn perform(&mut self, id: EffectId, effect: &Effect) -> Result<EffectResult, RunError> {
+    pub(super) fn perform(
+        &mut self,
+        id: EffectId,
+        effect: &Effect,
+        reader: Option<&dyn DocumentReader>,
+    ) -> Result<EffectResult, RunError> {
         self.prepare(effect)?;
         Ok(match effect {
             Effect::Decide | Effect::Model | Effect::Read { .. } | Effect::ReadPages => EffectResult::Now,
@@ -127,7 +133,7 @@ impl OpenJob {
             }
             Effect::Check(completion) => {
                 let contract_check::ContractResult { checks, states, deliverables, quotes, lists } =
-                    contract_check::check(&self.job, &self.workspace, completion.as_ref(), &mut self.rules)?;
+                    contract_check::check(&self.job, &self.workspace, completion.as_ref(), (&mut self.rules, reader))?;
                 failpoint::hit("contract.checked");
                 EffectResult::Checked { checks, states, deliverables, quotes, lists }
             }

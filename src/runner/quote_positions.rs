@@ -3,12 +3,12 @@
 //! made again writes the same; an ending holds its hash.
 
 use super::{
-    RunError, contract_check,
+    RunError, contract_check, quote_boxes,
     quote_line::{QuoteLine, QuoteStatus},
     scan_file::ComparedPassage,
     scanned_text::ScannedText,
 };
-use crate::{tool::DocumentCache, workspace::Workspace};
+use crate::{table_query::DocumentReader, tool::DocumentCache, workspace::Workspace};
 use overnight_core::job::{
     contract::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult},
     record::QuotePositions,
@@ -248,11 +248,14 @@ impl<'j> QuoteCheck<'j> {
         scanned.passage(span)
     }
 
-    /// Writes the file, where the instructions ask for quotes to be checked.
-    pub(super) fn write(mut self) -> Result<Option<QuotePositions>, RunError> {
+    /// Writes the file, where the instructions ask for quotes to be checked; `reader` says where those of PDFs stand on their pages.
+    pub(super) fn write(mut self, reader: Option<&dyn DocumentReader>) -> Result<Option<QuotePositions>, RunError> {
         self.keep_last();
         if self.job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {
             return Ok(None);
+        }
+        if let Some(reader) = reader {
+            self.lines = quote_boxes::add(self.lines, self.job, self.workspace, reader);
         }
         let hash = self.workspace.write(QUOTES_FILE, &self.lines)?;
         Ok(Some(QuotePositions {

@@ -6,7 +6,7 @@ use crate::{
     cli_run::{RUN, TestDir, bootstrap, done, reply, work},
     support::events,
 };
-use overnight_documents::{Gap, PictureOptions, page_picture};
+use overnight_documents::{Gap, MarkedBox, PictureOptions, QuoteOnPage, page_picture};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
@@ -208,6 +208,35 @@ fn a_scanned_page_is_read_by_eyes_and_checked() {
     );
     let verified = ground.dir.run(&["audit", "verify", "last"]);
     assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
+}
+
+#[test]
+fn a_quote_of_a_pdf_has_its_place_on_the_page() {
+    let dir = TestDir::new();
+    dir.put("task.md", TASK);
+    let pdf = std::fs::read(format!("{}/samples/standards/reading-rooms.pdf", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    dir.put("docs/rooms.pdf", &pdf);
+    let own = overnight_documents::extract("rooms.pdf", &pdf).unwrap().text;
+    let second = own.split('\u{c}').nth(1).unwrap();
+    let line = second.lines().find(|line| line.split(' ').count() > 6).unwrap();
+    let quote = json!({"document": "rooms.pdf", "page": 2, "quote": line});
+    let write = json!({"write_file": {"path": "output/rents.json", "content": json!({"rents": [quote]}).to_string()}});
+    let complete =
+        json!({"job_complete": {"summary": "All.", "deliverables": ["output/rents.json"], "confidence": 0.9}});
+    dir.script("script.json", &[bootstrap(&["Reading"]), work(write), reply(&vec![done(); 5]), reply(&[complete])]);
+    let ran = dir.run(&RUN);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let shown: Value = serde_json::from_str(&dir.run(&["show", "last", "--json"]).stdout).unwrap();
+    let workspace = dir.path().join(shown["workspace"].as_str().unwrap());
+    let quotes = std::fs::read_to_string(workspace.join("quotes.jsonl")).unwrap();
+    let found: Value = serde_json::from_str(quotes.trim()).unwrap();
+    // As the review marks it.
+    let sought = QuoteOnPage { mark: 0, at: second.find(line).unwrap(), text: line.to_owned(), boxes: Vec::new() };
+    let (picture, _) = page_picture(&pdf, 2, &[sought], PictureOptions::FOR_PEOPLE).unwrap();
+    let place = |of: &MarkedBox| json!({"page": 2, "x": of.x, "y": of.y, "width": of.width, "height": of.height});
+    let boxes: Vec<Value> = picture.boxes.iter().map(place).collect();
+    assert_eq!((found["boxes"].as_array(), boxes.len()), (Some(&boxes), 1));
+    assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
 }
 
 #[test]

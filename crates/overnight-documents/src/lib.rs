@@ -77,7 +77,7 @@ pub use forbidden_names::{is_device, is_invisible};
 pub use format::{Format, MAX_BYTES, READERS, ending};
 pub use gaps::{AGAINST_GAPS, Gap, PageSpan, SCAN_BEHIND_TEXT};
 pub use page_picture::{Colours, MarkedBox, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
-pub use paint_page::{is_painted, page_picture, picture_of};
+pub use paint_page::{is_painted, page_picture, picture_of, quote_boxes};
 pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
 pub use readers::{
     EmbeddedPicture, PageSink, Stopped, embedded_picture, embedded_pictures, is_gibberish, is_pictures_only, pdf_header,

@@ -1,7 +1,7 @@
 //! Pages as pictures: of a PDF, or of a picture itself.
 
 use crate::format::Format;
-use crate::page_picture::{PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
+use crate::page_picture::{MarkedBox, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
 use crate::readers::{embedded_picture, image, pdf, pdf_header};
 use crate::refusal::Refusal;
 
@@ -21,6 +21,11 @@ pub fn picture_of(
         PaintedPlace::Page(page) => page_picture(bytes, *page, quotes, options),
         PaintedPlace::Embedded(name) => embedded_picture(bytes, name, options),
     }
+}
+
+/// Where quotes stand on pages of the PDF in `bytes`, each with its page; other documents have no such places.
+pub fn quote_boxes(bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Result<Vec<(u64, MarkedBox)>, Refusal> {
+    if pdf_header(bytes).is_some() { pdf::quote_boxes(bytes, quotes) } else { Ok(Vec::new()) }
 }
 
 /// Paints page `page` of the PDF or picture in `bytes`, as a PNG, and says where `quotes` stand on it. There is no limit on time

@@ -45,7 +45,7 @@ mod values;
 mod words;
 mod write;
 
-pub(crate) use picture::paint_page;
+pub(crate) use picture::{paint_page, quote_boxes};
 pub use plausible::is_gibberish;
 pub(crate) use read::PdfReader;
 pub use read::header;

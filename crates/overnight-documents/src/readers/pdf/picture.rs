@@ -1,6 +1,7 @@
 //! A page as an image, and where on it quotes stand. The image is the library's; the places are those of the words of which
 //! the page's text was made, so that a quote of the text is found on the image by its bytes.
 
+use std::collections::BTreeMap;
 use unpdf::parser::PdfParser;
 use unpdf::parser::backend::{PageBox, PdfBackend};
 use unpdf::parser::raster::{RasterOptions, RasteredPage};
@@ -8,6 +9,7 @@ use unpdf::parser::raster::{RasterOptions, RasteredPage};
 use super::glyphs::QUARTERS;
 use super::layout::PlacedWord;
 use super::read::{damaged, guarded, load, refusal, without_prefix, written};
+use super::write::WrittenPage;
 use crate::page_picture::{MarkedBox, PagePicture, PictureOptions, QuoteOnPage};
 use crate::quotes::QuoteIndex;
 use crate::readers::image::{mark, png};
@@ -50,17 +52,7 @@ pub(crate) fn paint_page(
     if let Some(on_page) = on_page {
         let mut index = None;
         for quote in sought {
-            let is_there = on_page.text.get(quote.at..quote.at + quote.text.len()) == Some(quote.text.as_str());
-            let bytes = if is_there {
-                Some((quote.at, quote.at + quote.text.len()))
-            } else {
-                let index = index.get_or_insert_with(|| QuoteIndex::new(Unit::Line, on_page.text.as_str()));
-                index
-                    .find(&quote.text, None)
-                    .map(|place| index.span(place))
-                    .and_then(|span| Some((usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?)))
-            };
-            let found = bytes.map(|bytes| paper.boxes(quote.mark, &on_page.words, bytes)).unwrap_or_default();
+            let found = paper.places(quote, &on_page, &mut index);
             if found.is_empty() {
                 told.push("a quote could not be marked in the image: look for it in the text".to_owned());
             }
@@ -79,6 +71,27 @@ pub(crate) fn paint_page(
     Ok((PagePicture { width, height, boxes, ink, told }, encoded))
 }
 
+/// Where quotes stand on their pages, without painting them; those that are found nowhere have no box.
+pub(crate) fn quote_boxes(bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Result<Vec<(u64, MarkedBox)>, Refusal> {
+    let loaded = load(without_prefix(bytes))?;
+    let pages = loaded.document.pages();
+    let mut by_page: BTreeMap<u64, Vec<&QuoteOnPage>> = BTreeMap::new();
+    for (page, quote) in quotes {
+        by_page.entry(*page).or_default().push(quote);
+    }
+    let mut boxes = Vec::new();
+    for (page, quotes) in by_page {
+        let Some(&id) = u32::try_from(page).ok().and_then(|number| pages.get(&number)) else { continue };
+        let Some(on_page) = written(&loaded, id) else { continue };
+        let paper = Paper { seen: loaded.document.crop_box(id), rotation: loaded.document.page_rotation(id) };
+        let mut index = None;
+        for quote in quotes {
+            boxes.extend(paper.places(quote, &on_page, &mut index).into_iter().map(|found| (page, found)));
+        }
+    }
+    Ok(boxes)
+}
+
 /// What of a page is seen, and how it is turned, in degrees.
 struct Paper {
     seen: PageBox,
@@ -89,6 +102,19 @@ impl Paper {
     fn dpi(&self, most: u16) -> f32 {
         let points = (self.seen.width() * self.seen.height()).max(1.0);
         f32::from(most).min(72.0 * (MOST_PIXELS / points).sqrt())
+    }
+
+    /// Where a quote stands: by its bytes where the page's text has it there, else wherever it is found first. `index` is of the page.
+    fn places(&self, quote: &QuoteOnPage, on_page: &WrittenPage, index: &mut Option<QuoteIndex>) -> Vec<MarkedBox> {
+        let end = quote.at + quote.text.len();
+        let bytes = if on_page.text.get(quote.at..end) == Some(quote.text.as_str()) {
+            Some((quote.at, end))
+        } else {
+            let index = index.get_or_insert_with(|| QuoteIndex::new(Unit::Line, on_page.text.as_str()));
+            let span = index.find(&quote.text, None).map(|place| index.span(place));
+            span.and_then(|span| Some((usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?)))
+        };
+        bytes.map(|bytes| self.boxes(quote.mark, &on_page.words, bytes)).unwrap_or_default()
     }
 
     /// Where the text from byte to byte stands, a box for each line of it.
