@@ -412,7 +412,7 @@ mod tests {
         let all = columns.all();
         let kinds = [2, 7].map(|place| all[place].kind);
         assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Text]);
-        let names = [4, 10, 11, 25].map(|place| all[place].name.as_str());
+        let names = [4, 10, 11, 26].map(|place| all[place].name.as_str());
         assert_eq!(names, ["tags", "Tags_2", "overnight_job", "overnight_job_2"]);
         // Chosen ones, and a field that is the document's column.
         let mut columns = columns.said("document");
