@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The pages are drawn as PDF, painted, and then worn. They lie in `examples/scans/pages`; what stands on `NAME` is
-//! `examples/scans/truth/NAME.txt`, with a form feed between pages.
+//! in `NAME.txt` in `examples/scans/truth`, with a form feed between pages.
 
 #![expect(
     clippy::cast_possible_truncation,

@@ -214,11 +214,11 @@ impl<'j> ResultView<'j> {
         }
         for part in self.recognised.iter().take(MOST_NOT_READ) {
             let told = out::one_line(&format!("{} {}", part.document, part.part()));
-            let _ = writeln!(text, "recognised by OCR: {told}");
+            let _ = writeln!(text, "read once, from its picture: {told}");
         }
         if self.recognised.len() > MOST_NOT_READ {
             let more = self.recognised.len() - MOST_NOT_READ;
-            let _ = writeln!(text, "recognised by OCR: {more} more parts, in overnight show {}", self.id);
+            let _ = writeln!(text, "read once, from its picture: {more} more parts, in overnight show {}", self.id);
         }
         if let Some(confidence) = self.confidence {
             let _ = writeln!(text, "confidence: {confidence}");

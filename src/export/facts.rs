@@ -43,6 +43,16 @@ struct RecordQuotes {
     is_first_unproven: bool,
 }
 
+impl RecordQuotes {
+    /// Of all its quotes the worst; of those that are found, whether two readings of a scan have each.
+    fn check(&self) -> &'static str {
+        match self.check {
+            QuoteStatus::Found if !self.unproven.is_empty() => "one_reading",
+            other => other.name(),
+        }
+    }
+}
+
 /// The facts of one list's records.
 #[derive(Debug)]
 pub(super) struct RecordFacts<'j> {
@@ -112,7 +122,7 @@ impl<'j> RecordFacts<'j> {
             json!(from.and_then(|from| from.page)),
             json!(from.map(|from| from.line)),
             json!(quotes.and_then(|quotes| quotes.boxes.clone())),
-            json!(quotes.map(|quotes| quotes.check.name())),
+            json!(quotes.map(RecordQuotes::check)),
             json!(quotes.and_then(|quotes| self.values(place, quotes))),
             json!(found_by.map(FoundBy::name)),
             json!(open.map(Finding::told)),

@@ -63,7 +63,7 @@ impl DoubtKind {
             Self::FoundByOne => "found by one reader only",
             Self::LowConfidence => "low confidence",
             Self::OverBreak => "quote over a page break",
-            Self::Recognised => "text from OCR",
+            Self::Recognised => "read once",
         }
     }
 
@@ -132,7 +132,11 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
             add_to(field, kind, format!("in {its} only one of two readings of the page has {}", words.told()));
         }
         if quote.is_recognised {
-            add_to(field, DoubtKind::Recognised, format!("the characters of {its} were recognised in an image"));
+            add_to(
+                field,
+                DoubtKind::Recognised,
+                format!("the words of {its} were read in a picture, by nothing else a second time"),
+            );
         }
     }
     for BrokenRule { level, field, why } in &record.broken_rules {

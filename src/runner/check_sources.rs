@@ -32,6 +32,11 @@ impl Sources for QuoteCheck<'_> {
         text.get(from..to).map(str::to_owned)
     }
 
+    fn doubts_of_quote(&mut self) -> Vec<String> {
+        let of_one = self.last.iter().flat_map(|line| &line.one_reading).filter(|words| words.has_digit());
+        of_one.map(|words| format!("in its quote only one of two readings of the page has {}", words.told())).collect()
+    }
+
     fn keep_values(&mut self, doubtful: &[DoubtfulValue]) {
         let Some(line) = &mut self.last else { return };
         for DoubtfulValue { field, unclear } in doubtful {

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{table_query::DocumentReader, workspace::Workspace};
 use overnight_core::{
+    amount::{counted, grouped},
     job::{
         pages::{PageRange, UnreadPart},
         scans::{PageOutcome, PageReading, PageWitness, ScannedPage},
@@ -122,13 +123,35 @@ fn read_document(
     entry.notes.extend(
         lying.iter().map(|pages| format!("the text of {pages} is not what is to be seen there: read by {model}")),
     );
+    entry.notes.extend(agreement(model, document, outcomes));
     // Read once is as good as recognised.
     entry.recognised.extend(spans.into_iter().map(page_range));
     entry.recognised.sort_by_key(|pages| pages.from);
     entry.reader = format!("{}, {model}", document.reader);
-    write_text(workspace, &mut entry, &texts.join("\u{c}"))?;
+    let text = texts.join("\u{c}");
+    // A blank page is a page.
+    let is_blank = text.is_empty() && entry.gaps.is_empty();
+    write_text(workspace, &mut entry, if is_blank { "\n" } else { &text })?;
     entry.scan_sha256 = scan_file::write(workspace, &entry.scan_path(), &lines)?.map(|hash| hash.sha256);
     Ok(entry)
+}
+
+/// How far the readings of a document's pages agree, those that are no gap; none where none was read twice.
+fn agreement(model: &str, document: &DocumentEntry, outcomes: &[PageOutcome]) -> Option<String> {
+    let twice = outcomes.iter().filter(|page| page.document == document.name && page.gap.is_none() && page.words > 0);
+    let twice: Vec<&PageOutcome> = twice.filter(|page| page.witness.is_some()).collect();
+    let by: &str = match twice.first()?.witness.as_ref()? {
+        PageWitness::Recognised(program) => program,
+        PageWitness::Model(model) => model,
+        PageWitness::OwnText => "the document's own text",
+    };
+    let (words, agreed) = twice.iter().fold((0, 0), |(words, agreed), page| (words + page.words, agreed + page.agreed));
+    Some(format!(
+        "{} read by {model} and compared with {by}: {} of {} agree",
+        counted(twice.len() as u64, "page"),
+        grouped(agreed),
+        counted(words, "word")
+    ))
 }
 
 /// What comes of a page with a text of its own.

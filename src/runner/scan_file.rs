@@ -116,7 +116,9 @@ impl ComparedPage {
     fn of_one(&self, text: &str, run: Range<usize>) -> Option<OneReading> {
         let (before, rest) = self.words.split_at(run.start);
         let behind = rest.get(run.len()..)?;
-        let words = text.get(rest.first()?.from..rest.get(run.len() - 1)?.to)?.to_owned();
+        let words = text.get(rest.first()?.from..rest.get(run.len() - 1)?.to)?;
+        // Lines between cells of a table are not read.
+        let words = words.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" ");
         let other = self.line.other()?;
         let is_placed = |word: &&ComparedWord| !word.others.is_empty();
         let from = before.iter().rev().find(is_placed).map_or(0, |word| word.others.end);

@@ -141,7 +141,7 @@ fn line(coverage: &Coverage, document: &DocumentEntry, more: Vec<String>) -> Str
         document.tokens,
         coverage.share(document) * 100.0
     );
-    let recognised = document.recognised.iter().map(|pages| format!("{pages} recognised by OCR"));
+    let recognised = document.recognised.iter().map(|pages| format!("{pages} read once, from its picture"));
     let not_read = document.gaps.iter().map(|gap| format!("not read: {gap}"));
     let mut parts: Vec<String> = not_read.chain(recognised).collect();
     if parts.len() > MOST_PARTS {
@@ -206,7 +206,7 @@ pub(super) mod tests {
             text,
             "2 documents, about 6800 tokens:\n\
              a.pdf (PDF, 10 pages, about 3400 tokens, 25 % shown) [not read: pages 3-4: no text, probably a scan; \
-             not read: page 9: damaged; not read: pages 11-20: cut off; pages 7-9 recognised by OCR; a note]\n\
+             not read: page 9: damaged; not read: pages 11-20: cut off; pages 7-9 read once, from its picture; a note]\n\
              b.pdf (PDF, 10 pages, about 3400 tokens, 0 % shown) [a remark]"
         );
     }

@@ -34,7 +34,7 @@ const PAGE_HEADING_TOKENS: u64 = 20;
 fn heading(document: &DocumentEntry, page: u64, lines: Option<PageLines>) -> String {
     let mut heading = format!("[page {page}");
     if document.recognised.iter().any(|pages| pages.has(page)) {
-        heading.push_str(", recognised by OCR");
+        heading.push_str(", read once, from its picture");
     }
     if let Some(lines) = lines {
         let _ = write!(heading, ", {lines}");
@@ -278,9 +278,9 @@ mod tests {
             [
                 "[page 1]",
                 "[page 3: no text, probably a scan]",
-                "[page 7, recognised by OCR]",
-                "[page 9, recognised by OCR: damaged]",
-                "[page 8, recognised by OCR, lines 5-9 of 20]",
+                "[page 7, read once, from its picture]",
+                "[page 9, read once, from its picture: damaged]",
+                "[page 8, read once, from its picture, lines 5-9 of 20]",
             ]
         );
         assert_eq!(beyond(&document), " Not in it: pages 11-20: cut off.");

@@ -192,6 +192,13 @@ fn a_scanned_page_is_read_by_eyes_and_checked() {
     let exported = ground.dir.run(&["export", "last", "--format", "jsonl"]);
     let row: Value = serde_json::from_str(exported.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(serde_json::from_str::<Value>(row["box"].as_str().unwrap()).unwrap(), quotes[0]["boxes"]);
+    let checks = exported.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["check"].clone());
+    assert_eq!(checks.collect::<Vec<_>>(), ["found", "one_reading", "one_reading"]);
+    // Who worked and who looks at the job are told of the number.
+    assert_eq!(shown["doubts"], 1);
+    let changed = documents.iter().find(|document| document["name"] == "changed.png").unwrap();
+    let note = "1 page read by scripted:script.json and compared with tesseract: 12 of 13 words agree";
+    assert_eq!(changed["notes"], json!([note]));
 
     let ran = ground.dir.run(&["review", "last", "-o", "pages"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -325,12 +332,16 @@ fn who_has_no_second_reading_says_so() {
     let ground = Ground::new();
     ground.program("tesseract", "exit 1");
     let records = json!({"rents": [record("agreed.png", "The monthly rent is EUR 1,250.00 and is due")]});
-    ground.script(&records, &PICTURES.map(|(_, text)| text));
+    let texts = PICTURES.map(|(name, text)| if name == "blank.png" { "[blank]" } else { text });
+    ground.script(&records, &texts);
     let workspace = ground.run();
     let quotes = std::fs::read_to_string(workspace.join("quotes.jsonl")).unwrap();
     let quote: Value = serde_json::from_str(quotes.trim()).unwrap();
     assert_eq!(json!([quote["result"], quote["recognised"], quote["one_reading"]]), json!(["found", true, null]));
     let shown = ground.shown();
+    // A blank page is one.
+    let blank = shown["documents"].as_array().unwrap().iter().find(|one| one["name"] == "blank.png").unwrap();
+    assert_eq!(json!([blank["units"], blank["gaps"], blank["recognised"]]), json!([1, [], []]));
     let agreed = shown["documents"].as_array().unwrap().iter().find(|one| one["name"] == "agreed.png").unwrap();
     let note = "page 1 read once, by scripted:script.json: nothing has read it a second time";
     assert!(agreed["notes"].as_array().unwrap().contains(&json!(note)), "{agreed}");

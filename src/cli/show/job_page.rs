@@ -74,7 +74,7 @@ impl JobView<'_> {
                 let _ = writeln!(text, "                not read: {}", out::one_line(&gap.to_string()));
             }
             for pages in document.recognised {
-                let _ = writeln!(text, "                {pages} recognised by OCR");
+                let _ = writeln!(text, "                {pages} read once, from its picture");
             }
             for note in document.notes {
                 let _ = writeln!(text, "                {}", out::one_line(note));

@@ -3,6 +3,7 @@
 //! - **White space** is left out, line ends and page breaks too, and so are invisible characters (soft hyphens,
 //!   zero-width spaces, marks of direction). It counts where it keeps numbers apart: `10 20` is not `1020`, `1, 5` not
 //!   `1,5`, `x - 20` not `x -20`. All of it counts alike there: `1 000` is found with any space in it, and not by `1000`.
+//! - **A bar that stands alone**, `|` between blanks, is white space: texts have it between the cells of a table.
 //! - **A hyphen at a line's end** between two letters, the second small (or both capital), is left out and noted:
 //!   `docu-⏎ment` is `document` and `docu-ment`, and `well-⏎known` can't be told from it. Every other hyphen counts.
 //! - **Ligatures, wide and narrow letters, Arabic letters by their place, mathematical letters, radicals** are what they
@@ -73,7 +74,7 @@ impl<'t> Fold<'t> {
             if let Some((bytes, signs)) = raised::leading_signs(&self.text[from..]) {
                 return Some(self.signs(from + bytes, &signs, folded));
             }
-            if first.is_whitespace() {
+            if first.is_whitespace() || matches!(first, '|' | '\u{ff5c}') && self.is_bar(next) {
                 self.has_gap = true;
                 self.at = next;
             } else if is_invisible(first) {
@@ -88,6 +89,11 @@ impl<'t> Fold<'t> {
             }
         }
         None
+    }
+
+    /// Whether what ends at `next` stands alone: a line between cells of a table, which no page has as a sign.
+    fn is_bar(&self, next: usize) -> bool {
+        self.has_gap && self.text[next..].chars().next().is_none_or(char::is_whitespace)
     }
 
     /// Letters of ASCII, as many as no mark can follow.

@@ -103,6 +103,7 @@ const SAME: &[(&str, &[&str])] = &[
         "10⁵ units of H₂O for EUR 250⁴ a cm⁻¹",
         &["10^5 units", "H_2O", "EUR 250", "EUR 250^4 a", "cm^-1", "cm^−1", "units of H₂O"],
     ),
+    ("| Total | | 3,022.50 |\n| Seal | 14 |", &["Total 3,022.50", "| Total | | 3,022.50 |", "3,022.50\nSeal 14"]),
     ("x^(n+1) and 2^12", &["xⁿ⁺¹", "2¹²"]),
     (
         "The rules (https://example.org/r?a=1) apply, see annex (mailto:a@example.org).",
@@ -137,6 +138,8 @@ const OTHER: &[(&str, &[&str])] = &[
     ("the office", &["the oﬃces", "ﬁce", "the oﬀ"]),
     ("a. b", &["a, b", "a b"]),
     ("", &["a"]),
+    ("a|b or c |d", &["a b", "c d", "ab"]),
+    ("| 10 | 20 |", &["1020", "10,20"]),
     ("docu-\nment", &["docu--ment", "docu-ments", "docu—ment", "docu.ment"]),
 ];
 

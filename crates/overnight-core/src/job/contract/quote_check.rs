@@ -35,6 +35,7 @@ pub(super) fn check_quotes(
             match outcome {
                 Ok(()) => {
                     count.found += 1;
+                    sources.doubts_of_quote().into_iter().for_each(|why| checked.doubt(place, why));
                     let values = check_values(rule, &siblings, record, sources);
                     values.doubts.into_iter().for_each(|why| checked.doubt(place, why));
                     without.extend(values.failed.into_iter().map(|what| (clip(place, 100), what)));

@@ -14,6 +14,11 @@ pub trait Sources {
         None
     }
 
+    /// What is doubtful of the quote that was found last: fragments.
+    fn doubts_of_quote(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Keeps which values of the record do not stand in the quote that was found last, or may not: its field, and why.
     fn keep_values(&mut self, _doubtful: &[DoubtfulValue]) {}
 
