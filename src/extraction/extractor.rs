@@ -247,8 +247,12 @@ impl Drop for ReaderSlot<'_> {
 }
 
 impl PagePainter for Extractor {
-    fn paint(&self, bytes: &[u8], place: &PaintedPlace) -> Result<(PagePicture, Vec<u8>), Refusal> {
-        let mut options = PictureOptions::FOR_MODELS;
+    fn paint(
+        &self,
+        bytes: &[u8],
+        place: &PaintedPlace,
+        mut options: PictureOptions,
+    ) -> Result<(PagePicture, Vec<u8>), Refusal> {
         loop {
             let painted = self.page_picture(bytes, place, &[], options)?;
             if painted.1.len() <= MOST_SENT {

@@ -1,6 +1,10 @@
 //! Scanned pages of a new job: which they are, and their pictures. What is read on them is compared in `page_reading`.
 
-use super::{RunError, create::NewJobRequest};
+use super::{
+    RunError,
+    create::NewJobRequest,
+    scan_file::{self, ScanLine},
+};
 use crate::{
     extraction::{MOST_SCANNED_PAGES, PageForEyes, UseMode, pages_for_eyes},
     workspace::Workspace,
@@ -14,8 +18,10 @@ use overnight_core::{
     message::Image,
     prompt::compose::TRANSCRIBE,
 };
-use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, is_painted};
+use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions, is_painted};
 
+/// Of a page's height, that of its words where they are small: print of 7 points on A4.
+const SMALL: f32 = 0.007;
 /// Pages of a document that can't be painted, one after the other; those behind them are not tried.
 const MOST_FAILURES: usize = 3;
 
@@ -48,10 +54,11 @@ pub(super) fn of_new_job(
             continue;
         }
         let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
+        let lines = scan_file::read(workspace, document);
         let mut failures = 0;
         for (page, PageForEyes { place, has_text }) in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
             // What can't be painted stays as it is, and says why.
-            let Ok((picture, png)) = request.extractor.paint(&bytes, &place) else {
+            let Ok((picture, png)) = request.extractor.paint(&bytes, &place, options(lines.get(&page))) else {
                 failures += 1;
                 if failures == MOST_FAILURES {
                     break;
@@ -78,6 +85,14 @@ pub(super) fn of_new_job(
         }
     }
     Ok(scans)
+}
+
+/// How a page is painted: sharper where its letters are small, as far as somebody has recognised them.
+fn options(recognised: Option<&ScanLine>) -> PictureOptions {
+    let mut heights: Vec<f32> = recognised.iter().flat_map(|line| &line.words).map(|word| word.height).collect();
+    heights.sort_by(f32::total_cmp);
+    let are_small = heights.get(heights.len() / 2).is_some_and(|height| *height < SMALL);
+    if are_small { PictureOptions::FOR_SMALL_LETTERS } else { PictureOptions::FOR_MODELS }
 }
 
 /// What was read on the same picture before.

@@ -13,7 +13,7 @@ use overnight_core::{
     message::Image,
     prompt::{bounds::ResultBound, fence::quoted},
 };
-use overnight_documents::{MAX_BYTES, PaintedPlace, embedded_pictures, is_painted};
+use overnight_documents::{MAX_BYTES, PaintedPlace, PictureOptions, embedded_pictures, is_painted};
 use std::fmt::Write;
 
 /// Pictures of a document that are named where another one was asked for.
@@ -58,7 +58,7 @@ pub(super) fn view(
         return Err(ToolError::Tell("pages can't be looked at here; read them with read_document".to_owned()));
     };
     let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
-    let painted = reader.paint(&bytes, &place);
+    let painted = reader.paint(&bytes, &place, PictureOptions::FOR_MODELS);
     let (picture, png) =
         painted.map_err(|refusal| ToolError::Tell(format!("{what} of {name} can't be painted: it {refusal}")))?;
     let Some(tokens) = model.image_tokens(picture.width, picture.height) else {

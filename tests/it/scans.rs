@@ -218,6 +218,28 @@ fn a_scanned_page_is_read_by_eyes_and_checked() {
 }
 
 #[test]
+fn small_letters_are_looked_at_more_sharply() {
+    let pdf = std::fs::read(format!("{}/examples/scans/pages/contract.pdf", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    for (height, width) in [(30, 1_240), (10, 1_653)] {
+        let ground = Ground::new();
+        for (name, _) in PICTURES {
+            std::fs::remove_file(ground.dir.path().join("docs").join(name)).unwrap();
+        }
+        std::fs::remove_file(ground.dir.path().join("bin/pdftoppm")).unwrap();
+        ground.dir.put("docs/contract.pdf", &pdf);
+        let small =
+            table(PAGE).replace("\t600\t400\t", "\t1654\t2339\t").replace("\t60\t20\t", &format!("\t60\t{height}\t"));
+        ground.dir.put("bin/page.tsv", small);
+        ground.script(&json!({"rents": []}), &[PAGE; 3]);
+        let workspace = ground.run();
+        let spec: Value = serde_yaml::from_str(&std::fs::read_to_string(workspace.join("job.yaml")).unwrap()).unwrap();
+        let widths: Vec<_> =
+            spec["scans"].as_array().unwrap().iter().map(|page| page["image"]["width"].clone()).collect();
+        assert_eq!(widths, [width; 3]);
+    }
+}
+
+#[test]
 fn a_quote_of_a_pdf_has_its_place_on_the_page() {
     let dir = TestDir::new();
     dir.put("task.md", TASK);

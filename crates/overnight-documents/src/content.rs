@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::container::{self, Members};
 use super::format::MAX_BYTES;
-use super::page_picture::{MarkedBox, PagePicture, PaintedPlace, QuoteOnPage};
+use super::page_picture::{MarkedBox, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
 use super::refusal::Refusal;
 
 /// Lists the documents inside a file. Files may be hostile, so in production a limited process of its own does this.
@@ -20,8 +20,13 @@ pub trait ContainerOpener: Sync {
 
 /// Paints pages of PDFs and pictures, and pictures within documents, as a model that takes images looks at them. As for containers, a limited process does it.
 pub trait PagePainter: Send + Sync + std::fmt::Debug {
-    /// A place of the document in `bytes` as a PNG.
-    fn paint(&self, bytes: &[u8], place: &PaintedPlace) -> Result<(PagePicture, Vec<u8>), Refusal>;
+    /// A place of the document in `bytes` as a PNG, less sharp than `options` say where that would be too many bytes.
+    fn paint(
+        &self,
+        bytes: &[u8],
+        place: &PaintedPlace,
+        options: PictureOptions,
+    ) -> Result<(PagePicture, Vec<u8>), Refusal>;
 
     /// Where quotes stand on pages of the PDF in `bytes`, each with its page; none where that can't be told.
     fn quote_boxes(&self, bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Vec<(u64, MarkedBox)>;

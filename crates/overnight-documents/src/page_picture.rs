@@ -40,6 +40,8 @@ impl PictureOptions {
     pub const FOR_PEOPLE: Self = Self { is_marked: false, dpi: 108, colours: Colours::AsTheyAre };
     /// For a model.
     pub const FOR_MODELS: Self = Self { is_marked: false, dpi: 150, colours: Colours::WhereThereAreSome };
+    /// For a model, where letters are small.
+    pub const FOR_SMALL_LETTERS: Self = Self { dpi: 200, ..Self::FOR_MODELS };
     /// For who recognises characters.
     pub const FOR_RECOGNITION: Self = Self { is_marked: false, dpi: 300, colours: Colours::Greys };
 }
