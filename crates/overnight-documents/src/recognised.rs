@@ -17,6 +17,9 @@ const ROUNDS: usize = 4;
 const MOST_TIME: Duration = Duration::from_secs(5);
 /// Letters and digits of a word that is evidence by itself where it stands elsewhere, if it has a digit.
 const TELLING: usize = 4;
+/// Words around another within which some say where it stands, and words that may stand there in the other reading.
+const NEAR: usize = 3;
+const IN_PLACE: usize = 4;
 
 /// A word on the picture of a page: parts of its width and height, from the left and from the top.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +72,7 @@ pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
     let mut left = [(0..own.len()).collect::<Vec<_>>(), (0..others.len()).collect::<Vec<_>>()];
     let deadline = Instant::now() + MOST_TIME;
     let mut agreed = 0;
+    let mut is_in_order = vec![false; own.len()];
     for round in 0..ROUNDS {
         let of_own: Vec<&str> = left[0].iter().map(|at| own[*at].plain.as_str()).collect();
         let of_others: Vec<&str> = left[1].iter().map(|at| others[*at].plain.as_str()).collect();
@@ -87,6 +91,7 @@ pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
             for step in 0..len {
                 let (at, of) = (left[0][old_index + step], left[1][new_index + step]);
                 compared[at].others = others[of].of.clone();
+                is_in_order[at] = round == 0;
                 found[0].insert(at);
                 found[1].insert(of);
             }
@@ -99,10 +104,28 @@ pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
             left.retain(|at| !found.contains(at));
         }
     }
+    // What changed places is not read alike.
+    let exchanged: Vec<usize> =
+        (0..own.len()).filter(|at| !is_in_order[*at] && is_exchanged(*at, &compared, &is_in_order, other)).collect();
+    agreed -= exchanged.len();
+    exchanged.into_iter().for_each(|at| compared[at].others = 0..0);
     let all = own.len() + others.len();
     #[expect(clippy::cast_precision_loss, reason = "words of a page")]
     let share = if all == 0 { 1.0 } else { (2 * agreed) as f64 / all as f64 };
     (compared, share)
+}
+
+/// Whether the other reading has a word elsewhere, and others in its place: between words around it that both have there.
+fn is_exchanged(at: usize, compared: &[ComparedWord], is_in_order: &[bool], other: &[&str]) -> bool {
+    let is_placed = |at: &usize| is_in_order.get(*at).copied().unwrap_or_default();
+    let before = (at.saturating_sub(NEAR)..at).rev().find(is_placed);
+    let behind = (at + 1..=at + NEAR).find(is_placed);
+    let (Some(before), Some(behind)) = (before, behind) else { return false };
+    let place = compared[before].others.end..compared[behind].others.start;
+    let own = &compared[at].others;
+    let has_word =
+        || other.get(place.clone()).is_some_and(|words| words.iter().any(|word| word.contains(char::is_alphanumeric)));
+    !own.is_empty() && place.len() <= IN_PLACE && !place.contains(&own.start) && has_word()
 }
 
 /// A word, as it is compared.
@@ -216,6 +239,25 @@ mod tests {
         assert_eq!(left, Vec::<String>::new());
         // A little word elsewhere proves nothing.
         assert_eq!(of_one("is left over here", "here is").0, ["left", "over", "here"]);
+    }
+
+    #[test]
+    fn what_changed_places_is_of_one_reading() {
+        let (left, _) = of_one(
+            "from EUR 51,900.00 to EUR 48,250.00 with effect",
+            "from EUR 48,250.00 to EUR 51,900.00 with effect",
+        );
+        assert_eq!(left, ["51,900.00", "48,250.00"]);
+        let rows = "| Pump set large | 2 | 241.50 |\n| Seal of rubber | 14 | 2,401.00 |\n| Fitting | 1 | 380.00 |";
+        let (left, _) = of_one(rows, "Pump set large 2,401.00 Seal of rubber 241.50 Fitting 380.00");
+        assert_eq!(left, ["2", "241.50", "14", "2,401.00", "1"]);
+    }
+
+    #[test]
+    fn names_that_changed_places_are_of_one_reading() {
+        let own = "The landlord, North Quay Cooperative, lets the works to Harbour Mill Ltd for ten years.";
+        let other = "The landlord, Harbour Mill Ltd, lets the works to North Quay Cooperative for ten years.";
+        assert_eq!(of_one(own, other).0.join(" "), "North Quay Cooperative, Harbour Mill Ltd");
     }
 
     #[test]
