@@ -108,7 +108,9 @@ pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
     let exchanged: Vec<usize> =
         (0..own.len()).filter(|at| !is_in_order[*at] && is_exchanged(*at, &compared, &is_in_order, other)).collect();
     agreed -= exchanged.len();
-    exchanged.into_iter().for_each(|at| compared[at].others = 0..0);
+    for at in exchanged {
+        compared[at].others = 0..0;
+    }
     let all = own.len() + others.len();
     #[expect(clippy::cast_precision_loss, reason = "words of a page")]
     let share = if all == 0 { 1.0 } else { (2 * agreed) as f64 / all as f64 };
