@@ -32,10 +32,6 @@ mod keys;
 mod notify;
 mod sources;
 mod telemetry;
-fn use_mode(text: &str) -> Result<UseMode, InvalidValue> {
-    UseMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
-}
-
 #[cfg(test)]
 mod tests;
 mod text_file;
@@ -417,4 +413,8 @@ impl Settings {
         );
         rows
     }
+}
+
+fn use_mode(text: &str) -> Result<UseMode, InvalidValue> {
+    UseMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
 }

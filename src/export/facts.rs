@@ -39,8 +39,6 @@ struct RecordQuotes {
     doubtful: Vec<(String, ValueStatus)>,
     /// Fields whose quotes don't stand where the record says, or in only one of two readings of a scan.
     unproven: Vec<String>,
-    /// Whether the quote by the first rule is among those.
-    is_first_unproven: bool,
 }
 
 impl RecordQuotes {
@@ -159,11 +157,12 @@ impl<'j> RecordFacts<'j> {
     pub(super) fn marks(&self, place: &str, known: &[Value; KNOWN.len()]) -> RowMarks {
         let quotes = self.quotes.get(place);
         let values = quotes.into_iter().flat_map(|quotes| self.doubtful(place, quotes)).map(|(field, _)| field);
-        let unproven = quotes.into_iter().flat_map(|quotes| &quotes.unproven);
+        let unproven = quotes.map(|quotes| &quotes.unproven[..]).unwrap_or_default();
+        let own = self.list.quotes.first().map(|first| first.name_of(&first.rule.text));
         RowMarks {
             doubtful: values.chain(unproven).cloned().collect(),
             corrected: self.findings.corrections(place).map(|correction| named(correction.within)).collect(),
-            is_quote_doubtful: quotes.is_some_and(|quotes| quotes.is_first_unproven),
+            is_quote_doubtful: own.is_some_and(|own| unproven.contains(&own)),
             has_finding: !known[OPEN_FINDING].is_null(),
             is_incomplete: matches!(self.job.job_status().0, JobStatus::Partial | JobStatus::Blocked),
         }
@@ -259,14 +258,12 @@ fn quotes(
             check: line.result,
             doubtful: Vec::new(),
             unproven: Vec::new(),
-            is_first_unproven: false,
         });
         known.doubtful.extend(line.values.into_iter().map(|(field, status)| (quote.name_of(&field), status)));
         known.check = known.check.max(line.result);
         let is_first = list.quotes.first().is_some_and(|first| std::ptr::eq(first, quote));
         if line.result != QuoteStatus::Found || !line.one_reading.is_empty() {
             known.unproven.extend(quote.fields());
-            known.is_first_unproven |= is_first;
         }
         if is_first {
             (known.span, known.boxes) = (line.start.zip(line.end), json_of(&line.boxes));

@@ -13,9 +13,8 @@ use super::{
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
-    Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Gap, MarkedBox, Members, PagePainter,
-    PagePicture, PageSpan, PaintedPlace, PictureOptions, QuoteOnPage, READERS, Refusal, Unit, embedded_pictures,
-    is_pictures_only,
+    Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, MarkedBox, Members, PagePainter,
+    PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, READERS, Refusal, is_pictures_only,
 };
 use std::{
     io,
@@ -27,8 +26,6 @@ use std::{
 /// Bytes of the largest image of a page.
 const MOST_PICTURE_BYTES: u64 = 64 << 20;
 
-/// Why a page that is a picture of a document with nothing else is a gap.
-const ONLY_PICTURES: &str = "nothing but an image on it";
 /// Bytes of an image over which a page is painted less sharp for a model: the strictest vendor takes 5 MB, as Base64.
 const MOST_SENT: usize = 3_500_000;
 /// Less sharp than that no page is painted for its size.
@@ -136,7 +133,7 @@ impl Extractor {
     /// of a document that has nothing else.
     fn seen(&self, mut extracted: Extracted, has_eyes: bool) -> Result<Extracted, Refusal> {
         if is_pictures_only(&extracted.text) {
-            if has_eyes { turn_pages(&mut extracted) } else { extracted.text.clear() }
+            if has_eyes { extracted.make_pages_of_pictures() } else { extracted.text.clear() }
         }
         let is_unread = extracted.format == Format::Image && extracted.text.is_empty();
         match self.tools.installed().tesseract {
@@ -192,18 +189,6 @@ impl Extractor {
         }
         *free -= 1;
         ReaderSlot(self)
-    }
-}
-
-/// Each picture of a document that has nothing else becomes a page.
-fn turn_pages(extracted: &mut Extracted) {
-    let pictures: Vec<&str> = embedded_pictures(&extracted.text).map(|picture| &extracted.text[picture.at]).collect();
-    let count = pictures.len() as u64;
-    let text = pictures.join("\n\x0c");
-    if count > 0 {
-        (extracted.unit, extracted.text) = (Unit::Page, text + "\n");
-        let pages = PageSpan { from: 1, to: count };
-        extracted.gaps = vec![Gap { pages: Some(pages), why: ONLY_PICTURES.to_owned() }];
     }
 }
 

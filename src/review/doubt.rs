@@ -129,7 +129,7 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
         for words in quote.one_reading.iter().take(MOST_RUNS) {
             // A digit that one reader has read otherwise is graver than a word.
             let kind = if words.has_digit() { DoubtKind::Value } else { DoubtKind::OneReading };
-            add_to(field, kind, format!("in {its} only one of two readings of the page has {}", words.told()));
+            add_to(field, kind, format!("in {its} {}", words.told()));
         }
         if quote.is_recognised {
             add_to(

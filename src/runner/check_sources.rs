@@ -34,7 +34,7 @@ impl Sources for QuoteCheck<'_> {
 
     fn doubts_of_quote(&mut self) -> Vec<String> {
         let of_one = self.last.iter().flat_map(|line| &line.one_reading).filter(|words| words.has_digit());
-        of_one.map(|words| format!("in its quote only one of two readings of the page has {}", words.told())).collect()
+        of_one.map(|words| format!("in its quote {}", words.told())).collect()
     }
 
     fn keep_values(&mut self, doubtful: &[DoubtfulValue]) {

@@ -34,6 +34,7 @@ use overnight_core::{
 };
 use overnight_documents::{
     AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units, embedded_pictures, is_painted,
+    names_pictures,
 };
 use std::{
     collections::BTreeMap,
@@ -237,8 +238,8 @@ fn begin_with(workspace: &Workspace, only: &[String], earlier: &EarlierJob) -> R
 
 /// Whether its text names pictures that can be looked at.
 fn has_pictures(workspace: &Workspace, document: &DocumentEntry) -> bool {
-    let text = workspace.read_text_at_most(&document.text_path(), u64::MAX).unwrap_or_default();
-    embedded_pictures(&text).next().is_some()
+    let text = || workspace.read_text_at_most(&document.text_path(), u64::MAX).unwrap_or_default();
+    names_pictures(&document.format) && embedded_pictures(&text()).next().is_some()
 }
 
 /// The documents without any text, and why they have none.

@@ -3,7 +3,7 @@
 
 use super::quote_line::{QuoteBox, QuoteLine};
 use crate::{table_query::DocumentReader, workspace::Workspace};
-use overnight_core::job::state::Job;
+use overnight_core::job::{spec::DocumentEntry, state::Job};
 use overnight_documents::{Format, MAX_BYTES, MarkedBox, Offsets, QuoteOnPage, Unit};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,10 @@ const MOST_QUOTES: usize = 20_000;
 
 /// The same lines of `quotes.jsonl`, with boxes where a quote of a PDF has none yet.
 pub(super) fn add(lines: Vec<u8>, job: &Job, workspace: &Workspace, reader: &dyn DocumentReader) -> Vec<u8> {
+    let is_pdf = |document: &DocumentEntry| document.paged && document.format == Format::Pdf.as_str();
+    if !job.spec.documents.iter().any(is_pdf) {
+        return lines;
+    }
     let parsed = |line: &[u8]| serde_json::from_slice::<QuoteLine<'static>>(line).ok();
     let mut all: Vec<QuoteLine<'static>> = lines.split(|byte| *byte == b'\n').filter_map(parsed).collect();
     let mut by_document: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -21,7 +25,7 @@ pub(super) fn add(lines: Vec<u8>, job: &Job, workspace: &Workspace, reader: &dyn
     }
     let mut is_changed = false;
     for (name, quotes) in by_document {
-        let Some(document) = job.spec.named(&name).filter(|it| it.paged && it.format == Format::Pdf.as_str()) else {
+        let Some(document) = job.spec.named(&name).filter(|document| is_pdf(document)) else {
             continue;
         };
         let text = workspace.read_text_at_most(&document.text_path(), u64::MAX);

@@ -18,6 +18,8 @@ use std::{
 
 /// Tokens of such words that are told.
 const MOST_TOLD: u64 = 30;
+/// What is said of them.
+const ONE_HAS: &str = "only one of two readings of the page has";
 
 /// One line of the file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,12 +82,12 @@ impl OneReading {
             || self.other.as_ref().is_some_and(|other| other.contains(char::is_numeric))
     }
 
-    /// A clause's end: `'1,350.00', and the other '1,250.00'`.
+    /// A clause behind where it stands: `only one of two readings of the page has '1,350.00', and the other '1,250.00'`.
     pub fn told(&self) -> String {
         let words = head(&self.words, MOST_TOLD);
         match &self.other {
-            Some(other) => format!("'{words}', and the other '{}'", head(other, MOST_TOLD)),
-            None => format!("'{words}'"),
+            Some(other) => format!("{ONE_HAS} '{words}', and the other '{}'", head(other, MOST_TOLD)),
+            None => format!("{ONE_HAS} '{words}'"),
         }
     }
 }

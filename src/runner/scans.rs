@@ -18,7 +18,7 @@ use overnight_core::{
     message::Image,
     prompt::compose::TRANSCRIBE,
 };
-use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions, is_painted};
+use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions, names_pictures};
 
 /// Of a page's height, that of its words where they are small: print of 7 points on A4.
 const SMALL: f32 = 0.007;
@@ -44,7 +44,7 @@ pub(super) fn of_new_job(
     let is_always = request.extractor.vision() == UseMode::Always;
     let mut scans = Vec::new();
     for document in documents.iter().filter(|document| document.paged) {
-        let is_embedded = !is_painted(&document.format);
+        let is_embedded = names_pictures(&document.format);
         let text =
             if is_embedded { workspace.read_text_at_most(&document.text_path(), u64::MAX)? } else { String::new() };
         let ranges = document.gaps.iter().filter_map(|gap| gap.pages).chain(document.recognised.iter().copied());

@@ -18,7 +18,8 @@ pub trait ContainerOpener: Sync {
     fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
 }
 
-/// Paints pages of PDFs and pictures, and pictures within documents, as a model that takes images looks at them. As for containers, a limited process does it.
+/// Paints pages of PDFs and pictures, and pictures within documents, as a model that takes images looks at them. As for
+/// containers, a limited process does it.
 pub trait PagePainter: Send + Sync + std::fmt::Debug {
     /// A place of the document in `bytes` as a PNG, less sharp than `options` say where that would be too many bytes.
     fn paint(

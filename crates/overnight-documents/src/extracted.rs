@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::format::Format;
-use super::gaps::{AGAINST_GAPS, Gap, PageSpan};
-use super::readers::{PageSink, Stopped};
+use super::gaps::{AGAINST_GAPS, Gap, ONLY_IMAGE, PageSpan};
+use super::readers::{PageSink, Stopped, embedded_pictures};
 use super::recognised::RecognisedPage;
 use super::text::{self, MAX_TEXT_BYTES};
 use super::units::Unit;
@@ -47,6 +47,16 @@ impl Extracted {
             recognised: Vec::new(),
             notes: Vec::new(),
             words: Vec::new(),
+        }
+    }
+
+    /// Makes a page of each picture that the text names: of a document that has nothing else.
+    pub fn make_pages_of_pictures(&mut self) {
+        let pictures: Vec<&str> = embedded_pictures(&self.text).map(|picture| &self.text[picture.at]).collect();
+        let count = pictures.len() as u64;
+        if count > 0 {
+            (self.unit, self.text) = (Unit::Page, pictures.join("\n\x0c") + "\n");
+            self.gaps = vec![Gap { pages: Some(PageSpan { from: 1, to: count }), why: ONLY_IMAGE.to_owned() }];
         }
     }
 

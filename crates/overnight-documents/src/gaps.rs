@@ -60,6 +60,9 @@ pub(crate) const GIBBERISH: &str = "its text has hardly a word of any language: 
 /// Why a page is a gap that is a scan with a line of letters at its edge. It has text, and is to be recognised nevertheless.
 pub const SCAN_BEHIND_TEXT: &str = "nearly all of it is an image, probably a scan";
 
+/// Why a page of a text or a slide that is only pictures is a gap.
+pub(crate) const ONLY_IMAGE: &str = "nothing but an image on it";
+
 /// What a person can do about gaps, behind a colon.
 pub const AGAINST_GAPS: &str =
     "save it again in its own program, give its text, or for scans use a model that takes images, or install tesseract";

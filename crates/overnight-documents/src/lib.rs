@@ -69,7 +69,6 @@ mod zip_or_ole;
 pub use container::{Member, Members, members, take_all};
 pub use content::{ContainerOpener, InProcess, PagePainter, bytes_at};
 pub use discover::{FoundDocument, FoundDocuments, OwnPaths, check_name, discover, given_folder, holders, survey};
-
 pub use error::DocumentError;
 pub use extract::{detect, extract, read};
 pub use extracted::{CollectedPages, Extracted};
@@ -77,7 +76,7 @@ pub use forbidden_names::{is_device, is_invisible};
 pub use format::{Format, MAX_BYTES, READERS, ending};
 pub use gaps::{AGAINST_GAPS, Gap, PageSpan, SCAN_BEHIND_TEXT};
 pub use page_picture::{Colours, MarkedBox, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
-pub use paint_page::{is_painted, page_picture, picture_of, quote_boxes};
+pub use paint_page::{is_painted, names_pictures, page_picture, picture_of, quote_boxes};
 pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_nothing};
 pub use readers::{
     EmbeddedPicture, PageSink, Stopped, embedded_picture, embedded_pictures, is_gibberish, is_pictures_only, pdf_header,

@@ -10,6 +10,11 @@ pub fn is_painted(format: &str) -> bool {
     [Format::Pdf, Format::Image].iter().any(|painted| painted.as_str() == format)
 }
 
+/// Whether texts of documents of this format, by its name, say which pictures stand in them.
+pub fn names_pictures(format: &str) -> bool {
+    [Format::Word, Format::Slides, Format::Epub].iter().any(|naming| naming.as_str() == format)
+}
+
 /// Paints a place of the document in `bytes`: see [`page_picture`] and [`embedded_picture`].
 pub fn picture_of(
     bytes: &[u8],

@@ -192,11 +192,7 @@ fn count_by_document(rule: &Quotes, value: &Value, checks: &mut CheckedDeliverab
 fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
     let validator = compile(schema).map_err(|why| format!("The schema itself can't be used: {why}."))?;
     let mut errors = validator.iter_errors(value);
-    let mut spelled: Vec<String> = errors
-        .by_ref()
-        .take(SPELLED_OUT)
-        .map(|error| format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(schema, &error)))
-        .collect();
+    let mut spelled: Vec<String> = errors.by_ref().take(SPELLED_OUT).map(|error| spelled_out(schema, &error)).collect();
     if spelled.is_empty() {
         return Ok("ok.".to_owned());
     }
@@ -213,7 +209,12 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
 pub fn fault_at(schema: &Value, value: &Value, at: &str) -> Option<String> {
     let validator = compile(schema).ok()?;
     let error = validator.iter_errors(value).find(|error| within(&place(error.instance_path()), at).is_some())?;
-    Some(format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(schema, &error)))
+    Some(spelled_out(schema, &error))
+}
+
+/// Where something is wrong, and what: a sentence.
+fn spelled_out(schema: &Value, error: &jsonschema::ValidationError<'_>) -> String {
+    format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(schema, error))
 }
 
 /// Whether `schema` lets the value `key` of an object at the path `each` be null. Where that can't be told, it does.

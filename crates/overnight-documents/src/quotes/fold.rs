@@ -74,7 +74,7 @@ impl<'t> Fold<'t> {
             if let Some((bytes, signs)) = raised::leading_signs(&self.text[from..]) {
                 return Some(self.signs(from + bytes, &signs, folded));
             }
-            if first.is_whitespace() || matches!(first, '|' | '\u{ff5c}') && self.is_bar(next) {
+            if first.is_whitespace() || matches!(first, '|' | '\u{ff5c}') && self.stands_alone(next) {
                 self.has_gap = true;
                 self.at = next;
             } else if is_invisible(first) {
@@ -91,8 +91,8 @@ impl<'t> Fold<'t> {
         None
     }
 
-    /// Whether what ends at `next` stands alone: a line between cells of a table, which no page has as a sign.
-    fn is_bar(&self, next: usize) -> bool {
+    /// Whether what ends at `next` has white space on both sides.
+    fn stands_alone(&self, next: usize) -> bool {
         self.has_gap && self.text[next..].chars().next().is_none_or(char::is_whitespace)
     }
 

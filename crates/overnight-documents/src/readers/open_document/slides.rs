@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::story::OpenStory;
+use crate::gaps::ONLY_IMAGE;
 use crate::readers::PageSink;
 use crate::readers::flow::Flow;
 use crate::readers::package::{BrokenPart, Element, Halt, Xml, XmlNode, one_line};
@@ -151,7 +152,7 @@ impl OpenSlide {
         if let Some(broken) = broken {
             all.gap(format!("cut off, because {broken}"));
         } else if is_bare && has_images {
-            all.gap("nothing but an image on it");
+            all.gap(ONLY_IMAGE);
         }
         all.tell_page(pages)?;
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::layout::Layouts;
 use super::slide::Slide;
+use crate::gaps::ONLY_IMAGE;
 use crate::readers::package::{BlockKind, BrokenPart, Halt, Package, Relations, Xml};
 use crate::readers::{PageSink, ReadFailure, Reader, Source, note_counts};
 use crate::units::Unit;
@@ -75,7 +76,7 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<(), Halt> {
         if let Some(broken) = broken {
             slide.gaps.push(format!("cut off, because {broken}"));
         } else if !has_text && slide.images > 0 {
-            slide.gaps.push("nothing but an image on it".to_owned());
+            slide.gaps.push(ONLY_IMAGE.to_owned());
         }
         slide.gaps.dedup();
         for gap in &slide.gaps {

@@ -12,6 +12,7 @@ use super::paragraph::{Paragraph, Properties};
 use super::run::RunProperties;
 use super::styles::ParagraphStyles;
 use super::table::{self, WordTable};
+use crate::gaps::ONLY_IMAGE;
 use crate::readers::package::{BlockKind, Blocks, BrokenPart, Element, Halt, Xml, XmlNode, formula};
 use crate::text::MAX_TEXT_BYTES;
 
@@ -403,7 +404,7 @@ impl<'s, 'p> Story<'s, 'p> {
         let alternatives = self.page_alternatives.drain(..);
         let rest = alternatives.fold(text.clone(), |rest, alternative| rest.replacen(&alternative, "", 1));
         if rest.trim().is_empty() && self.page_images > 0 {
-            self.page_gaps.push("nothing but an image on it".to_owned());
+            self.page_gaps.push(ONLY_IMAGE.to_owned());
         }
         self.page_images = 0;
         self.page_gaps.dedup();
