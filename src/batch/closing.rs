@@ -135,7 +135,7 @@ pub async fn close(
 
 /// A look at the deliverables, beside what else is going on.
 async fn inspected(found: Vec<FoundDocument>, extractor: Arc<Extractor>) -> Result<Inspected, BatchError> {
-    let looking = tokio::task::spawn_blocking(move || inspect(&found, (&extractor, false), &|| ()));
+    let looking = tokio::task::spawn_blocking(move || inspect(&found, (&extractor, &[]), &|| ()));
     looking.await.map_err(|error| BatchError::Unread { why: error.to_string() })
 }
 

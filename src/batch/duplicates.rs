@@ -61,6 +61,7 @@ mod tests {
             sha256: sha256.to_owned(),
             tokens: 1,
             scans: 0,
+            is_transcribed: false,
             dated: None,
         }
     }

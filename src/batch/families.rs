@@ -108,6 +108,7 @@ mod tests {
             sha256: String::new(),
             tokens: 1,
             scans: 0,
+            is_transcribed: false,
             dated: None,
         });
         let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();

@@ -1,6 +1,6 @@
 //! Inspects documents before they are submitted: each is read, hashed and extracted once, so that unreadable ones are known in advance.
 
-use crate::extraction::{Extractor, UseMode, pages_for_eyes};
+use crate::extraction::{Extractor, pages_for_eyes, transcribed_pages_key};
 use chrono::{DateTime, NaiveDate};
 use overnight_core::{job::digest::sha256, tokens::estimate};
 use overnight_documents::{DocumentError, Extracted, Format, FoundDocument, Unit, Units};
@@ -34,6 +34,8 @@ pub struct Document {
     pub tokens: u64,
     /// Pages that a model is to look at.
     pub scans: u64,
+    /// All who are to look at them have done so in an earlier job, and what they read is kept.
+    pub is_transcribed: bool,
     /// The day of a mail by its head; of others that of their last change, in their archive or in UTC. `None`: there is none, or
     /// nobody asks for it.
     pub dated: Option<NaiveDate>,
@@ -47,8 +49,8 @@ pub struct Inspected {
     pub left_out: Vec<(FoundDocument, String)>,
 }
 
-/// Looks at all of `found`, several at a time, and tells each that was looked at.
-pub fn inspect(found: &[FoundDocument], reader: (&Extractor, bool), tell: &(dyn Fn() + Sync)) -> Inspected {
+/// Looks at all of `found`, several at a time, and tells each that was looked at. `eyes` are the models that look at scanned pages.
+pub fn inspect(found: &[FoundDocument], reader: (&Extractor, &[String]), tell: &(dyn Fn() + Sync)) -> Inspected {
     let (extractor, _) = reader;
     // An archive is opened once, by one looker, for all that lie in it.
     let mut first = 0;
@@ -105,7 +107,7 @@ pub fn inspect(found: &[FoundDocument], reader: (&Extractor, bool), tell: &(dyn 
 fn document(
     found: &FoundDocument,
     content: Result<Vec<u8>, DocumentError>,
-    (extractor, has_eyes): (&Extractor, bool),
+    (extractor, eyes): (&Extractor, &[String]),
 ) -> Result<Document, String> {
     let unreadable = |error: std::io::Error| format!("can't be read: {error}");
     let path = std::path::absolute(&found.path).map_err(unreadable)?;
@@ -114,12 +116,15 @@ fn document(
     if let Some(why) = &found.fault {
         return Err(why.clone());
     }
-    let extracted = extractor.extract(&found.name, &bytes, has_eyes).map_err(|error| error.fragment())?;
-    let is_always = extractor.vision() == UseMode::Always;
-    let scans = if has_eyes { scanned(&extracted, is_always) } else { 0 };
+    let extracted = extractor.extract(&found.name, &bytes, !eyes.is_empty()).map_err(|error| error.fragment())?;
+    let scans = if eyes.is_empty() { 0 } else { scanned(&extracted, (extractor, &bytes)) };
     if extracted.text.is_empty() && scans == 0 {
         return Err(extracted.lack());
     }
+    let sha256 = sha256(&bytes);
+    let kept = |model: &String| extractor.kept_text(&transcribed_pages_key(model, &sha256));
+    let is_transcribed =
+        scans > 0 && eyes.iter().all(|model| kept(model).is_some_and(|pages| pages == scans.to_string()));
     let of_mail = (extracted.format == Format::Mail).then(|| mail_day(&extracted.text)).flatten();
     Ok(Document {
         dated: of_mail.or(found.dated),
@@ -127,20 +132,22 @@ fn document(
         path,
         inside: found.inside.clone(),
         bytes: bytes.len() as u64,
-        sha256: sha256(&bytes),
+        sha256,
         tokens: estimate(&extracted.text),
         scans,
+        is_transcribed,
     })
 }
 
 /// Pages that a model would look at.
-fn scanned(extracted: &Extracted, all: bool) -> u64 {
+fn scanned(extracted: &Extracted, (extractor, bytes): (&Extractor, &[u8])) -> u64 {
     if extracted.unit != Unit::Page {
         return 0;
     }
     let ranges = extracted.gaps.iter().filter_map(|gap| gap.pages).chain(extracted.recognised.iter().copied());
     let count = Units::new(extracted.unit, &extracted.text).count();
     let of = (extracted.format.as_str(), extracted.text.as_str(), count);
+    let all = extractor.looks_at_all(of.0, bytes, of.1);
     pages_for_eyes(of, ranges.map(|pages| (pages.from, pages.to)), all).len() as u64
 }
 
@@ -184,7 +191,7 @@ mod tests {
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
         let found = discover(&[root.path().to_owned()], &[], &InProcess).unwrap().documents;
-        let Inspected { documents, left_out } = inspect(&found, (&Extractor::in_process(), false), &|| ());
+        let Inspected { documents, left_out } = inspect(&found, (&Extractor::in_process(), &[]), &|| ());
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),
             path: root.path().join(name).to_str().unwrap().to_owned(),
@@ -193,6 +200,7 @@ mod tests {
             sha256: sha256(content),
             tokens,
             scans: 0,
+            is_transcribed: false,
             dated: None,
         };
         assert_eq!(

@@ -67,6 +67,7 @@ mod tests {
                 sha256: String::new(),
                 tokens: 1,
                 scans: 0,
+                is_transcribed: false,
                 dated: None,
             }
         };

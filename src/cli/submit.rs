@@ -227,8 +227,12 @@ pub(super) async fn ready(
     let extractor = super::documents::extractor(&settings)?;
     let extractor = if args.dry_run { extractor.with_read_only_cache() } else { extractor };
     let own = super::documents::own(&settings)?;
-    let has_eyes = assignment.models.eyes(&assignment.instructions, extractor.vision()).is_some();
-    let selection = run_blocking(|| select(args, &options, &own, (&extractor, has_eyes)))?;
+    let eyes = assignment.models.eyes(&assignment.instructions, extractor.vision());
+    let eyes: Vec<String> = eyes.map_or_else(Vec::new, |_| {
+        let readers = assignment.instructions.page_readers(assignment.model());
+        readers.map(|(_, model)| model.to_owned()).collect()
+    });
+    let selection = run_blocking(|| select(args, &options, &own, (&extractor, &eyes)))?;
 
     let reading = match &args.from {
         Some(_) if app.is_none() => Some(Box::pin(AppContext::read(settings.clone())).await?),
@@ -306,7 +310,7 @@ fn select(
     args: &SubmitArgs,
     options: &SubmitOptions,
     own: &[PathBuf],
-    reader: (&Extractor, bool),
+    reader: (&Extractor, &[String]),
 ) -> Result<Selection, CliError> {
     let is_wanted = |name: &str| options.is_wanted(name);
     let gathered = overnight_documents::survey(&args.documents, &is_wanted, own, reader.0).map_err(RunError::from)?;

@@ -2,12 +2,12 @@
 
 use super::{
     cache::TextCache,
-    helper_programs::{HelpedText, fill_gaps},
+    helper_programs::{HelpedText, fill_gaps, recognise},
     limits::DOCUMENT,
     message::{ReaderMessage, ReaderRequest},
     ocr::HelperPrograms,
     parent::{ReaderOutput, ReaderProgram, ask},
-    resumed_read,
+    resumed_read, text_sample,
     use_mode::UseMode,
 };
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
@@ -141,6 +141,30 @@ impl Extractor {
             Some(_) => Err(Refusal::Unrecognised),
             None => Err(Refusal::Image),
         }
+    }
+
+    /// Whether all pages of a document are looked at, where a model looks at some: where it is wanted, and where a few lines of a
+    /// PDF's picture, as far as they can be recognised, are something else than its text.
+    pub fn looks_at_all(&self, format: &str, bytes: &[u8], text: &str) -> bool {
+        match self.vision {
+            UseMode::Always => true,
+            UseMode::Auto if format == Format::Pdf.as_str() => self.is_other_text(bytes, text).unwrap_or_default(),
+            UseMode::Auto | UseMode::Never => false,
+        }
+    }
+
+    fn is_other_text(&self, bytes: &[u8], text: &str) -> Option<bool> {
+        self.tools.installed().tesseract.as_ref()?;
+        let (page, text) = text_sample::sampled(text)?;
+        let key = self.key("sample", bytes);
+        let seen = self.kept_text(&key).or_else(|| {
+            let place = PaintedPlace::Page(page);
+            let (_, png) = self.page_picture(bytes, &place, &[], PictureOptions::FOR_SAMPLE).ok()?;
+            let seen = recognise(&self.tools, &png)?.text;
+            self.keep_text(&key, &seen);
+            Some(seen)
+        })?;
+        Some(text_sample::is_other(text, &seen))
     }
 
     /// What the same text is kept under: the content, what its name says of it, and everybody who could have read it.

@@ -62,6 +62,12 @@ pub(super) fn fill_gaps(
     HelpedText { read, has_failed: failed.is_some() }
 }
 
+/// The characters in a picture, a PNG; none where that can't be had.
+pub(super) fn recognise(tools: &HelperPrograms, png: &[u8]) -> Option<Recognition> {
+    tools.installed().tesseract.as_ref()?;
+    Help { tools, paint: &|_| None, left: Cell::default(), failed: RefCell::default() }.recognise(png)
+}
+
 /// Help with one document.
 struct Help<'t> {
     tools: &'t HelperPrograms,

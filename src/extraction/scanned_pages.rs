@@ -1,5 +1,6 @@
 //! Which pages of a document a model looks at, where one does: those without usable text, or all that can be painted.
 
+use overnight_core::{job::digest::sha256, prompt::compose::TRANSCRIBE};
 use overnight_documents::{EmbeddedPicture, PaintedPlace, embedded_pictures, is_painted, is_pictures_only};
 use std::collections::BTreeMap;
 
@@ -36,4 +37,14 @@ pub fn pages_for_eyes(
     };
     let embedded = |name| PageForEyes { place: PaintedPlace::Embedded(name), has_text: false };
     unread.filter_map(|page| Some((page, embedded(largest(page)?.name)))).collect()
+}
+
+/// What the transcription of a picture, by its hash, is kept under: whose it is, of what, and by which words it was asked for.
+pub fn transcription_key(model: &str, image: &str) -> String {
+    sha256(format!("transcription\n{model}\n{image}\n{}", sha256(TRANSCRIBE.as_bytes())).as_bytes())
+}
+
+/// What is kept under it: how many pages of the document, by its hash, have a transcription that is kept.
+pub fn transcribed_pages_key(model: &str, document: &str) -> String {
+    transcription_key(model, &format!("pages of {document}"))
 }

@@ -6,9 +6,12 @@ use super::{
     create::{page_range, write_text},
     own_text::SeenText,
     scan_file::{self, ScanLine},
-    scans,
 };
-use crate::{table_query::DocumentReader, workspace::Workspace};
+use crate::{
+    extraction::{transcribed_pages_key, transcription_key},
+    table_query::DocumentReader,
+    workspace::Workspace,
+};
 use overnight_core::{
     amount::{counted, grouped},
     job::{
@@ -54,13 +57,23 @@ pub(super) fn read_pages(
     Ok(EffectResult::PagesRead { documents, pages: outcomes })
 }
 
-/// Keeps what was paid for, for later jobs over the same pages.
+/// Keeps what was paid for, for later jobs over the same pages, and that all pages of a document were.
 fn keep(job: &Job, reader: &dyn DocumentReader) {
+    for (number, model) in job.spec.instructions.page_readers(&job.spec.model) {
+        for document in &job.spec.documents {
+            let mut pages = job.spec.scans.iter().filter(|page| page.document == document.name);
+            let count = pages.clone().count();
+            let is_read = |page| job.page_reading(page, number).is_some_and(|reading| reading.fault.is_none());
+            if count > 0 && pages.all(is_read) {
+                reader.keep_text(&transcribed_pages_key(model, &document.sha256), &count.to_string());
+            }
+        }
+    }
     for page in &job.spec.scans {
         for (number, model) in job.spec.instructions.page_readers(&job.spec.model) {
             let reading = job.page_reading(page, number).filter(|reading| reading.fault.is_none());
             if let Some(reading) = reading.filter(|_| page.kept.iter().all(|kept| kept.reader != number)) {
-                reader.keep_text(&scans::key(model, &page.image.sha256), &reading.text);
+                reader.keep_text(&transcription_key(model, &page.image.sha256), &reading.text);
             }
         }
     }

@@ -6,7 +6,7 @@ use super::{
     scan_file::{self, ScanLine},
 };
 use crate::{
-    extraction::{MOST_SCANNED_PAGES, PageForEyes, UseMode, pages_for_eyes},
+    extraction::{MOST_SCANNED_PAGES, PageForEyes, UseMode, pages_for_eyes, transcription_key},
     workspace::Workspace,
 };
 use overnight_core::{
@@ -16,9 +16,8 @@ use overnight_core::{
         spec::DocumentEntry,
     },
     message::Image,
-    prompt::compose::TRANSCRIBE,
 };
-use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions, names_pictures};
+use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions};
 
 /// Of a page's height, that of its words where they are small: print of 7 points on A4.
 const SMALL: f32 = 0.007;
@@ -41,19 +40,17 @@ pub(super) fn of_new_job(
         }
         return Ok(Vec::new());
     };
-    let is_always = request.extractor.vision() == UseMode::Always;
     let mut scans = Vec::new();
     for document in documents.iter().filter(|document| document.paged) {
-        let is_embedded = names_pictures(&document.format);
-        let text =
-            if is_embedded { workspace.read_text_at_most(&document.text_path(), u64::MAX)? } else { String::new() };
+        let text = workspace.read_text_at_most(&document.text_path(), u64::MAX)?;
+        let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
+        let all = request.extractor.looks_at_all(&document.format, &bytes, &text);
         let ranges = document.gaps.iter().filter_map(|gap| gap.pages).chain(document.recognised.iter().copied());
         let of = (document.format.as_str(), text.as_str(), document.units);
-        let pages = pages_for_eyes(of, ranges.map(|pages| (pages.from, pages.to)), is_always);
+        let pages = pages_for_eyes(of, ranges.map(|pages| (pages.from, pages.to)), all);
         if pages.is_empty() || scans.len() == MOST_SCANNED_PAGES {
             continue;
         }
-        let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
         let lines = scan_file::read(workspace, document);
         let mut failures = 0;
         for (page, PageForEyes { place, has_text }) in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
@@ -97,11 +94,8 @@ fn options(recognised: Option<&ScanLine>) -> PictureOptions {
 
 /// What was read on the same picture before.
 fn kept(request: &NewJobRequest<'_>, image: &str) -> Vec<KeptReading> {
-    let kept = |(reader, model)| Some(KeptReading { reader, text: request.extractor.kept_text(&key(model, image))? });
+    let kept = |(reader, model)| {
+        Some(KeptReading { reader, text: request.extractor.kept_text(&transcription_key(model, image))? })
+    };
     request.instructions.page_readers(request.model.name()).filter_map(kept).collect()
-}
-
-/// The name of a transcription: whose it is, of what, and by which words it was asked for.
-pub(super) fn key(model: &str, image: &str) -> String {
-    sha256(format!("transcription\n{model}\n{image}\n{}", sha256(TRANSCRIBE.as_bytes())).as_bytes())
 }

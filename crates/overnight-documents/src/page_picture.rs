@@ -33,17 +33,21 @@ pub struct PictureOptions {
     pub dpi: u16,
     /// Those that are kept.
     pub colours: Colours,
+    /// What of its height, in percent from the top: from, and to.
+    pub rows: (u8, u8),
 }
 
 impl PictureOptions {
     /// For a person who reads.
-    pub const FOR_PEOPLE: Self = Self { is_marked: false, dpi: 108, colours: Colours::AsTheyAre };
+    pub const FOR_PEOPLE: Self = Self { is_marked: false, dpi: 108, colours: Colours::AsTheyAre, rows: (0, 100) };
     /// For a model.
-    pub const FOR_MODELS: Self = Self { is_marked: false, dpi: 150, colours: Colours::WhereThereAreSome };
+    pub const FOR_MODELS: Self = Self { dpi: 150, colours: Colours::WhereThereAreSome, ..Self::FOR_PEOPLE };
     /// For a model, where letters are small.
     pub const FOR_SMALL_LETTERS: Self = Self { dpi: 200, ..Self::FOR_MODELS };
     /// For who recognises characters.
-    pub const FOR_RECOGNITION: Self = Self { is_marked: false, dpi: 300, colours: Colours::Greys };
+    pub const FOR_RECOGNITION: Self = Self { dpi: 300, colours: Colours::Greys, ..Self::FOR_PEOPLE };
+    /// For who recognises a few lines, below the head of a page.
+    pub const FOR_SAMPLE: Self = Self { dpi: 150, rows: (12, 40), ..Self::FOR_RECOGNITION };
 }
 
 /// A quote, or the part of it that stands on one page.

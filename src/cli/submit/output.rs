@@ -225,6 +225,11 @@ pub(super) fn dry_run_text(ready: &ReadySubmission) -> String {
     DryRunView::of(ready).text()
 }
 
+/// Pages that are paid for: what was read before is not.
+fn to_transcribe(document: &Document) -> u64 {
+    if document.is_transcribed { 0 } else { document.scans }
+}
+
 impl<'s> DryRunView<'s> {
     fn of(ready: &'s ReadySubmission) -> Self {
         let ReadySubmission { submission, assignment, selection, .. } = ready;
@@ -232,7 +237,7 @@ impl<'s> DryRunView<'s> {
             // What stands on a scanned page is not known before it is read.
             let tokens = |document: &Document| document.tokens.max(document.scans * PAGE_TOKENS.1);
             let tokens: Vec<u64> = documents.iter().map(tokens).collect();
-            sum.and(forecasts(assignment, &tokens, documents.iter().map(|document| document.scans).sum()))
+            sum.and(forecasts(assignment, &tokens, documents.iter().map(to_transcribe).sum()))
         });
         let vision = forecasts.vision.and(forecasts.second_vision);
         let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).and(vision).likely;
@@ -251,7 +256,7 @@ impl<'s> DryRunView<'s> {
             families: FamiliesView::of(ready),
             bytes: bytes(selection),
             text_tokens: selection.all().map(|document| document.tokens).sum(),
-            scanned_pages: Some(selection.all().map(|document| document.scans).sum()).filter(|pages| *pages > 0),
+            scanned_pages: Some(selection.all().map(to_transcribe).sum()).filter(|pages| *pages > 0),
             turns: estimate.turns,
             tokens_in: estimate.input,
             tokens_out: estimate.output,

@@ -29,9 +29,9 @@ pub(crate) fn paint_page(
     bytes: &[u8],
     page: u64,
     quotes: &[QuoteOnPage],
-    PictureOptions { is_marked, dpi, colours }: PictureOptions,
+    PictureOptions { is_marked, dpi, colours, rows }: PictureOptions,
 ) -> Result<(PagePicture, Vec<u8>), Refusal> {
-    let image = flat(pages::page(bytes, page)?, colours);
+    let image = flat(part(pages::page(bytes, page)?, rows), colours);
     let most = PAGE_PIXELS * u64::from(dpi) * u64::from(dpi) / (PAGE_DPI * PAGE_DPI);
     let (width, height) = image.dimensions();
     let pixels = u64::from(width) * u64::from(height);
@@ -62,11 +62,25 @@ pub(crate) fn paint_page(
     Ok((PagePicture { width, height, boxes, ink, told: Vec::new() }, encoded(&image)?))
 }
 
-/// A page of another reader as a PNG, and how much of it is ink: red, green, blue and how little is seen through it, of each pixel.
-pub(crate) fn png(size: (u32, u32), rgba: Vec<u8>, colours: Colours) -> Option<Result<(Vec<u8>, u32), Refusal>> {
-    let image = RgbaImage::from_raw(size.0, size.1, rgba)?;
-    let image = flat(DynamicImage::ImageRgba8(image), colours);
-    Some(encoded(&image).map(|png| (png, ink(&image))))
+/// A page of another reader as a PNG: red, green, blue and how little is seen through it, of each pixel.
+pub(crate) fn png(
+    (width, height): (u32, u32),
+    rgba: Vec<u8>,
+    boxes: Vec<MarkedBox>,
+    PictureOptions { colours, rows, .. }: PictureOptions,
+) -> Option<Result<(PagePicture, Vec<u8>), Refusal>> {
+    let image = RgbaImage::from_raw(width, height, rgba)?;
+    let image = flat(part(DynamicImage::ImageRgba8(image), rows), colours);
+    let (width, height) = image.dimensions();
+    let picture = PagePicture { width, height, boxes, ink: ink(&image), told: Vec::new() };
+    Some(encoded(&image).map(|png| (picture, png)))
+}
+
+/// The rows that are wanted.
+fn part(image: DynamicImage, (from, to): (u8, u8)) -> DynamicImage {
+    let (width, height) = image.dimensions();
+    let [top, bottom] = [from, to].map(|percent| height * u32::from(percent.min(100)) / 100);
+    if bottom - top < height { image.crop_imm(0, top, width, bottom.saturating_sub(top).max(1)) } else { image }
 }
 
 /// Colours a place, of pixels of so many bytes each.

@@ -26,7 +26,7 @@ pub(crate) fn paint_page(
     bytes: &[u8],
     page: u64,
     quotes: &[QuoteOnPage],
-    PictureOptions { is_marked, dpi, colours }: PictureOptions,
+    options: PictureOptions,
 ) -> Result<(PagePicture, Vec<u8>), Refusal> {
     let bytes = without_prefix(bytes);
     let loaded = load(bytes)?;
@@ -37,7 +37,7 @@ pub(crate) fn paint_page(
     let readable = loaded.repaired.as_deref().unwrap_or(bytes);
     let painted = guarded(|| {
         let parser = PdfParser::from_bytes(readable).map_err(|error| refusal(&error, readable))?;
-        let options = RasterOptions { dpi: paper.dpi(dpi), ..RasterOptions::default() };
+        let options = RasterOptions { dpi: paper.dpi(options.dpi), ..RasterOptions::default() };
         parser.render_page(number, &options).map_err(|_| damaged("the page can't be painted"))
     });
     let mut painted = painted.unwrap_or_else(|| Err(damaged("the page can't be painted")))?;
@@ -60,15 +60,14 @@ pub(crate) fn paint_page(
         }
     }
     told.dedup();
-    if is_marked {
+    if options.is_marked {
         for marked in &boxes {
             mark((painted.width, painted.height), &mut painted.rgba, 4, marked);
         }
     }
-    let (width, height) = (painted.width, painted.height);
-    let encoded = png((width, height), painted.rgba, colours).ok_or_else(|| damaged("the page can't be painted"))?;
-    let (encoded, ink) = encoded?;
-    Ok((PagePicture { width, height, boxes, ink, told }, encoded))
+    let size = (painted.width, painted.height);
+    let encoded = png(size, painted.rgba, boxes, options).ok_or_else(|| damaged("the page can't be painted"))?;
+    encoded.map(|(picture, png)| (PagePicture { told, ..picture }, png))
 }
 
 /// Where quotes stand on their pages, without painting them; those that are found nowhere have no box.
