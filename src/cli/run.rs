@@ -99,7 +99,7 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
         own: &super::documents::own(&app.settings)?,
         extractor: &extractor,
         model: models.first.as_ref(),
-        eyes: models.eyes(&instructions, extractor.vision()),
+        eyes: models.eyes(&instructions, extractor.vision()).map_err(CliError::usage)?,
         instructions,
         base_url: target.choice.base_url.as_deref(),
         api_key_env: target.choice.api_key_env.as_deref(),

@@ -227,7 +227,7 @@ pub(super) async fn ready(
     let extractor = super::documents::extractor(&settings)?;
     let extractor = if args.dry_run { extractor.with_read_only_cache() } else { extractor };
     let own = super::documents::own(&settings)?;
-    let eyes = assignment.models.eyes(&assignment.instructions, extractor.vision());
+    let eyes = assignment.models.eyes(&assignment.instructions, extractor.vision()).map_err(CliError::usage)?;
     let eyes: Vec<String> = eyes.map_or_else(Vec::new, |_| {
         let readers = assignment.instructions.page_readers(assignment.model());
         readers.map(|(_, model)| model.to_owned()).collect()

@@ -39,6 +39,8 @@ struct RecordQuotes {
     doubtful: Vec<(String, ValueStatus)>,
     /// Fields whose quotes don't stand where the record says, or in only one of two readings of a scan.
     unproven: Vec<String>,
+    /// Nothing has read what it stands in a second time.
+    is_read_once: bool,
 }
 
 impl RecordQuotes {
@@ -46,6 +48,7 @@ impl RecordQuotes {
     fn check(&self) -> &'static str {
         match self.check {
             QuoteStatus::Found if !self.unproven.is_empty() => "one_reading",
+            QuoteStatus::Found if self.is_read_once => "read_once",
             other => other.name(),
         }
     }
@@ -258,9 +261,11 @@ fn quotes(
             check: line.result,
             doubtful: Vec::new(),
             unproven: Vec::new(),
+            is_read_once: false,
         });
         known.doubtful.extend(line.values.into_iter().map(|(field, status)| (quote.name_of(&field), status)));
         known.check = known.check.max(line.result);
+        known.is_read_once |= line.recognised;
         let is_first = list.quotes.first().is_some_and(|first| std::ptr::eq(first, quote));
         if line.result != QuoteStatus::Found || !line.one_reading.is_empty() {
             known.unproven.extend(quote.fields());

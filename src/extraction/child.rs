@@ -197,6 +197,10 @@ impl PageSink for MessageWriter<'_> {
         self.tell(&ReaderMessage::Gap { why: why.to_owned() })
     }
 
+    fn recognised(&mut self) -> Result<(), Stopped> {
+        self.tell(&ReaderMessage::Recognised)
+    }
+
     fn note(&mut self, note: String) -> Result<(), Stopped> {
         self.tell(&ReaderMessage::Note { note })
     }

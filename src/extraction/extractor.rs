@@ -14,7 +14,7 @@ use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
     Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, MarkedBox, Members, PagePainter,
-    PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, READERS, Refusal, is_pictures_only,
+    PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, READERS, RecognisedPage, Refusal, is_pictures_only,
 };
 use std::{
     io,
@@ -150,6 +150,28 @@ impl Extractor {
             UseMode::Always => true,
             UseMode::Auto if format == Format::Pdf.as_str() => self.is_other_text(bytes, text).unwrap_or_default(),
             UseMode::Auto | UseMode::Never => false,
+        }
+    }
+
+    /// The words that are recognised in the picture of a page, for a page whose text is somebody else's; none where that can't be had.
+    pub fn recognised_words(&self, bytes: &[u8], page: u64) -> Option<RecognisedPage> {
+        let key = self.key(&format!("words of page {page}"), bytes);
+        let kept = self.cache.as_ref().and_then(|cache| cache.get(&key));
+        let words = kept.and_then(|kept| kept.words.into_iter().next());
+        words.or_else(|| {
+            let place = PaintedPlace::Page(page);
+            let (_, png) = self.page_picture(bytes, &place, &[], PictureOptions::FOR_RECOGNITION).ok()?;
+            let found = RecognisedPage { page, words: recognise(&self.tools, &png)?.words };
+            self.keep(&key, String::new(), vec![found.clone()]);
+            Some(found)
+        })
+    }
+
+    /// Keeps what is no document's text, best effort.
+    fn keep(&self, key: &str, text: String, words: Vec<RecognisedPage>) {
+        if let Some(cache) = &self.cache {
+            let nothing = Extracted { format: Format::Image, gaps: Vec::new(), ..Extracted::unread(String::new()) };
+            cache.put(key, &Extracted { text, words, ..nothing });
         }
     }
 
@@ -296,15 +318,7 @@ impl PagePainter for Extractor {
 
 impl DocumentReader for Extractor {
     fn keep_text(&self, key: &str, text: &str) {
-        if let Some(cache) = &self.cache {
-            let kept = Extracted {
-                text: text.to_owned(),
-                format: Format::Image,
-                gaps: Vec::new(),
-                ..Extracted::unread(String::new())
-            };
-            cache.put(key, &kept);
-        }
+        self.keep(key, text.to_owned(), Vec::new());
     }
 
     fn query_tables(&self, query: &TableQuery, texts: &[u8]) -> Result<TableAnswer, String> {

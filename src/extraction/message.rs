@@ -101,6 +101,7 @@ pub(super) enum ReaderMessage {
     Gap {
         why: String,
     },
+    Recognised,
     Note {
         note: String,
     },

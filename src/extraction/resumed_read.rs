@@ -111,6 +111,7 @@ impl PartialText {
             }
             ReaderMessage::Text { text } => self.collected.text(&text)?,
             ReaderMessage::Gap { why } => self.collected.gap(&why)?,
+            ReaderMessage::Recognised => self.collected.recognised()?,
             ReaderMessage::Note { note } => self.collected.note(note)?,
             ReaderMessage::Done { unit } => self.unit = Some(unit),
             ReaderMessage::Refused { refusal } => self.refusal = Some(refusal),

@@ -152,7 +152,7 @@ fn fill(
     // Before the documents are read: a job that was made at once has one moment.
     let begun = now().max(created);
     let mut documents = copy_all(workspace, found, budget_tokens, (request.extractor, request.eyes.is_some()))?;
-    let scans = scans::of_new_job(workspace, &documents, request)?;
+    let scans = scans::of_new_job(workspace, &mut documents, request)?;
     if scans.is_empty() && documents.iter().all(|document| document.tokens == 0) {
         return Err(RunError::Request(nothing_to_read(&documents, left_out)));
     }

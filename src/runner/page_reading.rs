@@ -96,19 +96,21 @@ fn read_document(
         if texts.len() <= at {
             texts.resize(at + 1, String::new());
         }
+        let recognised = lines.remove(&page.page);
         if page.has_text {
             let judged = judge_own(job, page, &texts[at]);
-            if judged.lies {
-                PageSpan::push(&mut lying, page.page);
-                entry.recognised.push(page_range(span(page.page)));
+            if let Some(JudgedText { outcome, text, line }) = judged {
+                texts[at] = text;
+                lines.extend(line.map(|line| (page.page, line)));
+                outcomes.push(outcome);
+                continue;
             }
-            texts[at] = judged.text;
-            lines.extend(judged.line.map(|line| (page.page, line)));
-            outcomes.push(judged.outcome);
-            continue;
+            PageSpan::push(&mut lying, page.page);
         }
-        let recognised = lines.remove(&page.page);
-        let judged = judge(job, page, recognised.as_ref());
+        // A text that was recognised, by whoever made the file, is a second reading where there is no better one.
+        let is_recognised = document.recognised.iter().any(|pages| (pages.from..=pages.to).contains(&page.page));
+        let own = Some(texts[at].as_str()).filter(|own| is_recognised && !own.trim().is_empty());
+        let judged = judge(job, page, recognised.as_ref(), own);
         entry.gaps = without(entry.gaps, page.page);
         entry.recognised = without_page(&entry.recognised, page.page);
         if let Some(why) = &judged.outcome.gap {
@@ -117,6 +119,9 @@ fn read_document(
             entry.gaps.push(UnreadPart { pages: Some(page_range(span(page.page))), why: why.clone() });
         } else {
             texts[at] = judged.text;
+            if judged.lies {
+                PageSpan::push(&mut lying, page.page);
+            }
             if judged.outcome.witness.is_none() && judged.outcome.words > 0 {
                 read_once.push(page.page);
             }
@@ -141,10 +146,12 @@ fn read_document(
     entry.recognised.extend(spans.into_iter().map(page_range));
     entry.recognised.sort_by_key(|pages| pages.from);
     entry.reader = format!("{}, {model}", document.reader);
-    let text = texts.join("\u{c}");
-    // A blank page is a page.
-    let is_blank = text.is_empty() && entry.gaps.is_empty();
-    write_text(workspace, &mut entry, if is_blank { "\n" } else { &text })?;
+    let mut text = texts.join("\u{c}");
+    // A separator at the end begins no page, and a blank last page is one.
+    if entry.gaps.is_empty() && text.is_empty() || text.ends_with('\u{c}') {
+        text.push('\n');
+    }
+    write_text(workspace, &mut entry, &text)?;
     entry.scan_sha256 = scan_file::write(workspace, &entry.scan_path(), &lines)?.map(|hash| hash.sha256);
     Ok(entry)
 }
@@ -172,12 +179,10 @@ struct JudgedText {
     outcome: PageOutcome,
     text: String,
     line: Option<ScanLine>,
-    /// The text is not what is to be seen.
-    lies: bool,
 }
 
-/// What could not be seen leaves the text as it is.
-fn judge_own(job: &Job, page: &ScannedPage, own: &str) -> JudgedText {
+/// What could not be seen leaves the text as it is; none where the text is not what is to be seen.
+fn judge_own(job: &Job, page: &ScannedPage, own: &str) -> Option<JudgedText> {
     let reading = job.page_reading(page, 1).filter(|reading| reading.fault.is_none());
     let seen = tidy(&reading.map(|reading| reading.text).unwrap_or_default());
     let compared = SeenText::new(own, &seen);
@@ -190,13 +195,14 @@ fn judge_own(job: &Job, page: &ScannedPage, own: &str) -> JudgedText {
         witness: Some(PageWitness::OwnText).filter(|_| compared.words > 0),
         gap: None,
     };
-    let line = |second| ScanLine { page: page.page, words: Vec::new(), transcribed: true, second: Some(second) };
-    let lies = compared.words > FEW_WORDS as u64 && compared.share < LEAST_AGREEMENT;
-    match () {
-        () if compared.words == 0 => JudgedText { outcome, text: own.to_owned(), line: None, lies: false },
-        () if lies => JudgedText { outcome, text: seen, line: None, lies },
-        () => JudgedText { outcome, text: compared.text, line: Some(line(compared.other)), lies },
+    if compared.words > FEW_WORDS as u64 && compared.share < LEAST_AGREEMENT {
+        return None;
     }
+    if compared.words == 0 {
+        return Some(JudgedText { outcome, text: own.to_owned(), line: None });
+    }
+    let line = ScanLine { page: page.page, words: Vec::new(), transcribed: true, second: Some(compared.other) };
+    Some(JudgedText { outcome, text: compared.text, line: Some(line) })
 }
 
 fn rounded(share: f64) -> f64 {
@@ -208,24 +214,28 @@ struct JudgedPage {
     outcome: PageOutcome,
     text: String,
     line: ScanLine,
+    /// What the file says stands there is something else.
+    lies: bool,
 }
 
-fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>) -> JudgedPage {
+/// `own`: what the file says stands there, recognised by whoever made it.
+fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>, own: Option<&str>) -> JudgedPage {
     let unread = || PageReading { text: String::new(), fault: Some("was not asked".to_owned()) };
     let PageReading { text, fault } = job.page_reading(page, 1).unwrap_or_else(unread);
     let second = job.page_reading(page, 2).filter(|reading| reading.fault.is_none());
     let text = tidy(&text);
-    let line = ScanLine {
-        page: page.page,
-        words: recognised.map(|line| line.words.clone()).unwrap_or_default(),
-        transcribed: true,
-        second: second.map(|reading| tidy(&reading.text)),
-    };
+    let words = recognised.map(|line| line.words.clone()).unwrap_or_default();
+    let own = own.filter(|_| second.is_none() && words.is_empty());
+    let is_same = |own: &&str| compare(&text, &own.split_whitespace().collect::<Vec<_>>()).1 >= LEAST_AGREEMENT;
+    let (own, lies) = (own.filter(is_same), own.is_some_and(|own| !is_same(&own)));
+    let second = second.map(|reading| tidy(&reading.text)).or_else(|| own.map(str::to_owned));
+    let line = ScanLine { page: page.page, words, transcribed: true, second };
     let other = line.other();
     let (words, share) = compare(&text, other.as_deref().unwrap_or_default());
     let agreed = words.iter().filter(|word| !word.others.is_empty()).count();
     let models = &job.spec.instructions.models;
     let witness = other.as_ref().map(|_| match (&line.second, &models.vision_second) {
+        (Some(_), _) if own.is_some() => PageWitness::OwnText,
         (Some(_), Some(model)) => PageWitness::Model(model.clone()),
         _ => PageWitness::Recognised("tesseract".to_owned()),
     });
@@ -251,7 +261,7 @@ fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>) -> Judged
         witness,
         gap,
     };
-    JudgedPage { outcome, text, line }
+    JudgedPage { outcome, text, line, lies }
 }
 
 /// A transcription as a page's text: without what some models put around it, and without page breaks.

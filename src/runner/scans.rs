@@ -17,7 +17,7 @@ use overnight_core::{
     },
     message::Image,
 };
-use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions};
+use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions, RecognisedWord, quarter_turns};
 
 /// Of a page's height, that of its words where they are small: print of 7 points on A4.
 const SMALL: f32 = 0.007;
@@ -27,33 +27,34 @@ const MOST_FAILURES: usize = 3;
 /// The pages of a job that are to be read by eyes, painted. Empty where nobody looks at them.
 pub(super) fn of_new_job(
     workspace: &Workspace,
-    documents: &[DocumentEntry],
+    documents: &mut [DocumentEntry],
     request: &NewJobRequest<'_>,
 ) -> Result<Vec<ScannedPage>, RunError> {
-    let Some(eyes) = request.eyes else {
-        if request.extractor.vision() == UseMode::Always {
-            return Err(RunError::Request(format!(
-                "`documents.vision` is `always`, and {} takes no images: name a model that does with `models: {{ vision: … }}`, \
-                 or set `auto` or `never`",
-                request.instructions.models.vision.as_deref().unwrap_or_else(|| request.model.name())
-            )));
-        }
-        return Ok(Vec::new());
-    };
+    let Some(eyes) = request.eyes else { return Ok(Vec::new()) };
     let mut scans = Vec::new();
-    for document in documents.iter().filter(|document| document.paged) {
+    for document in documents.iter_mut().filter(|document| document.paged) {
         let text = workspace.read_text_at_most(&document.text_path(), u64::MAX)?;
         let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
         let all = request.extractor.looks_at_all(&document.format, &bytes, &text);
+        let is_doubtful = all && request.extractor.vision() == UseMode::Auto;
         let ranges = document.gaps.iter().filter_map(|gap| gap.pages).chain(document.recognised.iter().copied());
         let of = (document.format.as_str(), text.as_str(), document.units);
         let pages = pages_for_eyes(of, ranges.map(|pages| (pages.from, pages.to)), all);
         if pages.is_empty() || scans.len() == MOST_SCANNED_PAGES {
             continue;
         }
-        let lines = scan_file::read(workspace, document);
+        let mut lines = scan_file::read(workspace, document);
+        let known = lines.len();
         let mut failures = 0;
         for (page, PageForEyes { place, has_text }) in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
+            // A text of which nobody knows how it came about is not the second reading, where there can be another.
+            if let PaintedPlace::Page(number) = place
+                && (has_text && is_doubtful || !has_text && is_recognised(document, page))
+                && !lines.contains_key(&page)
+            {
+                let words = request.extractor.recognised_words(&bytes, number).map(ScanLine::recognised);
+                lines.extend(words.map(|line| (page, line)));
+            }
             // What can't be painted stays as it is, and says why.
             let Ok((picture, png)) = request.extractor.paint(&bytes, &place, options(lines.get(&page))) else {
                 failures += 1;
@@ -80,16 +81,29 @@ pub(super) fn of_new_job(
                 kept,
             });
         }
+        if lines.len() > known {
+            document.scan_sha256 = scan_file::write(workspace, &document.scan_path(), &lines)?.map(|hash| hash.sha256);
+        }
     }
     Ok(scans)
 }
 
-/// How a page is painted: sharper where its letters are small, as far as somebody has recognised them.
+/// Whether the characters of a page were recognised, by whomever.
+fn is_recognised(document: &DocumentEntry, page: u64) -> bool {
+    document.recognised.iter().any(|pages| (pages.from..=pages.to).contains(&page))
+}
+
+/// How a page is painted: upright, and sharper where its letters are small, as far as somebody has recognised them.
 fn options(recognised: Option<&ScanLine>) -> PictureOptions {
-    let mut heights: Vec<f32> = recognised.iter().flat_map(|line| &line.words).map(|word| word.height).collect();
+    let Some(ScanLine { words, .. }) = recognised else { return PictureOptions::FOR_MODELS };
+    let turns = quarter_turns(words);
+    // Words that run up or down are as high as they are long.
+    let height = |word: &RecognisedWord| if turns.is_multiple_of(2) { word.height } else { word.width };
+    let mut heights: Vec<f32> = words.iter().map(height).collect();
     heights.sort_by(f32::total_cmp);
     let are_small = heights.get(heights.len() / 2).is_some_and(|height| *height < SMALL);
-    if are_small { PictureOptions::FOR_SMALL_LETTERS } else { PictureOptions::FOR_MODELS }
+    let options = if are_small { PictureOptions::FOR_SMALL_LETTERS } else { PictureOptions::FOR_MODELS };
+    PictureOptions { turns, ..options }
 }
 
 /// What was read on the same picture before.

@@ -36,14 +36,20 @@ pub trait Supply: Send + Sync + std::fmt::Debug {
 
 impl JobModels {
     /// Who looks at scanned pages, as the configuration wants it: the model that the instructions name for it, else the job's own;
-    /// none where that takes no images.
-    pub fn eyes(&self, instructions: &Instructions, vision: UseMode) -> Option<&dyn Model> {
-        let model = match &instructions.models.vision {
-            Some(name) => self.named.get(name)?,
-            None => &self.first,
-        };
-        let model: &dyn Model = &**model;
-        (vision != UseMode::Never && model.image_tokens(1, 1).is_some()).then_some(model)
+    /// none where that takes no images. An error, a sentence, where one has to.
+    pub fn eyes(&self, instructions: &Instructions, vision: UseMode) -> Result<Option<&dyn Model>, String> {
+        let named = instructions.models.vision.as_ref().and_then(|name| self.named.get(name));
+        let model: &dyn Model = &**named.unwrap_or(&self.first);
+        let sees = model.image_tokens(1, 1).is_some();
+        match vision {
+            UseMode::Always if !sees => Err(format!(
+                "`documents.vision` is `always`, and {} takes no images: name a model that does with `models: {{ vision: … }}`, \
+                 or set `auto` or `never`",
+                model.name()
+            )),
+            UseMode::Never => Ok(None),
+            UseMode::Auto | UseMode::Always => Ok(sees.then_some(model)),
+        }
     }
 
     /// All of them.

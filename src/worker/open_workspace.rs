@@ -164,6 +164,7 @@ impl WorkerContext {
         }
         let documents: Vec<PathBuf> = claimed.sources.iter().map(PathBuf::from).collect();
         let settings = &batch.settings;
+        let eyes = batch.models.eyes(&settings.instructions, self.config.extractor.vision());
         let new_job = NewJobRequest {
             instructions: settings.instructions.clone(),
             instructions_text: &batch.instructions_text,
@@ -171,7 +172,7 @@ impl WorkerContext {
             own: &[],
             extractor: &self.config.extractor,
             model: batch.models.first.as_ref(),
-            eyes: batch.models.eyes(&settings.instructions, self.config.extractor.vision()),
+            eyes: eyes.map_err(RunError::Request)?,
             base_url: settings.base_url.as_deref(),
             api_key_env: settings.api_key_env.as_deref(),
             models: settings.models.as_deref(),

@@ -294,6 +294,71 @@ fn a_text_that_lies_is_told_by_a_sample_of_its_picture() {
     text_that_lies("auto");
 }
 
+/// A searchable scan: what a program has recognised lies unseen behind its picture.
+#[test]
+fn a_text_behind_a_scan_is_a_second_reading_and_not_the_text() {
+    let hidden = "BT 3 Tr /F 10 Tf 50 660 Td (The monthly rent is EUR 1,350.00 and is due on 3 May 2027.) Tj ET";
+    let content = format!("q 600 0 0 800 0 0 cm /I Do Q {hidden}");
+    let pdf = one_page(&content);
+    // Its own program's reading is asked for where there is one; else what lies behind the picture has to do.
+    for (tesseract, other) in [("exit 127", "1,350.00"), ("", "1,250.00")] {
+        let ground = Ground::new();
+        ground.only_rooms();
+        ground.dir.put("docs/rooms.pdf", &pdf);
+        if !tesseract.is_empty() {
+            ground.program("tesseract", tesseract);
+        }
+        ground.script(
+            &json!({"rents": [record("rooms.pdf", "The monthly rent is EUR 1,450.00 and is due")]}),
+            &["The monthly rent is EUR 1,450.00 and is due on 3 May 2027."],
+        );
+        let workspace = ground.run();
+        assert_eq!(transcribers(&workspace), ["rooms.pdf 1"]);
+        let quotes = std::fs::read_to_string(workspace.join("quotes.jsonl")).unwrap();
+        let line: Value = serde_json::from_str(quotes.trim()).unwrap();
+        let told = json!([line["result"], line["one_reading"], line["recognised"]]);
+        assert_eq!(told, json!(["found", [{"words": "1,450.00", "other": other}], null]), "{tesseract}");
+    }
+    // Where nobody has eyes, it is the text, and as good as anything recognised.
+    let ground = Ground::new();
+    ground.only_rooms();
+    ground.dir.put("docs/rooms.pdf", &pdf);
+    ground.dir.put("overnight.yaml", "documents:\n  vision: never\n");
+    ground.script(&json!({"rents": [record("rooms.pdf", "The monthly rent is EUR 1,350.00 and is due")]}), &[]);
+    let workspace = ground.run();
+    let csv = ground.dir.run(&["export", "last", "-o", "-", "--format", "csv"]).stdout;
+    assert!(csv.contains(",read_once,"), "{csv}");
+    let spec: Value = serde_yaml::from_str(&std::fs::read_to_string(workspace.join("job.yaml")).unwrap()).unwrap();
+    let note = "the text of page 1 was recognised in its picture, by whoever made the file";
+    assert_eq!(spec["documents"][0]["notes"], json!([note]));
+}
+
+/// A PDF of one page with a picture `/I` and a font `/F`.
+fn one_page(content: &str) -> Vec<u8> {
+    let picture = format!(
+        "<</Type/XObject/Subtype/Image/Width 60/Height 80/ColorSpace/DeviceGray/BitsPerComponent 8/Length 4800>>\nstream\n{}\nendstream",
+        "!~~~~~~~".repeat(600)
+    );
+    let objects = [
+        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<</I 6 0 R>>>>>>".to_owned(),
+        format!("<</Length {}>>\nstream\n{content}\nendstream", content.len()),
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned(),
+        picture,
+    ];
+    let (mut pdf, mut places) = ("%PDF-1.4\n".to_owned(), Vec::new());
+    for (number, object) in (1..).zip(&objects) {
+        places.push(pdf.len());
+        pdf += &format!("{number} 0 obj\n{object}\nendobj\n");
+    }
+    let (table, count) = (pdf.len(), objects.len() + 1);
+    pdf += &format!("xref\n0 {count}\n0000000000 65535 f \n");
+    places.iter().for_each(|place| pdf += &format!("{place:010} 00000 n \n"));
+    pdf += &format!("trailer\n<</Size {count}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n");
+    pdf.into_bytes()
+}
+
 #[test]
 fn a_text_that_is_what_its_sample_shows_is_not_looked_at() {
     let ground = Ground::new();
@@ -312,6 +377,7 @@ fn text_that_lies(vision: &str) {
     let own = ground.only_rooms();
     let pages: Vec<&str> = own.split('\u{c}').collect();
     ground.dir.put("overnight.yaml", format!("documents:\n  vision: {vision}\n"));
+    let is_sampled = vision == "auto";
     // A letterhead, and a number that the text has otherwise; then another page.
     let line = pages[0].lines().find(|line| line.contains(char::is_numeric) && line.split(' ').count() > 6).unwrap();
     let digit = line.find(char::is_numeric).unwrap();
@@ -319,6 +385,7 @@ fn text_that_lies(vision: &str) {
     let first =
         format!("Harbour Mill Ltd of Bristol\n\n{}", pages[0].replacen(line, &line.replacen(word, "777", 1), 1));
     let letter = "Nothing of what the file says stands on this page: it is a letter to the keeper about the lost keys.";
+    ground.dir.put("bin/page.tsv", table(letter));
     let seen: Vec<&str> = [first.as_str(), letter].into_iter().chain(pages[2..].iter().copied()).collect();
     let records = json!({"rents": [
         record("rooms.pdf", line),
@@ -341,7 +408,8 @@ fn text_that_lies(vision: &str) {
         [
             json!(["found", [{"words": word, "other": "777"}], null]),
             json!(["found", [{"words": "Harbour Mill Ltd of Bristol"}], null]),
-            json!(["found", null, true]),
+            // Who takes a sample can ask for a second reading.
+            json!(["found", null, if is_sampled { Value::Null } else { json!(true) }]),
         ]
     );
     let shown = ground.shown();

@@ -86,6 +86,7 @@ pub struct CollectedPages {
     bytes: usize,
     wrapped: u64,
     gaps: Vec<Gap>,
+    recognised: Vec<PageSpan>,
     notes: Vec<String>,
     /// No more was taken, because the text was too long.
     is_full: bool,
@@ -172,8 +173,8 @@ impl CollectedPages {
         if text.is_empty() && self.gaps.is_empty() {
             self.notes.push("no text in it".to_owned());
         }
-        let (gaps, notes) = (self.gaps, self.notes);
-        Extracted { format, unit, reader, text, gaps, recognised: Vec::new(), notes, words: Vec::new() }
+        let Self { gaps, recognised, notes, .. } = self;
+        Extracted { format, unit, reader, text, gaps, recognised, notes, words: Vec::new() }
     }
 }
 
@@ -211,6 +212,12 @@ impl PageSink for CollectedPages {
 
     fn gap(&mut self, why: &str) -> Result<(), Stopped> {
         self.add_gap(why);
+        Ok(())
+    }
+
+    fn recognised(&mut self) -> Result<(), Stopped> {
+        let page = self.page();
+        PageSpan::push(&mut self.recognised, page);
         Ok(())
     }
 

@@ -81,7 +81,7 @@ pub use quotes::{NearestPassage, QuoteIndex, QuotePlace, TextPosition, proves_no
 pub use readers::{
     EmbeddedPicture, PageSink, Stopped, embedded_picture, embedded_pictures, is_gibberish, is_pictures_only, pdf_header,
 };
-pub use recognised::{ComparedWord, RecognisedPage, RecognisedWord, compare};
+pub use recognised::{ComparedWord, RecognisedPage, RecognisedWord, compare, quarter_turns};
 pub use refusal::Refusal;
 pub use source_path::source;
 pub use tables::{TableHeader, TableSink, tables};

@@ -35,11 +35,14 @@ pub struct PictureOptions {
     pub colours: Colours,
     /// What of its height, in percent from the top: from, and to.
     pub rows: (u8, u8),
+    /// Quarter turns clockwise, 0 to 3; `rows` and what is marked are as before them.
+    pub turns: u8,
 }
 
 impl PictureOptions {
     /// For a person who reads.
-    pub const FOR_PEOPLE: Self = Self { is_marked: false, dpi: 108, colours: Colours::AsTheyAre, rows: (0, 100) };
+    pub const FOR_PEOPLE: Self =
+        Self { is_marked: false, dpi: 108, colours: Colours::AsTheyAre, rows: (0, 100), turns: 0 };
     /// For a model.
     pub const FOR_MODELS: Self = Self { dpi: 150, colours: Colours::WhereThereAreSome, ..Self::FOR_PEOPLE };
     /// For a model, where letters are small.

@@ -47,6 +47,34 @@ pub struct RecognisedPage {
     pub words: Vec<RecognisedWord>,
 }
 
+/// Steps from one word to the next that are longer than this, as parts of the page, say nothing: a new line, another column.
+const MOST_STEP: f32 = 0.2;
+/// Steps by which it is told which way words run, at least.
+const LEAST_STEPS: usize = 8;
+
+/// The quarter turns clockwise, 0 to 3, after which the words on a picture run from left to right: most of them do so then.
+pub fn quarter_turns(words: &[RecognisedWord]) -> u8 {
+    let middle = |word: &RecognisedWord| (word.x + word.width / 2.0, word.y + word.height / 2.0);
+    let mut steps = [0_usize; 4];
+    for pair in words.windows(2) {
+        let [(from_x, from_y), (to_x, to_y)] = [middle(&pair[0]), middle(&pair[1])];
+        let (right, down) = (to_x - from_x, to_y - from_y);
+        if right.abs().max(down.abs()) <= MOST_STEP {
+            let is_across = right.abs() >= down.abs();
+            steps[if is_across {
+                if right >= 0.0 { 0 } else { 2 }
+            } else if down < 0.0 {
+                1
+            } else {
+                3
+            }] += 1;
+        }
+    }
+    let all: usize = steps.iter().sum();
+    let turns = (0..4_u8).max_by_key(|turns| (steps[usize::from(*turns)], 4 - turns)).unwrap_or_default();
+    if all >= LEAST_STEPS && steps[usize::from(turns)] * 2 > all { turns } else { 0 }
+}
+
 /// A word of a text, and which words of the other reading are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedWord {
@@ -212,6 +240,24 @@ fn plain(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_turned_until_its_words_run_from_left_to_right() {
+        let word = |x: f32, y: f32| RecognisedWord { text: "a".to_owned(), x, y, width: 0.05, height: 0.01 };
+        let words: Vec<RecognisedWord> =
+            (0..20_u8).map(|at| word(0.1 + 0.1 * f32::from(at % 5), 0.1 + 0.02 * f32::from(at / 5))).collect();
+        let turned = |turns: u8| -> Vec<RecognisedWord> {
+            let place = |RecognisedWord { x, y, .. }: &RecognisedWord| match turns {
+                1 => word(1.0 - y, *x),
+                2 => word(1.0 - x, 1.0 - y),
+                3 => word(*y, 1.0 - x),
+                _ => word(*x, *y),
+            };
+            words.iter().map(place).collect()
+        };
+        assert_eq!([0, 1, 2, 3].map(|turns| quarter_turns(&turned(turns))), [0, 3, 2, 1]);
+        assert_eq!(quarter_turns(&words[..3]), 0);
+    }
 
     /// The words of `text` that only it has, and the share.
     fn of_one(text: &str, other: &str) -> (Vec<String>, f64) {

@@ -18,18 +18,20 @@ const HEADING_TOKENS: u64 = 24;
 pub(super) fn documents(job: &Job, tokens: u64) -> String {
     let coverage = job.coverage_shown();
     let recorded = job.records_by_document();
-    let (mut to_read, mut shown, mut done) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut to_read, mut shown, mut done, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for document in &job.spec.documents {
         let records = recorded.get(document.name.as_str()).copied().unwrap_or_default();
         if !coverage.gaps(document).is_empty() {
             to_read.push((document, records));
-        } else if records == 0 {
-            shown.push(document);
-        } else {
+        } else if records > 0 {
             done.push((document, records));
+        } else if document.tokens == 0 && !document.gaps.is_empty() {
+            unread.push(document.name.clone());
+        } else {
+            shown.push(document);
         }
     }
-    let has_more = !shown.is_empty() || !done.is_empty();
+    let has_more = !shown.is_empty() || !done.is_empty() || !unread.is_empty();
     let most = if has_more { tokens * TO_READ_PERCENT / 100 } else { tokens };
     let mut groups = Vec::new();
     if !to_read.is_empty() {
@@ -59,6 +61,9 @@ pub(super) fn documents(job: &Job, tokens: u64) -> String {
         let names: Vec<String> =
             done.iter().map(|(document, records)| format!("{} {records}", document.name)).collect();
         groups.push(names_told(&heading, &names, left(tokens, &groups)));
+    }
+    if !unread.is_empty() {
+        groups.push(names_told("No text could be got from", &unread, left(tokens, &groups)));
     }
     groups.join("\n")
 }

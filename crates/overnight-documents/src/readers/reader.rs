@@ -39,6 +39,9 @@ pub trait PageSink {
     /// Something on the page begun can't be had. A fragment: `no text on it, probably a scan`.
     fn gap(&mut self, why: &str) -> Result<(), Stopped>;
 
+    /// The characters of the page begun were recognised in an image of it, by whoever made the document.
+    fn recognised(&mut self) -> Result<(), Stopped>;
+
     /// What a person should know about how the text came about, a fragment: `read as windows-1252, a guess`.
     fn note(&mut self, note: String) -> Result<(), Stopped>;
 }
@@ -97,6 +100,10 @@ impl PageSink for InPieces<'_> {
 
     fn gap(&mut self, why: &str) -> Result<(), Stopped> {
         self.0.gap(why)
+    }
+
+    fn recognised(&mut self) -> Result<(), Stopped> {
+        self.0.recognised()
     }
 
     fn note(&mut self, note: String) -> Result<(), Stopped> {

@@ -2,9 +2,14 @@
 //! before anything is decoded.
 
 use crate::refusal::Refusal;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
-use std::io::Cursor;
-use tiff::decoder::Decoder;
+use image::{
+    DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, imageops::FilterType,
+};
+use std::{io::Cursor, ops::RangeInclusive};
+use tiff::{
+    decoder::{Decoder, ifd::Value},
+    tags::Tag,
+};
 
 /// Pixels of a page: an A3 page at 600 dots per inch has 70 million.
 const MOST_PIXELS: u64 = 100_000_000;
@@ -12,16 +17,41 @@ const MOST_PIXELS: u64 = 100_000_000;
 const LEAST_SIDE: u32 = 8;
 /// Bytes that decoding may take, beside the file.
 const MOST_BYTES: u64 = 640 << 20;
-/// Pages of a TIFF file that are told; what lies behind is a gap of its own.
-const MOST_PAGES: u64 = 1_000;
+/// Images of a TIFF file that are counted.
+const MOST_PAGES: u64 = 100_000;
+/// A side of a pixel may be so much longer than the other: faxes have half as many lines as columns.
+const SQUARE: RangeInclusive<f64> = 0.95..=1.05;
+const MOST_STRETCHED: f64 = 8.0;
 
-/// Pages of the picture in `bytes`, at least 1.
-pub(super) fn count(bytes: &[u8]) -> Result<u64, Refusal> {
+/// What a picture's file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PictureFile {
+    /// At least 1.
+    pub(super) pages: u64,
+    /// What is named behind the last of them can't be found.
+    pub(super) is_broken: bool,
+    /// It ends before its picture does.
+    pub(super) is_cut: bool,
+}
+
+/// What the file of a picture has, `bytes`.
+pub(super) fn file(bytes: &[u8]) -> Result<PictureFile, Refusal> {
     let format = format(bytes)?;
-    let count = if format == ImageFormat::Tiff { tiff_pages(bytes, MOST_PAGES)?.len() as u64 } else { 1 };
+    let is_cut = format == ImageFormat::Jpeg && is_cut_off(bytes);
+    let (pages, is_broken) = match format {
+        ImageFormat::Tiff => tiff_pages(bytes, MOST_PAGES).map(|found| (found.places.len() as u64, found.is_broken))?,
+        _ => (1, false),
+    };
     // Whoever can't decode its first page says so before anybody waits for it.
     check(decoder(bytes, 1)?.dimensions())?;
-    Ok(count)
+    Ok(PictureFile { pages, is_broken, is_cut })
+}
+
+/// Whether no mark of an end (ITU-T T.81, B.1.1.3) follows what a JPEG file has of its picture: decoders paint the rest grey.
+fn is_cut_off(bytes: &[u8]) -> bool {
+    // A small picture within the head has its own end.
+    memchr::memmem::rfind(bytes, b"\xff\xda")
+        .is_some_and(|scan| memchr::memmem::find(&bytes[scan..], b"\xff\xd9").is_none())
 }
 
 /// Page `page` of it, from 1.
@@ -30,6 +60,9 @@ pub(super) fn page(bytes: &[u8], page: u64) -> Result<DynamicImage, Refusal> {
     check(decoder.dimensions())?;
     let orientation = decoder.orientation().ok();
     let mut image = DynamicImage::from_decoder(decoder).map_err(|error| damaged(&error))?;
+    if let Some((width, height)) = square_pixels(bytes, page, image.dimensions()) {
+        image = image.resize_exact(width, height, FilterType::Triangle);
+    }
     if let Some(orientation) = orientation {
         image.apply_orientation(orientation);
     }
@@ -46,7 +79,7 @@ fn decoder(bytes: &[u8], page: u64) -> Result<Box<dyn ImageDecoder + '_>, Refusa
     let mut content = std::borrow::Cow::Borrowed(bytes);
     if format == ImageFormat::Tiff && page > 1 {
         let pages = tiff_pages(bytes, page)?;
-        let place = usize::try_from(page - 1).ok().and_then(|at| pages.get(at)).ok_or_else(no_such_page)?;
+        let place = usize::try_from(page - 1).ok().and_then(|at| pages.places.get(at)).ok_or_else(no_such_page)?;
         begin_at(content.to_mut(), *place).ok_or_else(no_such_page)?;
     } else if page != 1 {
         return Err(no_such_page());
@@ -58,18 +91,52 @@ fn decoder(bytes: &[u8], page: u64) -> Result<Box<dyn ImageDecoder + '_>, Refusa
     reader.into_decoder().map(|decoder| Box::new(decoder) as Box<dyn ImageDecoder>).map_err(|error| damaged(&error))
 }
 
-/// Where the images of a TIFF file are described, those of its first pages up to `most`.
-fn tiff_pages(bytes: &[u8], most: u64) -> Result<Vec<u64>, Refusal> {
+/// The images of a TIFF file.
+struct TiffImages {
+    /// Where each is described.
+    places: Vec<u64>,
+    /// What is named behind the last of them can't be read, or is one of them.
+    is_broken: bool,
+}
+
+/// The images of a TIFF file, those of its first pages up to `most`.
+fn tiff_pages(bytes: &[u8], most: u64) -> Result<TiffImages, Refusal> {
     let broken = |_| Refusal::Damaged { format: "TIFF".to_owned(), why: "its list of images is broken".to_owned() };
     let mut decoder = Decoder::new(Cursor::new(bytes)).map_err(broken)?;
     let mut places = Vec::new();
     loop {
         places.extend(decoder.ifd_pointer().map(|place| place.0));
-        // An image that can't be read ends the list: those before it are there.
-        if places.len() as u64 >= most || !decoder.more_images() || decoder.next_image().is_err() {
-            return Ok(places);
+        if places.len() as u64 >= most || !decoder.more_images() {
+            return Ok(TiffImages { places, is_broken: false });
+        }
+        if decoder.next_image().is_err() {
+            return Ok(TiffImages { places, is_broken: true });
         }
     }
+}
+
+/// The size of an image of a TIFF file with the shorter side of its pixels made as long as the other; none where it is.
+fn square_pixels(bytes: &[u8], page: u64, (width, height): (u32, u32)) -> Option<(u32, u32)> {
+    if format(bytes).ok()? != ImageFormat::Tiff {
+        return None;
+    }
+    let mut decoder = Decoder::new(Cursor::new(bytes)).ok()?;
+    for _ in 1..page {
+        decoder.next_image().ok()?;
+    }
+    let mut dots = |tag| match decoder.get_tag(tag) {
+        Ok(Value::Rational(dots, per)) if dots > 0 && per > 0 => Some(f64::from(dots) / f64::from(per)),
+        _ => None,
+    };
+    let (across, down) = (dots(Tag::XResolution)?, dots(Tag::YResolution)?);
+    let stretch = across / down;
+    if SQUARE.contains(&stretch) || !(1.0 / MOST_STRETCHED..=MOST_STRETCHED).contains(&stretch) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a side in pixels, some times as long")]
+    let longer = |side: u32, by: f64| (f64::from(side) * by).round() as u32;
+    let size = if stretch > 1.0 { (width, longer(height, stretch)) } else { (longer(width, 1.0 / stretch), height) };
+    (u64::from(size.0) * u64::from(size.1) <= MOST_PIXELS).then_some(size)
 }
 
 /// Makes the image that is described at `place` the first one of a TIFF file: the library reads only that. The header says where

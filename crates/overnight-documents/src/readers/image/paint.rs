@@ -29,7 +29,7 @@ pub(crate) fn paint_page(
     bytes: &[u8],
     page: u64,
     quotes: &[QuoteOnPage],
-    PictureOptions { is_marked, dpi, colours, rows }: PictureOptions,
+    PictureOptions { is_marked, dpi, colours, rows, turns }: PictureOptions,
 ) -> Result<(PagePicture, Vec<u8>), Refusal> {
     let image = flat(part(pages::page(bytes, page)?, rows), colours);
     let most = PAGE_PIXELS * u64::from(dpi) * u64::from(dpi) / (PAGE_DPI * PAGE_DPI);
@@ -59,6 +59,8 @@ pub(crate) fn paint_page(
     } else {
         image
     };
+    let image = turned(image, turns);
+    let (width, height) = image.dimensions();
     Ok((PagePicture { width, height, boxes, ink, told: Vec::new() }, encoded(&image)?))
 }
 
@@ -67,13 +69,22 @@ pub(crate) fn png(
     (width, height): (u32, u32),
     rgba: Vec<u8>,
     boxes: Vec<MarkedBox>,
-    PictureOptions { colours, rows, .. }: PictureOptions,
+    PictureOptions { colours, rows, turns, .. }: PictureOptions,
 ) -> Option<Result<(PagePicture, Vec<u8>), Refusal>> {
     let image = RgbaImage::from_raw(width, height, rgba)?;
-    let image = flat(part(DynamicImage::ImageRgba8(image), rows), colours);
+    let image = turned(flat(part(DynamicImage::ImageRgba8(image), rows), colours), turns);
     let (width, height) = image.dimensions();
     let picture = PagePicture { width, height, boxes, ink: ink(&image), told: Vec::new() };
     Some(encoded(&image).map(|png| (picture, png)))
+}
+
+fn turned(image: DynamicImage, turns: u8) -> DynamicImage {
+    match turns % 4 {
+        1 => image.rotate90(),
+        2 => image.rotate180(),
+        3 => image.rotate270(),
+        _ => image,
+    }
 }
 
 /// The rows that are wanted.

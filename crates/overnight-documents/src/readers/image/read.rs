@@ -1,27 +1,40 @@
 //! The reader of pictures: it tells their pages, and no text.
 
-use super::pages;
+use super::pages::{self, PictureFile};
 use crate::readers::reader::{PageSink, ReadFailure, Reader, Source};
 use crate::units::Unit;
 
 /// Why a page of a picture is a gap.
 pub(crate) const PICTURE: &str = "a picture, whose characters nobody has recognised";
 
+/// Pages that are read: what lies behind is a gap of its own.
+const MOST_PAGES: u64 = 1_000;
+const TOO_MANY: &str = "a picture behind the first 1,000 of its file, which are read";
+const BROKEN: &str = "are named in the file and can't be found there: some may be missing";
+
 /// Tells pages, and no text.
 pub(crate) struct ImageReader;
 
 impl Reader for ImageReader {
     fn version(&self) -> &'static str {
-        "image 0.25.10"
+        "image 0.25.10+1"
     }
 
     fn read(&self, source: Source<'_>, sink: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
-        let count = pages::count(source.bytes)?;
-        sink.expect(count)?;
-        for page in 1..=count {
+        let PictureFile { pages, is_broken, is_cut } = pages::file(source.bytes)?;
+        sink.expect(pages)?;
+        for page in 1..=pages {
             if sink.begin(page)? {
-                sink.gap(PICTURE)?;
+                sink.gap(if page > MOST_PAGES { TOO_MANY } else { PICTURE })?;
             }
+        }
+        if is_broken {
+            sink.note(format!("pictures behind page {pages} {BROKEN}"))?;
+        }
+        if is_cut {
+            sink.note(
+                "its file ends before its picture does: what is grey or white at its foot may be missing".to_owned(),
+            )?;
         }
         Ok(Unit::Page)
     }

@@ -7,7 +7,7 @@ use image::{
     DynamicImage, GenericImageView, GrayImage, ImageFormat, ImageReader, Luma, Rgb, RgbImage, Rgba, RgbaImage,
 };
 use std::io::Cursor;
-use tiff::encoder::{TiffEncoder, colortype::Gray8};
+use tiff::encoder::{Rational, TiffEncoder, colortype::Gray8};
 
 /// A black rectangle at the upper left on white, wider than high.
 fn sample() -> DynamicImage {
@@ -72,6 +72,47 @@ fn each_image_of_a_tiff_is_a_page() {
     assert!(page_picture(&bytes, 4, &[], PictureOptions::FOR_MODELS).is_err());
 }
 
+/// Faxes have half as many lines as columns.
+#[test]
+fn pixels_that_are_not_square_are_made_square() {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut encoder = TiffEncoder::new(&mut bytes).unwrap();
+    let mut image = encoder.new_image::<Gray8>(40, 20).unwrap();
+    image.x_resolution(Rational { n: 204, d: 1 });
+    image.y_resolution(Rational { n: 102, d: 1 });
+    image.write_data(&[0; 800]).unwrap();
+    assert_eq!(painted(&bytes.into_inner(), 1).dimensions(), (40, 40));
+}
+
+#[test]
+fn what_is_missing_of_a_file_is_told() {
+    let notes = |bytes: &[u8]| extract("scan", bytes).unwrap().notes;
+    let jpeg = as_file(&sample(), ImageFormat::Jpeg);
+    let cut = "its file ends before its picture does: what is grey or white at its foot may be missing";
+    assert_eq!((notes(&jpeg), notes(&jpeg[..jpeg.len() - 30])), (vec![], vec![cut.to_owned()]));
+    let mut broken = tiff(3);
+    let first = usize::try_from(u32::from_le_bytes(broken[4..8].try_into().unwrap())).unwrap();
+    let entries = usize::from(u16::from_le_bytes(broken[first..first + 2].try_into().unwrap()));
+    let next = first + 2 + 12 * entries;
+    broken[next..next + 4].copy_from_slice(&9_999_999_u32.to_le_bytes());
+    let told = notes(&broken);
+    let expected = "pictures behind page 1 are named in the file and can't be found there: some may be missing";
+    assert_eq!(told, [expected]);
+}
+
+#[test]
+fn a_picture_is_turned_where_that_is_asked_for() {
+    let bytes = as_file(&sample(), ImageFormat::Png);
+    let black = |turns| {
+        let options = PictureOptions { turns, ..PictureOptions::FOR_MODELS };
+        let (picture, png) = page_picture(&bytes, 1, &[], options).unwrap();
+        let image = image::load_from_memory(&png).unwrap().to_luma8();
+        assert_eq!((picture.width, picture.height), image.dimensions());
+        (image.dimensions(), image.get_pixel(picture.width - 1, 0).0[0] < 100)
+    };
+    assert_eq!([black(0), black(1), black(2)], [((80, 40), false), ((40, 80), true), ((80, 40), false)]);
+}
+
 #[test]
 fn pages_are_upright() {
     // The black corner and the size, as EXIF numbers the eight ways.
@@ -116,11 +157,11 @@ fn hostile_pictures_are_refused_in_a_sentence() {
     let mut sum = flate2::Crc::new();
     sum.update(&bomb[12..29]);
     bomb[29..33].copy_from_slice(&sum.sum().to_be_bytes());
-    let told = |bytes: &[u8]| pages::count(bytes).unwrap_err().to_string();
+    let told = |bytes: &[u8]| pages::file(bytes).unwrap_err().to_string();
     let expected = "can't be read, because it is an image of 50000 × 50000 pixels, and an image may have 100 million: split it, or leave it out";
     assert_eq!(told(&bomb), expected);
     let png = as_file(&sample(), ImageFormat::Png);
-    assert!(matches!(pages::count(&png[..20]), Err(Refusal::Damaged { .. })));
+    assert!(matches!(pages::file(&png[..20]), Err(Refusal::Damaged { .. })));
     // Cut off in its pixels: it is known to be a picture, and its page can't be painted.
     let jpeg = as_file(&sample(), ImageFormat::Jpeg);
     for bytes in [&png[..png.len() - 30], &jpeg[..jpeg.len() / 2]] {
@@ -132,5 +173,5 @@ fn hostile_pictures_are_refused_in_a_sentence() {
     let first = u32::from_le_bytes(circle[4..8].try_into().unwrap());
     let at = circle.windows(4).rposition(|four| four == [0, 0, 0, 0]).unwrap();
     circle[at..at + 4].copy_from_slice(&first.to_le_bytes());
-    assert!(pages::count(&circle).is_ok_and(|count| count <= 2));
+    assert!(pages::file(&circle).is_ok_and(|file| file.pages <= 2 && file.is_broken));
 }

@@ -44,6 +44,8 @@ pub(super) struct PaintedPage {
     pub(super) curves: u64,
     /// All its text stands at its upper or lower edge.
     pub(super) is_text_at_edge: bool,
+    /// Most of its text lies unseen before or behind an image of the page, as recognition leaves it.
+    pub(super) is_recognised: bool,
     /// Glyphs that nobody sees, and that are left out.
     pub(super) hidden: usize,
     /// Codes shown that mean no character.

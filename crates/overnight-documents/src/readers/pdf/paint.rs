@@ -139,10 +139,13 @@ impl<'a> Painter<'a> {
         let PaintedPage { glyphs, covered, curves, .. } = &mut self.page;
         let count = glyphs.iter().filter(|glyph| glyph.is_hidden).count();
         // Behind a scan, or letters drawn as outlines, hidden text is what was recognised in it.
-        if count > 0 && count * 2 < glyphs.len() && *covered < SCANNED && *curves < MANY_CURVES {
+        let is_most = count * 2 >= glyphs.len();
+        let is_recognised = count > 0 && is_most && *covered >= SCANNED;
+        if count > 0 && !is_most && *covered < SCANNED && *curves < MANY_CURVES {
             glyphs.retain(|glyph| !glyph.is_hidden);
             self.page.hidden = count;
         }
+        self.page.is_recognised = is_recognised;
         let struck = self.areas.struck(&self.page.glyphs);
         for (glyph, is_struck) in self.page.glyphs.iter_mut().zip(struck) {
             glyph.is_struck = is_struck;
@@ -248,7 +251,7 @@ impl<'a> Painter<'a> {
                     self.paint(name, scope, depth);
                 }
             }
-            "BI" => self.image(),
+            "BI" => self.image(None),
             "m" | "l" => self.areas.add(self.state.to_page, operands, false),
             "re" => self.areas.add(self.state.to_page, operands, true),
             "c" | "v" | "y" => {
@@ -302,20 +305,27 @@ impl<'a> Painter<'a> {
                 (self.state, self.line, self.text) = (kept.0, kept.1, kept.2);
             }
             Some(PaintedXObject::Form(_)) => self.page.is_cut = true,
-            Some(PaintedXObject::Image) => self.image(),
+            Some(PaintedXObject::Image) => self.image(Some((scope, name))),
             Some(PaintedXObject::Other) | None => {}
         }
     }
 
-    /// An image is painted on the unit square.
-    fn image(&mut self) {
+    /// An image is painted on the unit square. Over most of the page, it hides what stands there.
+    fn image(&mut self, named: Option<(ResourceScope, &[u8])>) {
         self.page.images += 1;
         let [a, b, c, d, _, _] = self.state.to_page.0;
         if let Some(area) = self.areas.cover(self.state.to_page, false) {
             self.pieces.push(overlap(&area, &self.state.clip));
         }
         let paper = f64::from(self.paper.width() * self.paper.height()).max(1.0);
-        self.page.covered = self.page.covered.max((a * d - b * c).abs() / paper);
+        let covered = (a * d - b * c).abs() / paper;
+        self.page.covered = self.page.covered.max(covered);
+        if covered >= SCANNED && !self.page.glyphs.is_empty() && !self.is_overlay {
+            let image = named.and_then(|(scope, name)| self.document.image_xobject(scope, name));
+            if image.is_some_and(|image| image.smask.is_none() && image.color_key.is_none() && !image.image_mask) {
+                self.page.glyphs.iter_mut().for_each(|glyph| glyph.is_hidden = true);
+            }
+        }
     }
 
     fn paint_path(&mut self, is_filled: bool, is_drawn: bool) {

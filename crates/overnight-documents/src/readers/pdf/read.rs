@@ -36,7 +36,7 @@ pub(crate) struct PdfReader;
 
 impl Reader for PdfReader {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+17"
+        "unpdf 0.52.1+18"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
@@ -51,7 +51,7 @@ impl Reader for PdfReader {
             pages.note(format!("the attached file {name:?} was not read: save it, and add it as a document"))?;
         }
         let last = found.keys().next_back().copied();
-        let mut hidden = Vec::new();
+        let (mut hidden, mut recognised) = (Vec::new(), Vec::new());
         // A picture that stands in the same place of many pages, as that of a letterhead, is told once.
         let mut told = Vec::new();
         for (&number, &id) in &found {
@@ -62,6 +62,10 @@ impl Reader for PdfReader {
             match guarded(|| page(&loaded, id, overlay, &mut told)) {
                 Some(read) => {
                     tell(&read.text, &read.gaps, pages)?;
+                    if read.is_recognised {
+                        pages.recognised()?;
+                        PageSpan::push(&mut recognised, u64::from(number));
+                    }
                     if read.hidden > 0 {
                         PageSpan::push(&mut hidden, u64::from(number));
                     }
@@ -78,6 +82,9 @@ impl Reader for PdfReader {
                     "pages are missing: not all that its table of pages names were found, so numbers may be lower",
                 )?;
             }
+        }
+        for range in &recognised {
+            pages.note(format!("the text of {range} was recognised in its picture, by whoever made the file"))?;
         }
         for range in &hidden {
             pages.note(format!(
@@ -143,6 +150,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
 struct ReadPage {
     text: String,
     gaps: Vec<&'static str>,
+    is_recognised: bool,
     /// Characters that nobody sees.
     hidden: usize,
 }
@@ -166,7 +174,8 @@ fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>, told: &mu
         text.push_str(comment.trim());
         text.push('\n');
     }
-    ReadPage { text, gaps, hidden: page.hidden }
+    let is_recognised = page.is_recognised && !text.trim().is_empty();
+    ReadPage { text, gaps, is_recognised, hidden: page.hidden }
 }
 
 /// What stands on page `id`, and where.

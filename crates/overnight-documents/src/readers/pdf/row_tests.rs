@@ -1,5 +1,7 @@
 //! Rows of tables, text that runs from the right, and pages that say nothing: small PDFs, made here.
 
+use crate::PageSpan;
+
 use super::tests::{file, pages, read, stream, text, with_font};
 
 /// Programs that count from the top turn the matrix, the size and the scaling.
@@ -167,6 +169,22 @@ fn text_that_nobody_sees_is_left_out_and_told() {
     // What was recognised in a scan lies behind it.
     let scan = format!("q 600 0 0 800 0 0 cm /I Do Q {invisible} BT /F 10 Tf 50 400 Td (seen) Tj ET");
     assert_eq!(text(&scan), "unseen\n\nseen\n");
+}
+
+/// A searchable scan: its text is what somebody's program has recognised, and may be wrong in any letter.
+#[test]
+fn a_text_behind_the_picture_of_its_page_is_told_as_recognised() {
+    let seen = "BT /F 10 Tf 50 660 Td (the fee is 12) Tj ET ";
+    let (invisible, picture) = (format!("BT 3 Tr ET {seen} BT 0 Tr ET "), "q 600 0 0 800 0 0 cm /I Do Q ");
+    let told = |content: &[&str]| {
+        let found = crate::extract::extract("a.pdf", &pages(&[seen, &content.concat()])).unwrap();
+        (found.recognised, found.notes)
+    };
+    let note = "the text of page 2 was recognised in its picture, by whoever made the file".to_owned();
+    let recognised = (vec![PageSpan { from: 2, to: 2 }], vec![note]);
+    assert_eq!(told(&[picture, &invisible]), recognised);
+    assert_eq!(told(&[seen, picture]), recognised, "under it");
+    assert_eq!(told(&[picture, seen]), (vec![], vec![]), "over it");
 }
 
 #[test]
