@@ -330,7 +330,7 @@ fn a_text_behind_a_scan_is_a_second_reading_and_not_the_text() {
     assert!(csv.contains(",read_once,"), "{csv}");
     let spec: Value = serde_yaml::from_str(&std::fs::read_to_string(workspace.join("job.yaml")).unwrap()).unwrap();
     let note = "the text of page 1 was recognised in its picture, by whoever made the file";
-    assert_eq!(spec["documents"][0]["notes"], json!([note]));
+    assert_eq!(spec["documents"][2]["notes"], json!([note]));
 }
 
 /// A PDF of one page with a picture `/I` and a font `/F`.
