@@ -2,19 +2,19 @@
 
 use super::{
     cache::TextCache,
-    helper_programs::{HelpedText, fill_gaps, recognise},
+    helper_programs::{HelpedText, fill_gaps},
     limits::DOCUMENT,
     message::{ReaderMessage, ReaderRequest},
     ocr::HelperPrograms,
     parent::{ReaderOutput, ReaderProgram, ask},
-    resumed_read, text_sample,
+    resumed_read,
     use_mode::UseMode,
 };
 use crate::table_query::{self, DocumentReader, TableAnswer, TableQuery};
 use overnight_core::job::digest::sha256;
 use overnight_documents::{
     Colours, ContainerOpener, DocumentError, Extracted, Format, FoundDocument, MarkedBox, Members, PagePainter,
-    PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, READERS, RecognisedPage, Refusal, is_pictures_only,
+    PagePicture, PaintedPlace, PictureOptions, QuoteOnPage, READERS, Refusal, is_pictures_only,
 };
 use std::{
     io,
@@ -36,8 +36,8 @@ const LEAST_DPI: u16 = 66;
 pub struct Extractor {
     /// The program whose hidden command reads; none: it is read here, in this process.
     program: Option<ReaderProgram>,
-    cache: Option<TextCache>,
-    tools: HelperPrograms,
+    pub(super) cache: Option<TextCache>,
+    pub(super) tools: HelperPrograms,
     vision: UseMode,
     /// Documents that may still be begun at the same time: each may take a gigabyte.
     free: Mutex<usize>,
@@ -143,54 +143,8 @@ impl Extractor {
         }
     }
 
-    /// Whether all pages of a document are looked at, where a model looks at some: where it is wanted, and where a few lines of a
-    /// PDF's picture, as far as they can be recognised, are something else than its text.
-    pub fn looks_at_all(&self, format: &str, bytes: &[u8], text: &str) -> bool {
-        match self.vision {
-            UseMode::Always => true,
-            UseMode::Auto if format == Format::Pdf.as_str() => self.is_other_text(bytes, text).unwrap_or_default(),
-            UseMode::Auto | UseMode::Never => false,
-        }
-    }
-
-    /// The words that are recognised in the picture of a page, for a page whose text is somebody else's; none where that can't be had.
-    pub fn recognised_words(&self, bytes: &[u8], page: u64) -> Option<RecognisedPage> {
-        let key = self.key(&format!("words of page {page}"), bytes);
-        let kept = self.cache.as_ref().and_then(|cache| cache.get(&key));
-        let words = kept.and_then(|kept| kept.words.into_iter().next());
-        words.or_else(|| {
-            let place = PaintedPlace::Page(page);
-            let (_, png) = self.page_picture(bytes, &place, &[], PictureOptions::FOR_RECOGNITION).ok()?;
-            let found = RecognisedPage { page, words: recognise(&self.tools, &png)?.words };
-            self.keep(&key, String::new(), vec![found.clone()]);
-            Some(found)
-        })
-    }
-
-    /// Keeps what is no document's text, best effort.
-    fn keep(&self, key: &str, text: String, words: Vec<RecognisedPage>) {
-        if let Some(cache) = &self.cache {
-            let nothing = Extracted { format: Format::Image, gaps: Vec::new(), ..Extracted::unread(String::new()) };
-            cache.put(key, &Extracted { text, words, ..nothing });
-        }
-    }
-
-    fn is_other_text(&self, bytes: &[u8], text: &str) -> Option<bool> {
-        self.tools.installed().tesseract.as_ref()?;
-        let (page, text) = text_sample::sampled(text)?;
-        let key = self.key("sample", bytes);
-        let seen = self.kept_text(&key).or_else(|| {
-            let place = PaintedPlace::Page(page);
-            let (_, png) = self.page_picture(bytes, &place, &[], PictureOptions::FOR_SAMPLE).ok()?;
-            let seen = recognise(&self.tools, &png)?.text;
-            self.keep_text(&key, &seen);
-            Some(seen)
-        })?;
-        Some(text_sample::is_other(text, &seen))
-    }
-
     /// What the same text is kept under: the content, what its name says of it, and everybody who could have read it.
-    fn key(&self, kind: &str, bytes: &[u8]) -> String {
+    pub(super) fn key(&self, kind: &str, bytes: &[u8]) -> String {
         let content = sha256(bytes);
         let readers = READERS.iter().map(|format| format.reader_version()).collect::<Vec<_>>().join("\n");
         sha256(format!("{content}\n{kind}\n{readers}\n{}", self.tools.versions()).as_bytes())

@@ -141,6 +141,7 @@ impl Help<'_> {
         for &page in &recognised {
             PageSpan::push(&mut extracted.recognised, page);
         }
+        extracted.recognised.sort_by_key(|pages| pages.from);
         let mut left = Vec::new();
         for gap in std::mem::take(&mut extracted.gaps) {
             let Some(range) = gap.pages else {
@@ -161,13 +162,13 @@ impl Help<'_> {
             pages[place(page)] = text;
         }
         extracted.gaps = left;
-        if extracted.recognised.is_empty() && others.is_empty() {
+        if recognised.is_empty() && others.is_empty() {
             return extracted;
         }
         let installed = self.tools.installed();
         for version in [
             installed.pdftotext.as_ref().filter(|_| !others.is_empty()),
-            installed.tesseract.as_ref().filter(|_| !extracted.recognised.is_empty()),
+            installed.tesseract.as_ref().filter(|_| !recognised.is_empty()),
         ]
         .into_iter()
         .flatten()

@@ -7,7 +7,7 @@
 //! - `resumed_read`: puts pages together, and restarts a reader that crashed behind the page that it crashed on
 //! - `ocr`: which other programs may help; `helper_programs`: what they add to a text: `pdftotext`, `tesseract`
 //! - `use_mode`: whether help is used with what has no text; `recognition`: what `tesseract` says of a page;
-//!   `scanned_pages`: which ones a model looks at; `text_sample`: whether a text is what its pages show
+//!   `scanned_pages`: which ones a model looks at; `second_look`: whether a text is what its pages show
 //! - `cache`: texts kept by their document's content, shared by all jobs
 //!
 //! *Invariants.* A reader has no way to the program's memory, files, database or environment; what it says is taken as text of
@@ -25,7 +25,8 @@ mod parent;
 mod recognition;
 mod resumed_read;
 mod scanned_pages;
-mod text_sample;
+mod second_look;
+
 mod use_mode;
 
 pub use cache::FOLDER as CACHE_FOLDER;

@@ -180,14 +180,20 @@ pub(crate) fn scan() -> Vec<u8> {
         "<</Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray/Length 1>>stream\nx\nendstream",
         "<</Length 5>>stream\n/I Do\nendstream",
     ];
+    pdf_of(&objects)
+}
+
+/// A PDF of these objects, numbered from 1; the first is its catalogue.
+pub(crate) fn pdf_of(objects: &[&str]) -> Vec<u8> {
+    let count = objects.len() + 1;
     let mut file = String::from("%PDF-1.7\n");
-    let mut table = String::from("xref\n0 6\n0000000000 65535 f \n");
+    let mut table = format!("xref\n0 {count}\n0000000000 65535 f \n");
     for (number, object) in (1..).zip(objects) {
         let _ = writeln!(table, "{:010} 00000 n ", file.len());
         let _ = write!(file, "{number} 0 obj\n{object}\nendobj\n");
     }
     let start = file.len();
-    format!("{file}{table}trailer<</Size 6/Root 1 0 R>>\nstartxref\n{start}\n%%EOF").into_bytes()
+    format!("{file}{table}trailer<</Size {count}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF").into_bytes()
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use crate::{
     cli_run::{RUN, TestDir, bootstrap, done, reply, work},
+    intake::pdf_of,
     support::events,
 };
 use overnight_documents::{Gap, MarkedBox, PictureOptions, QuoteOnPage, page_picture};
@@ -335,28 +336,18 @@ fn a_text_behind_a_scan_is_a_second_reading_and_not_the_text() {
 
 /// A PDF of one page with a picture `/I` and a font `/F`.
 fn one_page(content: &str) -> Vec<u8> {
+    let pixels = "!~~~~~~~".repeat(600);
     let picture = format!(
-        "<</Type/XObject/Subtype/Image/Width 60/Height 80/ColorSpace/DeviceGray/BitsPerComponent 8/Length 4800>>\nstream\n{}\nendstream",
-        "!~~~~~~~".repeat(600)
+        "<</Type/XObject/Subtype/Image/Width 60/Height 80/ColorSpace/DeviceGray/BitsPerComponent 8/Length 4800>>stream\n{pixels}\nendstream"
     );
-    let objects = [
-        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
-        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<</I 6 0 R>>>>>>".to_owned(),
-        format!("<</Length {}>>\nstream\n{content}\nendstream", content.len()),
-        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned(),
-        picture,
-    ];
-    let (mut pdf, mut places) = ("%PDF-1.4\n".to_owned(), Vec::new());
-    for (number, object) in (1..).zip(&objects) {
-        places.push(pdf.len());
-        pdf += &format!("{number} 0 obj\n{object}\nendobj\n");
-    }
-    let (table, count) = (pdf.len(), objects.len() + 1);
-    pdf += &format!("xref\n0 {count}\n0000000000 65535 f \n");
-    places.iter().for_each(|place| pdf += &format!("{place:010} 00000 n \n"));
-    pdf += &format!("trailer\n<</Size {count}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n");
-    pdf.into_bytes()
+    pdf_of(&[
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<</I 6 0 R>>>>>>",
+        &format!("<</Length {}>>stream\n{content}\nendstream", content.len()),
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        &picture,
+    ])
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Whether the text of a PDF is what its pages show, told from a few lines of one page: what is recognised in their picture stands
 //! in a text that does not lie. A font may give other letters than it paints, and a scan may have another page's text behind it.
 
-use overnight_documents::{compare, is_gibberish};
+use super::{extractor::Extractor, helper_programs::recognise, use_mode::UseMode};
+use crate::table_query::DocumentReader;
+use overnight_documents::{Extracted, Format, PaintedPlace, PictureOptions, RecognisedPage, compare, is_gibberish};
 
 /// Words of a page that is taken as the sample, at least, and of its lines.
 const LEAST_WORDS: usize = 40;
@@ -12,8 +14,56 @@ const LEAST_SHARE: usize = 55;
 /// Of 100 letters, those that are Latin ones, at least: programs that recognise characters know few others.
 const LEAST_LATIN: usize = 90;
 
+impl Extractor {
+    /// Whether all pages of a document are looked at, where a model looks at some: where it is wanted, and where a few lines of a
+    /// PDF's picture, as far as they can be recognised, are something else than its text.
+    pub fn looks_at_all(&self, format: &str, bytes: &[u8], text: &str) -> bool {
+        match self.vision() {
+            UseMode::Always => true,
+            UseMode::Auto if format == Format::Pdf.as_str() => self.is_other_text(bytes, text).unwrap_or_default(),
+            UseMode::Auto | UseMode::Never => false,
+        }
+    }
+
+    /// The words that are recognised in the picture of a page, for a page whose text is somebody else's; none where that can't be had.
+    pub fn recognised_words(&self, bytes: &[u8], page: u64) -> Option<RecognisedPage> {
+        let key = self.key(&format!("words of page {page}"), bytes);
+        let kept = self.cache.as_ref().and_then(|cache| cache.get(&key));
+        let words = kept.and_then(|kept| kept.words.into_iter().next());
+        words.or_else(|| {
+            let place = PaintedPlace::Page(page);
+            let (_, png) = self.page_picture(bytes, &place, &[], PictureOptions::FOR_RECOGNITION).ok()?;
+            let found = RecognisedPage { page, words: recognise(&self.tools, &png)?.words };
+            self.keep(&key, String::new(), vec![found.clone()]);
+            Some(found)
+        })
+    }
+
+    /// Keeps what is no document's text, best effort.
+    pub(super) fn keep(&self, key: &str, text: String, words: Vec<RecognisedPage>) {
+        if let Some(cache) = &self.cache {
+            let nothing = Extracted { format: Format::Image, gaps: Vec::new(), ..Extracted::unread(String::new()) };
+            cache.put(key, &Extracted { text, words, ..nothing });
+        }
+    }
+
+    fn is_other_text(&self, bytes: &[u8], text: &str) -> Option<bool> {
+        self.tools.installed().tesseract.as_ref()?;
+        let (page, text) = sampled(text)?;
+        let key = self.key("sample", bytes);
+        let seen = self.kept_text(&key).or_else(|| {
+            let place = PaintedPlace::Page(page);
+            let (_, png) = self.page_picture(bytes, &place, &[], PictureOptions::FOR_SAMPLE).ok()?;
+            let seen = recognise(&self.tools, &png)?.text;
+            self.keep_text(&key, &seen);
+            Some(seen)
+        })?;
+        Some(is_other(text, &seen))
+    }
+}
+
 /// The page with the most words, from 1, and its text; none where that is too few to tell, or of other letters.
-pub(super) fn sampled(text: &str) -> Option<(u64, &str)> {
+fn sampled(text: &str) -> Option<(u64, &str)> {
     let pages = (1..).zip(text.split('\u{c}'));
     let (words, page, text) =
         pages.map(|(page, text)| (text.split_whitespace().count(), page, text)).max_by_key(|(words, ..)| *words)?;
@@ -23,7 +73,7 @@ pub(super) fn sampled(text: &str) -> Option<(u64, &str)> {
 }
 
 /// Whether `seen`, recognised in a picture of a page's lines, is something else than the `text` of that page.
-pub(super) fn is_other(text: &str, seen: &str) -> bool {
+fn is_other(text: &str, seen: &str) -> bool {
     let of_text: Vec<&str> = text.split_whitespace().collect();
     let (words, _) = compare(seen, &of_text);
     let agreed = words.iter().filter(|word| !word.others.is_empty()).count();
