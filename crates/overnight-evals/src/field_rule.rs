@@ -1,0 +1,189 @@
+//! How the values of a field are compared, as a plan decides it and as a person writes it:
+//! `{ compare: number, tolerance: 0.01 }`.
+
+use serde::{Deserialize, Serialize};
+
+/// The relative tolerance of numbers where nothing else is said: no decimal number of fewer than nine digits equals another.
+pub const DEFAULT_RELATIVE: f64 = 1e-9;
+/// The least similarity of texts where nothing else is said.
+pub const DEFAULT_LEAST: f64 = 0.9;
+
+/// How two values are compared. Null equals null alone, in every kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "compare", rename_all = "snake_case")]
+pub enum ComparisonKind {
+    /// Texts are the same once they are normalised (NFKC), with their white space collapsed and without regard to case; numbers
+    /// by their value; anything else as JSON.
+    Exact,
+    /// Numbers, and texts that are nothing but one number with a currency at most. They differ by no more than the larger of
+    /// `tolerance` and `relative` times the larger of both sizes. Where one isn't a number, as [`ComparisonKind::Exact`]. A
+    /// text that may be two numbers is none (`1,234`), nor is one with a unit or a percent sign.
+    Number {
+        /// Absolute, in the unit of the field; at least 0.
+        tolerance: f64,
+        /// A share of the number, from 0 up; [`DEFAULT_RELATIVE`] where nothing is said.
+        relative: f64,
+    },
+    /// Days: ISO dates, RFC 3339 (the time of day is left out), and what people write, as `3 May 2027` or `03.05.2027`, where
+    /// only one date can be meant. A text that is no date, as [`ComparisonKind::Exact`].
+    Date,
+    /// One of some known words, as [`ComparisonKind::Exact`].
+    OneOf,
+    /// Its letters and digits alone, without regard to case: `DE-12 34` is `de1234`.
+    Identifier,
+    /// Words in their order, without regard to case and punctuation: twice the words of the longest common subsequence,
+    /// divided by the words of both texts (the `ratio` of Python's `difflib`). A figure is one word, so that a long text may be
+    /// right in which a figure is wrong.
+    Text {
+        /// The similarity from which on a text is right, in 0..=1; [`DEFAULT_LEAST`] where nothing is said.
+        least: f64,
+    },
+    /// Not at all, and nothing below it.
+    Ignored,
+}
+
+impl ComparisonKind {
+    /// Numbers that are the same but for rounding.
+    pub const NUMBER: Self = Self::Number { tolerance: 0.0, relative: DEFAULT_RELATIVE };
+    /// Texts with the usual least similarity.
+    pub const TEXT: Self = Self::Text { least: DEFAULT_LEAST };
+}
+
+/// What somebody wrote for a field.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "WrittenRule")]
+pub struct FieldRule {
+    /// How its values are compared.
+    pub kind: ComparisonKind,
+    /// Whether a judge is asked about values that are not right by that. Of texts it is always asked.
+    pub judge: bool,
+}
+
+/// Why a rule can't be used. Each is a sentence for the person who wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FieldRuleError {
+    /// A key with a kind of comparison that doesn't look at it.
+    #[error("'{0}' has a meaning with 'compare: {1}' only")]
+    OtherKind(&'static str, &'static str),
+    /// A tolerance below 0, or without end.
+    #[error("'{0}' is a number from 0 up")]
+    Tolerance(&'static str),
+    /// A similarity outside of 0..=1.
+    #[error("'least' is a number between 0 and 1")]
+    Least,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRule {
+    compare: WrittenKind,
+    tolerance: Option<f64>,
+    relative: Option<f64>,
+    least: Option<f64>,
+    #[serde(default)]
+    judge: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WrittenKind {
+    Exact,
+    Number,
+    Date,
+    OneOf,
+    Identifier,
+    Text,
+    Ignored,
+}
+
+impl TryFrom<WrittenRule> for FieldRule {
+    type Error = FieldRuleError;
+
+    fn try_from(written: WrittenRule) -> Result<Self, FieldRuleError> {
+        let WrittenRule { compare, tolerance, relative, least, judge } = written;
+        for (key, value) in [("tolerance", tolerance), ("relative", relative)] {
+            if value.is_some() && compare != WrittenKind::Number {
+                return Err(FieldRuleError::OtherKind(key, "number"));
+            }
+            if value.is_some_and(|value| !value.is_finite() || value < 0.0) {
+                return Err(FieldRuleError::Tolerance(key));
+            }
+        }
+        if least.is_some() && compare != WrittenKind::Text {
+            return Err(FieldRuleError::OtherKind("least", "text"));
+        }
+        if least.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
+            return Err(FieldRuleError::Least);
+        }
+        let kind = match compare {
+            WrittenKind::Exact => ComparisonKind::Exact,
+            WrittenKind::Number => ComparisonKind::Number {
+                tolerance: tolerance.unwrap_or_default(),
+                relative: relative.unwrap_or(DEFAULT_RELATIVE),
+            },
+            WrittenKind::Date => ComparisonKind::Date,
+            WrittenKind::OneOf => ComparisonKind::OneOf,
+            WrittenKind::Identifier => ComparisonKind::Identifier,
+            WrittenKind::Text => ComparisonKind::Text { least: least.unwrap_or(DEFAULT_LEAST) },
+            WrittenKind::Ignored => ComparisonKind::Ignored,
+        };
+        Ok(Self { kind, judge })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn rules_are_read_as_they_are_written() {
+        let written = r#"
+"$.terms[*].rent": { compare: number, tolerance: 0.01 }
+"$.purpose": { compare: text, least: 0.8 }
+"$.clause": { compare: text, judge: true }
+"$.remark": { compare: ignored }
+"$.tenant": { compare: exact }
+"$.start": { compare: date }
+"$.currency": { compare: one_of }
+"$.iban": { compare: identifier }
+"#;
+        let rules: BTreeMap<String, FieldRule> = serde_yaml::from_str(written).unwrap();
+        let rule = |kind| FieldRule { kind, judge: false };
+        let expected = [
+            ("$.clause", FieldRule { kind: ComparisonKind::TEXT, judge: true }),
+            ("$.currency", rule(ComparisonKind::OneOf)),
+            ("$.iban", rule(ComparisonKind::Identifier)),
+            ("$.purpose", rule(ComparisonKind::Text { least: 0.8 })),
+            ("$.remark", rule(ComparisonKind::Ignored)),
+            ("$.start", rule(ComparisonKind::Date)),
+            ("$.tenant", rule(ComparisonKind::Exact)),
+            ("$.terms[*].rent", rule(ComparisonKind::Number { tolerance: 0.01, relative: DEFAULT_RELATIVE })),
+        ];
+        assert_eq!(rules, BTreeMap::from(expected.map(|(path, rule)| (path.to_owned(), rule))));
+    }
+
+    #[test]
+    fn a_rule_that_says_nothing_is_refused() {
+        for (written, why) in [
+            ("{ compare: date, tolerance: 1 }", "'tolerance' has a meaning with 'compare: number' only"),
+            ("{ compare: exact, relative: 1 }", "'relative' has a meaning with 'compare: number' only"),
+            ("{ compare: number, least: 0.5 }", "'least' has a meaning with 'compare: text' only"),
+            ("{ compare: number, tolerance: -1 }", "'tolerance' is a number from 0 up"),
+            ("{ compare: text, least: 1.5 }", "'least' is a number between 0 and 1"),
+            ("{ compare: text, most: 1 }", "unknown field `most`"),
+            ("{ compare: fuzzy }", "unknown variant `fuzzy`"),
+            ("{ tolerance: 1 }", "missing field `compare`"),
+        ] {
+            let refused = serde_yaml::from_str::<FieldRule>(written).unwrap_err().to_string();
+            assert!(refused.contains(why), "{written}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_kind_is_told_as_it_is_written() {
+        let kinds = [ComparisonKind::Number { tolerance: 0.5, relative: 0.0 }, ComparisonKind::OneOf];
+        let told = serde_json::to_string(&kinds).unwrap();
+        assert_eq!(told, r#"[{"compare":"number","tolerance":0.5,"relative":0.0},{"compare":"one_of"}]"#);
+    }
+}

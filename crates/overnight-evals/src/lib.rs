@@ -1,0 +1,53 @@
+//! Compares what a run has found with what is right, field by field, and says with statistics which of several candidates (a
+//! model with its instructions) is better. It touches no file and no clock.
+//!
+//! - [`field_rule`]: how the values of a field are compared
+//! - [`plan`]: which rule each field has, by the schema, by the expected value, and by what somebody wrote
+//! - [`compare`](mod@compare): one document, what was found in it against what is right
+//! - [`comparison`]: what comes of that: cells, and records of lists one to one
+//! - [`agreement`](mod@agreement): whether several runs of the same document find the same
+//! - [`statistics`]: the score of a candidate, the difference between two of them, and whether chance explains it
+//!
+//! ```
+//! use overnight_evals::{
+//!     compare::compare,
+//!     comparison::RecordPlaces,
+//!     plan::ComparisonPlan,
+//!     statistics::{difference, score, CandidateVerdict},
+//! };
+//! use serde_json::json;
+//!
+//! let schema = json!({"type": "object", "properties": {
+//!     "start": {"type": "string", "format": "date"},
+//!     "terms": {"type": "array", "items": {"properties": {"year": {"type": "integer"}, "rent": {"type": "number"}}}},
+//! }});
+//! let plan = ComparisonPlan::new(Some(schema), Default::default(), []);
+//! let golden = json!({"start": "2027-05-03", "terms": [{"year": 1, "rent": 1250}, {"year": 2, "rent": 1300}]});
+//! let found = json!({"start": "3 May 2027", "terms": [{"year": 2, "rent": 1350}, {"year": 1, "rent": "1,250.00"}]});
+//!
+//! let comparison = compare(&golden, Some(&found), &plan, &RecordPlaces::default(), None);
+//! let wrong: Vec<_> = comparison.cells.iter().filter(|cell| !cell.is_right).collect();
+//! assert_eq!((wrong.len(), wrong[0].field.as_str()), (1, "$.terms[*].rent"));
+//! assert_eq!(wrong[0].found_path.as_deref(), Some("$.terms[0].rent"));
+//!
+//! // One candidate is wrong like this in each of twelve documents, the other one is right.
+//! let right = compare(&golden, Some(&golden), &plan, &RecordPlaces::default(), None);
+//! let (a, b) = (vec![comparison.score(); 12], vec![right.score(); 12]);
+//! let of_a = score(&a, 1).expect("values were compared");
+//! assert_eq!((of_a.value, of_a.low < 0.8, of_a.high > 0.8), (0.8, true, true));
+//! let difference = difference(&a, &b, 1).expect("documents were compared");
+//! assert_eq!(CandidateVerdict::of(&difference, difference.p), CandidateVerdict::Better);
+//! ```
+
+#![warn(missing_docs)]
+
+pub mod agreement;
+pub mod compare;
+pub mod comparison;
+pub mod field_rule;
+mod form;
+mod pairing;
+pub mod plan;
+mod schema;
+pub mod statistics;
+mod tree;
