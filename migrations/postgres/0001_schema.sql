@@ -296,10 +296,10 @@ $$;
 create trigger schedules_changed after insert or update or delete on schedules
     for each statement execute function overnight_notify_of_schedules();
 
--- Takes up to `most` jobs that may run now for a worker on `machine`; what is in the workspace store is left to workers that
+-- Takes up to `most` jobs that may run now for a worker on `machine`, of `of_batches` alone where there are some; what is in the workspace store is left to workers that
 -- have one. One call is one transaction that waits for nothing
 -- outside the server: a worker that is stopped half way keeps no lock.
-create function overnight_claim(claimer uuid, machine text, most bigint, for_ms bigint) returns setof jobs
+create function overnight_claim(claimer uuid, machine text, most bigint, for_ms bigint, of_batches uuid[]) returns setof jobs
 language plpgsql
 -- To plan it takes three times as long as to do it, and the plan is always the same: by the indexes that were made for it.
 set plan_cache_mode = force_generic_plan
@@ -353,6 +353,7 @@ begin
             where status = 'queued' and run_after is null and batch is not null
                 and coalesce(group_key, '') = rooms.key and coalesce(jobs.host, '') = machines.host
                 and (jobs.manifest is null or has_store)
+                and (cardinality(of_batches) = 0 or jobs.batch = any(of_batches))
             order by jobs.place_in_line, jobs.id
             limit rooms.room
             for update skip locked) as waiting

@@ -110,6 +110,7 @@ pub async fn close(
         created: now,
         name: Some(format!("{}{SUFFIX}", first.shown_name())),
         settings: BatchSettings {
+            eval: None,
             instructions: closing.instructions,
             base_url: closing.base_url,
             api_key_env: closing.api_key_env,

@@ -7,6 +7,7 @@
 //! - `submission`: from documents to a batch and its jobs
 //! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
 //! - `closing`: the job over all deliverables, once a batch has ended; `closing_names`: what they are called in it
+//! - `eval_batch`: what makes a batch one of an evaluation
 //! - `derived_id`: ids that are computed from what they identify
 //! - `schedule`: batches that are submitted by themselves
 //! - `window`: when jobs may be started; `zone`: time zones by name
@@ -17,6 +18,7 @@ mod derived_id;
 mod duplicates;
 mod error;
 mod estimate;
+mod eval_batch;
 mod families;
 mod inspect;
 mod name;
@@ -32,6 +34,7 @@ pub use closing::{ClosingOutcome, DeliverableSources, close, closing_ids, fetche
 pub use duplicates::{Duplicate, duplicates, take_repeated};
 pub use error::BatchError;
 pub use estimate::{Estimate, Forecast, PAGE_TOKENS};
+pub use eval_batch::EvalBatch;
 pub use families::JobUnit;
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};

@@ -1,7 +1,7 @@
 //! What was set when a batch was submitted: all that a worker needs to make its workspaces, on whatever machine. It lies as
 //! JSON in the batch's row. Secrets are not in it: keys and headers come from each worker's own surroundings.
 
-use super::OnlyFields;
+use super::{EvalBatch, OnlyFields};
 use overnight_core::job::{instructions::Instructions, left_out::LeftOut};
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +29,20 @@ pub struct BatchSettings {
     /// The only fields that are asked for, and the results that the jobs begin with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<OnlyFields>,
+    /// It is one of an evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval: Option<EvalBatch>,
 }
 
 impl BatchSettings {
     /// The files that stored settings say were left out; none if the settings are of another version, which the worker reports.
     pub fn left_out(settings: &serde_json::Value) -> LeftOut {
         Self::deserialize(settings).map(|settings| settings.left_out).unwrap_or_default()
+    }
+
+    /// The evaluation that stored settings are of; none of another version.
+    pub fn eval(settings: &serde_json::Value) -> Option<EvalBatch> {
+        EvalBatch::deserialize(settings.get("eval")?).ok()
     }
 }
 

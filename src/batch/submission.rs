@@ -41,12 +41,21 @@ impl Submission {
             name: self.name.clone(),
             instructions: self.settings.instructions.name.clone(),
             instructions_text: self.instructions_text.clone(),
-            instructions_sha256: self.settings.instructions.hash(&self.instructions_text),
+            instructions_sha256: self.instructions_hash(),
             model: self.model.clone(),
             settings,
             budget_usd: self.budget_usd,
             time_window: self.time_window.clone(),
         })
+    }
+
+    /// Of the instructions; of an evaluation, of what else is different in its runs.
+    fn instructions_hash(&self) -> String {
+        let hash = self.settings.instructions.hash(&self.instructions_text);
+        match &self.settings.eval {
+            Some(eval) => eval.instructions_hash(hash),
+            None => hash,
+        }
     }
 
     /// The jobs over `documents`, those of each job together. Their ids are derived from the batch's, so that repeating a submission changes nothing.

@@ -42,6 +42,11 @@ pub(super) struct LimitArgs {
 }
 
 impl LimitArgs {
+    /// Those of an evaluation.
+    pub(super) fn of_eval(model: Option<String>, tier: Option<String>, unpriced: bool) -> Self {
+        Self { model, tier, unpriced, ..Self::default() }
+    }
+
     /// With paths that began in `folder`.
     pub(super) fn below(mut self, folder: &Path) -> Self {
         self.model = self.model.map(|model| match model.strip_prefix("scripted:") {

@@ -27,9 +27,11 @@ mod completions;
 mod doctor;
 mod documents;
 mod error;
+mod eval;
 mod export;
 mod fetch;
 mod gc;
+mod gold;
 mod init;
 mod instructions;
 mod job_location;
@@ -125,6 +127,10 @@ enum CliCommand {
     Work(worker::WorkArgs),
     /// Put documents into the queue as a batch of jobs, for workers to work
     Submit(Box<submit::SubmitArgs>),
+    /// Golden sets: documents with what is right of them, from approved jobs or from outside
+    Gold(gold::GoldArgs),
+    /// How good instructions and models are by a golden set, and which are better
+    Eval(Box<eval::EvalArgs>),
     /// Submit batches by themselves: each weekday at 22:00, and the like
     Schedule(schedule::ScheduleArgs),
     /// Go on with a job that is held or was interrupted, or with what is held of a batch
@@ -210,7 +216,7 @@ pub fn main() -> ExitCode {
     }
     // Several threads help a worker with many jobs, and a server with many viewers; a single job gains nothing from them.
     let mut builder = match &cli.command {
-        CliCommand::Work(_) | CliCommand::Serve(_) => tokio::runtime::Builder::new_multi_thread(),
+        CliCommand::Work(_) | CliCommand::Serve(_) | CliCommand::Eval(_) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = match builder.enable_all().build() {
@@ -262,6 +268,8 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Run(args) => Box::pin(run::run(flags, &args)).await,
         CliCommand::Work(args) => worker::run(flags, &args).await,
         CliCommand::Submit(args) => Box::pin(submit::run(flags, &args)).await,
+        CliCommand::Gold(args) => Box::pin(gold::run(flags, &args)).await,
+        CliCommand::Eval(args) => Box::pin(eval::run(flags, &args)).await,
         CliCommand::Schedule(args) => Box::pin(schedule::run(flags, args)).await,
         CliCommand::Resume(args) => resume::run(flags, &args).await,
         CliCommand::Approve(args) => review::approve(&app_context(&flags).await?, &args).await,

@@ -244,9 +244,10 @@ async fn reported_jobs(app: &AppContext, args: &ReportArgs, made: Timestamp) -> 
         return Ok(ReportedJobs { filter, jobs: named_jobs(app, args).await? });
     }
     let worked_since = since.map(|since| before(since, CLOCK_SLACK));
-    let jobs = app.store.job_ids(&JobFilter { worked_since, ..JobFilter::default() }).await?;
+    let jobs = app.store.job_ids(&JobFilter { worked_since, without_evals: true, ..JobFilter::default() }).await?;
     let jobs: BTreeSet<JobId> = jobs.into_iter().collect();
-    let held = app.store.job_ids(&JobFilter { status: Some(JobStatus::Held), ..JobFilter::default() }).await?;
+    let held = JobFilter { status: Some(JobStatus::Held), without_evals: true, ..JobFilter::default() };
+    let held = app.store.job_ids(&held).await?;
     filter.older_waiting = held.iter().filter(|id| !jobs.contains(id)).count() as u64;
     Ok(ReportedJobs { filter, jobs })
 }

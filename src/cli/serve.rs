@@ -3,7 +3,7 @@
 use super::{
     AppContext, CliError,
     cancel::{cancel_job, pause_job},
-    documents, exit, export, instructions,
+    documents, eval, exit, export, instructions,
     job_or_batch::JobOrBatch,
     local_time, out,
     queue::{DatabaseJob, with_name},
@@ -16,10 +16,13 @@ use super::{
 };
 use crate::{
     config::{Flags, Settings},
+    eval::Evaluation,
     extraction::Extractor,
     runner::{ReviewAction, review_job},
     store::{JobRow, JobTarget},
-    web::{self, BulkAction, BulkOutcome, FoundJob, ServeError, WantedBatch, WebBackend, WebConfig, WebError},
+    web::{
+        self, BulkAction, BulkOutcome, EvaluatedSet, FoundJob, ServeError, WantedBatch, WebBackend, WebConfig, WebError,
+    },
 };
 use async_trait::async_trait;
 use axum::http::HeaderName;
@@ -203,6 +206,18 @@ impl WebBackend for CommandBackend {
             Err(error) if error.code == exit::USAGE => Ok(BulkOutcome::Unchanged),
             Err(error) => Err(error.into()),
         }
+    }
+
+    async fn evaluated_sets(&self) -> Result<Vec<EvaluatedSet>, WebError> {
+        Ok(eval::evaluated_sets(&self.app).await?)
+    }
+
+    async fn evaluation(&self, id: &str) -> Result<Option<Evaluation>, WebError> {
+        Ok(eval::standing_evaluation(&self.app, id).await?)
+    }
+
+    async fn correct_gold(&self, id: &str, right: (&str, &str, &str), by: &str) -> Result<(), WebError> {
+        Ok(eval::correct_evaluated(&self.app, id, right, by).await?)
     }
 
     async fn table(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {

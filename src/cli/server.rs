@@ -66,6 +66,11 @@ impl ServerArgs {
         self
     }
 
+    /// With another table of models.
+    pub(super) fn with_models_file(self, file: &Path) -> Self {
+        Self { models_file: Some(file.display().to_string()), ..self }
+    }
+
     /// The command line words for what only the settings say of the server, so that other settings don't change it later.
     pub(super) fn pinned_words(settings: &Settings) -> Vec<String> {
         let is_typed = |origin: &Origin| matches!(origin, Origin::Flag | Origin::Default);

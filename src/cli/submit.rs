@@ -16,7 +16,7 @@ use super::{
     out, progress, server, stop,
 };
 use crate::{
-    batch::{self, BatchError, BatchSettings, ClosingSettings, Document, JobUnit, Submission},
+    batch::{self, BatchError, BatchSettings, ClosingSettings, Document, EvalBatch, JobUnit, Submission},
     blocking::run_blocking,
     config::Flags,
     extraction::Extractor,
@@ -29,6 +29,7 @@ pub(super) use options::EachUnit;
 use options::SubmitOptions;
 use output::CountedDocuments;
 use overnight_core::job::left_out::LeftOut;
+use overnight_documents::FoundDocument;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -113,6 +114,8 @@ pub(super) struct SubmitArgs {
     /// Print a JSON object
     #[arg(long)]
     pub(super) json: bool,
+    #[arg(skip)]
+    pub(super) eval: Option<EvalSubmission>,
     /// In the JSON object, also list each document with its job
     #[arg(long, requires = "json", conflicts_with = "dry_run")]
     pub(super) ids: bool,
@@ -123,6 +126,15 @@ pub(super) struct SubmitArgs {
     /// Tokens that a prompt may have
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     pub(super) budget_tokens: Option<String>,
+}
+
+/// What an evaluation submits: cases in the place of documents that are looked for.
+#[derive(Clone, Debug)]
+pub(super) struct EvalSubmission {
+    /// Without its key, which follows from what is submitted.
+    pub(super) batch: EvalBatch,
+    /// The documents of each case.
+    pub(super) cases: Vec<Vec<FoundDocument>>,
 }
 
 /// The documents that can be submitted, and the files that can't.
@@ -232,7 +244,10 @@ pub(super) async fn ready(
         let readers = assignment.instructions.page_readers(assignment.model());
         readers.map(|(_, model)| model.to_owned()).collect()
     });
-    let selection = run_blocking(|| select(args, &options, &own, (&extractor, &eyes)))?;
+    let selection = run_blocking(|| match &args.eval {
+        Some(eval) => select_cases(&eval.cases, (&extractor, &eyes)),
+        None => select(args, &options, &own, (&extractor, &eyes)),
+    })?;
 
     let reading = match &args.from {
         Some(_) if app.is_none() => Some(Box::pin(AppContext::read(settings.clone())).await?),
@@ -248,7 +263,7 @@ pub(super) async fn ready(
     if !args.dry_run {
         list_left_out(&selection.left_out);
     }
-    let submission = Submission {
+    let mut submission = Submission {
         id,
         created: now(),
         name: options.name,
@@ -262,6 +277,7 @@ pub(super) async fn ready(
             closing: then.map(|then| Box::new(closing(then))),
             left_out: LeftOut::of(&selection.left_out),
             only,
+            eval: args.eval.as_ref().map(|eval| eval.batch.clone()),
         },
         budget_usd: options.budget_usd,
         time_window: options.window,
@@ -271,6 +287,10 @@ pub(super) async fn ready(
         max_attempts: options.max_attempts,
         trial: options.trial,
     };
+    if let Some(eval) = &mut submission.settings.eval {
+        let hash = assignment.instructions.hash(&assignment.text);
+        eval.add_key(&hash, (assignment.model(), assignment.models.first.tier().name()), &selection.documents);
+    }
     let batch = submission.batch().map_err(of_batch)?;
     let jobs = submission.jobs(&selection.documents);
     Ok(ReadySubmission { submission, batch, jobs, selection, assignment, dedupes: args.dedupe, app })
@@ -280,6 +300,11 @@ impl ReadySubmission {
     /// What a dry run tells of it, in lines.
     pub(super) fn told(&self) -> String {
         output::dry_run_text(self)
+    }
+
+    /// USD that it costs at least, likely and at most; none where a price is not known.
+    pub(super) fn estimated_cost(&self) -> Option<[f64; 3]> {
+        output::estimated_cost(self)
     }
 
     /// Puts the batch into the queue; doing it again changes nothing.
@@ -340,6 +365,21 @@ fn select(
             Err(CliError::usage(format!("there is no document that can be read: {first}")))
         }
     }
+}
+
+/// The documents of cases; all of them must be readable.
+fn select_cases(cases: &[Vec<FoundDocument>], reader: (&Extractor, &[String])) -> Result<Selection, CliError> {
+    let all: Vec<FoundDocument> = cases.iter().flatten().cloned().collect();
+    let bar = progress::reading(all.len());
+    let inspected = batch::inspect(&all, reader, &|| bar.inc(1));
+    bar.finish_and_clear();
+    if let Some((found, why)) = inspected.left_out.first() {
+        let path = out::one_line(&found.path.display().to_string());
+        return Err(CliError::usage(format!("{path} can't be read ({why}): drop its case with `overnight gold drop`")));
+    }
+    let mut documents = inspected.documents.into_iter();
+    let documents = cases.iter().map(|case| documents.by_ref().take(case.len()).collect()).collect();
+    Ok(Selection { documents, unit: JobUnit::Document, left_out: Vec::new() })
 }
 
 /// The path of a document's file, and within it.

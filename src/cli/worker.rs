@@ -28,6 +28,7 @@ use progress::QueueProgress;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::watch};
+use uuid::Uuid;
 
 /// The wait before another attempt to connect to the database.
 const RECONNECT_AFTER: Duration = Duration::from_secs(2);
@@ -125,6 +126,7 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     let config = WorkerConfig {
         concurrency: args.concurrency as usize,
         window: args.window.clone(),
+        batches: Vec::new(),
         until_empty: args.until_empty,
         drain_after: args.drain_after,
         extractor: Arc::new(super::documents::extractor(&app.settings)?),
@@ -154,7 +156,7 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     // Schedules store everything but the locations of things.
     let scheduler = Scheduler { flags, store: store.clone() };
     let stopped = stop.clone();
-    let worker = Worker::new(store, Arc::new(ModelSupply { app, scheduler }), config, stop, tell);
+    let worker = Worker::new(store, Arc::new(ModelSupply { app, scheduler, only_models: false }), config, stop, tell);
     let worker = match listener {
         Some(listener) => worker.with_metrics_at(listener),
         None => worker,
@@ -169,6 +171,47 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     let summary = summary?;
     show(&summary, args.json)?;
     Ok(if args.until_empty { exit_code(&summary, is_stopped) } else { exit::COMPLETED })
+}
+
+/// Works the jobs of these batches, and no others, until nothing of them is left to do.
+pub(super) async fn work_batches(
+    app: Arc<AppContext>,
+    flags: Flags,
+    batches: Vec<Uuid>,
+    concurrency: usize,
+    stop: watch::Receiver<bool>,
+) -> Result<WorkerSummary, CliError> {
+    let config = WorkerConfig {
+        concurrency,
+        window: None,
+        batches,
+        until_empty: true,
+        drain_after: None,
+        extractor: Arc::new(super::documents::extractor(&app.settings)?),
+        workspaces: super::job_request::workspaces(&app.settings)?,
+        workspace_store: super::workspace_store::open_for_worker(&app).await?,
+        host: host(),
+        notices: Vec::new(),
+        traces: None,
+        times: WorkerTimes::default(),
+    };
+    let store: Arc<dyn Store> = app.store.clone();
+    let progress = QueueProgress::begin(store.clone());
+    let sender = progress.as_ref().map(QueueProgress::sender);
+    let tell = Arc::new(move |worker_event: WorkerEvent<'_>| {
+        log_event(&worker_event);
+        if let (WorkerEvent::Rested { id, .. }, Some(sender)) = (&worker_event, &sender) {
+            // Who doesn't listen any more has ended.
+            let _ = sender.send(*id);
+        }
+    });
+    let scheduler = Scheduler { flags, store: store.clone() };
+    let supply = ModelSupply { app, scheduler, only_models: true };
+    let summary = Worker::new(store, Arc::new(supply), config, stop, tell).run().await;
+    if let Some(progress) = progress {
+        progress.end();
+    }
+    Ok(summary?)
 }
 
 /// Connects to the database, and waits for one that can't be reached or is full; with `until_empty` that is an error instead. `None`: the worker must stop.
@@ -200,6 +243,8 @@ async fn connect_or_wait(
 struct ModelSupply {
     app: Arc<AppContext>,
     scheduler: Scheduler,
+    /// Nothing is submitted.
+    only_models: bool,
 }
 
 #[async_trait]
@@ -211,7 +256,7 @@ impl Supply for ModelSupply {
     }
 
     fn submit(&self) -> Option<&dyn Submit> {
-        Some(&self.scheduler)
+        (!self.only_models).then_some(&self.scheduler as &dyn Submit)
     }
 }
 

@@ -68,15 +68,26 @@ pub(super) struct ListReading<'f> {
     pub(super) as_written: bool,
 }
 
-/// All lists of a job.
+/// All lists of a job, as people have corrected them.
 pub fn read_lists(job: &Job, workspace: &Workspace) -> Vec<ReadList> {
+    lists(job, workspace, false)
+}
+
+/// All lists of a job, as the model wrote them.
+pub fn read_lists_as_written(job: &Job, workspace: &Workspace) -> Vec<ReadList> {
+    lists(job, workspace, true)
+}
+
+fn lists(job: &Job, workspace: &Workspace, as_written: bool) -> Vec<ReadList> {
     let read = |list: &RecordList<'_>| {
         let mut records = Vec::new();
-        let reading = ListReading { job, workspace, review: None, as_written: false };
+        let reading = ListReading { job, workspace, review: None, as_written };
         list.each_record(reading, &mut |facts, place, mut record| {
             let known = facts.known(place, &record);
             let text = |at: usize| known.get(at).and_then(Value::as_str).map(str::to_owned);
-            facts.findings.correct_whole(place, &mut record);
+            if !as_written {
+                facts.findings.correct_whole(place, &mut record);
+            }
             records.push(CorrectedRecord {
                 place: place.to_owned(),
                 record,

@@ -30,7 +30,7 @@ mod xlsx;
 pub use column_format::{ColumnFormat, DecimalFormat};
 pub use columns::{ColumnKind, TableColumn, TableColumns};
 pub use gather::{GatheredRecords, TableRequest};
-pub use list_reader::{CorrectedRecord, ReadList, UnreadList, read_lists};
+pub use list_reader::{CorrectedRecord, ReadList, UnreadList, read_lists, read_lists_as_written};
 pub use not_in_table::{JobNotInTable, TableJob};
 pub use review_pages::ReviewPages;
 pub use row_marks::AcceptedFields;

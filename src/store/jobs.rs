@@ -25,6 +25,8 @@ pub struct JobFilter {
     pub worker: Option<Uuid>,
     /// Only jobs that are held for a review.
     pub needs_review: bool,
+    /// Without those of evaluations.
+    pub without_evals: bool,
     /// At most so many, the newest.
     pub limit: Option<u32>,
 }

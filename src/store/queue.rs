@@ -124,8 +124,25 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
     /// Takes up to `most` jobs that may run now, for `for_ms` milliseconds, first in line first: queued, their time has come,
     /// their workspace is on no machine or on `host`, their group has room. The next lease number; a pause signal is
     /// forgotten.
-    async fn claim_next(&self, worker: Uuid, host: &str, most: u32, for_ms: u64)
-    -> Result<Vec<ClaimedJob>, StoreError>;
+    async fn claim_next(
+        &self,
+        worker: Uuid,
+        host: &str,
+        most: u32,
+        for_ms: u64,
+    ) -> Result<Vec<ClaimedJob>, StoreError> {
+        self.claim_of(&[], worker, host, most, for_ms).await
+    }
+
+    /// The same, of the jobs of these batches alone; none are given: of all.
+    async fn claim_of(
+        &self,
+        batches: &[Uuid],
+        worker: Uuid,
+        host: &str,
+        most: u32,
+        for_ms: u64,
+    ) -> Result<Vec<ClaimedJob>, StoreError>;
 
     /// When a job that is about to be held goes on by itself. Say so before the checkpoint that holds it. `LeaseLost`.
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError>;
@@ -163,8 +180,9 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
     async fn sweep(&self) -> Result<Swept, StoreError>;
 
     /// Whether a worker on `host` could still come to work on something without a person: jobs that are queued, running, waiting, or
-    /// held until their time, on no machine or on that one, in the workspace store only where it has that.
-    async fn has_work(&self, host: &str, has_store: bool) -> Result<bool, StoreError>;
+    /// held until their time, on no machine or on that one, in the workspace store only where it has that; of these batches alone
+    /// where some are given.
+    async fn has_work(&self, batches: &[Uuid], host: &str, has_store: bool) -> Result<bool, StoreError>;
 
     /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
     async fn retry(&self, which: JobTarget) -> Result<u64, StoreError>;

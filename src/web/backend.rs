@@ -2,6 +2,7 @@
 
 use super::WebError;
 use crate::{
+    eval::Evaluation,
     extraction::Extractor,
     report::{facts::JobQueueFacts, read::Whereabouts},
     runner::ReviewAction,
@@ -80,6 +81,18 @@ pub enum BulkOutcome {
     Unchanged,
 }
 
+/// A golden set that was evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvaluatedSet {
+    /// In addresses.
+    pub id: String,
+    /// Its folder.
+    pub gold: String,
+    /// On the cases that are kept back.
+    pub hold_out: bool,
+    pub candidates: u64,
+}
+
 /// What the command line answers for the pages.
 #[async_trait]
 pub trait WebBackend: Debug + Send + Sync {
@@ -109,6 +122,15 @@ pub trait WebBackend: Debug + Send + Sync {
 
     /// The report of a batch, as a page.
     async fn report(&self, batch: Uuid) -> Result<Vec<u8>, WebError>;
+
+    /// The golden sets that were evaluated.
+    async fn evaluated_sets(&self) -> Result<Vec<EvaluatedSet>, WebError>;
+
+    /// What one of them has come to. `None`: there is no such one.
+    async fn evaluation(&self, id: &str) -> Result<Option<Evaluation>, WebError>;
+
+    /// Records that `by` says of it what is right: case, place, and the value as JSON.
+    async fn correct_gold(&self, id: &str, right: (&str, &str, &str), by: &str) -> Result<(), WebError>;
 
     /// What paints pages of documents.
     fn extractor(&self) -> Result<Extractor, WebError>;

@@ -9,7 +9,7 @@
 //! - `server`: addresses, layers, connections; `state`: what all pages share; `access`: token, host, form token; `web_error`: what is answered instead of a page
 //! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
-//! - `bulk_page`: one action on all jobs that a list shows
+//! - `bulk_page`: one action on all jobs that a list shows; `evaluation_page`: what golden sets say of candidates
 //! - `queue_page`: the jobs of a batch in order of doubt, from `kept_reviews`; `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
 //! - `frame`: what all pages have in common; `channel_body`: an answer in pieces
 
@@ -17,6 +17,7 @@ mod access;
 mod backend;
 mod bulk_page;
 mod channel_body;
+mod evaluation_page;
 mod events;
 mod files;
 mod frame;
@@ -35,7 +36,7 @@ mod uploads;
 mod web_error;
 
 pub use access::random_token;
-pub use backend::{BulkAction, BulkOutcome, FoundJob, WantedBatch, WebBackend};
+pub use backend::{BulkAction, BulkOutcome, EvaluatedSet, FoundJob, WantedBatch, WebBackend};
 pub use server::{ServeError, serve};
 pub use state::WebConfig;
 pub use uploads::sweep;

@@ -4,7 +4,7 @@ use super::{
     WebError,
     access::{self, Access},
     backend::WebBackend,
-    bulk_page, events, files, job_page,
+    bulk_page, evaluation_page, events, files, job_page,
     job_record::RecordCache,
     kept_reviews::KeptReviews,
     list_page,
@@ -55,7 +55,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 const UPLOAD_TIMEOUT: Duration = Duration::from_mins(30);
 
-const STYLE: &str = concat!(include_str!("../theme.css"), include_str!("web.css"));
+const STYLE: &str = concat!(include_str!("../theme.css"), include_str!("web.css"), include_str!("../eval/body.css"));
 const SCRIPT: &str = include_str!("web.js");
 const ICON: &str = include_str!("icon.svg");
 /// Nothing but what this server sends is loaded or run, and no other site may show it in a frame.
@@ -153,6 +153,7 @@ fn router(
         .route("/assets/web.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
         .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))
         .merge(bulk_page::routes())
+        .merge(evaluation_page::routes())
         .merge(review_page::routes())
         .merge(queue_page::routes());
     let uploads = Router::new().route("/submit", get(submit_page::form).post(submit_page::estimate));

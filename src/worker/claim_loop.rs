@@ -173,7 +173,7 @@ impl Worker {
             self.done(done.ok(), &mut rests);
         }
         let mut summary = rests.summary();
-        if context.config.until_empty && worked.is_ok() {
+        if context.config.until_empty && context.config.batches.is_empty() && worked.is_ok() {
             summary.elsewhere = self.note_elsewhere().await;
         }
         if !*context.stop.borrow() {
@@ -278,7 +278,10 @@ impl Worker {
         let at = Instant::now();
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let lease_ms = context.config.times.lease_ms();
-        let claimed = context.store.claim_next(context.worker, &context.config.host, most, lease_ms).await?;
+        let claimed = context
+            .store
+            .claim_of(&context.config.batches, context.worker, &context.config.host, most, lease_ms)
+            .await?;
         context.metrics.claimed(at.elapsed(), &claimed);
         let count = claimed.len();
         for job in claimed {
@@ -307,7 +310,11 @@ impl Worker {
         match self
             .context
             .store
-            .has_work(&self.context.config.host, self.context.config.workspace_store.is_some())
+            .has_work(
+                &self.context.config.batches,
+                &self.context.config.host,
+                self.context.config.workspace_store.is_some(),
+            )
             .await
         {
             Ok(has_work) => !has_work,

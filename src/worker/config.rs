@@ -7,6 +7,7 @@ use crate::{
 };
 use overnight_core::job::id::JobId;
 use std::{path::PathBuf, sync::Arc, time::Duration};
+use uuid::Uuid;
 
 /// The settings of a worker.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub struct WorkerConfig {
     pub concurrency: usize,
     /// Nothing is started outside, and what runs is held at its next turn.
     pub window: Option<Window>,
+    /// Only the jobs of these batches, and nothing that is to be done for others; empty: all.
+    pub batches: Vec<Uuid>,
     /// Stop when nothing is left to do.
     pub until_empty: bool,
     /// Claim nothing more after this time; stop when what runs is done.

@@ -10,6 +10,9 @@ use crate::{
 
 /// Handles all batches that have ended since. An outage of the database is reported elsewhere; this is tried again soon.
 pub(super) async fn settle(context: &WorkerContext) {
+    if !context.config.batches.is_empty() {
+        return;
+    }
     let _one_at_a_time = context.settling.lock().await;
     for batch in context.store.batches_to_end().await.unwrap_or_default() {
         // Where the database fails, the batch stays unmarked.

@@ -12,6 +12,7 @@ mod databases;
 mod dependencies;
 mod docs;
 mod embedded_pictures;
+mod evals;
 mod examples;
 mod export;
 mod extraction;

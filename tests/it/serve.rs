@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod bulk;
+mod evaluations;
 mod families;
 mod invoice_lines;
 mod sent_back;

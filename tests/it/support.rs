@@ -248,6 +248,7 @@ pub(crate) fn golden(name: &str, text: &str) {
 /// Instructions as they are submitted, and nothing else.
 pub(crate) fn settings_of(instructions: Instructions) -> BatchSettings {
     BatchSettings {
+        eval: None,
         instructions,
         base_url: None,
         api_key_env: None,

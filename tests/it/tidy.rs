@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
-const ROOMS: [&[&str]; 12] = [
+const ROOMS: [&[&str]; 13] = [
     &["failpoint", "exposure", "subprocess"],
     &["blocking", "table_query"],
     &["workspace", "store", "model"],
@@ -21,14 +21,16 @@ const ROOMS: [&[&str]; 12] = [
     &["batch"],
     &["runner"],
     &["report", "export", "review", "telemetry", "audit"],
-    &["compare"],
+    &["compare", "gold"],
+    &["eval"],
     &["notify", "web"],
     // Configuration is read by the command line, which hands each room what is its.
     &["worker", "config"],
     &["cli"],
     &["lib", "main"],
 ];
-const CRATES: [&str; 3] = ["src/", "crates/overnight-core/src/", "crates/overnight-documents/src/"];
+const CRATES: [&str; 4] =
+    ["src/", "crates/overnight-core/src/", "crates/overnight-documents/src/", "crates/overnight-evals/src/"];
 /// `mod.rs` files that hold functions, and why.
 const MOD_WITH_LOGIC: [(&str, &str); 2] = [
     ("src/cli/mod.rs", "the command line's table of commands and its entry"),
@@ -44,7 +46,7 @@ const LARGER_CIRCLES: [(&str, usize); 3] =
 /// Files that say which others there are.
 const DECLARING: [&str; 3] = ["mod", "lib", "main"];
 
-/// Every source file of the three crates by its path.
+/// Every source file of the crates by its path.
 fn sources() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = CRATES.iter().flat_map(|src| walkdir::WalkDir::new(root.join(src))).map(Result::unwrap);

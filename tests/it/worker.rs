@@ -165,6 +165,7 @@ impl Night {
             extractor: Arc::new(Extractor::in_process()),
             concurrency: 3,
             window: None,
+            batches: Vec::new(),
             until_empty,
             drain_after: None,
             workspaces: self.folder.path().join("workspaces"),

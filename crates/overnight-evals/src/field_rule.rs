@@ -1,7 +1,7 @@
 //! How the values of a field are compared, as a plan decides it and as a person writes it:
 //! `{ compare: number, tolerance: 0.01 }`.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 
 /// The relative tolerance of numbers where nothing else is said: no decimal number of fewer than nine digits equals another.
 pub const DEFAULT_RELATIVE: f64 = 1e-9;
@@ -57,6 +57,39 @@ pub struct FieldRule {
     pub kind: ComparisonKind,
     /// Whether a judge is asked about values that are not right by that. Of texts it is always asked.
     pub judge: bool,
+}
+
+/// As it is written.
+impl Serialize for FieldRule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let name = match self.kind {
+            ComparisonKind::Exact => "exact",
+            ComparisonKind::Number { .. } => "number",
+            ComparisonKind::Date => "date",
+            ComparisonKind::OneOf => "one_of",
+            ComparisonKind::Identifier => "identifier",
+            ComparisonKind::Text { .. } => "text",
+            ComparisonKind::Ignored => "ignored",
+        };
+        map.serialize_entry("compare", name)?;
+        match self.kind {
+            ComparisonKind::Number { tolerance, relative } => {
+                map.serialize_entry("tolerance", &tolerance)?;
+                map.serialize_entry("relative", &relative)?;
+            }
+            ComparisonKind::Text { least } => map.serialize_entry("least", &least)?,
+            ComparisonKind::Exact
+            | ComparisonKind::Date
+            | ComparisonKind::OneOf
+            | ComparisonKind::Identifier
+            | ComparisonKind::Ignored => {}
+        }
+        if self.judge {
+            map.serialize_entry("judge", &true)?;
+        }
+        map.end()
+    }
 }
 
 /// Why a rule can't be used. Each is a sentence for the person who wrote it.

@@ -230,15 +230,25 @@ fn to_transcribe(document: &Document) -> u64 {
     if document.is_transcribed { 0 } else { document.scans }
 }
 
+/// What the jobs may take, by who works on them.
+fn forecasts_of(ReadySubmission { assignment, selection, .. }: &ReadySubmission) -> Forecasts {
+    selection.documents.iter().fold(Forecasts::default(), |sum, documents| {
+        // What stands on a scanned page is not known before it is read.
+        let tokens = |document: &Document| document.tokens.max(document.scans * PAGE_TOKENS.1);
+        let tokens: Vec<u64> = documents.iter().map(tokens).collect();
+        sum.and(forecasts(assignment, &tokens, documents.iter().map(to_transcribe).sum()))
+    })
+}
+
+/// USD at least, likely and at most.
+pub(super) fn estimated_cost(ready: &ReadySubmission) -> Option<[f64; 3]> {
+    forecasts_of(ready).cost(&ready.assignment, &|model| model.clone())
+}
+
 impl<'s> DryRunView<'s> {
     fn of(ready: &'s ReadySubmission) -> Self {
         let ReadySubmission { submission, assignment, selection, .. } = ready;
-        let forecasts = selection.documents.iter().fold(Forecasts::default(), |sum, documents| {
-            // What stands on a scanned page is not known before it is read.
-            let tokens = |document: &Document| document.tokens.max(document.scans * PAGE_TOKENS.1);
-            let tokens: Vec<u64> = documents.iter().map(tokens).collect();
-            sum.and(forecasts(assignment, &tokens, documents.iter().map(to_transcribe).sum()))
-        });
+        let forecasts = forecasts_of(ready);
         let vision = forecasts.vision.and(forecasts.second_vision);
         let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).and(vision).likely;
         let jobs = selection.documents.len();

@@ -27,6 +27,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("before_ceiling", "< pg_snapshot_xmax(pg_current_snapshot())::text::bigint"),
         ("like", "ilike"),
         ("in_list", "= any(?)"),
+        ("no_list", "cardinality(?) = 0"),
         ("json", "?::jsonb"),
         ("unindexed", "?"),
         ("one_of", "lateral (select * from jobs"),
@@ -39,7 +40,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 pub(super) const CLAIM_NEXT: &str =
     "select id, lease, batch, created, label, sources, documents, documents_sha256, workspace, host, attempts,
         max_attempts, wants, manifest, place_in_line
-     from overnight_claim($1, $2, $3, $4)";
+     from overnight_claim($1, $2, $3, $4, $5)";
 
 pub(super) const RESERVE: &str = "select granted
      from (select cast(overnight_reserve($1, $2, $3) as bigint) as granted) as reserved

@@ -129,7 +129,8 @@ const WAKE: &str = "{notifying}update jobs set
 const HAS_WORK: &str = "select exists (
         select 1 from jobs
         where batch is not null and (host is null or host = $1) and (manifest is null or $2)
-            and (status in ('queued', 'running', 'waiting') or (status = 'held' and run_after is not null)))";
+            and (status in ('queued', 'running', 'waiting') or (status = 'held' and run_after is not null))
+            and ({no_list $3} or batch {in_list $3}))";
 
 /// The jobs that a person means.
 macro_rules! meant {
@@ -292,14 +293,15 @@ impl<E: Engine> QueueStore for E {
         Ok(Enqueued { jobs: jobs.unsigned_abs(), linked: linked.unsigned_abs() })
     }
 
-    async fn claim_next(
+    async fn claim_of(
         &self,
+        batches: &[Uuid],
         worker: Uuid,
         host: &str,
         most: u32,
         for_ms: u64,
     ) -> Result<Vec<ClaimedJob>, StoreError> {
-        let claim = SqlStatement::new(E::CLAIM_NEXT, values![worker, host, most, lease_ms(for_ms)]);
+        let claim = SqlStatement::new(E::CLAIM_NEXT, values![worker, host, most, lease_ms(for_ms), batches.to_vec()]);
         ClaimedColumns::in_line(self.write_claim(claim).await?, self.database())
     }
 
@@ -376,8 +378,8 @@ impl<E: Engine> QueueStore for E {
         Ok(swept)
     }
 
-    async fn has_work(&self, host: &str, has_store: bool) -> Result<bool, StoreError> {
-        self.one(HAS_WORK, values![host, has_store]).await.map(|(has_work,): (bool,)| has_work)
+    async fn has_work(&self, batches: &[Uuid], host: &str, has_store: bool) -> Result<bool, StoreError> {
+        self.one(HAS_WORK, values![host, has_store, batches.to_vec()]).await.map(|(has_work,): (bool,)| has_work)
     }
 
     async fn retry(&self, which: JobTarget) -> Result<u64, StoreError> {

@@ -26,6 +26,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("before_ceiling", "is not null"),
         ("like", "like"),
         ("in_list", "in (select value from json_each(?))"),
+        ("no_list", "? = '[]'"),
         ("json", "?"),
         // Compared with a parameter, a column may allow an index of part of the rows, and SQLite would then work out its plan
         // anew whenever the parameter is bound.
@@ -92,6 +93,7 @@ pub(super) const CLAIM_NEXT: &str = concat!(
     waiting!(),
     " and coalesce(waits.group_key, '') = rooms.key and coalesce(waits.host, '') = machines.host
                     and (waits.manifest is null or exists (select 1 from workers where id = $1 and has_workspace_store))
+                    and ($5 = '[]' or waits.batch in (select value from json_each($5)))
                 order by waits.place_in_line, waits.id
                 limit $3)
             where rooms.room > 0

@@ -49,7 +49,10 @@ async fn a_job_in_the_workspace_store_waits_for_a_worker_that_has_one(place: Pla
     store.give_back(id(1), 1, 0, None).await.unwrap();
     assert_eq!(ids(&store.claim_next(B, "here", 9, MINUTE).await.unwrap()), [id(2)]);
     store.checkpoint(id(2), 1, &checkpoint(completed())).await.unwrap();
-    assert_eq!([store.has_work("here", false).await, store.has_work("here", true).await], [Ok(false), Ok(true)]);
+    assert_eq!(
+        [store.has_work(&[], "here", false).await, store.has_work(&[], "here", true).await],
+        [Ok(false), Ok(true)]
+    );
     assert_eq!(ids(&store.claim_next(A, "here", 9, MINUTE).await.unwrap()), [id(1)]);
 }
 

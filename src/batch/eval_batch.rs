@@ -1,0 +1,55 @@
+//! What makes a batch one of an evaluation. It lies in the batch's settings; such batches are in no report of a night.
+
+use super::{Document, hash_of};
+use overnight_core::job::digest::sha256;
+use serde::{Deserialize, Serialize};
+
+/// The runs of one candidate: a job for each case.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvalBatch {
+    /// The folder of the golden set, a whole path.
+    pub gold: String,
+    /// What its candidate is called.
+    pub candidate: String,
+    /// The instructions, as they were typed.
+    pub instructions: String,
+    /// How much the model is to reason; none: as its provider has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// From 1.
+    pub repeat: u32,
+    /// The hash of all that its runs depend on: with the same one they are the same.
+    pub key: String,
+    /// The cases, in the order of the jobs.
+    pub cases: Vec<String>,
+    /// The cases are those that are kept back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hold_out: bool,
+}
+
+impl EvalBatch {
+    /// Sets the key: of the instructions by their hash, the model at a tier, and the documents of each case.
+    pub fn add_key(&mut self, instructions: &str, (model, tier): (&str, &str), cases: &[Vec<Document>]) {
+        let documents: Vec<String> = cases
+            .iter()
+            .map(|case| hash_of(case.iter().map(|one| (one.name.as_str(), one.sha256.as_str()))).unwrap_or_default())
+            .collect();
+        let (effort, repeat) = (self.effort.as_deref().unwrap_or_default(), self.repeat);
+        let (names, documents) = (self.cases.join("\n"), documents.join("\n"));
+        let whole = format!("{instructions}\n{model}\n{tier}\n{effort}\n{repeat}\n{names}\n{documents}");
+        self.key = sha256(whole.as_bytes());
+    }
+
+    /// The hash that its jobs have in the place of their instructions': jobs with the same one, the same model and the same documents
+    /// were done before. Another effort, and each repetition, is something else.
+    pub(super) fn instructions_hash(&self, instructions: String) -> String {
+        match (&self.effort, self.repeat) {
+            (None, ..=1) => instructions,
+            (effort, repeat) => {
+                let effort = effort.as_deref().unwrap_or_default();
+                sha256(format!("{instructions}\neffort {effort}\nrepeat {repeat}").as_bytes())
+            }
+        }
+    }
+}

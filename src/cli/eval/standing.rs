@@ -1,0 +1,91 @@
+//! What all evaluations of a set have come to so far, for the pages of `serve`: of each candidate the newest runs.
+
+use super::{
+    candidates::{EvaluatedBatch, known},
+    runs,
+};
+use crate::{
+    cli::{AppContext, CliError, gold::correction},
+    eval::{self, EvalFacts, Evaluation},
+    gold::{GoldenCase, GoldenSet},
+    web::EvaluatedSet,
+};
+use overnight_core::job::digest::sha256;
+use std::{collections::BTreeSet, path::Path};
+
+/// Of the resampling.
+const SEED: u64 = 1;
+
+/// The name of a set in addresses.
+fn address(batch: &EvaluatedBatch) -> String {
+    sha256(format!("{} {}", batch.eval.gold, batch.eval.hold_out).as_bytes())[..12].to_owned()
+}
+
+/// The sets that were evaluated, the newest first.
+pub(in crate::cli) async fn evaluated_sets(app: &AppContext) -> Result<Vec<EvaluatedSet>, CliError> {
+    let mut sets: Vec<(EvaluatedSet, BTreeSet<String>)> = Vec::new();
+    for batch in known(app).await? {
+        let id = address(&batch);
+        let at = sets.iter().position(|(set, _)| set.id == id).unwrap_or_else(|| {
+            let EvaluatedBatch { eval, .. } = &batch;
+            sets.push((
+                EvaluatedSet { id, gold: eval.gold.clone(), hold_out: eval.hold_out, candidates: 0 },
+                BTreeSet::new(),
+            ));
+            sets.len() - 1
+        });
+        let (set, names) = &mut sets[at];
+        names.insert(batch.eval.candidate);
+        set.candidates = names.len() as u64;
+    }
+    Ok(sets.into_iter().map(|(set, _)| set).collect())
+}
+
+/// The newest batches of a set, one for each candidate and repetition, the first candidate first.
+async fn newest(app: &AppContext, id: &str) -> Result<Vec<EvaluatedBatch>, CliError> {
+    let mut seen = BTreeSet::new();
+    let mut batches: Vec<EvaluatedBatch> = known(app).await?;
+    batches.retain(|batch| address(batch) == id && seen.insert((batch.eval.candidate.clone(), batch.eval.repeat)));
+    batches.reverse();
+    Ok(batches)
+}
+
+/// What the set has come to; none where nothing of that name was evaluated.
+pub(in crate::cli) async fn standing_evaluation(app: &AppContext, id: &str) -> Result<Option<Evaluation>, CliError> {
+    let batches = newest(app, id).await?;
+    let Some(EvaluatedBatch { eval, .. }) = batches.last() else { return Ok(None) };
+    let set = GoldenSet::open(Path::new(&eval.gold))?;
+    let cases: Vec<&GoldenCase> = set.file.cases.iter().filter(|case| case.held_out == eval.hold_out).collect();
+    let candidates = runs::read(app, &cases, &batches).await?;
+    let facts = EvalFacts {
+        gold: eval.gold.clone(),
+        evaluation: id.to_owned(),
+        documents: cases.len() as u64,
+        hold_out: eval.hold_out,
+        hold_out_uses: set.hold_out_uses()?.len() as u64,
+        seed: SEED,
+    };
+    let (of_set, owned) = (set.clone(), cases.into_iter().cloned().collect::<Vec<_>>());
+    let compared = tokio::task::spawn_blocking(move || {
+        let cases: Vec<&GoldenCase> = owned.iter().collect();
+        eval::evaluate(facts, &of_set, &cases, candidates)
+    });
+    Ok(Some(compared.await.map_err(|error| CliError::failed(error.to_string()))??))
+}
+
+/// Says that the set is wrong: `value`, as JSON, is right at a place of a case.
+pub(in crate::cli) async fn correct_evaluated(
+    app: &AppContext,
+    id: &str,
+    (case, place, value): (&str, &str, &str),
+    by: &str,
+) -> Result<(), CliError> {
+    let batches = newest(app, id).await?;
+    let gold = batches.first().map(|batch| batch.eval.gold.clone());
+    let gold = gold.ok_or_else(|| CliError::usage("there is no such evaluation"))?;
+    let set = GoldenSet::open(Path::new(&gold))?;
+    let mut change = correction(&set, (case, None), place, value, by.to_owned())?;
+    change.after =
+        serde_json::from_str(value).map_err(|error| CliError::usage(format!("the value is no JSON: {error}")))?;
+    Ok(set.correct(&change)?)
+}

@@ -1,0 +1,30 @@
+//! From runs to an evaluation.
+
+use super::{
+    candidate::Candidate,
+    evaluation::{CandidateResult, EvalFacts, Evaluation, VERSION},
+    run::EvalRun,
+    scores::ExpectedCase,
+    verdicts,
+};
+use crate::gold::{GoldError, GoldenCase, GoldenSet};
+
+/// Compares the runs of each candidate with what is right.
+pub fn evaluate(
+    facts: EvalFacts,
+    set: &GoldenSet,
+    cases: &[&GoldenCase],
+    candidates: Vec<(Candidate, Vec<EvalRun>)>,
+) -> Result<Evaluation, GoldError> {
+    let expected: Vec<ExpectedCase> =
+        cases.iter().map(|case| ExpectedCase::read(set, case)).collect::<Result<_, _>>()?;
+    let candidates: Vec<CandidateResult> = candidates
+        .into_iter()
+        .map(|(candidate, runs)| CandidateResult::of(candidate, &expected, &runs, facts.seed))
+        .collect();
+    let mut unused = expected.iter().map(ExpectedCase::unused_rules);
+    let first = unused.next().unwrap_or_default();
+    let unused_rules = unused.fold(first, |all, more| all.into_iter().filter(|rule| more.contains(rule)).collect());
+    let comparisons = verdicts::compare_all(&candidates, facts.seed);
+    Ok(Evaluation { version: VERSION, facts, candidates, comparisons, unused_rules })
+}

@@ -1,0 +1,360 @@
+//! A golden set: the folder, and what is changed in it. Each change writes whole files, `gold.yaml` last.
+
+use super::{
+    gold_file::{CaseOrigin, GoldDeliverable, GoldDocument, GoldExpected, GoldFile, GoldenCase, VERSION},
+    hold_out::{HoldOut, HoldOutUse},
+};
+use overnight_core::job::{corrected, digest::sha256, time::Timestamp};
+use overnight_evals::{
+    comparison::{RecordPlace, RecordPlaces},
+    field_rule::FieldRule,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+/// What makes a folder a golden set.
+pub const GOLD_FILE: &str = "gold.yaml";
+/// What people said of the set: corrections of what is right.
+const CHANGES_FILE: &str = "changes.jsonl";
+/// When cases that are kept back were used.
+const USES_FILE: &str = "hold-out.jsonl";
+/// Letters of a case's name.
+const MOST_NAME: usize = 80;
+
+/// Why a golden set can't be read or changed: a sentence without its end.
+#[derive(Debug, thiserror::Error)]
+pub enum GoldError {
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl GoldError {
+    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+
+    pub(super) fn unread(path: &Path, why: impl std::fmt::Display) -> Self {
+        Self::Invalid(format!("{}: {why}", path.display()))
+    }
+}
+
+/// A case that is to be added.
+#[derive(Clone, Debug, Default)]
+pub struct NewCase {
+    /// What it shall be called, where nobody is called so yet.
+    pub name: String,
+    /// Name and content.
+    pub documents: Vec<(String, Vec<u8>)>,
+    /// What is right, by deliverable, with where its records stand.
+    pub expected: Vec<(GoldDeliverable, Value, RecordPlaces)>,
+    /// The schema of this case alone.
+    pub schema: Option<Value>,
+    /// The schemas of its deliverables, in the order of `expected`.
+    pub schemas: Vec<Option<Value>>,
+    pub approved: Option<CaseOrigin>,
+}
+
+/// What became of a case that was added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AddedCase {
+    New(String),
+    /// The case over the same documents, which says what is right now.
+    Replaced(String),
+}
+
+/// A correction of what is right: a line of `changes.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoldChange {
+    pub at: Timestamp,
+    pub by: String,
+    pub case: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deliverable: Option<String>,
+    /// `$.terms[3].rent`
+    pub place: String,
+    pub before: Value,
+    pub after: Value,
+}
+
+/// A golden set.
+#[derive(Clone, Debug)]
+pub struct GoldenSet {
+    folder: PathBuf,
+    pub file: GoldFile,
+}
+
+impl GoldenSet {
+    /// Reads the set in a folder.
+    pub fn open(folder: &Path) -> Result<Self, GoldError> {
+        let path = folder.join(GOLD_FILE);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(GoldError::Invalid(format!(
+                    "{} is no golden set, because there is no {GOLD_FILE} in it: make one with `overnight gold add`",
+                    folder.display()
+                )));
+            }
+            Err(error) => return Err(GoldError::at(&path)(error)),
+        };
+        let file: GoldFile = serde_yaml::from_str(&text).map_err(|error| GoldError::unread(&path, error))?;
+        if file.version != VERSION {
+            let why = format!("its version is {}, and this program reads version {VERSION}", file.version);
+            return Err(GoldError::unread(&path, why));
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = file.cases.iter().find(|case| !names.insert(&case.name)) {
+            return Err(GoldError::unread(&path, format!("two cases are called {}", twice.name)));
+        }
+        Ok(Self { folder: folder.to_owned(), file })
+    }
+
+    /// The same, or a new one where the folder is none yet.
+    pub fn open_or_new(folder: &Path) -> Result<Self, GoldError> {
+        if folder.join(GOLD_FILE).exists() {
+            return Self::open(folder);
+        }
+        fs::create_dir_all(folder).map_err(GoldError::at(folder))?;
+        Ok(Self { folder: folder.to_owned(), file: GoldFile::default() })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where a file of the set lies.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.folder.join(relative)
+    }
+
+    /// The case of that name.
+    pub fn case(&self, name: &str) -> Option<&GoldenCase> {
+        self.file.cases.iter().find(|case| case.name == name)
+    }
+
+    /// What is right of a deliverable of a case.
+    pub fn expected(&self, expected: &GoldExpected) -> Result<Value, GoldError> {
+        self.read_json(&expected.file)
+    }
+
+    /// Where its records stand; nothing where that is not known.
+    pub fn places(&self, expected: &GoldExpected) -> Result<RecordPlaces, GoldError> {
+        let Some(file) = &expected.places else { return Ok(RecordPlaces::default()) };
+        let places: BTreeMap<String, RecordPlace> = self.read_json(file)?;
+        Ok(RecordPlaces { expected: places, ..RecordPlaces::default() })
+    }
+
+    /// What is known of the deliverable that is meant.
+    pub fn deliverable(&self, expected: &GoldExpected) -> GoldDeliverable {
+        let known = self.file.deliverables.iter().find(|known| known.path == expected.deliverable);
+        let known = known.cloned().unwrap_or_default();
+        GoldDeliverable { schema: expected.schema.clone().or(known.schema), ..known }
+    }
+
+    /// The schema of that deliverable.
+    pub fn schema(&self, expected: &GoldExpected) -> Result<Option<Value>, GoldError> {
+        self.deliverable(expected).schema.map(|schema| self.read_json(&schema)).transpose()
+    }
+
+    /// The content of a document, which is the one that was added.
+    pub fn document(&self, document: &GoldDocument) -> Result<Vec<u8>, GoldError> {
+        let path = self.path(&document.path());
+        let content = fs::read(&path).map_err(GoldError::at(&path))?;
+        if sha256(&content) != document.sha256 {
+            return Err(GoldError::unread(&path, "it is not the file that was added: put that back, or drop the case"));
+        }
+        Ok(content)
+    }
+
+    /// Adds a case, in the place of one over the same documents.
+    pub fn add(&mut self, new: NewCase) -> Result<AddedCase, GoldError> {
+        let mut documents = Vec::with_capacity(new.documents.len());
+        for (name, content) in &new.documents {
+            let document = GoldDocument { name: name.clone(), sha256: sha256(content) };
+            self.write(&document.path(), content)?;
+            documents.push(document);
+        }
+        let known = self.file.cases.iter().position(|case| case.documents == documents);
+        let name = match known {
+            Some(at) => self.file.cases[at].name.clone(),
+            None => self.free_name(&new.name),
+        };
+        let case_schema =
+            new.schema.map(|schema| self.write_json(&format!("schemas/{name}.json"), &schema)).transpose()?;
+        let mut expected = Vec::with_capacity(new.expected.len());
+        for (at, (deliverable, content, places)) in new.expected.into_iter().enumerate() {
+            let part = if at == 0 { name.clone() } else { format!("{name}.{}", at + 1) };
+            let file = self.write_json(&format!("expected/{part}.json"), &content)?;
+            let places = match &places.expected {
+                places if places.is_empty() => None,
+                places => Some(self.write_json(&format!("expected/{part}.places.json"), places)?),
+            };
+            let path = deliverable.path.clone();
+            self.note_deliverable(deliverable, new.schemas.get(at).cloned().flatten())?;
+            expected.push(GoldExpected { deliverable: path, file, places, schema: case_schema.clone() });
+        }
+        let case = GoldenCase { name: name.clone(), documents, expected, approved: new.approved, held_out: false };
+        if let Some(at) = known {
+            let held_out = self.file.cases[at].held_out;
+            self.file.cases[at] = GoldenCase { held_out, ..case };
+            return Ok(AddedCase::Replaced(name));
+        }
+        self.file.cases.push(case);
+        Ok(AddedCase::New(name))
+    }
+
+    /// Takes fields' rules over; what the set says already stays.
+    pub fn add_rules(&mut self, rules: BTreeMap<String, FieldRule>) {
+        for (field, rule) in rules {
+            self.file.fields.entry(field).or_insert(rule);
+        }
+    }
+
+    /// Writes `gold.yaml`, with as many cases kept back as are wanted.
+    pub fn save(&mut self, hold_out: Option<HoldOut>) -> Result<(), GoldError> {
+        self.file.cases.sort_by(|one, other| one.name.cmp(&other.name));
+        self.file.keep_back(hold_out);
+        let path = self.path(GOLD_FILE);
+        let text = serde_yaml::to_string(&self.file).map_err(|error| GoldError::unread(&path, error))?;
+        self.write(GOLD_FILE, text.as_bytes())
+    }
+
+    /// Takes a case out, with its files that no other has. False: there is none of that name.
+    pub fn remove(&mut self, name: &str) -> Result<bool, GoldError> {
+        let Some(at) = self.file.cases.iter().position(|case| case.name == name) else { return Ok(false) };
+        let case = self.file.cases.remove(at);
+        self.save(None)?;
+        let is_used = |path: &str| {
+            let documents = self.file.cases.iter().flat_map(|case| &case.documents).map(GoldDocument::path);
+            documents.into_iter().any(|used| used == path)
+        };
+        let files = case.expected.into_iter().flat_map(|one| [Some(one.file), one.places, one.schema]).flatten();
+        let documents = case.documents.iter().map(GoldDocument::path).filter(|path| !is_used(path));
+        for path in files.chain(documents).map(|path| self.path(&path)).collect::<BTreeSet<_>>() {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(GoldError::at(&path)(error)),
+                Ok(()) | Err(_) => {}
+            }
+            // Best effort: a document's folder goes with it.
+            let _ = path.parent().map(fs::remove_dir);
+        }
+        Ok(true)
+    }
+
+    /// Says that another value is right, and keeps who said so.
+    pub fn correct(&self, change: &GoldChange) -> Result<(), GoldError> {
+        let case =
+            self.case(&change.case).ok_or_else(|| GoldError::Invalid(format!("no case is called {}", change.case)))?;
+        let expected = case.expected.iter().find(|expected| expected.deliverable == change.deliverable);
+        let expected =
+            expected.ok_or_else(|| GoldError::Invalid(format!("{} has no such deliverable", change.case)))?;
+        let mut content = self.expected(expected)?;
+        if !corrected::put(&mut content, &change.place, &change.after) {
+            return Err(GoldError::Invalid(format!("{} has no place {}", expected.file, change.place)));
+        }
+        self.write_json(&expected.file, &content)?;
+        self.append(CHANGES_FILE, change)
+    }
+
+    /// What people have said of the set, oldest first.
+    pub fn changes(&self) -> Result<Vec<GoldChange>, GoldError> {
+        self.lines(CHANGES_FILE)
+    }
+
+    /// When cases that are kept back were used, oldest first.
+    pub fn hold_out_uses(&self) -> Result<Vec<HoldOutUse>, GoldError> {
+        self.lines(USES_FILE)
+    }
+
+    /// Notes a use of the cases that are kept back.
+    pub fn note_use(&self, used: &HoldOutUse) -> Result<(), GoldError> {
+        self.append(USES_FILE, used)
+    }
+
+    /// A name for files that no case has.
+    fn free_name(&self, wanted: &str) -> String {
+        let fitting = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        let name: String =
+            wanted.chars().map(|letter| if fitting(letter) { letter } else { '-' }).take(MOST_NAME).collect();
+        let name = name.trim_matches(['-', '.']);
+        let name = if name.is_empty() { "case" } else { name };
+        let mut names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
+        names.find(|name| self.case(name).is_none()).unwrap_or_default()
+    }
+
+    /// Keeps what is known of a deliverable; the last word holds.
+    fn note_deliverable(&mut self, deliverable: GoldDeliverable, schema: Option<Value>) -> Result<(), GoldError> {
+        let name = deliverable.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or("schema.json");
+        let schema = schema.map(|schema| self.write_json(&format!("schemas/{name}"), &schema)).transpose()?;
+        let known = self.file.deliverables.iter().position(|known| known.path == deliverable.path);
+        let deliverable = GoldDeliverable { schema, ..deliverable };
+        match known {
+            Some(at) if deliverable.schema.is_some() || !deliverable.quotes.is_empty() => {
+                self.file.deliverables[at] = deliverable;
+            }
+            Some(_) => {}
+            None => self.file.deliverables.push(deliverable),
+        }
+        Ok(())
+    }
+
+    fn read_json<T: DeserializeOwned>(&self, relative: &str) -> Result<T, GoldError> {
+        let path = self.path(relative);
+        let content = fs::read(&path).map_err(GoldError::at(&path))?;
+        serde_json::from_slice(&content)
+            .map_err(|error| GoldError::unread(&path, format!("it is no JSON as it is wanted: {error}")))
+    }
+
+    fn write_json(&self, relative: &str, content: &impl Serialize) -> Result<String, GoldError> {
+        let text =
+            serde_json::to_string_pretty(content).map_err(|error| GoldError::unread(&self.path(relative), error))?;
+        self.write(relative, format!("{text}\n").as_bytes())?;
+        Ok(relative.to_owned())
+    }
+
+    /// Writes a file whole, or not at all.
+    fn write(&self, relative: &str, content: &[u8]) -> Result<(), GoldError> {
+        let path = self.path(relative);
+        let write = || {
+            let folder = path.parent().unwrap_or(&self.folder);
+            fs::create_dir_all(folder)?;
+            let mut new = tempfile::NamedTempFile::new_in(folder)?;
+            new.write_all(content)?;
+            new.as_file().sync_all()?;
+            new.persist(&path).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(GoldError::at(&path))
+    }
+
+    fn append(&self, relative: &str, line: &impl Serialize) -> Result<(), GoldError> {
+        let path = self.path(relative);
+        let append = || {
+            let line = serde_json::to_string(line)? + "\n";
+            let mut file = fs::OpenOptions::new().create(true).append(true).open(&path)?;
+            file.write_all(line.as_bytes())?;
+            file.sync_all()
+        };
+        append().map_err(GoldError::at(&path))
+    }
+
+    fn lines<T: DeserializeOwned>(&self, relative: &str) -> Result<Vec<T>, GoldError> {
+        let path = self.path(relative);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            read => read.map_err(GoldError::at(&path))?,
+        };
+        let read = |line| serde_json::from_str(line).map_err(|error| GoldError::unread(&path, error));
+        text.lines().map(read).collect()
+    }
+}

@@ -1,0 +1,23 @@
+//! Golden sets: documents with what is right of them, and who said so. A set is a folder that people keep beside their instructions.
+//!
+//! - `golden_set`: the folder, `gold.yaml` in it, and what is changed there; `gold_file`: that file's shape
+//! - `approved_jobs`: cases from jobs that people approved, with their corrections
+//! - `given_cases`: cases from a folder of documents and results, as public benchmarks have them; `given_table`: from a table
+//! - `hold_out`: cases that are kept back
+//! - `gold_check`: whether what is right still holds by schema, rules and quotes
+
+mod approved_jobs;
+mod given_cases;
+mod given_table;
+mod gold_check;
+mod gold_file;
+mod golden_set;
+mod hold_out;
+
+pub use approved_jobs::approved_case;
+pub use given_cases::{GivenCases, given_cases};
+pub use given_table::given_table;
+pub use gold_check::{CaseFaults, check_case};
+pub use gold_file::{CaseOrigin, GoldDeliverable, GoldDocument, GoldExpected, GoldFile, GoldenCase, is_json};
+pub use golden_set::{AddedCase, GOLD_FILE, GoldChange, GoldError, GoldenSet, NewCase};
+pub use hold_out::{HoldOut, HoldOutUse};
