@@ -6,7 +6,7 @@ use crate::cli_run::{TestDir, bootstrap, done, reply, work};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, time::Duration};
 
-const TASK: &str = r#"---
+const TASK: &str = r"---
 name: leases
 description: The terms of a lease
 coverage: 0
@@ -22,7 +22,7 @@ deliverables:
 # Task
 
 Record the terms.
-"#;
+";
 
 /// What every run of a script finds.
 fn found(rent: u64) -> Value {
@@ -63,7 +63,8 @@ fn benchmark(dir: &TestDir, cases: usize) {
 fn evaluated(dir: &TestDir, more: &[&str]) -> (i32, Value) {
     let words = ["eval", "gold", "--instructions", "task.md", "-q", "--json"];
     let ran = dir.run(&[&words[..], more].concat());
-    (ran.code, serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr)))
+    assert!(ran.stdout.starts_with('{'), "{}{}", ran.stdout, ran.stderr);
+    (ran.code, serde_json::from_str(&ran.stdout).unwrap())
 }
 
 fn jobs(dir: &TestDir) -> Vec<Value> {

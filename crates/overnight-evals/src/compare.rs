@@ -16,8 +16,8 @@ pub type CellJudge<'j> = dyn Fn(&str, &Value, &Value) -> Option<bool> + 'j;
 
 /// Compares what was found in a document with what is right.
 ///
-/// - There is a cell for each single value that is expected, was found, or is named by the schema. What isn't there is null,
-///   and null is right where null is expected.
+/// - There is a cell for each single value that is expected, or is named by the schema. What isn't there is null, and null is
+///   right where null is expected. A key that nobody asked for has none.
 /// - Where nothing was found at all (`found` is none: the run failed), every cell is wrong.
 /// - Records of a list are paired one to one: first those whose quotes in `places` overlap by at least half of the shorter
 ///   one, the largest overlaps first; the rest so that the sum of their differences is the least (minimum cost assignment).
@@ -96,8 +96,8 @@ impl Walk<'_> {
         match (&expected.content, found.map(|found| &found.content)) {
             (TreeContent::Object(fields), Some(TreeContent::Object(found))) => self.fields(fields, Some(found), &at),
             (TreeContent::Object(fields), _) if is_absent => self.fields(fields, found.map(|_| &[][..]), &at),
-            (TreeContent::Single { form: None, .. }, Some(TreeContent::Object(found))) => {
-                self.fields(&[], Some(found), &at);
+            (TreeContent::Single { form: None, .. }, Some(TreeContent::Object(_))) => {
+                self.cell(expected, found.map(|found| if found.is_empty() { &NOTHING } else { found }), at);
             }
             (TreeContent::List(items), Some(TreeContent::List(found))) => self.list(items, found, &at),
             (TreeContent::List(items), _) if is_absent => self.list(items, &[], &at),
@@ -112,15 +112,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Fields of the expected object, then those that only the found one has. Both are in the order of their keys.
+    /// Fields of the expected object, which are in the order of their keys. Those that only the found one has nobody asked for.
     fn fields(&mut self, expected: &[TreeField], found: Option<&[TreeField]>, at: &FieldPlace) {
         let of_key = |fields: &[TreeField], key: u32| fields.binary_search_by_key(&key, |field| field.key);
         for field in expected {
             let other = found.map(|found| of_key(found, field.key).map_or(&NOTHING, |place| &found[place].tree));
             self.value(&field.tree, other, at.key(field.name));
-        }
-        for field in found.into_iter().flatten().filter(|field| of_key(expected, field.key).is_err()) {
-            self.value(&NOTHING, Some(&field.tree), at.key(field.name));
         }
     }
 
