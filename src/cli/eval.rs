@@ -1,10 +1,12 @@
 //! `overnight eval`: how good instructions and models are by a golden set.
 //!
-//! - `candidates`: who is evaluated, each in batches of its own; `runs`: what came of them
+//! - `candidates`: who is evaluated, each in batches of its own; `runs`: what came of them; `judge`: asked about texts, where a set
+//!   names one
 //! - `outcome`: what is printed, written, and given as exit code
 //! - `standing`: what all evaluations of a set have come to, for the server's pages
 
 mod candidates;
+mod judge;
 mod outcome;
 mod runs;
 mod standing;
@@ -15,7 +17,7 @@ use super::{AppContext, CliError, exit, out, server, stop, worker};
 use crate::{
     config::{Flags, user_name},
     eval::{self, Baseline, EvalFacts, Evaluation},
-    gold::{GoldenCase, GoldenSet, HoldOutUse},
+    gold::{GoldError, GoldenCase, GoldenSet, HoldOutUse, Judgements},
     runner::now,
     store::JobTarget,
 };
@@ -195,12 +197,30 @@ async fn evaluate(
         hold_out_uses: uses,
         seed: args.seed,
     };
-    let (set, owned) = (set.clone(), cases.iter().map(|case| (*case).clone()).collect::<Vec<_>>());
-    let of_runs = candidates.clone();
+    let (compared, judgements) = compared_with(set, cases, &facts, &candidates).await?;
+    let open = judgements.map(|judgements| judgements.open()).unwrap_or_default();
+    if open.is_empty() {
+        return Ok((compared, candidates));
+    }
+    judge::ask(app, set, &open).await?;
+    let (compared, _) = compared_with(set, cases, &facts, &candidates).await?;
+    Ok((compared, candidates))
+}
+
+/// The evaluation, with what its judge has said and was not asked yet.
+async fn compared_with(
+    set: &GoldenSet,
+    cases: &[&GoldenCase],
+    facts: &EvalFacts,
+    candidates: &[runs::CandidateRuns],
+) -> Result<(Evaluation, Option<Judgements>), CliError> {
+    let (set, facts, candidates) = (set.clone(), facts.clone(), candidates.to_vec());
+    let owned: Vec<GoldenCase> = cases.iter().map(|case| (*case).clone()).collect();
     let compared = tokio::task::spawn_blocking(move || {
         let cases: Vec<&GoldenCase> = owned.iter().collect();
-        eval::evaluate(facts, &set, &cases, of_runs)
+        let judgements = Judgements::of(&set)?;
+        let evaluation = eval::evaluate(facts, &set, &cases, candidates, judgements.as_ref())?;
+        Ok::<_, GoldError>((evaluation, judgements))
     });
-    let compared = compared.await.map_err(|error| CliError::failed(error.to_string()))??;
-    Ok((compared, candidates))
+    Ok(compared.await.map_err(|error| CliError::failed(error.to_string()))??)
 }

@@ -7,20 +7,21 @@ use super::{
     scores::ExpectedCase,
     verdicts,
 };
-use crate::gold::{GoldError, GoldenCase, GoldenSet};
+use crate::gold::{GoldError, GoldenCase, GoldenSet, Judgements};
 
-/// Compares the runs of each candidate with what is right.
+/// Compares the runs of each candidate with what is right. What no judge has said yet is kept in `judgements`.
 pub fn evaluate(
     facts: EvalFacts,
     set: &GoldenSet,
     cases: &[&GoldenCase],
     candidates: Vec<(Candidate, Vec<EvalRun>)>,
+    judgements: Option<&Judgements>,
 ) -> Result<Evaluation, GoldError> {
     let expected: Vec<ExpectedCase> =
         cases.iter().map(|case| ExpectedCase::read(set, case)).collect::<Result<_, _>>()?;
     let candidates: Vec<CandidateResult> = candidates
         .into_iter()
-        .map(|(candidate, runs)| CandidateResult::of(candidate, &expected, &runs, facts.seed))
+        .map(|(candidate, runs)| CandidateResult::of(candidate, (&expected, judgements), &runs, facts.seed))
         .collect();
     let mut unused = expected.iter().map(ExpectedCase::unused_rules);
     let first = unused.next().unwrap_or_default();

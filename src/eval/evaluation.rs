@@ -2,7 +2,7 @@
 
 use super::{candidate::Candidate, cell_source::CellSource};
 use overnight_evals::{
-    comparison::FieldCell,
+    comparison::{FieldCell, ListPairing},
     field_rule::ComparisonKind,
     statistics::{CandidateVerdict, DocumentScore},
 };
@@ -93,6 +93,15 @@ pub struct RunFault {
     pub why: String,
 }
 
+/// The records of a list of a run, one to one.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunPairing {
+    pub case: String,
+    pub repeat: u32,
+    #[serde(flatten)]
+    pub list: ListPairing,
+}
+
 /// A value that is not right.
 #[derive(Clone, Debug, Serialize)]
 pub struct WrongCell {
@@ -132,6 +141,8 @@ pub struct CandidateResult {
     pub quotes_found: Option<f64>,
     /// With several runs of a case: how much of it is the same in any two.
     pub same_when_repeated: Option<ScoreView>,
+    /// Which record of each list was taken for which.
+    pub pairings: Vec<RunPairing>,
     /// Each value that is not right.
     pub wrong: Vec<WrongCell>,
     #[serde(skip)]

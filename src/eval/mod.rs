@@ -24,7 +24,7 @@ pub use cell_source::CellSource;
 pub use evaluate::evaluate;
 pub use evaluation::{
     CandidateDifference, CandidateResult, CaseScore, EvalFacts, Evaluation, FieldDifference, FieldScore,
-    JudgedDifference, ListScore, RunFault, ScoreView, WrongCell,
+    JudgedDifference, ListScore, RunFault, RunPairing, ScoreView, WrongCell,
 };
 pub use evaluation_text::{evaluation_text, verdict};
 pub use junit::junit;

@@ -3,13 +3,13 @@
 use super::{
     candidate::Candidate,
     cell_source::{CellSource, SourceReader},
-    evaluation::{CandidateResult, CaseScore, FieldScore, ListScore, RunFault, ScoreView, WrongCell},
+    evaluation::{CandidateResult, CaseScore, FieldScore, ListScore, RunFault, RunPairing, ScoreView, WrongCell},
     run::{EvalRun, FoundFile, RunResult},
 };
-use crate::gold::{GoldError, GoldenCase, GoldenSet};
+use crate::gold::{GoldError, GoldenCase, GoldenSet, Judgements};
 use overnight_evals::{
     agreement::agreement,
-    compare::compare,
+    compare::{CellJudge, compare},
     comparison::{DocumentComparison, FieldCell, PairingCounts, RecordPlaces},
     plan::ComparisonPlan,
     statistics::{DocumentScore, score},
@@ -48,7 +48,11 @@ impl ExpectedCase {
         files.fold(first, |unused, more| unused.into_iter().filter(|rule| more.contains(rule)).collect())
     }
 
-    fn compared(&self, found: Option<&[Option<FoundFile>]>) -> DocumentComparison {
+    fn compared(&self, found: Option<&[Option<FoundFile>]>, judgements: Option<&Judgements>) -> DocumentComparison {
+        let judge = judgements.map(|judgements| {
+            |field: &str, expected: &Value, found: &Value| judgements.verdict(field, expected, found)
+        });
+        let judge = judge.as_ref().map(|judge| judge as &CellJudge<'_>);
         let mut whole = DocumentComparison::default();
         for (at, (expected, places, plan)) in self.files.iter().enumerate() {
             let file = found.and_then(|found| found.get(at)?.as_ref());
@@ -56,7 +60,7 @@ impl ExpectedCase {
                 expected: places.expected.clone(),
                 found: file.map(|(_, places)| places.clone()).unwrap_or_default(),
             };
-            let compared = compare(expected, file.map(|(value, _)| value), plan, &places, None);
+            let compared = compare(expected, file.map(|(value, _)| value), plan, &places, judge);
             whole.cells.extend(compared.cells);
             whole.lists.extend(compared.lists);
         }
@@ -99,7 +103,12 @@ impl ExpectedCase {
 
 impl CandidateResult {
     /// Compares a candidate's runs. `seed`: of the resampling.
-    pub(super) fn of(candidate: Candidate, cases: &[ExpectedCase], runs: &[EvalRun], seed: u64) -> Self {
+    pub(super) fn of(
+        candidate: Candidate,
+        (cases, judgements): (&[ExpectedCase], Option<&Judgements>),
+        runs: &[EvalRun],
+        seed: u64,
+    ) -> Self {
         let mut result = Self::empty(candidate);
         let mut kinds = BTreeMap::new();
         let mut lists: BTreeMap<String, PairingCounts> = BTreeMap::new();
@@ -120,7 +129,7 @@ impl CandidateResult {
                     }
                     RunResult::Delivered(found) => Some(found.as_slice()),
                 };
-                let compared = case.compared(found);
+                let compared = case.compared(found, judgements);
                 scores.push(compared.score());
                 for (field, score) in compared.fields() {
                     *fields.entry(field.to_owned()).or_default() += score;
@@ -129,6 +138,11 @@ impl CandidateResult {
                     *lists.entry(list.to_owned()).or_default() += counts;
                 }
                 let mut sources = SourceReader::new(run.workspace.as_deref());
+                result.pairings.extend(compared.lists.into_iter().map(|list| RunPairing {
+                    case: case.name.clone(),
+                    repeat: run.repeat,
+                    list,
+                }));
                 for cell in compared.cells {
                     kinds.entry(cell.field.clone()).or_insert(cell.kind);
                     if !cell.is_right {
@@ -185,6 +199,7 @@ impl CandidateResult {
             seconds_per_run: None,
             quotes_found: None,
             same_when_repeated: None,
+            pairings: Vec::new(),
             wrong: Vec::new(),
             by_field: BTreeMap::new(),
         }

@@ -1,6 +1,5 @@
 //! `gold.yaml`: what a golden set says of its cases. Paths in it are relative to its folder.
 
-use super::hold_out::HoldOut;
 use overnight_core::job::{
     instructions::{Quotes, ValueCheck},
     time::Timestamp,
@@ -28,6 +27,9 @@ pub struct GoldFile {
     /// How fields are compared, where neither their schema nor their value says it: `$.terms[*].rent`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, FieldRule>,
+    /// Who judges texts that are not the same by their words; none: nobody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<GoldJudge>,
     /// Which cases are kept back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_out: Option<HoldOut>,
@@ -38,8 +40,29 @@ pub struct GoldFile {
 impl Default for GoldFile {
     fn default() -> Self {
         let (deliverables, fields) = (Vec::new(), BTreeMap::new());
-        Self { version: VERSION, deliverables, fields, hold_out: None, cases: Vec::new() }
+        Self { version: VERSION, deliverables, fields, judge: None, hold_out: None, cases: Vec::new() }
     }
+}
+
+/// How many cases are kept back, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HoldOut {
+    /// Of all cases, over 0 and under 1.
+    pub share: f64,
+    /// Another one keeps others back.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// Who judges, and by what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoldJudge {
+    /// `openai:gpt-6-sol`
+    pub model: String,
+    /// When a found value is right.
+    pub rubric: String,
 }
 
 /// A file that jobs deliver.

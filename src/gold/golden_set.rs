@@ -1,8 +1,9 @@
 //! A golden set: the folder, and what is changed in it. Each change writes whole files, `gold.yaml` last.
 
 use super::{
-    gold_file::{CaseOrigin, GoldDeliverable, GoldDocument, GoldExpected, GoldFile, GoldenCase, VERSION},
-    hold_out::{HoldOut, HoldOutUse},
+    gold_file::{CaseOrigin, GoldDeliverable, GoldDocument, GoldExpected, GoldFile, GoldenCase, HoldOut, VERSION},
+    hold_out::HoldOutUse,
+    judgement::{JudgeVerdict, VERDICTS_FILE},
 };
 use overnight_core::job::{corrected, digest::sha256, time::Timestamp};
 use overnight_evals::{
@@ -274,6 +275,16 @@ impl GoldenSet {
     /// When cases that are kept back were used, oldest first.
     pub fn hold_out_uses(&self) -> Result<Vec<HoldOutUse>, GoldError> {
         self.lines(USES_FILE)
+    }
+
+    /// What judges have said.
+    pub fn verdicts(&self) -> Result<Vec<JudgeVerdict>, GoldError> {
+        self.lines(VERDICTS_FILE)
+    }
+
+    /// Keeps a verdict.
+    pub fn keep_verdict(&self, verdict: &JudgeVerdict) -> Result<(), GoldError> {
+        self.append(VERDICTS_FILE, verdict)
     }
 
     /// Notes a use of the cases that are kept back.

@@ -1,20 +1,9 @@
 //! Cases that are kept back: whoever tries instructions again and again on the same cases fits them to these cases. What was kept
 //! back tells how good they are elsewhere, and less so each time that it is looked at.
 
-use super::gold_file::GoldFile;
+use super::gold_file::{GoldFile, HoldOut};
 use overnight_core::job::{digest::sha256, time::Timestamp};
 use serde::{Deserialize, Serialize};
-
-/// How many cases are kept back, and which.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HoldOut {
-    /// Of all cases, over 0 and under 1.
-    pub share: f64,
-    /// Another one keeps others back.
-    #[serde(default)]
-    pub seed: u64,
-}
 
 /// Once that kept-back cases were evaluated on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

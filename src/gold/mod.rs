@@ -3,7 +3,7 @@
 //! - `golden_set`: the folder, `gold.yaml` in it, and what is changed there; `gold_file`: that file's shape
 //! - `approved_jobs`: cases from jobs that people approved, with their corrections
 //! - `given_cases`: cases from a folder of documents and results, as public benchmarks have them; `given_table`: from a table
-//! - `hold_out`: cases that are kept back
+//! - `hold_out`: cases that are kept back; `judgement`: what a judge says of texts, where a set names one
 //! - `gold_check`: whether what is right still holds by schema, rules and quotes
 
 mod approved_jobs;
@@ -13,11 +13,15 @@ mod gold_check;
 mod gold_file;
 mod golden_set;
 mod hold_out;
+mod judgement;
 
 pub use approved_jobs::approved_case;
 pub use given_cases::{GivenCases, given_cases};
 pub use given_table::given_table;
 pub use gold_check::{CaseFaults, check_case};
-pub use gold_file::{CaseOrigin, GoldDeliverable, GoldDocument, GoldExpected, GoldFile, GoldenCase, is_json};
+pub use gold_file::{
+    CaseOrigin, GoldDeliverable, GoldDocument, GoldExpected, GoldFile, GoldJudge, GoldenCase, HoldOut, is_json,
+};
 pub use golden_set::{AddedCase, GOLD_FILE, GoldChange, GoldError, GoldenSet, NewCase};
-pub use hold_out::{HoldOut, HoldOutUse};
+pub use hold_out::HoldOutUse;
+pub use judgement::{JudgeQuestion, JudgeVerdict, Judgements};

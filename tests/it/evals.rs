@@ -106,6 +106,10 @@ fn candidates_are_compared_by_a_set_from_outside() {
     let difference = &evaluation["comparisons"][0];
     assert_eq!(json!([difference["verdict"], difference["documents"]]), json!(["worse", 12]));
     assert!(difference["p"].as_f64().unwrap() < 0.001 && difference["high"].as_f64().unwrap() < 0.0, "{difference}");
+    let pairings = &evaluation["candidates"][0]["pairings"];
+    let pairs: Vec<Value> =
+        pairings[0]["pairs"].as_array().unwrap().iter().map(|pair| json!([pair["expected"], pair["found"]])).collect();
+    assert_eq!((pairs, &pairings[0]["missing"]), (vec![json!([0, 1]), json!([2, 0])], &json!([1])));
     let wrong: Vec<Value> = evaluation["candidates"][0]["wrong"]
         .as_array()
         .unwrap()
@@ -253,6 +257,35 @@ fn a_set_says_what_no_longer_holds() {
     let told =
         "error: nowhere is no golden set, because there is no gold.yaml in it: make one with `overnight gold add`\n";
     assert_eq!((ran.code, &*ran.stderr), (2, told));
+}
+
+#[test]
+fn a_judge_is_asked_where_a_set_names_one_and_once() {
+    let dir = ground();
+    benchmark(&dir, 4);
+    dir.run(&["gold", "add", "bench"]);
+    let file = dir.path().join("gold/gold.yaml");
+    let set = std::fs::read_to_string(&file).unwrap();
+    let judge = r#"fields: { "$.tenant": { compare: text, judge: true } }"#;
+    std::fs::write(
+        &file,
+        format!("{set}{judge}\njudge: {{ model: 'scripted:judge.json', rubric: Any tenant will do. }}\n"),
+    )
+    .unwrap();
+    dir.script("judge.json", &[json!({"text": "Yes, that is a tenant too."})]);
+    let right = |evaluation: &Value| evaluation["candidates"][0]["score"]["right"].clone();
+    let good = ["-m", "scripted:good.json"];
+    let (_, evaluation) = evaluated(&dir, &good);
+    assert_eq!(right(&evaluation), json!(16.0), "of 17, the year that is missing is nobody's to judge");
+    let verdicts = std::fs::read_to_string(dir.path().join("gold/verdicts.jsonl")).unwrap();
+    let verdict: Value = serde_json::from_str(verdicts.trim()).unwrap();
+    assert_eq!(
+        json!([verdict["field"], verdict["expected"], verdict["found"], verdict["is_right"], verdict["words"]]),
+        json!(["$.tenant", "Bo", "Ann", true, "Yes, that is a tenant too."])
+    );
+    dir.script("judge.json", &[json!({"text": "No."})]);
+    assert_eq!(right(&evaluated(&dir, &good).1), json!(16.0));
+    assert_eq!(std::fs::read_to_string(dir.path().join("gold/verdicts.jsonl")).unwrap(), verdicts);
 }
 
 /// Killed again and again, an evaluation goes on with what is there.

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     cli::{AppContext, CliError, gold::correction},
     eval::{self, EvalFacts, Evaluation},
-    gold::{GoldenCase, GoldenSet},
+    gold::{GoldenCase, GoldenSet, Judgements},
     web::EvaluatedSet,
 };
 use overnight_core::job::digest::sha256;
@@ -68,7 +68,8 @@ pub(in crate::cli) async fn standing_evaluation(app: &AppContext, id: &str) -> R
     let (of_set, owned) = (set.clone(), cases.into_iter().cloned().collect::<Vec<_>>());
     let compared = tokio::task::spawn_blocking(move || {
         let cases: Vec<&GoldenCase> = owned.iter().collect();
-        eval::evaluate(facts, &of_set, &cases, candidates)
+        let judgements = Judgements::of(&of_set)?;
+        eval::evaluate(facts, &of_set, &cases, candidates, judgements.as_ref())
     });
     Ok(Some(compared.await.map_err(|error| CliError::failed(error.to_string()))??))
 }
