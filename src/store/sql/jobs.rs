@@ -144,7 +144,7 @@ fn job_list(filter: &JobFilter) -> SqlStatement {
         // Its settings have the key; in texts within them its quotes are escaped.
         query.push_str(
             " and not exists (
-                select 1 from batches where batches.id = jobs.batch and batches.settings like '%\"eval\":{%')",
+                select 1 from batches where batches.id = jobs.batch and batches.settings like '%\"eval\":_\"gold\":%')",
         );
     }
     query.push_str(" order by created desc, id desc");

@@ -20,12 +20,13 @@ const NEWS: TimeDelta = TimeDelta::days(1);
 /// Rows are written a moment after the time that stands in them.
 const SETTLED: TimeDelta = TimeDelta::seconds(2);
 
+/// (Who evaluates sees what came of it.)
 const ENDED: &str = "select id from batches
-     where ended_at >= $1 and end_told is distinct from ended_at and (telling_until is null or telling_until <= {now})
+     where settings not like '%\"eval\":_\"gold\":%' and ended_at >= $1 and end_told is distinct from ended_at and (telling_until is null or telling_until <= {now})
      order by ended_at, id";
 
 const OPEN: &str = "select id, needs_upto from batches
-     where ended_at is null and (needs_told is null or needs_told <= $1)
+     where settings not like '%\"eval\":_\"gold\":%' and ended_at is null and (needs_told is null or needs_told <= $1)
         and (telling_until is null or telling_until <= {now})
      order by created, id";
 
