@@ -6,12 +6,13 @@
 //! `examples/embed.rs` runs a job from Rust.
 //!
 //! This crate is what touches the world. [`overnight_core`] is the pure part, the machine and the prompt; [`overnight_documents`]
-//! makes text of documents. The rooms here, from the top down; imports run downward only, and `tests/it/tidy.rs` holds that:
+//! makes text of documents, [`overnight_evals`] compares what was found with what is right. The rooms here, from the top down; imports run downward only, and `tests/it/tidy.rs` holds that:
 //!
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
 //! - [`notify`]: tells people what became of a batch · [`web`]: the server's pages
-//! - [`compare`]: what two runs have found in the same documents
+//! - [`eval`]: what candidates have found in the cases of a golden set, and which of them is better
+//! - [`compare`]: what two runs have found in the same documents · [`gold`]: golden sets: documents with what is right of them
 //! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read what was left behind
 //! - [`runner`]: makes, opens and drives a job
 //! - [`batch`]: what is submitted together

@@ -13,7 +13,7 @@ mod standing;
 
 pub(super) use standing::{correct_evaluated, evaluated_sets, standing_evaluation};
 
-use super::{AppContext, CliError, exit, out, server, stop, worker};
+use super::{AppContext, CliError, exit, out, server, stop, submit::usd, worker};
 use crate::{
     config::{Flags, user_name},
     eval::{self, Baseline, EvalFacts, Evaluation},
@@ -23,7 +23,7 @@ use crate::{
 };
 use candidates::{EvaluatedBatch, PreparedBatch, prepare};
 use overnight_core::job::{digest::sha256, record::HoldReason};
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -100,11 +100,6 @@ pub(super) struct EvalArgs {
     pub(super) server: server::ServerArgs,
 }
 
-fn usd(text: &str) -> Result<f64, String> {
-    let usd: Option<f64> = text.trim().parse().ok();
-    usd.filter(|usd| usd.is_finite() && *usd > 0.0).ok_or_else(|| "must be an amount of more than 0 USD".to_owned())
-}
-
 fn score(text: &str) -> Result<f64, String> {
     let score: Option<f64> = text.trim().parse().ok();
     score.filter(|score| (0.0..=1.0).contains(score)).ok_or_else(|| "must be from 0 to 1, such as 0.9".to_owned())
@@ -112,7 +107,7 @@ fn score(text: &str) -> Result<f64, String> {
 
 pub(super) async fn run(flags: Flags, args: &EvalArgs) -> Result<u8, CliError> {
     let set = GoldenSet::open(&args.gold)?;
-    let cases: Vec<&GoldenCase> = set.file.cases.iter().filter(|case| case.held_out == args.hold_out).collect();
+    let cases = set.cases(args.hold_out);
     if cases.is_empty() {
         return Err(CliError::usage(match (args.hold_out, set.file.cases.len()) {
             (true, _) => "no case of the set is kept back: `overnight gold add --hold-out 0.3` keeps some".to_owned(),
@@ -122,8 +117,8 @@ pub(super) async fn run(flags: Flags, args: &EvalArgs) -> Result<u8, CliError> {
     }
     let baseline = args.against.as_deref().map(outcome::baseline).transpose()?;
     let settings = super::settings(&args.server.add_to(flags.clone()))?;
-    let app = if args.dry_run { None } else { Some(AppContext::open(settings).await?) };
-    let mut batches = Box::pin(prepare(flags.clone(), args, (&set, &cases), app.as_ref())).await?;
+    let app = if args.dry_run { None } else { Some(Arc::new(AppContext::open(settings).await?)) };
+    let mut batches = Box::pin(prepare(flags, args, (&set, &cases), app.as_deref())).await?;
     candidates::share_budget(&mut batches, args.budget);
     let Some(app) = app else {
         out::result(&candidates::estimate_text(&batches, cases.len() as u64))?;
@@ -136,12 +131,7 @@ pub(super) async fn run(flags: Flags, args: &EvalArgs) -> Result<u8, CliError> {
     if !args.no_work {
         let stop = stop::listen()?;
         let ids = batches.iter().map(|batch| batch.batch.id).collect();
-        let app = std::sync::Arc::new(AppContext {
-            settings: app.settings.clone(),
-            store: app.store.clone(),
-            only_reads: false,
-        });
-        worker::work_batches(app, flags, ids, args.concurrency as usize, stop.clone()).await?;
+        worker::work_batches(app.clone(), ids, args.concurrency as usize, stop.clone()).await?;
         is_stopped = *stop.borrow();
     }
     let batches: Vec<EvaluatedBatch> = batches.into_iter().map(|batch| batch.batch).collect();

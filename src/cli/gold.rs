@@ -9,12 +9,12 @@ use super::{
 use crate::{
     config::{Flags, user_name},
     gold::{
-        AddedCase, CaseFaults, GoldChange, GoldError, GoldenSet, HoldOut, NewCase, approved_case, check_case,
+        AddedCase, CaseFaults, GivenCases, GoldChange, GoldError, GoldenSet, HoldOut, approved_case, check_case,
         given_cases, given_table,
     },
     runner::now,
 };
-use overnight_core::amount::counted;
+use overnight_core::{amount::counted, job::contract::json_path};
 use overnight_documents::{TableHeader, TableSink, tables};
 use serde_json::{Value, json};
 use std::{
@@ -148,16 +148,9 @@ pub(super) async fn run(flags: Flags, args: &GoldArgs) -> Result<u8, CliError> {
     }
 }
 
-/// Cases to be added, their fields' rules, and what makes none.
-#[derive(Default)]
-struct Wanted {
-    cases: Vec<NewCase>,
-    left_out: Vec<(String, String)>,
-}
-
 async fn add(flags: Flags, args: &GoldAddArgs) -> Result<u8, CliError> {
     let mut set = GoldenSet::open_or_new(&args.to)?;
-    let mut wanted = Wanted::default();
+    let mut wanted = GivenCases::default();
     for from in &args.from {
         let path = Path::new(from);
         let given = match path.extension().and_then(|extension| extension.to_str()) {
@@ -169,10 +162,7 @@ async fn add(flags: Flags, args: &GoldAddArgs) -> Result<u8, CliError> {
                     .ok_or_else(|| CliError::usage("a table needs --documents: the folder of its documents"))?;
                 given_table(&table(&flags, path)?, folder, args.document_column.as_deref(), args.list.as_deref())?
             }
-            _ => {
-                approved(&flags, from, &mut wanted).await?;
-                continue;
-            }
+            _ => approved(&flags, from).await?,
         };
         set.add_rules(given.fields);
         wanted.cases.extend(given.cases);
@@ -264,7 +254,8 @@ fn first_sheet(format: &str, text: &str) -> Option<Vec<u8>> {
 }
 
 /// The approved jobs that a person named.
-async fn approved(flags: &Flags, name: &str, wanted: &mut Wanted) -> Result<(), CliError> {
+async fn approved(flags: &Flags, name: &str) -> Result<GivenCases, CliError> {
+    let mut given = GivenCases::default();
     let app = AppContext::read(super::settings(flags)?).await?;
     let ids = match app.job_or_batch(name).await? {
         JobOrBatch::Batch(batch) => app.ids_of(&batch).await?,
@@ -274,14 +265,14 @@ async fn approved(flags: &Flags, name: &str, wanted: &mut Wanted) -> Result<(), 
         let label = job.queue.as_ref().map(|queue| queue.label.clone()).unwrap_or_default();
         let named = if label.is_empty() { job.id().to_string() } else { label.clone() };
         match app.workspace(&job) {
-            Err(error) => wanted.left_out.push((named, error.message)),
+            Err(error) => given.left_out.push((named, error.message)),
             Ok(path) => match approved_case(&path, &label) {
-                Ok(case) => wanted.cases.push(case),
-                Err(error) => wanted.left_out.push((named, error.to_string())),
+                Ok(case) => given.cases.push(case),
+                Err(error) => given.left_out.push((named, error.to_string())),
             },
         }
     }
-    Ok(())
+    Ok(given)
 }
 
 fn list(args: &SetArgs) -> Result<u8, CliError> {
@@ -334,11 +325,8 @@ fn check(flags: &Flags, args: &SetArgs) -> Result<u8, CliError> {
 
 fn drop_cases(args: &DropArgs) -> Result<u8, CliError> {
     let mut set = GoldenSet::open(&args.set)?;
-    if let Some(unknown) = args.cases.iter().find(|name| set.case(name).is_none()) {
-        return Err(CliError::usage(format!(
-            "no case is called {}: `overnight gold list` names them",
-            out::one_line(unknown)
-        )));
+    for name in &args.cases {
+        set.case(name)?;
     }
     for name in &args.cases {
         set.remove(name)?;
@@ -364,17 +352,14 @@ pub(super) fn correction(
     typed: &str,
     by: String,
 ) -> Result<GoldChange, CliError> {
-    let unknown =
-        || CliError::usage(format!("no case is called {}: `overnight gold list` names them", out::one_line(case)));
-    let known = set.case(case).ok_or_else(unknown)?;
+    let known = set.case(case)?;
     let expected = match file {
         Some(file) => known.expected.iter().find(|expected| expected.deliverable.as_deref() == Some(file)),
         None => known.expected.first(),
     };
     let expected = expected.ok_or_else(|| CliError::usage(format!("{case} has no such deliverable")))?;
-    let content = set.expected(expected)?;
-    let pointer: String = place.trim_start_matches('$').replace('[', "/").replace(']', "").replace('.', "/");
-    let before = content.pointer(&pointer).cloned().unwrap_or_default();
+    let mut content = set.expected(expected)?;
+    let before = json_path::at_mut(&mut content, place).cloned().unwrap_or_default();
     let after = match (&before, serde_json::from_str(typed)) {
         (Value::String(_), Ok(Value::Null)) => Value::Null,
         (Value::String(_), _) | (_, Err(_)) => Value::from(typed),

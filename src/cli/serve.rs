@@ -216,8 +216,14 @@ impl WebBackend for CommandBackend {
         Ok(eval::standing_evaluation(&self.app, id).await?)
     }
 
-    async fn correct_gold(&self, id: &str, right: (&str, &str, &str), by: &str) -> Result<(), WebError> {
-        Ok(eval::correct_evaluated(&self.app, id, right, by).await?)
+    async fn correct_gold(
+        &self,
+        id: &str,
+        file: (&str, Option<&str>),
+        right: (&str, &str),
+        by: &str,
+    ) -> Result<(), WebError> {
+        Ok(eval::correct_evaluated(&self.app, id, file, right, by).await?)
     }
 
     async fn table(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {

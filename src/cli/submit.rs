@@ -25,8 +25,8 @@ use crate::{
 };
 use assignment::Assignment;
 use chrono::Local;
-pub(super) use options::EachUnit;
 use options::SubmitOptions;
+pub(super) use options::{EachUnit, usd};
 use output::CountedDocuments;
 use overnight_core::job::left_out::LeftOut;
 use overnight_documents::FoundDocument;

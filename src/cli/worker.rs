@@ -18,7 +18,7 @@ use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
     config::{Flags, Settings},
     notify::{NoticeChannel, NoticeTarget},
-    store::Store,
+    store::{Store, StoreError},
     worker::{ClaimOutcome, JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
     workspace::lock::host,
 };
@@ -143,30 +143,11 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
             CliError::usage(format!("--metrics {}: nothing can be answered there ({error})", out::one_line(at)))
         })?),
     };
-    let store: Arc<dyn Store> = app.store.clone();
-    let progress = QueueProgress::begin(store.clone());
-    let sender = progress.as_ref().map(QueueProgress::sender);
-    let tell = Arc::new(move |worker_event: WorkerEvent<'_>| {
-        log_event(&worker_event);
-        if let (WorkerEvent::Rested { id, .. }, Some(sender)) = (&worker_event, &sender) {
-            // Who doesn't listen any more has ended.
-            let _ = sender.send(*id);
-        }
-    });
     // Schedules store everything but the locations of things.
-    let scheduler = Scheduler { flags, store: store.clone() };
+    let scheduler = Scheduler { flags, store: app.store.clone() };
     let stopped = stop.clone();
-    let worker = Worker::new(store, Arc::new(ModelSupply { app, scheduler, only_models: false }), config, stop, tell);
-    let worker = match listener {
-        Some(listener) => worker.with_metrics_at(listener),
-        None => worker,
-    };
-    let summary = worker.run().await;
+    let summary = work(ModelSupply { app, scheduler: Some(scheduler) }, config, listener, stop).await;
     let is_stopped = *stopped.borrow();
-    drop(worker);
-    if let Some(progress) = progress {
-        progress.end();
-    }
     traces.end().await;
     let summary = summary?;
     show(&summary, args.json)?;
@@ -176,7 +157,6 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
 /// Works the jobs of these batches, and no others, until nothing of them is left to do.
 pub(super) async fn work_batches(
     app: Arc<AppContext>,
-    flags: Flags,
     batches: Vec<Uuid>,
     concurrency: usize,
     stop: watch::Receiver<bool>,
@@ -195,7 +175,17 @@ pub(super) async fn work_batches(
         traces: None,
         times: WorkerTimes::default(),
     };
-    let store: Arc<dyn Store> = app.store.clone();
+    Ok(work(ModelSupply { app, scheduler: None }, config, None, stop).await?)
+}
+
+/// Works until it is stopped or done, and tells what happens.
+async fn work(
+    supply: ModelSupply,
+    config: WorkerConfig,
+    metrics: Option<TcpListener>,
+    stop: watch::Receiver<bool>,
+) -> Result<WorkerSummary, StoreError> {
+    let store: Arc<dyn Store> = supply.app.store.clone();
     let progress = QueueProgress::begin(store.clone());
     let sender = progress.as_ref().map(QueueProgress::sender);
     let tell = Arc::new(move |worker_event: WorkerEvent<'_>| {
@@ -205,13 +195,17 @@ pub(super) async fn work_batches(
             let _ = sender.send(*id);
         }
     });
-    let scheduler = Scheduler { flags, store: store.clone() };
-    let supply = ModelSupply { app, scheduler, only_models: true };
-    let summary = Worker::new(store, Arc::new(supply), config, stop, tell).run().await;
+    let worker = Worker::new(store, Arc::new(supply), config, stop, tell);
+    let worker = match metrics {
+        Some(listener) => worker.with_metrics_at(listener),
+        None => worker,
+    };
+    let summary = worker.run().await;
+    drop(worker);
     if let Some(progress) = progress {
         progress.end();
     }
-    Ok(summary?)
+    summary
 }
 
 /// Connects to the database, and waits for one that can't be reached or is full; with `until_empty` that is an error instead. `None`: the worker must stop.
@@ -242,9 +236,8 @@ async fn connect_or_wait(
 #[derive(Debug)]
 struct ModelSupply {
     app: Arc<AppContext>,
-    scheduler: Scheduler,
-    /// Nothing is submitted.
-    only_models: bool,
+    /// None: nothing is submitted.
+    scheduler: Option<Scheduler>,
 }
 
 #[async_trait]
@@ -256,7 +249,7 @@ impl Supply for ModelSupply {
     }
 
     fn submit(&self) -> Option<&dyn Submit> {
-        (!self.only_models).then_some(&self.scheduler as &dyn Submit)
+        self.scheduler.as_ref().map(|scheduler| scheduler as &dyn Submit)
     }
 }
 

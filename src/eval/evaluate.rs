@@ -23,9 +23,9 @@ pub fn evaluate(
         .into_iter()
         .map(|(candidate, runs)| CandidateResult::of(candidate, (&expected, judgements), &runs, facts.seed))
         .collect();
-    let mut unused = expected.iter().map(ExpectedCase::unused_rules);
-    let first = unused.next().unwrap_or_default();
-    let unused_rules = unused.fold(first, |all, more| all.into_iter().filter(|rule| more.contains(rule)).collect());
+    // What fits a field anywhere is of use.
+    let unused = expected.iter().flat_map(ExpectedCase::unused_rules);
+    let unused = unused.reduce(|all, more| all.into_iter().filter(|rule| more.contains(rule)).collect());
     let comparisons = verdicts::compare_all(&candidates, facts.seed);
-    Ok(Evaluation { version: VERSION, facts, candidates, comparisons, unused_rules })
+    Ok(Evaluation { version: VERSION, facts, candidates, comparisons, unused_rules: unused.unwrap_or_default() })
 }

@@ -2,7 +2,7 @@
 
 use super::{candidate::Candidate, cell_source::CellSource};
 use overnight_evals::{
-    comparison::{FieldCell, ListPairing},
+    comparison::{FieldCell, ListPairing, PairingCounts},
     field_rule::ComparisonKind,
     statistics::{CandidateVerdict, DocumentScore},
 };
@@ -68,9 +68,8 @@ pub struct FieldScore {
 pub struct ListScore {
     /// `$.terms`
     pub list: String,
-    pub expected: u64,
-    pub found: u64,
-    pub paired: u64,
+    #[serde(flatten)]
+    pub counts: PairingCounts,
     pub precision: f64,
     pub recall: f64,
     pub f1: f64,
@@ -98,6 +97,9 @@ pub struct RunFault {
 pub struct RunPairing {
     pub case: String,
     pub repeat: u32,
+    /// Of which file; none: the first one that the instructions ask for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deliverable: Option<String>,
     #[serde(flatten)]
     pub list: ListPairing,
 }
@@ -108,6 +110,9 @@ pub struct WrongCell {
     pub case: String,
     pub repeat: u32,
     pub job: String,
+    /// Of which file; none: the first one that the instructions ask for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deliverable: Option<String>,
     #[serde(flatten)]
     pub cell: FieldCell,
     /// Where its record stands, as far as that is known; of the first ones only.
@@ -194,6 +199,23 @@ fn word<S: Serializer>(verdict: &CandidateVerdict, serializer: S) -> Result<S::O
         CandidateVerdict::Worse => "worse",
         CandidateVerdict::CannotTell { .. } => "cannot_tell",
     })
+}
+
+impl Evaluation {
+    /// Fields × candidates: the score of each, where it was compared.
+    pub fn scores_by_field(&self) -> Vec<(&str, Vec<Option<&ScoreView>>)> {
+        let mut names: Vec<&str> = Vec::new();
+        for field in self.candidates.iter().flat_map(|result| &result.fields) {
+            if !names.contains(&field.field.as_str()) {
+                names.push(&field.field);
+            }
+        }
+        let of = |result: &'_ CandidateResult, name: &str| result.fields.iter().position(|field| field.field == name);
+        let scores = |name: &str| {
+            self.candidates.iter().map(|result| of(result, name).map(|at| &result.fields[at].score)).collect()
+        };
+        names.into_iter().map(|name| (name, scores(name))).collect()
+    }
 }
 
 impl CaseScore {

@@ -3,12 +3,12 @@
 
 use super::{
     cell_source::CellSource,
-    evaluation::{CandidateResult, Evaluation, WrongCell},
+    evaluation::{CandidateResult, Evaluation, ScoreView, WrongCell},
     evaluation_text,
 };
 use askama::Template;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Wrong values that are shown.
 const MOST_ROWS: usize = 1_000;
@@ -32,21 +32,19 @@ struct EvaluationPage<'e> {
 struct EvaluationBody<'e> {
     evaluation: &'e Evaluation,
     sentences: Vec<String>,
-    fields: Vec<FieldRow<'e>>,
+    fields: Vec<(&'e str, Vec<Option<&'e ScoreView>>)>,
     rows: Vec<WrongRow<'e>>,
     more: usize,
+    /// Their files are named.
+    several_files: bool,
     form: Option<&'e CorrectForm>,
-}
-
-/// A field, with the score of each candidate.
-struct FieldRow<'e> {
-    field: &'e str,
-    scores: Vec<Option<String>>,
 }
 
 /// A value that some candidate has not right.
 struct WrongRow<'e> {
     case: &'e str,
+    /// None: the first one that the instructions ask for.
+    file: Option<&'e str>,
     place: &'e str,
     expected: String,
     source: Option<&'e CellSource>,
@@ -69,13 +67,15 @@ pub fn evaluation_page(evaluation: &Evaluation) -> Result<String, askama::Error>
 
 /// What stands on the page, for one that has its own frame.
 pub fn evaluation_body(evaluation: &Evaluation, form: Option<&CorrectForm>) -> Result<String, askama::Error> {
-    let mut rows: BTreeMap<(&str, &str), WrongRow<'_>> = BTreeMap::new();
+    let mut rows: BTreeMap<(&str, Option<&str>, &str), WrongRow<'_>> = BTreeMap::new();
     for (at, CandidateResult { wrong, .. }) in evaluation.candidates.iter().enumerate() {
         for one in wrong {
-            let WrongCell { case, job, cell, source, .. } = one;
+            let WrongCell { case, job, deliverable, cell, source, .. } = one;
+            let file = deliverable.as_deref();
             let place = cell.expected_path.as_ref().or(cell.found_path.as_ref()).unwrap_or(&cell.field);
-            let row = rows.entry((case.as_str(), place.as_str())).or_insert_with(|| WrongRow {
+            let row = rows.entry((case.as_str(), file, place.as_str())).or_insert_with(|| WrongRow {
                 case,
+                file,
                 place,
                 expected: shown(&cell.expected),
                 source: None,
@@ -86,26 +86,15 @@ pub fn evaluation_body(evaluation: &Evaluation, form: Option<&CorrectForm>) -> R
             row.found[at].get_or_insert(FoundValue { shown: shown(&cell.found), json, job });
         }
     }
+    let several_files = rows.keys().map(|(_, file, _)| file).collect::<BTreeSet<_>>().len() > 1;
     let more = rows.len().saturating_sub(MOST_ROWS);
-    let mut names: Vec<&str> = Vec::new();
-    for field in evaluation.candidates.iter().flat_map(|result| &result.fields) {
-        if !names.contains(&field.field.as_str()) {
-            names.push(&field.field);
-        }
-    }
-    let score = |result: &CandidateResult, name: &str| {
-        result.fields.iter().find(|field| field.field == name).map(|field| field.score.told())
-    };
-    let fields = names.into_iter().map(|field| FieldRow {
-        field,
-        scores: evaluation.candidates.iter().map(|result| score(result, field)).collect(),
-    });
     EvaluationBody {
         evaluation,
         sentences: evaluation_text(evaluation).lines().map(str::to_owned).collect(),
-        fields: fields.collect(),
+        fields: evaluation.scores_by_field(),
         rows: rows.into_values().take(MOST_ROWS).collect(),
         more,
+        several_files,
         form,
     }
     .render()

@@ -6,11 +6,11 @@ use super::{
     evaluation::{CandidateResult, CaseScore, FieldScore, ListScore, RunFault, RunPairing, ScoreView, WrongCell},
     run::{EvalRun, FoundFile, RunResult},
 };
-use crate::gold::{GoldError, GoldenCase, GoldenSet, Judgements};
+use crate::gold::{GoldError, GoldExpected, GoldenCase, GoldenSet, Judgements};
 use overnight_evals::{
     agreement::agreement,
     compare::{CellJudge, compare},
-    comparison::{DocumentComparison, FieldCell, PairingCounts, RecordPlaces},
+    comparison::{DocumentComparison, FieldCell, ListPairing, PairingCounts, RecordPlaces},
     plan::ComparisonPlan,
     statistics::{DocumentScore, score},
 };
@@ -25,69 +25,53 @@ const MOST_SOURCES: usize = 500;
 pub(super) struct ExpectedCase {
     pub(super) name: String,
     documents: Vec<String>,
-    files: Vec<(Value, RecordPlaces, ComparisonPlan)>,
+    files: Vec<ExpectedFile>,
+}
+
+/// What is right of a file.
+#[derive(Debug)]
+struct ExpectedFile {
+    /// None: the first one that the instructions ask for.
+    deliverable: Option<String>,
+    value: Value,
+    places: RecordPlaces,
+    plan: ComparisonPlan,
 }
 
 impl ExpectedCase {
     pub(super) fn read(set: &GoldenSet, case: &GoldenCase) -> Result<Self, GoldError> {
-        let read = |expected| {
+        let read = |expected: &GoldExpected| {
             let (value, places, schema) = (set.expected(expected)?, set.places(expected)?, set.schema(expected)?);
             let proof: Vec<String> = set.deliverable(expected).proof_fields().collect();
-            Ok((value, places, ComparisonPlan::new(schema, set.file.fields.clone(), proof)))
+            let plan = ComparisonPlan::new(schema, set.file.fields.clone(), proof);
+            Ok(ExpectedFile { deliverable: expected.deliverable.clone(), value, places, plan })
         };
         let files = case.expected.iter().map(read).collect::<Result<_, GoldError>>()?;
         let documents = case.documents.iter().map(|document| document.name.clone()).collect();
         Ok(Self { name: case.name.clone(), documents, files })
     }
 
-    /// The rules of the set that fit no field of the case.
-    pub(super) fn unused_rules(&self) -> Vec<String> {
-        let unused = |(value, _, plan): &(Value, RecordPlaces, ComparisonPlan)| plan.unused_rules([value]);
-        let mut files = self.files.iter().map(unused);
-        let Some(first) = files.next() else { return Vec::new() };
-        files.fold(first, |unused, more| unused.into_iter().filter(|rule| more.contains(rule)).collect())
-    }
-
-    fn compared(&self, found: Option<&[Option<FoundFile>]>, judgements: Option<&Judgements>) -> DocumentComparison {
-        let judge = judgements.map(|judgements| {
-            |field: &str, expected: &Value, found: &Value| judgements.verdict(field, expected, found)
-        });
-        let judge = judge.as_ref().map(|judge| judge as &CellJudge<'_>);
-        let mut whole = DocumentComparison::default();
-        for (at, (expected, places, plan)) in self.files.iter().enumerate() {
-            let file = found.and_then(|found| found.get(at)?.as_ref());
-            let places = RecordPlaces {
-                expected: places.expected.clone(),
-                found: file.map(|(_, places)| places.clone()).unwrap_or_default(),
-            };
-            let compared = compare(expected, file.map(|(value, _)| value), plan, &places, judge);
-            whole.cells.extend(compared.cells);
-            whole.lists.extend(compared.lists);
-        }
-        whole
+    /// The rules of the set that fit no field, for each file.
+    pub(super) fn unused_rules(&self) -> impl Iterator<Item = Vec<String>> {
+        self.files.iter().map(|file| file.plan.unused_rules([&file.value]))
     }
 
     /// Where the record of a value stands: as what is right has it, else as it was found.
     fn source(
         &self,
-        cell: &FieldCell,
-        found: Option<&[Option<FoundFile>]>,
+        (file, cell): (&ExpectedFile, &FieldCell),
+        found: Option<&FoundFile>,
         sources: &mut SourceReader,
     ) -> Option<CellSource> {
-        let placed = self.files.iter().enumerate().find_map(|(at, (_, places, _))| {
-            let right = cell.expected_path.as_ref().and_then(|path| sources.passage(path, &places.expected));
-            right.or_else(|| {
-                let (_, places) = found?.get(at)?.as_ref()?;
-                sources.passage(cell.found_path.as_ref()?, places)
-            })
-        });
+        let right = cell.expected_path.as_ref().and_then(|path| sources.passage(path, &file.places.expected));
+        let placed = right.or_else(|| sources.passage(cell.found_path.as_ref()?, &found?.1));
         let occurs = |sources: &mut SourceReader, value| sources.occurrence(&self.documents, value);
         placed.or_else(|| occurs(sources, &cell.expected)).or_else(|| occurs(sources, &cell.found))
     }
 
     /// How much of the runs of the case is the same in any two.
     fn agreement(&self, runs: &[&EvalRun]) -> DocumentScore {
-        let of_file = |(at, (_, _, plan)): (usize, &(Value, RecordPlaces, ComparisonPlan))| {
+        let of_file = |(at, file): (usize, &ExpectedFile)| {
             let found: Vec<Option<&Value>> = runs
                 .iter()
                 .map(|run| match &run.result {
@@ -95,9 +79,23 @@ impl ExpectedCase {
                     RunResult::Failed(_) | RunResult::Missing(_) => None,
                 })
                 .collect();
-            agreement(&found, plan)
+            agreement(&found, &file.plan)
         };
         self.files.iter().enumerate().map(of_file).sum()
+    }
+}
+
+impl ExpectedFile {
+    fn compared(&self, found: Option<&FoundFile>, judgements: Option<&Judgements>) -> DocumentComparison {
+        let judge = judgements.map(|judgements| {
+            |field: &str, expected: &Value, found: &Value| judgements.verdict(field, expected, found)
+        });
+        let judge = judge.as_ref().map(|judge| judge as &CellJudge<'_>);
+        let places = RecordPlaces {
+            expected: self.places.expected.clone(),
+            found: found.map(|(_, places)| places.clone()).unwrap_or_default(),
+        };
+        compare(&self.value, found.map(|(value, _)| value), &self.plan, &places, judge)
     }
 }
 
@@ -129,28 +127,31 @@ impl CandidateResult {
                     }
                     RunResult::Delivered(found) => Some(found.as_slice()),
                 };
-                let compared = case.compared(found, judgements);
-                scores.push(compared.score());
-                for (field, score) in compared.fields() {
-                    *fields.entry(field.to_owned()).or_default() += score;
-                }
-                for (list, counts) in compared.lists() {
-                    *lists.entry(list.to_owned()).or_default() += counts;
-                }
                 let mut sources = SourceReader::new(run.workspace.as_deref());
-                result.pairings.extend(compared.lists.into_iter().map(|list| RunPairing {
-                    case: case.name.clone(),
-                    repeat: run.repeat,
-                    list,
-                }));
-                for cell in compared.cells {
-                    kinds.entry(cell.field.clone()).or_insert(cell.kind);
-                    if !cell.is_right {
-                        let is_told = result.wrong.len() < MOST_SOURCES;
-                        let source = is_told.then(|| case.source(&cell, found, &mut sources)).flatten();
-                        result.wrong.push(WrongCell::of(run, cell, source));
+                let mut of_run = DocumentScore::default();
+                for (at, file) in case.files.iter().enumerate() {
+                    let found = found.and_then(|found| found.get(at)?.as_ref());
+                    let compared = file.compared(found, judgements);
+                    of_run += compared.score();
+                    for (field, score) in compared.fields() {
+                        *fields.entry(field.to_owned()).or_default() += score;
+                    }
+                    for (list, counts) in compared.lists() {
+                        *lists.entry(list.to_owned()).or_default() += counts;
+                    }
+                    let deliverable = file.deliverable.as_ref();
+                    let paired = compared.lists.into_iter().map(|list| RunPairing::of(run, deliverable, list));
+                    result.pairings.extend(paired);
+                    for cell in compared.cells {
+                        kinds.entry(cell.field.clone()).or_insert(cell.kind);
+                        if !cell.is_right {
+                            let is_told = result.wrong.len() < MOST_SOURCES;
+                            let source = is_told.then(|| case.source((file, &cell), found, &mut sources)).flatten();
+                            result.wrong.push(WrongCell::of(run, deliverable, cell, source));
+                        }
                     }
                 }
+                scores.push(of_run);
             }
             if scores.is_empty() {
                 continue;
@@ -231,15 +232,7 @@ impl ScoreView {
 
 impl ListScore {
     pub(super) fn of(list: String, counts: PairingCounts) -> Self {
-        Self {
-            list,
-            expected: counts.expected as u64,
-            found: counts.found as u64,
-            paired: counts.paired as u64,
-            precision: counts.precision(),
-            recall: counts.recall(),
-            f1: counts.f1(),
-        }
+        Self { list, counts, precision: counts.precision(), recall: counts.recall(), f1: counts.f1() }
     }
 }
 
@@ -249,8 +242,15 @@ impl RunFault {
     }
 }
 
+impl RunPairing {
+    fn of(run: &EvalRun, deliverable: Option<&String>, list: ListPairing) -> Self {
+        Self { case: run.case.clone(), repeat: run.repeat, deliverable: deliverable.cloned(), list }
+    }
+}
+
 impl WrongCell {
-    pub(super) fn of(run: &EvalRun, cell: FieldCell, source: Option<CellSource>) -> Self {
-        Self { case: run.case.clone(), repeat: run.repeat, job: run.job.clone(), cell, source }
+    fn of(run: &EvalRun, deliverable: Option<&String>, cell: FieldCell, source: Option<CellSource>) -> Self {
+        let deliverable = deliverable.cloned();
+        Self { case: run.case.clone(), repeat: run.repeat, job: run.job.clone(), deliverable, cell, source }
     }
 }

@@ -3,10 +3,9 @@
 
 use super::{
     gold_file::GoldDeliverable,
-    golden_set::{GoldError, NewCase},
+    golden_set::{GoldError, NewCase, read_json},
 };
 use overnight_evals::{comparison::RecordPlaces, field_rule::FieldRule};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -45,7 +44,7 @@ pub fn given_cases(folder: &Path) -> Result<GivenCases, GoldError> {
     }
     for path in files {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned) else { continue };
-        let content: Value = json(&path)?;
+        let content: Value = read_json(&path)?;
         let documents = documents_of(&folder.join("documents"), &name)?;
         if documents.is_empty() {
             given.left_out.push((format!("expected/{name}.json"), "there is no document of its name".to_owned()));
@@ -90,11 +89,6 @@ pub(super) fn documents_of(folder: &Path, name: &str) -> Result<Vec<(String, Vec
     files.into_iter().map(read).collect()
 }
 
-fn json<T: DeserializeOwned>(path: &Path) -> Result<T, GoldError> {
-    let content = fs::read(path).map_err(GoldError::at(path))?;
-    serde_json::from_slice(&content).map_err(|error| GoldError::unread(path, format!("it is no JSON: {error}")))
-}
-
 fn json_where_there(path: &Path) -> Result<Option<Value>, GoldError> {
-    if path.exists() { json(path).map(Some) } else { Ok(None) }
+    if path.exists() { read_json(path).map(Some) } else { Ok(None) }
 }

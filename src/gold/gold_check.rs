@@ -28,7 +28,7 @@ pub fn check_case(set: &GoldenSet, case: &GoldenCase, extractor: &Extractor) -> 
     for document in &case.documents {
         match set.document(document).map(|content| extractor.extract(&document.name, &content, true)) {
             Ok(Ok(extracted)) => {
-                let index = QuoteIndex::new(extracted.unit, extracted.text.clone());
+                let index = QuoteIndex::new(extracted.unit, extracted.text);
                 sources.indexes.insert(document.name.clone(), (extracted.unit, index));
             }
             Ok(Err(error)) => faults.push(error.to_string()),

@@ -44,6 +44,18 @@ impl Default for GoldFile {
     }
 }
 
+impl GoldFile {
+    /// Every file that it names.
+    pub(super) fn paths(&self) -> impl Iterator<Item = String> {
+        let schemas = self.deliverables.iter().filter_map(|deliverable| deliverable.schema.clone());
+        let documents = self.cases.iter().flat_map(|case| &case.documents).map(GoldDocument::path);
+        let expected = self.cases.iter().flat_map(|case| &case.expected);
+        let expected = expected
+            .flat_map(|one| [Some(one.file.clone()), one.places.clone(), one.schema.clone()].into_iter().flatten());
+        schemas.chain(documents).chain(expected)
+    }
+}
+
 /// How many cases are kept back, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

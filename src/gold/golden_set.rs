@@ -16,7 +16,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
     io::Write as _,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 /// What makes a folder a golden set.
@@ -117,6 +117,9 @@ impl GoldenSet {
         if let Some(twice) = file.cases.iter().find(|case| !names.insert(&case.name)) {
             return Err(GoldError::unread(&path, format!("two cases are called {}", twice.name)));
         }
+        if let Some(out) = file.paths().find(|path| !is_within(path)) {
+            return Err(GoldError::unread(&path, format!("'{out}' leads out of the set: files are named within it")));
+        }
         Ok(Self { folder: folder.to_owned(), file })
     }
 
@@ -138,9 +141,15 @@ impl GoldenSet {
         self.folder.join(relative)
     }
 
-    /// The case of that name.
-    pub fn case(&self, name: &str) -> Option<&GoldenCase> {
-        self.file.cases.iter().find(|case| case.name == name)
+    /// The cases that are kept back, or the others.
+    pub fn cases(&self, held_out: bool) -> Vec<&GoldenCase> {
+        self.file.cases.iter().filter(|case| case.held_out == held_out).collect()
+    }
+
+    /// The case of that name, which must be there.
+    pub fn case(&self, name: &str) -> Result<&GoldenCase, GoldError> {
+        let unknown = || GoldError::Invalid(format!("no case is called {name}: `overnight gold list` names them"));
+        self.file.cases.iter().find(|case| case.name == name).ok_or_else(unknown)
     }
 
     /// What is right of a deliverable of a case.
@@ -254,8 +263,7 @@ impl GoldenSet {
 
     /// Says that another value is right, and keeps who said so.
     pub fn correct(&self, change: &GoldChange) -> Result<(), GoldError> {
-        let case =
-            self.case(&change.case).ok_or_else(|| GoldError::Invalid(format!("no case is called {}", change.case)))?;
+        let case = self.case(&change.case)?;
         let expected = case.expected.iter().find(|expected| expected.deliverable == change.deliverable);
         let expected =
             expected.ok_or_else(|| GoldError::Invalid(format!("{} has no such deliverable", change.case)))?;
@@ -300,7 +308,7 @@ impl GoldenSet {
         let name = name.trim_matches(['-', '.']);
         let name = if name.is_empty() { "case" } else { name };
         let mut names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
-        names.find(|name| self.case(name).is_none()).unwrap_or_default()
+        names.find(|name| self.case(name).is_err()).unwrap_or_default()
     }
 
     /// Keeps what is known of a deliverable; the last word holds.
@@ -320,10 +328,7 @@ impl GoldenSet {
     }
 
     fn read_json<T: DeserializeOwned>(&self, relative: &str) -> Result<T, GoldError> {
-        let path = self.path(relative);
-        let content = fs::read(&path).map_err(GoldError::at(&path))?;
-        serde_json::from_slice(&content)
-            .map_err(|error| GoldError::unread(&path, format!("it is no JSON as it is wanted: {error}")))
+        read_json(&self.path(relative))
     }
 
     fn write_json(&self, relative: &str, content: &impl Serialize) -> Result<String, GoldError> {
@@ -368,4 +373,14 @@ impl GoldenSet {
         let read = |line| serde_json::from_str(line).map_err(|error| GoldError::unread(&path, error));
         text.lines().map(read).collect()
     }
+}
+
+fn is_within(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// A file of JSON.
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, GoldError> {
+    let content = fs::read(path).map_err(GoldError::at(path))?;
+    serde_json::from_slice(&content).map_err(|error| GoldError::unread(path, format!("it is no JSON: {error}")))
 }

@@ -4,6 +4,13 @@
 //! What is written so is asked and answered in the files below, for any [`Engine`]. Statements that have nothing in common
 //! stand in each engine's own folder.
 
+/// What the settings of an evaluation's batch are like, and of no other: in texts within them quotes are escaped.
+macro_rules! like_eval {
+    () => {
+        "like '%\"eval\":_\"gold\":%'"
+    };
+}
+
 mod batches;
 mod checkpoint;
 mod jobs;

@@ -130,7 +130,13 @@ pub trait WebBackend: Debug + Send + Sync {
     async fn evaluation(&self, id: &str) -> Result<Option<Evaluation>, WebError>;
 
     /// Records that `by` says of it what is right: case, place, and the value as JSON.
-    async fn correct_gold(&self, id: &str, right: (&str, &str, &str), by: &str) -> Result<(), WebError>;
+    async fn correct_gold(
+        &self,
+        id: &str,
+        file: (&str, Option<&str>),
+        right: (&str, &str),
+        by: &str,
+    ) -> Result<(), WebError>;
 
     /// What paints pages of documents.
     fn extractor(&self) -> Result<Extractor, WebError>;

@@ -38,6 +38,8 @@ struct LiveEvaluationPage {
 pub(super) struct GoldForm {
     token: String,
     case: String,
+    /// The deliverable; nothing: the first one.
+    file: String,
     place: String,
     value: String,
 }
@@ -70,9 +72,10 @@ async fn correct(
     PathOf(id): PathOf<String>,
     form: Result<Form<GoldForm>, FormRejection>,
 ) -> Result<Response, WebError> {
-    let GoldForm { token, case, place, value } = form?.0;
+    let GoldForm { token, case, file, place, value } = form?.0;
     state.access.check_form(&visitor, Some(&token))?;
     let by = visitor.name.ok_or_else(|| WebError::usage("Nobody is named who could say so."))?;
-    state.backend.correct_gold(&id, (&case, &place, &value), &by).await?;
+    let file = Some(file.as_str()).filter(|file| !file.is_empty());
+    state.backend.correct_gold(&id, (&case, file), (&place, &value), &by).await?;
     Ok(Redirect::to(&format!("/evaluations/{id}")).into_response())
 }

@@ -253,6 +253,11 @@ fn a_set_says_what_no_longer_holds() {
     let ran = dir.run(&["gold", "drop", "gold", "lease-02"]);
     let told = "error: no case is called lease-02: `overnight gold list` names them\n";
     assert_eq!((ran.code, &*ran.stderr), (2, told));
+    let set = std::fs::read_to_string(dir.path().join("gold/gold.yaml")).unwrap();
+    dir.put("other/gold.yaml", set.replace("expected/lease-00.json", "../task.md"));
+    let ran = dir.run(&["gold", "drop", "other", "lease-00"]);
+    let told = "error: other/gold.yaml: '../task.md' leads out of the set: files are named within it\n";
+    assert_eq!((ran.code, &*ran.stderr), (2, told));
     let ran = dir.run(&["eval", "nowhere", "--instructions", "task.md"]);
     let told =
         "error: nowhere is no golden set, because there is no gold.yaml in it: make one with `overnight gold add`\n";

@@ -7,10 +7,13 @@ use crate::{
         server::{self, Target},
     },
     gold::{GoldenSet, JudgeQuestion, JudgeVerdict},
-    model::{Failure, Model, Request},
+    model::{Failure, Model, Request, retry},
     runner::now,
 };
-use overnight_core::message::{Message, Prompt};
+use overnight_core::{
+    job::failure::Remedy,
+    message::{Message, Prompt},
+};
 use serde_json::json;
 use std::sync::{Arc, atomic::AtomicU64};
 
@@ -54,9 +57,15 @@ async fn verdict(
     let asked = json!({"field": field, "right": expected, "found": found, "rule": rubric}).to_string();
     let prompt = Prompt::new(Arc::new([]), [Message::System { text: JUDGE.trim().to_owned() }, Message::user(&asked)]);
     let mut failure: Option<Failure> = None;
-    for turn in 1..=u64::from(ATTEMPTS) {
+    for turn in 1..=ATTEMPTS {
         let received = AtomicU64::new(0);
-        let request = Request { prompt: &prompt, turn, conversation: 0, turn_of_conversation: 1, received: &received };
+        let request = Request {
+            prompt: &prompt,
+            turn: turn.into(),
+            conversation: 0,
+            turn_of_conversation: 1,
+            received: &received,
+        };
         match model.reply(request).await {
             Ok(reply) => {
                 let words = reply.text.trim().to_owned();
@@ -68,7 +77,15 @@ async fn verdict(
                     _ => Err(format!("the judge said neither yes nor no: {words}")),
                 };
             }
-            Err(error) => failure = Some(error),
+            Err(error) => {
+                let may_help = matches!(error.kind.remedy(), Remedy::Retry { .. } | Remedy::AskAgain);
+                let wait = retry::wait(turn, error.retry_after, fastrand::f64());
+                failure = Some(error);
+                if turn == ATTEMPTS || !may_help {
+                    break;
+                }
+                tokio::time::sleep(wait).await;
+            }
         }
     }
     Err(failure.map_or_else(String::new, |failure| failure.reason))

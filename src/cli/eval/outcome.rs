@@ -7,12 +7,12 @@ use crate::{
         table::{Align, TextTable, room},
     },
     eval::{
-        Baseline, CandidateDifference, CandidateResult, Evaluation, RunResult, evaluation_page, evaluation_text, junit,
-        verdict,
+        Baseline, CandidateDifference, CandidateResult, Evaluation, RunResult, ScoreView, evaluation_page,
+        evaluation_text, junit, verdict,
     },
 };
 use overnight_core::amount::counted;
-use overnight_evals::statistics::CandidateVerdict;
+use overnight_evals::{comparison::PairingCounts, statistics::CandidateVerdict};
 use serde::Serialize;
 use std::{fmt::Write as _, fs, io, path::Path};
 
@@ -108,11 +108,11 @@ fn candidates(evaluation: &Evaluation) -> String {
     let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}"));
     for result in &evaluation.candidates {
         let CandidateResult { candidate, score, lists, .. } = result;
-        let (expected, found, paired) = lists.iter().fold((0, 0, 0), |(expected, found, paired), list| {
-            (expected + list.expected, found + list.found, paired + list.paired)
-        });
-        #[expect(clippy::cast_precision_loss, reason = "counts of records")]
-        let f1 = (expected + found > 0).then(|| 2.0 * paired as f64 / (expected + found) as f64);
+        let mut records = PairingCounts::default();
+        for list in lists {
+            records += list.counts;
+        }
+        let f1 = (records.expected + records.found > 0).then(|| records.f1());
         table.row(vec![
             candidate.name.clone(),
             score.map_or_else(|| "–".to_owned(), |score| score.told()),
@@ -130,21 +130,12 @@ fn candidates(evaluation: &Evaluation) -> String {
 
 /// Fields × candidates.
 fn fields(evaluation: &Evaluation) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for field in evaluation.candidates.iter().flat_map(|result| &result.fields) {
-        if !names.contains(&field.field.as_str()) {
-            names.push(&field.field);
-        }
-    }
     let mut heading = vec![("FIELD", Align::Middle)];
     heading.extend(evaluation.candidates.iter().map(|result| (result.candidate.name.as_str(), Align::Left)));
     let mut table = TextTable::new(&heading);
-    for name in names {
-        let score = |result: &CandidateResult| {
-            let field = result.fields.iter().find(|field| field.field == name);
-            field.map_or_else(|| "–".to_owned(), |field| field.score.told())
-        };
-        table.row([name.to_owned()].into_iter().chain(evaluation.candidates.iter().map(score)).collect());
+    let told = |score: Option<&ScoreView>| score.map_or_else(|| "–".to_owned(), ScoreView::told);
+    for (field, scores) in evaluation.scores_by_field() {
+        table.row([field.to_owned()].into_iter().chain(scores.into_iter().map(told)).collect());
     }
     format!("\n{}", table.render(room()))
 }

@@ -2,12 +2,12 @@
 
 use super::{
     candidates::{EvaluatedBatch, known},
-    runs,
+    compared_with, runs,
 };
 use crate::{
     cli::{AppContext, CliError, gold::correction},
-    eval::{self, EvalFacts, Evaluation},
-    gold::{GoldenCase, GoldenSet, Judgements},
+    eval::{EvalFacts, Evaluation},
+    gold::GoldenSet,
     web::EvaluatedSet,
 };
 use overnight_core::job::digest::sha256;
@@ -55,7 +55,7 @@ pub(in crate::cli) async fn standing_evaluation(app: &AppContext, id: &str) -> R
     let batches = newest(app, id).await?;
     let Some(EvaluatedBatch { eval, .. }) = batches.last() else { return Ok(None) };
     let set = GoldenSet::open(Path::new(&eval.gold))?;
-    let cases: Vec<&GoldenCase> = set.file.cases.iter().filter(|case| case.held_out == eval.hold_out).collect();
+    let cases = set.cases(eval.hold_out);
     let candidates = runs::read(app, &cases, &batches).await?;
     let facts = EvalFacts {
         gold: eval.gold.clone(),
@@ -65,27 +65,23 @@ pub(in crate::cli) async fn standing_evaluation(app: &AppContext, id: &str) -> R
         hold_out_uses: set.hold_out_uses()?.len() as u64,
         seed: SEED,
     };
-    let (of_set, owned) = (set.clone(), cases.into_iter().cloned().collect::<Vec<_>>());
-    let compared = tokio::task::spawn_blocking(move || {
-        let cases: Vec<&GoldenCase> = owned.iter().collect();
-        let judgements = Judgements::of(&of_set)?;
-        eval::evaluate(facts, &of_set, &cases, candidates, judgements.as_ref())
-    });
-    Ok(Some(compared.await.map_err(|error| CliError::failed(error.to_string()))??))
+    let (evaluation, _) = compared_with(&set, &cases, &facts, &candidates).await?;
+    Ok(Some(evaluation))
 }
 
-/// Says that the set is wrong: `value`, as JSON, is right at a place of a case.
+/// Says that the set is wrong: `value`, as JSON, is right at a place of a case's file.
 pub(in crate::cli) async fn correct_evaluated(
     app: &AppContext,
     id: &str,
-    (case, place, value): (&str, &str, &str),
+    file: (&str, Option<&str>),
+    (place, value): (&str, &str),
     by: &str,
 ) -> Result<(), CliError> {
     let batches = newest(app, id).await?;
     let gold = batches.first().map(|batch| batch.eval.gold.clone());
     let gold = gold.ok_or_else(|| CliError::usage("there is no such evaluation"))?;
     let set = GoldenSet::open(Path::new(&gold))?;
-    let mut change = correction(&set, (case, None), place, value, by.to_owned())?;
+    let mut change = correction(&set, file, place, value, by.to_owned())?;
     change.after =
         serde_json::from_str(value).map_err(|error| CliError::usage(format!("the value is no JSON: {error}")))?;
     Ok(set.correct(&change)?)

@@ -144,7 +144,8 @@ fn at_least_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, Str
         .ok_or_else(|| format!("must be a whole number of at least 1, not '{}'", shown(text)))
 }
 
-fn usd(text: &str) -> Result<f64, String> {
+/// An amount that may be spent.
+pub(in crate::cli) fn usd(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.trim().parse().ok();
     number
         .filter(|number| number.is_finite() && *number > 0.0)

@@ -141,11 +141,11 @@ fn job_list(filter: &JobFilter) -> SqlStatement {
         query.push_str(" and status = 'held' and hold_reason = 'review'");
     }
     if filter.without_evals {
-        // Its settings have the key; in texts within them its quotes are escaped.
-        query.push_str(
-            " and not exists (
-                select 1 from batches where batches.id = jobs.batch and batches.settings like '%\"eval\":_\"gold\":%')",
-        );
+        query.push_str(concat!(
+            " and not exists (select 1 from batches where batches.id = jobs.batch and batches.settings ",
+            like_eval!(),
+            ")"
+        ));
     }
     query.push_str(" order by created desc, id desc");
     if let Some(limit) = filter.limit {

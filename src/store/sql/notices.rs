@@ -21,14 +21,21 @@ const NEWS: TimeDelta = TimeDelta::days(1);
 const SETTLED: TimeDelta = TimeDelta::seconds(2);
 
 /// (Who evaluates sees what came of it.)
-const ENDED: &str = "select id from batches
-     where settings not like '%\"eval\":_\"gold\":%' and ended_at >= $1 and end_told is distinct from ended_at and (telling_until is null or telling_until <= {now})
-     order by ended_at, id";
+const ENDED: &str = concat!(
+    "select id from batches
+     where ended_at >= $1 and end_told is distinct from ended_at and (telling_until is null or telling_until <= {now})
+        and settings not ",
+    like_eval!(),
+    " order by ended_at, id"
+);
 
-const OPEN: &str = "select id, needs_upto from batches
-     where settings not like '%\"eval\":_\"gold\":%' and ended_at is null and (needs_told is null or needs_told <= $1)
-        and (telling_until is null or telling_until <= {now})
-     order by created, id";
+const OPEN: &str = concat!(
+    "select id, needs_upto from batches
+     where ended_at is null and (needs_told is null or needs_told <= $1)
+        and (telling_until is null or telling_until <= {now}) and settings not ",
+    like_eval!(),
+    " order by created, id"
+);
 
 const NEEDS: &str = "select count(*) from jobs
      where batch = $1 and status in ('held', 'failed') and (

@@ -232,7 +232,9 @@ impl World {
     /// What is worked next, or what was handed in and is answered next.
     fn next(&self) -> Option<(EffectId, Effect)> {
         let owed = self.owed().map(|Owed { id, effect }| (id, effect));
-        let mut submitted = self.job.submitted().map(|(id, _)| (id, Effect::Model));
+        // What comes for a job that is held waits until it goes on.
+        let is_heard = |id: &EffectId| self.job.is_owed(*id);
+        let mut submitted = self.job.submitted().map(|(id, _)| id).filter(is_heard).map(|id| (id, Effect::Model));
         let is_late = owed.is_none() || self.drawn().is_multiple_of(3);
         submitted.next().filter(|_| is_late).or(owed)
     }

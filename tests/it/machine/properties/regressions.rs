@@ -152,3 +152,17 @@ fn a_plan_that_was_edited_to_its_end_leads_to_the_review() {
     world.play([say((1..=5).map(|place| done(&format!("{place} checked"))))]);
     assert!(world.job.is_review(), "{}", world.log());
 }
+
+/// What was handed in stays handed in while the job is held; its answer is for when it goes on.
+#[test]
+fn an_answer_waits_for_a_job_that_is_held() {
+    let mut world = World::new();
+    world.answers_later = true;
+    world.play([]);
+    assert!(world.job.submitted().count() == 1 && world.asks());
+    world.command(Command::Hold { reason: HoldReason::Paused, detail: "paused by a person".to_owned() });
+    assert!(world.job.submitted().count() == 1 && !world.asks() && !world.step());
+    let limits = world.job.limits;
+    world.command(Command::Resume { limits });
+    assert!(world.asks());
+}
