@@ -131,6 +131,15 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             let report = if report.is_empty() { String::new() } else { format!(": {}", reply_text(report)) };
             format!("helper {conversation} {}{report}", end.told())
         }
+        Event::DocumentsGiven { calls, .. } => {
+            format!("text is given with the opening: {}", counted(calls.len() as u64, "part"))
+        }
+        Event::PartReadingBegun { parts } => {
+            format!("the documents are read side by side: {}", counted(parts.len() as u64, "part"))
+        }
+        Event::PartsRead { doubled } => {
+            format!("all parts are read, {} quoted twice", counted(doubled.len() as u64, "place"))
+        }
         Event::PagesRead { documents, pages } => {
             let gaps = pages.iter().filter(|page| page.gap.is_some()).count();
             format!(

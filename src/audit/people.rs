@@ -98,6 +98,9 @@ impl PersonAct {
             | Event::LessonProposed { .. }
             | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
+            | Event::DocumentsGiven { .. }
+            | Event::PartReadingBegun { .. }
+            | Event::PartsRead { .. }
             | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }

@@ -301,6 +301,9 @@ impl TimelineBuilder {
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
             | Event::HelperStarted { .. }
+            | Event::DocumentsGiven { .. }
+            | Event::PartReadingBegun { .. }
+            | Event::PartsRead { .. }
             | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::EndingDecided { .. }

@@ -81,8 +81,9 @@ impl Forecast {
         let text = tokens.clone().into_iter().fold(0_u64, u64::saturating_add);
         let (fixed, room) = fixed_and_room(budget);
         let reads = text.div_ceil((room * READ_PERCENT / 100).max(1)).max(1);
-        let least =
-            Estimate::conversation(reads + 1, fixed + LEAST_OPENING, text.min(room), text, LEAST_WRITTEN_PERCENT);
+        // What one reply may bring stands in the first prompt, and one reply can do all.
+        let turns = if reads == 1 { 1 } else { reads + 1 };
+        let least = Estimate::conversation(turns, fixed + LEAST_OPENING, text.min(room), text, LEAST_WRITTEN_PERCENT);
         Self::between(least, Estimate::of_job(tokens, budget))
     }
 

@@ -359,6 +359,9 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
             | Event::LessonProposed { .. }
+            | Event::DocumentsGiven { .. }
+            | Event::PartReadingBegun { .. }
+            | Event::PartsRead { .. }
             | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::FindingSettled { .. }

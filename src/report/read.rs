@@ -236,6 +236,9 @@ impl JournalFacts {
             | Event::LessonProposed { .. }
             | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
+            | Event::DocumentsGiven { .. }
+            | Event::PartReadingBegun { .. }
+            | Event::PartsRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
             | Event::VerdictGiven { .. }

@@ -4,6 +4,7 @@
 use super::{
     Disposition, RunError, batch_budget::BatchBudget, calls_in_flight::CallsInFlight, checkpoints::Checkpoints,
     clock::now, edited_files, input_check, model_call::Rest, model_chain::ModelChain, open_job::OpenJob, page_reading,
+    second_lists,
 };
 use crate::{
     blocking::run_blocking,
@@ -256,6 +257,9 @@ impl<'a> JobRunner<'a> {
                 page_reading::read_pages(&opened.job, &opened.workspace, self.reader.as_deref())
             })
             .map(Some),
+            Effect::FindDoubled => {
+                run_blocking(|| second_lists::find_doubled(&opened.job, &opened.workspace)).map(Some)
+            }
             Effect::Model
             | Effect::Decide
             | Effect::Prepare(_)

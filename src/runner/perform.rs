@@ -50,7 +50,9 @@ impl OpenJob {
     ) -> Result<EffectResult, RunError> {
         self.prepare(effect)?;
         Ok(match effect {
-            Effect::Decide | Effect::Model | Effect::Read { .. } | Effect::ReadPages => EffectResult::Now,
+            Effect::Decide | Effect::Model | Effect::Read { .. } | Effect::ReadPages | Effect::FindDoubled => {
+                EffectResult::Now
+            }
             Effect::Prepare(change) => {
                 let (job, workspace) = (&self.job, &self.workspace);
                 let planned = contract_check::with_quotes(job, workspace, change, |sources| {
@@ -218,6 +220,7 @@ fn reads_folder(effect: &Effect) -> bool {
         Effect::Decide
         | Effect::Model
         | Effect::ReadPages
+        | Effect::FindDoubled
         | Effect::Prepare(_)
         | Effect::Change(..)
         | Effect::Examine
@@ -234,6 +237,7 @@ fn changes_something(effect: &Effect) -> bool {
         Effect::Read { read, .. } => !tool::leaves_no_trace(read),
         Effect::Model
         | Effect::ReadPages
+        | Effect::FindDoubled
         | Effect::Change(..)
         | Effect::GenerateSummary
         | Effect::Archive { .. }

@@ -8,10 +8,11 @@ use overnight_core::{
         comparison::{ListedRecord, Lists},
         contract::{NamedPlace, NamedUnit, json_path::JsonPath},
         instructions::{Deliverable, Quotes},
-        second_reading::ReadUnit,
+        part_reading::DoubledRecord,
+        second_reading::{ReadUnit, overlaps},
         state::Job,
     },
-    machine::FoundQuote,
+    machine::{FoundQuote, effect::EffectResult, part_reading::shown_to},
 };
 use serde_json::Value;
 
@@ -82,6 +83,39 @@ fn record(
         quote: quote.to_owned(),
         record: item.clone(),
     })
+}
+
+/// Records that quote the same place behind a seam between two parts, which two readers had before them.
+pub(super) fn find_doubled(job: &Job, workspace: &Workspace) -> Result<EffectResult, RunError> {
+    let instructions = &job.spec.instructions;
+    let path = instructions.readers.as_ref().map(|readers| &readers.deliverable);
+    let deliverable = instructions.deliverables.iter().find(|known| Some(&known.path) == path);
+    let (Some(deliverable), Some(reading)) = (deliverable, &job.part_reading) else {
+        return Ok(EffectResult::Doubled(Vec::new()));
+    };
+    let mut quotes = QuoteCheck::new(job, workspace);
+    let listed = records(workspace, deliverable, (&deliverable.path, None), &mut quotes)?;
+    let units: Vec<&ReadUnit> = reading.parts.iter().flat_map(|part| &part.units).collect();
+    let is_behind_seam = |record: &ListedRecord| {
+        units.iter().any(|unit| {
+            let last = shown_to(&job.spec, unit);
+            unit.document == record.span.document && record.last_unit > unit.to && record.unit <= last
+        })
+    };
+    let mut behind: Vec<&ListedRecord> = listed.iter().filter(|record| is_behind_seam(record)).collect();
+    behind.sort_by_key(|record| (&record.span.document, record.span.start));
+    let mut doubled = Vec::new();
+    for (at, first) in behind.iter().enumerate() {
+        let near = behind[at + 1..]
+            .iter()
+            .take_while(|next| next.span.document == first.span.document && next.span.start < first.span.end);
+        doubled.extend(near.filter(|next| overlaps(&first.span, &next.span)).map(|next| DoubledRecord {
+            first: first.item.clone(),
+            second: next.item.clone(),
+            quote: next.quote.clone(),
+        }));
+    }
+    Ok(EffectResult::Doubled(doubled))
 }
 
 /// Looks for the quotes of a verdict's faults: one result for each, none where it has no quote.

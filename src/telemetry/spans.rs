@@ -232,6 +232,9 @@ impl JobSpans {
             | Event::CompletionRefused { .. }
             | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
+            | Event::DocumentsGiven { .. }
+            | Event::PartReadingBegun { .. }
+            | Event::PartsRead { .. }
             | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }

@@ -35,7 +35,7 @@ fn a_chapter_is_called_so() {
     assert_eq!(located, [("The keeper must lock the door.", "book.fodt, chapter 2".to_owned())]);
     let shown = dir.run(&["show", "last"]).stdout;
     assert!(shown.contains("2 chapters"), "{shown}");
-    let phases = dir.run(&["audit", "last", "--phase", "1"]).stdout;
+    let phases = dir.run(&["audit", "last", "--phase", "0"]).stdout;
     assert!(phases.contains("book.fodt chapters 1-2"), "{phases}");
     let written = std::fs::read_to_string(workspace.join("output/requirements.json")).unwrap();
     assert!(written.contains("\"page\": 2") || written.contains("\"page\":2"), "{written}");

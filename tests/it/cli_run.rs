@@ -22,6 +22,7 @@ description: A report on two documents
 deliverables:
   - path: output/report.md
     min_words: 3
+context: { inline: never }
 ---
 # Task
 

@@ -13,7 +13,7 @@ use overnight_documents::{Extracted, extract};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::PathBuf};
 
-const TASK: &str = "---\nname: look\ndescription: Looks\nphase: {min_todos: 1}\nfinale: []\ncoverage: 0\n\
+const TASK: &str = "---\nname: look\ndescription: Looks\nphase: {min_todos: 1}\nfinale: []\ncoverage: 0\ncontext: {inline: never}\n\
     deliverables: [{path: output/seen.md}]\n---\nSay what stands there.\n";
 
 /// A Word file of paragraphs, those with a name with that picture in them.

@@ -64,6 +64,7 @@ fn minimal() -> Instructions {
             budget_tokens: 100_000,
             compact: CompactionPolicy::Auto,
             summary: SummaryBy::Digest,
+            inline: InlineDocuments::Auto,
         },
         limits: Limits::default(),
         parallel: 4,
@@ -73,6 +74,7 @@ fn minimal() -> Instructions {
         review: Review::None,
         finale: vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()],
         agents: BTreeMap::new(),
+        readers: None,
         second_reader: None,
         verify: None,
         tools: ToolSettings { shell: false, mcp: Vec::new() },
@@ -88,7 +90,7 @@ models: { helpers: offline }
 tier: flex
 fallback: ["openai:small", anthropic:large]
 phase: { min_todos: 3, max_todos: 7 }
-context: { budget_tokens: 32k, compact: always, summary: model }
+context: { budget_tokens: 32k, compact: always, summary: model, inline: never }
 limits:
   turns: 5000
   turns_per_todo: 4
@@ -119,6 +121,7 @@ deliverables:
 review: required
 finale: ["Check it all"]
 agents: { validator: { prompt: agents/validator.md, tools: [read_document, search_files], model: "openai:tiny" } }
+readers: { deliverable: output/items.json, parallel: 6, part_tokens: 15k, model: "openai:reader" }
 second_reader: { deliverable: output/items.json, share: 0.25, seed: 7, tolerance: 2, model: "anthropic:large" }
 verify: { rubric: rubrics/items.md, model: "openai:small" }
 tools: { shell: true, mcp: [files] }
@@ -143,6 +146,7 @@ fn everything() -> Instructions {
         model: Some("offline".to_owned()),
         models: ModelRoles {
             second_reader: Some("anthropic:large".to_owned()),
+            readers: Some("openai:reader".to_owned()),
             verify: Some("openai:small".to_owned()),
             helpers: Some("offline".to_owned()),
             vision: None,
@@ -156,6 +160,7 @@ fn everything() -> Instructions {
             budget_tokens: 32_000,
             compact: CompactionPolicy::Always,
             summary: SummaryBy::Model,
+            inline: InlineDocuments::Never,
         },
         limits: Limits {
             turns_per_todo: 4,
@@ -218,6 +223,7 @@ fn everything() -> Instructions {
                 model: Some("openai:tiny".to_owned()),
             },
         )]),
+        readers: Some(Readers { deliverable: "output/items.json".to_owned(), parallel: 6, part_tokens: 15_000 }),
         second_reader: Some(SecondReader {
             deliverable: "output/items.json".to_owned(),
             share: 0.25,
@@ -284,7 +290,7 @@ fn unknown_keys_are_refused_at_every_level() {
     refused_with("tools: { shel: true }", "5: unknown key 'shel' in 'tools'; did you mean 'shell'?");
     refused_with(
         "context: { colour: red }",
-        "5: unknown key 'colour' in 'context'; known here: budget_tokens, compact, summary",
+        "5: unknown key 'colour' in 'context'; known here: budget_tokens, compact, summary, inline",
     );
     refused_with(
         "  - path: output/b.md\n    Forbid: []",
@@ -300,7 +306,7 @@ fn unknown_keys_are_refused_at_every_level() {
     );
     refused_with(
         "<<: { model: x }",
-        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, parallel, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, verify, tools",
+        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, parallel, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, readers, verify, tools",
     );
 }
 
@@ -318,7 +324,7 @@ fn wrong_types_and_ranges_are_refused() {
         ("model: ' '", "'model' must not be empty"),
         (
             "models: { read: a }",
-            "unknown key 'read' in 'models'; known here: work, second_reader, verify, helpers, vision, vision_second",
+            "unknown key 'read' in 'models'; known here: work, second_reader, readers, verify, helpers, vision, vision_second",
         ),
         ("tier: cheap", "'tier' must be standard or flex, not 'cheap'"),
         ("fallback: openai:x", "'fallback' must be a list, not 'openai:x'"),

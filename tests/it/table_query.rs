@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 /// Two turns, then the job is held.
 const TASK: &str = "---
 name: tables
+context: { inline: never }
 description: What the tables say
 limits: { turns: 1 }
 deliverables:

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 /// One turn, then the job is held.
 const TASK: &str = r#"---
 name: listed
+context: { inline: never }
 description: What binds whom
 limits: { turns: 1 }
 deliverables:

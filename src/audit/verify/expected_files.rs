@@ -235,6 +235,9 @@ impl ExpectedFiles {
             | Event::LessonProposed { .. }
             | Event::HelperStarted { .. }
             | Event::HelperEnded { .. }
+            | Event::DocumentsGiven { .. }
+            | Event::PartReadingBegun { .. }
+            | Event::PartsRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }
             | Event::VerdictGiven { .. }

@@ -113,7 +113,15 @@ fn an_agent_has_the_tools_that_it_names_or_those_that_read() {
 #[test]
 fn other_models_are_all_that_are_named() {
     let mut instructions = everything();
-    let names = ["openai:small", "anthropic:large", "anthropic:large", "openai:small", "offline", "openai:tiny"];
+    let names = [
+        "openai:small",
+        "anthropic:large",
+        "anthropic:large",
+        "openai:reader",
+        "openai:small",
+        "offline",
+        "openai:tiny",
+    ];
     assert_eq!(instructions.other_models_mut().collect::<Vec<_>>(), names);
     assert_eq!(instructions.not_acted_on(), ["tools.shell", "tools.mcp"]);
 }

@@ -15,7 +15,7 @@ use overnight_core::{
         },
         failure::{Failure, FailureKind},
         id::JobId,
-        instructions,
+        instructions::{self, InlineDocuments},
         left_out::LeftOut,
         part::Part,
         record::{Delivered, HoldReason},
@@ -96,10 +96,14 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
     let text = format!(
         "---\nname: audit-stations\ndescription: A test\ncoverage: 0.0\ndeliverables:\n  - path: output/report.md\n    min_words: 3\n{more}---\n\n# Audit the stations\n\nRead every station's log and write down what is wrong.\n"
     );
-    let instructions = instructions::parse("audit-stations.md", &text, &|_| {
+    let mut instructions = instructions::parse("audit-stations.md", &text, &|_| {
         Err(instructions::UnreadFile("nothing is there".to_owned()))
     })
     .unwrap();
+    // The models of most tests read for themselves.
+    if !more.contains("inline:") {
+        instructions.context.inline = InlineDocuments::Never;
+    }
     let documents = documents
         .iter()
         .map(|(name, units)| DocumentEntry {
@@ -335,6 +339,7 @@ impl World {
         match effect {
             Effect::Decide | Effect::Model => EffectResult::Now,
             Effect::ReadPages => EffectResult::PagesRead { documents: Vec::new(), pages: Vec::new() },
+            Effect::FindDoubled => EffectResult::Doubled(Vec::new()),
             Effect::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
                 self.fates.pop_front();
                 EffectResult::Tool(ToolResult::plain(CallEnd::Failed, "the file can't be opened"), None)
@@ -723,6 +728,9 @@ pub(crate) fn line(event: &Event) -> String {
         }
         Event::ArchiveStored { folder, .. } => format!("archived {folder}"),
         Event::SummaryWritten { .. } => "summary written".to_owned(),
+        Event::DocumentsGiven { calls, .. } => format!("documents given: {}", calls.len()),
+        Event::PartReadingBegun { parts } => format!("part reading begun: {}", parts.len()),
+        Event::PartsRead { doubled } => format!("parts read, {} doubled", doubled.len()),
         Event::PagesRead { pages, .. } => format!("pages read: {}", pages.len()),
         Event::FilesExamined { files } => {
             format!("examined (plan: {}, memory: {})", files.plan.is_some(), files.memory.is_some())

@@ -27,7 +27,7 @@ fn warnings(rest: &Rest) -> Vec<String> {
 
 /// A job that is held to its bounds.
 fn bounded() -> Trial {
-    Trial::with_task(&super::trial::TASK.replace("coverage: 0.0", "coverage: 0.0\ncontext: { compact: always }"))
+    Trial::with_task(&super::trial::TASK.replace("inline: never", "compact: always"))
 }
 
 /// Proposes `count` todos for the second phase up to `times` times, the last time with the memory that is owed; how each came

@@ -110,7 +110,7 @@ fn todos_rewritten_without_end_do_not_pile_up() {
 #[test]
 fn a_memory_of_five_megabytes_is_a_file_and_no_prompt() {
     use super::trial::{PLAN, bootstrap, text_of, work};
-    let task = super::trial::TASK.replace("coverage: 0.0", "coverage: 0.0\ncontext: { compact: always }");
+    let task = super::trial::TASK.replace("inline: never", "compact: always");
     let trial = Trial::with_task(&task);
     let memory = "What was found, over and over again.\n".repeat(140_000);
     let list = || json!({"list_documents": {}});

@@ -35,6 +35,7 @@ const MOST_TIME: Duration = Duration::from_secs(100);
 pub(super) const TASK: &str = "\
 ---
 name: task
+context: { inline: never }
 description: A report on the documents
 coverage: 0.0
 deliverables:

@@ -63,7 +63,12 @@ impl Ground {
             found.map(|(_, text)| text.clone()).or_else(|| shipped(path)).ok_or_else(missing)
         };
         let text = beside(INSTRUCTIONS_FILE).map_err(|error| error.to_string())?;
-        let instructions = instructions::parse(INSTRUCTIONS_FILE, &text, &beside).map_err(|error| error.to_string())?;
+        let mut instructions =
+            instructions::parse(INSTRUCTIONS_FILE, &text, &beside).map_err(|error| error.to_string())?;
+        // The models of most scenarios read for themselves.
+        if !text.contains("inline:") {
+            instructions.context.inline = instructions::InlineDocuments::Never;
+        }
         let documents: Vec<PathBuf> =
             Some(given.path().join(DOCUMENTS)).into_iter().filter(|folder| folder.exists()).collect();
         let extractor = Extractor::in_process();

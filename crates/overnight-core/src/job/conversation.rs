@@ -42,6 +42,13 @@ pub enum HelperRole {
         /// In the order in which they are to be read.
         units: Vec<ReadUnit>,
     },
+    /// Records what stands in one part of the documents, while others read the other parts.
+    Reader {
+        /// Its place among the parts, from 1.
+        part: u32,
+        /// In the order in which they stand in its opening.
+        units: Vec<ReadUnit>,
+    },
     /// Judges the deliverables.
     Verifier {
         /// From 1.
@@ -64,6 +71,7 @@ impl HelperRole {
         match self {
             Self::Delegate { agent } => format!("agent {agent}"),
             Self::SecondReader { .. } => "second reader".to_owned(),
+            Self::Reader { part, .. } => format!("reader of part {part}"),
             Self::Verifier { .. } => "verifier".to_owned(),
             Self::Transcriber { document, page, reader: 1 } => format!("transcriber of page {page} of {document}"),
             Self::Transcriber { document, page, .. } => format!("second transcriber of page {page} of {document}"),
@@ -80,6 +88,7 @@ impl HelperRole {
                 own.or(models.helpers.as_deref())
             }
             Self::SecondReader { .. } => models.second_reader.as_deref(),
+            Self::Reader { .. } => models.readers.as_deref(),
             Self::Verifier { .. } => models.verify.as_deref(),
             Self::Transcriber { reader: 1, .. } => models.vision.as_deref(),
             Self::Transcriber { .. } => models.vision_second.as_deref(),
@@ -221,10 +230,11 @@ impl Conversation {
 impl Instructions {
     /// The models that are named for helpers, each once.
     pub fn named_models(&self) -> BTreeSet<&str> {
-        let ModelRoles { second_reader, verify, helpers, vision, vision_second } = &self.models;
+        let ModelRoles { second_reader, readers, verify, helpers, vision, vision_second } = &self.models;
         let agents = self.agents.values().filter_map(|agent| agent.model.as_deref());
         let used = [
             second_reader.as_deref().filter(|_| self.second_reader.is_some()),
+            readers.as_deref().filter(|_| self.readers.is_some()),
             verify.as_deref().filter(|_| self.verify.is_some()),
             helpers.as_deref().filter(|_| !self.agents.is_empty()),
             vision.as_deref(),
@@ -233,10 +243,11 @@ impl Instructions {
         used.into_iter().flatten().chain(agents).collect()
     }
 
-    /// Takes second reader and verifier out that would be the job's own model, where that is rules: they agree with themselves,
-    /// and prove nothing by it. Where `models` names them, they are asked all the same.
+    /// Takes readers, second reader and verifier out that would be the job's own model, where that is rules: they agree with
+    /// themselves, and prove nothing by it. Where `models` names them, they are asked all the same.
     pub fn without_own_proof(&mut self) {
-        let ModelRoles { second_reader, verify, .. } = &self.models;
+        let ModelRoles { readers, second_reader, verify, .. } = &self.models;
+        self.readers.take_if(|_| readers.is_none());
         self.second_reader.take_if(|_| second_reader.is_none());
         self.verify.take_if(|_| verify.is_none());
     }

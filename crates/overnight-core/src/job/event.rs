@@ -13,6 +13,7 @@ use super::{
     lessons::Lesson,
     models::{ModelChoice, Tier},
     part::Part,
+    part_reading::DoubledRecord,
     plan::PlannedPhase,
     proof::Verdict,
     record::HoldReason,
@@ -357,6 +358,12 @@ pub enum Event {
     },
     /// A helper's conversation is over.
     HelperEnded { conversation: u32, end: HelperEnd, report: String },
+    /// The system reads documents by these calls, and their text stands in the first opening of a conversation.
+    DocumentsGiven { conversation: u32, calls: Vec<PendingCall> },
+    /// The documents are read side by side, in these parts: one for each todo of the phase.
+    PartReadingBegun { parts: Vec<Vec<ReadUnit>> },
+    /// All parts are read, and records of several that quote the same place are told.
+    PartsRead { doubled: Vec<DoubledRecord> },
     /// Scanned pages are read and compared: their documents as they are now, and what came of each page.
     PagesRead { documents: Vec<DocumentEntry>, pages: Vec<PageOutcome> },
     /// The documents are read a second time: these parts of them, drawn by `seed`.
@@ -421,7 +428,8 @@ impl Event {
             | Self::CallSubmitted { conversation, .. }
             | Self::ToolStarted { conversation, .. }
             | Self::ToolReturned { conversation, .. }
-            | Self::HelperEnded { conversation, .. } => *conversation,
+            | Self::HelperEnded { conversation, .. }
+            | Self::DocumentsGiven { conversation, .. } => *conversation,
             _ => OWN,
         }
     }

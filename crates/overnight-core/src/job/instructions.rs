@@ -26,13 +26,13 @@ pub mod shipped;
 mod task;
 mod values;
 
-pub use completeness::{Agent, SecondReader, Verify};
+pub use completeness::{Agent, Readers, SecondReader, Verify};
 
 impl Instructions {
     /// Models beside the first one, those that go on for it and those for other work, to be changed.
     pub fn other_models_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let ModelRoles { second_reader, verify, helpers, vision, vision_second } = &mut self.models;
-        let roles = [second_reader, verify, helpers, vision, vision_second].into_iter().flatten();
+        let ModelRoles { second_reader, readers, verify, helpers, vision, vision_second } = &mut self.models;
+        let roles = [second_reader, readers, verify, helpers, vision, vision_second].into_iter().flatten();
         let agents = self.agents.values_mut().filter_map(|agent| agent.model.as_mut());
         self.fallback.iter_mut().chain(roles).chain(agents)
     }
@@ -41,6 +41,7 @@ impl Instructions {
     pub fn not_acted_on(&self) -> Vec<&'static str> {
         let keys = [
             ("models.second_reader", self.models.second_reader.is_some() && self.second_reader.is_none()),
+            ("models.readers", self.models.readers.is_some() && self.readers.is_none()),
             ("models.verify", self.models.verify.is_some() && self.verify.is_none()),
             ("models.helpers", self.models.helpers.is_some() && self.agents.is_empty()),
             ("tools.shell", self.tools.shell),
@@ -107,6 +108,9 @@ pub struct Instructions {
     /// None: the documents are read once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_reader: Option<SecondReader>,
+    /// None: the model of the job reads the documents itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Readers>,
     /// None: nobody judges the deliverables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
@@ -120,6 +124,13 @@ pub struct Instructions {
 pub const PARALLEL: u32 = 4;
 /// The most that they may name.
 pub const MOST_PARALLEL: u32 = 64;
+
+impl Instructions {
+    /// Model calls of the job that may be in flight at once, those of readers side by side included.
+    pub fn most_parallel(&self) -> u32 {
+        self.parallel.max(self.readers.as_ref().map_or(0, |readers| readers.parallel))
+    }
+}
 
 fn parallel() -> u32 {
     PARALLEL
@@ -156,6 +167,9 @@ pub struct ContextSettings {
     pub compact: CompactionPolicy,
     /// Who writes the digest of the past.
     pub summary: SummaryBy,
+    /// Whether the text of small documents stands in the first opening.
+    #[serde(default, skip_serializing_if = "InlineDocuments::is_auto")]
+    pub inline: InlineDocuments,
 }
 
 /// Below this the layers that are never trimmed leave no room for work.
@@ -163,7 +177,30 @@ pub const MIN_BUDGET_TOKENS: u64 = 8_000;
 
 impl Default for ContextSettings {
     fn default() -> Self {
-        Self { budget_tokens: 100_000, compact: CompactionPolicy::Auto, summary: SummaryBy::Digest }
+        Self {
+            budget_tokens: 100_000,
+            compact: CompactionPolicy::Auto,
+            summary: SummaryBy::Digest,
+            inline: InlineDocuments::Auto,
+        }
+    }
+}
+
+/// Whether the text of a job's documents stands in its first opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InlineDocuments {
+    /// Where all of it fits into what one reply may bring.
+    #[default]
+    Auto,
+    /// The model reads what it needs.
+    Never,
+}
+
+impl InlineDocuments {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    fn is_auto(&self) -> bool {
+        *self == Self::Auto
     }
 }
 

@@ -37,6 +37,9 @@ pub struct ModelRoles {
     /// Reads the documents a second time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_reader: Option<String>,
+    /// Reads the parts of the documents side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<String>,
     /// Judges the deliverables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<String>,

@@ -132,6 +132,9 @@ impl Event {
             | Self::NoteAdded { .. }
             | Self::LessonProposed { .. }
             | Self::HelperEnded { .. }
+            | Self::DocumentsGiven { .. }
+            | Self::PartReadingBegun { .. }
+            | Self::PartsRead { .. }
             | Self::PagesRead { .. }
             | Self::SecondReadingBegun { .. }
             | Self::ListsCompared { .. }

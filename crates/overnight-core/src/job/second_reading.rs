@@ -1,6 +1,8 @@
 //! What two readers of the same documents have in common: which records are the same by the places of their quotes, how many
 //! records there are in all by what both found, and which parts of the documents are read twice.
 
+pub use super::read_unit::ReadUnit;
+
 use super::spec::DocumentEntry;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -297,20 +299,6 @@ pub fn chapman(first: u64, second: u64, both: u64) -> RecordEstimate {
     let variance = product * (first - both) * (second - both) / ((both + 1.0).powi(2) * (both + 2.0));
     let margin = 1.96 * variance.sqrt();
     RecordEstimate { records, low: (records - margin).max(seen), high: records + margin }
-}
-
-/// A part of a document that is read twice: pages, or lines where there are no pages, both ends included.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadUnit {
-    /// Its name.
-    pub document: String,
-    /// The first page or line, from 1.
-    pub from: u64,
-    /// The last.
-    pub to: u64,
-    /// Its even share of the document's estimated tokens.
-    pub tokens: u64,
 }
 
 /// What of `documents` is read twice, in their order: all of it for a `share` of 1 or more, else units drawn at random by

@@ -95,6 +95,12 @@ impl DocumentEntry {
         if self.paged && has_chapters { "chapter" } else { self.unit() }
     }
 
+    /// Estimated tokens of a read of the whole: its text, and the number before each line where it has no pages.
+    pub fn read_tokens(&self) -> u64 {
+        let digits = self.units.max(1).ilog10() + 1;
+        if self.paged { self.tokens } else { self.tokens + self.units * u64::from(digits + 1) / 4 }
+    }
+
     /// Where the extracted text lies in the workspace.
     pub fn text_path(&self) -> String {
         format!("documents/.text/{}.txt", self.name)

@@ -8,6 +8,7 @@ use super::{
     lessons::Lesson,
     limits::Limits,
     models::{Answered, ModelChoice},
+    part_reading::PartReading,
     plan::Plan,
     proof::Proof,
     record::HoldReason,
@@ -81,6 +82,8 @@ pub struct Job {
     pub turns_of_named: BTreeMap<String, u64>,
     /// Pages that only eyes can read.
     pub scans: Scans,
+    /// The reading side by side; none before it begins, and where the job's own model reads.
+    pub part_reading: Option<PartReading>,
     /// What second reader and verifier have found, and people.
     pub proof: Proof,
     /// What people said of the result.

@@ -66,6 +66,7 @@ impl Job {
             helpers_begun: 0,
             turns_of_named: BTreeMap::new(),
             scans: Scans::default(),
+            part_reading: None,
             proof: Proof::default(),
             reviewed: Reviewed::default(),
             ended_at: None,
@@ -129,6 +130,9 @@ impl Job {
             | Event::CallSubmitted { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
+            | Event::DocumentsGiven { .. }
+            | Event::PartReadingBegun { .. }
+            | Event::PartsRead { .. }
             | Event::PagesRead { .. }
             | Event::SecondReadingBegun { .. }
             | Event::ListsCompared { .. }

@@ -7,6 +7,7 @@ use crate::{
         event::{BoardKind, Event},
         failure::{Attempts, Remedy},
         part::Part,
+        part_reading::PartReading,
         proof::{GivenVerdict, SecondReading},
         reply_calls::{DelegateReport, ReplyCalls},
         state::{CompactionDue, Job, Progress},
@@ -28,6 +29,9 @@ impl Job {
                 }
                 if let (HelperRole::SecondReader { units }, Some(reading)) = (role, &mut self.proof.reading) {
                     reading.on_helper_started(units);
+                }
+                if let (HelperRole::Reader { part, .. }, Some(reading)) = (role, &mut self.part_reading) {
+                    reading.on_started(*part);
                 }
                 self.helpers.insert(*conversation, helper);
             }
@@ -91,9 +95,22 @@ impl Job {
                     (Some(HelperRole::Transcriber { document, page, reader }), _) => {
                         self.on_page_read((document, *page, *reader), *end, report);
                     }
+                    (Some(HelperRole::Reader { part, .. }), _) => {
+                        if let Some(reading) = &mut self.part_reading {
+                            reading.on_ended(*part);
+                        }
+                    }
                     (None | Some(HelperRole::Delegate { .. } | HelperRole::Verifier { .. }), _) => {}
                 }
             }
+            Event::DocumentsGiven { conversation, calls } => {
+                let calls = ReplyCalls::of(calls, &self.deliverables);
+                if let Some(one) = self.conversation_mut(*conversation) {
+                    one.calls = calls;
+                }
+            }
+            Event::PartReadingBegun { parts } => self.part_reading = Some(PartReading::new(self.phase.number, parts)),
+            Event::PartsRead { doubled } => self.on_parts_read(doubled),
             Event::PagesRead { documents, pages } => self.on_pages_read(documents, pages),
             Event::SecondReadingBegun { seed, units } => {
                 self.proof.reading = Some(SecondReading::new(*seed, units.clone()));
@@ -182,8 +199,8 @@ impl Job {
         if let Some(model) = role.model(&self.spec) {
             *self.turns_of_named.entry(model.to_owned()).or_default() += 1;
         }
-        // What a delegate reads is read for the job; a second reader reads for itself.
-        if let HelperRole::Delegate { .. } = role {
+        // What a delegate or a reader reads is read for the job; a second reader reads for itself.
+        if let HelperRole::Delegate { .. } | HelperRole::Reader { .. } = role {
             for part in &shown {
                 self.own.coverage.add(part);
             }

@@ -240,7 +240,7 @@ pub(super) fn bound_result(event: &mut Event, most: u64) {
 }
 
 /// An outcome in the model's words, with the program's own count of what was added: the words may name another number.
-fn with_count(outcome: Option<&str>, records: u64) -> Option<String> {
+pub(super) fn with_count(outcome: Option<&str>, records: u64) -> Option<String> {
     let told = counted(records, "record");
     match (outcome, records) {
         (outcome, 0) => outcome.map(str::to_owned),

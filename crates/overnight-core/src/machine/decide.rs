@@ -76,6 +76,7 @@ impl Job {
                 vec![Event::ArchiveStored { folder: folder.clone(), manifest_sha256 }]
             }
             EffectResult::Summarised { sha256 } => vec![Event::SummaryWritten { sha256 }],
+            EffectResult::Doubled(doubled) => vec![Event::PartsRead { doubled }],
             EffectResult::PagesRead { documents, pages } => vec![Event::PagesRead { documents, pages }],
             EffectResult::Examined(files) => self.on_files_examined(files),
             EffectResult::Written => self

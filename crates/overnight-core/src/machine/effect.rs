@@ -11,6 +11,7 @@ use crate::{
         finding::CorrectedQuote,
         limits::Limits,
         models::{ModelChoice, Tier},
+        part_reading::DoubledRecord,
         plan::Plan,
         record::{Delivered, HoldReason, QuotePositions},
         scans::PageOutcome,
@@ -87,6 +88,8 @@ pub enum Effect {
     Summary,
     /// Compare what was read on scanned pages, and put it into their documents' texts.
     ReadPages,
+    /// Look for records of different readers that quote the same place.
+    FindDoubled,
     /// Read plan, memory, instructions and summary from the disk.
     Examine,
     /// Put this file on the disk.
@@ -132,6 +135,8 @@ pub enum EffectResult {
         /// What came of each page.
         pages: Vec<PageOutcome>,
     },
+    /// The list of all readers was looked through.
+    Doubled(Vec<DoubledRecord>),
     /// What the files hold.
     Examined(ExaminedFiles),
     /// The file is on the disk.

@@ -5,6 +5,7 @@ use super::{
     answers::{in_conversation, refusal, returned, skipped, unseen},
     attempts::MOST_WITHHELD,
     ending::held,
+    part_reading::reads_of,
     verifier,
 };
 use crate::{
@@ -41,20 +42,30 @@ impl Job {
         let tools = self.tools_of(&role);
         let system_prompt = helper_system_prompt(&role);
         let helper = Conversation::new(conversation, Some(role.clone()), tools, &system_prompt);
-        let opening = helper_opening::parts(self, &helper, task);
-        let images = self.images_of(&role);
+        let first = match &role {
+            // Its part is read first.
+            HelperRole::Reader { units, .. } => {
+                Event::DocumentsGiven { conversation, calls: reads_of(&self.spec, units) }
+            }
+            _ => self.opening_of(&helper, task),
+        };
+        let started = Event::HelperStarted {
+            conversation,
+            model: role.model(&self.spec).map(str::to_owned),
+            role,
+            tools,
+            tools_sha256: ToolList::of(tools).sha256.clone(),
+            system_prompt: system_prompt.into(),
+        };
+        vec![started, first]
+    }
+
+    fn opening_of(&self, helper: &Conversation, task: &str) -> Event {
+        let opening = helper_opening::parts(self, helper, task);
+        let images = helper.role.as_ref().map(|role| self.images_of(role)).unwrap_or_default();
         let tokens = FRAME + opening.iter().map(|part| estimate(part.text())).sum::<u64>() + image_tokens(&images);
-        vec![
-            Event::HelperStarted {
-                conversation,
-                model: role.model(&self.spec).map(str::to_owned),
-                role,
-                tools,
-                tools_sha256: ToolList::of(tools).sha256.clone(),
-                system_prompt: system_prompt.into(),
-            },
-            Event::EpochOpened { conversation, number: 1, cause: EpochCause::Begun, opening, images, tokens },
-        ]
+        let conversation = helper.number;
+        Event::EpochOpened { conversation, number: 1, cause: EpochCause::Begun, opening, images, tokens }
     }
 
     /// Second readers begin, one for each list of parts; they read side by side.
@@ -82,6 +93,7 @@ impl Job {
                     .into_iter()
                     .collect()
             }
+            HelperRole::Reader { .. } => [Tool::AddRecords].into_iter().collect(),
             HelperRole::Transcriber { .. } => ToolSet::default(),
         }
     }
@@ -122,6 +134,11 @@ impl Job {
         {
             return Some(events);
         }
+        if let HelperRole::Reader { .. } = role
+            && let Some(events) = self.owed_by_reader(helper)
+        {
+            return Some(events);
+        }
         if helper.effort.silent && !helper.epoch.is_complete() {
             if let HelperRole::Delegate { .. } = role {
                 let said = helper.epoch.last_reply().unwrap_or_default();
@@ -147,6 +164,9 @@ impl Job {
     fn lacks(&self, helper: &Conversation) -> Option<String> {
         match helper.role.as_ref()? {
             HelperRole::Delegate { .. } | HelperRole::Transcriber { .. } => None,
+            HelperRole::Reader { .. } => {
+                Some("add the records of your part, or say once more that it has none".to_owned())
+            }
             HelperRole::SecondReader { .. } => {
                 let unread: Vec<String> =
                     helper.unread(&self.spec).into_iter().map(helper_opening::unit_told).collect();
@@ -165,6 +185,8 @@ impl Job {
     ) -> Option<Vec<Event>> {
         let refused = |text: String| Some(vec![in_conversation(helper, refusal(said, text))]);
         if let Some(tool) = tool
+            // What the system reads for its opening is no call of the helper.
+            && helper.epoch.number > 0
             && !helper.tools.contains(*tool)
         {
             let names: Vec<&str> = helper.tools.iter().map(Tool::name).collect();
@@ -199,10 +221,14 @@ impl Job {
                     "not run: the results of this reply fill the context already; call it again in the next reply";
                 Some(vec![in_conversation(helper, returned(said, CallEnd::Skipped, text))])
             }
-            ParsedCall::Work(WorkCall::Change(change)) if !is_own(helper, change) => refused(format!(
-                "a helper writes under {} only; give a path there, and say in the report what stands in it",
-                helper.folder()
-            )),
+            ParsedCall::Work(WorkCall::Change(change))
+                if !is_own(helper, change) && !self.is_of_readers(helper, change) =>
+            {
+                refused(format!(
+                    "a helper writes under {} only; give a path there, and say in the report what stands in it",
+                    helper.folder()
+                ))
+            }
             ParsedCall::Work(WorkCall::Read(ReadCall::ReadFile(read)))
                 if matches!(role, HelperRole::Verifier { .. }) && !is_result(&read.path) =>
             {
@@ -234,6 +260,7 @@ impl Job {
             // So are transcribers.
             None
             | Some(HelperRole::Delegate { .. } | HelperRole::SecondReader { .. } | HelperRole::Transcriber { .. }) => {}
+            Some(HelperRole::Reader { .. }) => events.extend(self.part_ended(helper, end, &report)),
             Some(HelperRole::Verifier { round }) => {
                 events.extend(verifier::without_verdict(self, helper.number, *round, end));
             }
@@ -243,6 +270,9 @@ impl Job {
 
     /// The runner's word behind a helper's newest result.
     pub(super) fn word_to(&self, helper: &Conversation) -> Event {
+        if helper.epoch.number == 0 {
+            return self.opening_of(helper, "");
+        }
         let line = self.line_of(helper);
         let tokens = FRAME + estimate(&line);
         Event::BoardShown { conversation: helper.number, kind: BoardKind::Helper, board: None, line, tokens }
@@ -262,8 +292,20 @@ impl Job {
 }
 
 impl Job {
-    /// A second reader has one list, wherever it says that its records are to go.
+    /// Whether a change adds to the list of the readers.
+    fn is_of_readers(&self, of: &Conversation, change: &FileChange) -> bool {
+        let readers = self.spec.instructions.readers.as_ref();
+        matches!(of.role, Some(HelperRole::Reader { .. }))
+            && readers.is_some_and(|readers| readers.deliverable == change.plain_path())
+    }
+
+    /// Readers and second readers have one list, wherever they say that their records are to go.
     pub(super) fn as_understood(&self, of: &Conversation, mut pending: PendingCall) -> PendingCall {
+        if let (Some(HelperRole::Reader { .. }), Some(readers)) = (&of.role, &self.spec.instructions.readers)
+            && let ParsedCall::Work(WorkCall::Change(FileChange::Records(add))) = &mut pending.call
+        {
+            add.path.clone_from(&readers.deliverable);
+        }
         if let Some(HelperRole::SecondReader { .. }) = of.role
             && let ParsedCall::Work(WorkCall::Change(FileChange::Records(add))) = &mut pending.call
             && let Some(deliverable) = helper_opening::second_list(self)

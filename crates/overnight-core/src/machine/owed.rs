@@ -71,7 +71,7 @@ impl Job {
     /// Model calls that may be in flight at once.
     pub fn most_in_flight(&self) -> u64 {
         let asked = self.totals.spent.turns + self.submitted().count() as u64;
-        self.limits.turns.saturating_sub(asked).min(self.spec.instructions.parallel.into())
+        self.limits.turns.saturating_sub(asked).min(self.spec.instructions.most_parallel().into())
     }
 
     /// What a conversation asks of the outside world; none where it waits for others.
@@ -85,6 +85,9 @@ impl Job {
             }
             if self.owes_pages() {
                 return Some(Effect::ReadPages);
+            }
+            if self.owes_doubled() {
+                return Some(Effect::FindDoubled);
             }
             match &self.progress {
                 Progress::Archiving { folder, why, .. } => {
@@ -113,10 +116,16 @@ impl Job {
         if let Some(role) = &conversation.role {
             return self.owed_by_helper(conversation, role);
         }
+        if let Some(events) = self.owed_to_readers() {
+            return Some(events);
+        }
         if !self.helpers.is_empty() {
             return self.due_call(conversation).and_then(|call| self.owed_to_call(call, at));
         }
         if let Some(events) = self.owed_to_scans() {
+            return Some(events);
+        }
+        if let Some(events) = self.owed_to_opening() {
             return Some(events);
         }
         match &self.progress {
@@ -152,11 +161,12 @@ impl Job {
             | Progress::Examining { .. }
             | Progress::Closing { .. } => false,
         };
-        is_between_replies && !self.owes_checks() && self.has_word()
+        is_between_replies && !self.owes_checks() && !self.owes_doubled() && self.has_word()
     }
 
     fn is_planning_needless(&self) -> bool {
-        self.is_bootstrap() || self.next_planned().is_none()
+        // Of what readers have read, the job's own model has nothing to remember.
+        self.is_bootstrap() || self.is_part_reading() || self.next_planned().is_none()
     }
 
     fn owed_to_call(&self, pending: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {

@@ -147,7 +147,9 @@ pub(super) fn end(job: &Job, planning: &Planning, end: PlanningEnd, at: Timestam
     if job.plan.as_ref() != Some(&plan) {
         events.push(plan_set(&plan, "the model did not write the plan within its tries".to_owned()));
     }
+    let reading = if job.is_bootstrap() { job.begin_part_reading(&plan, at) } else { None };
     match Job::next_phase(&plan) {
+        _ if let Some(reading) = reading => events.extend(reading),
         Some(next) => events.extend(start_planned(job, planning, &plan, next, at)),
         None => events.push(start_review(job, at)),
     }

@@ -33,6 +33,8 @@ impl ResultBound {
     /// That of `call`, if it is made next in `conversation`.
     pub fn of(spec: &JobSpec, conversation: &Conversation, call: &ReadCall) -> Self {
         let percent = match call {
+            // What the system reads for the first opening is chosen so that it has room there.
+            ReadCall::ReadDocument(_) if conversation.epoch.number == 0 => REPLY_PERCENT,
             ReadCall::ReadDocument(_) | ReadCall::ViewPage(_) => DOCUMENT_PERCENT,
             ReadCall::ReadFile(_)
             | ReadCall::ListFiles(_)

@@ -19,7 +19,10 @@ pub fn prompt(conversation: &Conversation) -> Prompt {
 /// The system prompt of a helper's conversation.
 pub fn helper_system_prompt(role: &HelperRole) -> String {
     let text = match role {
-        HelperRole::Delegate { .. } | HelperRole::SecondReader { .. } | HelperRole::Verifier { .. } => {
+        HelperRole::Delegate { .. }
+        | HelperRole::SecondReader { .. }
+        | HelperRole::Reader { .. }
+        | HelperRole::Verifier { .. } => {
             include_str!("../../../../instructions/runner/helper.md")
         }
         HelperRole::Transcriber { .. } => TRANSCRIBE,

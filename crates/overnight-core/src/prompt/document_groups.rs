@@ -16,7 +16,9 @@ const HEADING_TOKENS: u64 = 24;
 
 /// The documents, as far as `tokens` go.
 pub(super) fn documents(job: &Job, tokens: u64) -> String {
-    let coverage = job.coverage_shown();
+    // What is given with the first opening is still to be worked, and is told of in full.
+    let is_given = job.own.epoch.number == 0 && !job.own.epoch.unanswered().is_empty();
+    let coverage = if is_given { job.own.coverage.clone() } else { job.coverage_shown() };
     let recorded = job.records_by_document();
     let (mut to_read, mut shown, mut done, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for document in &job.spec.documents {
@@ -39,8 +41,9 @@ pub(super) fn documents(job: &Job, tokens: u64) -> String {
         let lines: Vec<String> =
             to_read.iter().map(|(document, records)| line(&coverage, document, *records)).collect();
         let fitting = count_fitting(lines.iter(), most.saturating_sub(HEADING_TOKENS));
+        let what = if is_given { "Given below" } else { "To read" };
         let mut text =
-            format!("To read ({}, about {} tokens):", counted(to_read.len() as u64, "document"), grouped(all));
+            format!("{what} ({}, about {} tokens):", counted(to_read.len() as u64, "document"), grouped(all));
         for line in &lines[..fitting] {
             text.extend(["\n", line]);
         }
@@ -77,7 +80,7 @@ fn line(coverage: &Coverage, document: &DocumentEntry, records: u64) -> String {
         document.name,
         document.format,
         document.units,
-        grouped(read_tokens(document))
+        grouped(document.read_tokens())
     );
     if let Some(day) = document.dated {
         let _ = write!(text, ", dated {day}");
@@ -99,15 +102,9 @@ fn line(coverage: &Coverage, document: &DocumentEntry, records: u64) -> String {
     text
 }
 
-/// Estimated tokens of a read of the whole document: its text, and the number before each line where it has no pages.
-fn read_tokens(document: &DocumentEntry) -> u64 {
-    let digits = document.units.max(1).ilog10() + 1;
-    if document.paged { document.tokens } else { document.tokens + document.units * u64::from(digits + 1) / 4 }
-}
-
 /// Estimated tokens of what was not shown yet.
 fn left_to_read(coverage: &Coverage, document: &DocumentEntry) -> u64 {
-    let whole = read_tokens(document);
+    let whole = document.read_tokens();
     let shown = coverage.units(document).min(document.units);
     whole - whole * shown / document.units.max(1)
 }

@@ -60,10 +60,22 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
                     .replace("{{file}}", &format!("{}{}", helper.folder(), name(path))),
             );
             if let Some(schema) = deliverable.and_then(|found| found.schema.as_ref()) {
-                let schema = bounded(&schema.to_string(), room * SCHEMA_PERCENT / 100, "assets/");
-                parts.push(format!("\n\n## The schema of {path}\n{schema}"));
+                parts.push(format!("\n\n## The schema of {path}\n{}", schema_told(schema, room)));
             }
             parts.push(format!("\n\n## The task as the other reader was given it\n{}", whole()));
+        }
+        Some(HelperRole::Reader { .. }) => {
+            let path = job.spec.instructions.readers.as_ref().map(|readers| readers.deliverable.as_str());
+            let deliverable = job.spec.instructions.deliverables.iter().find(|known| Some(known.path.as_str()) == path);
+            let reader = include_str!("../../../../instructions/runner/reader.md").trim();
+            parts.push(reader.replace("{{deliverable}}", path.unwrap_or_default()));
+            if let Some(schema) = deliverable.and_then(|found| found.schema.as_ref()) {
+                parts.push(format!("\n\n## The schema of {}\n{}", path.unwrap_or_default(), schema_told(schema, room)));
+            }
+            parts.push(format!("\n\n## The task of the whole job\n{}", whole()));
+            // What differs comes last: what is the same for all readers is served from the provider's cache.
+            parts.push("\n\n## Your part".to_owned());
+            parts.extend(helper.epoch.unanswered().iter().map(|result| format!("\n\n{}", result.text)));
         }
         Some(HelperRole::Verifier { .. }) => {
             let rubric = job.spec.instructions.verify.as_ref().map(|verify| verify.rubric.trim()).unwrap_or_default();
@@ -75,6 +87,10 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
         }
     }
     parts.into_iter().map(Part::from).collect()
+}
+
+fn schema_told(schema: &serde_json::Value, room: u64) -> String {
+    bounded(&schema.to_string(), room * SCHEMA_PERCENT / 100, "assets/")
 }
 
 /// The deliverable whose records are listed a second time.

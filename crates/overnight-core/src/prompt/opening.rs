@@ -51,7 +51,7 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let of_last = estimate(&format!("{line}\n{board}"));
     let own = estimate(&parts[0]) + of_last;
     let for_results = most.saturating_sub(own + LEAST_TOKENS).min(bounds::room(&job.spec) * UNANSWERED_PERCENT / 100);
-    let (results, images) = unanswered(job, for_results);
+    let (results, images) = unanswered(job, cause, for_results);
     let of_results = image_tokens(&images) + results.iter().map(|part| estimate(part)).sum::<u64>();
     let taken = own + of_results;
     let left = most.saturating_sub(taken + LEAST_TOKENS);
@@ -107,7 +107,7 @@ fn done_in_phase(job: &Job) -> Vec<String> {
 }
 
 /// Results that the model has not answered to, whole, each in a part of its own; those beyond `tokens` are counted.
-fn unanswered(job: &Job, tokens: u64) -> (Vec<String>, Vec<Image>) {
+fn unanswered(job: &Job, cause: EpochCause, tokens: u64) -> (Vec<String>, Vec<Image>) {
     let (mut parts, mut images, mut left, mut hidden) = (Vec::new(), Vec::new(), tokens, 0);
     for result in job.own.epoch.unanswered() {
         let arguments = bounded(&result.arguments.to_string(), 60, "the journal").replace('\n', " ");
@@ -125,7 +125,11 @@ fn unanswered(job: &Job, tokens: u64) -> (Vec<String>, Vec<Image>) {
         parts.push(format!("\n\nand {hidden} more results, for which there is no room: call again what you need"));
     }
     if !parts.is_empty() {
-        parts.insert(0, "\n\n## Results of your last reply, which you have not answered to yet".to_owned());
+        let heading = match cause {
+            EpochCause::Begun => "The text of the documents",
+            _ => "Results of your last reply, which you have not answered to yet",
+        };
+        parts.insert(0, format!("\n\n## {heading}"));
     }
     (parts, images)
 }

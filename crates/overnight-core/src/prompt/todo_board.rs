@@ -251,6 +251,9 @@ fn begun(job: &Job) -> String {
             bounds.min_todos, bounds.max_todos
         )
     };
+    if !job.own.epoch.unanswered().is_empty() {
+        return include_str!("../../../../instructions/runner/bootstrap_given.md").trim().replace("{{steps}}", &steps);
+    }
     let room = super::bounds::room(&job.spec);
     include_str!("../../../../instructions/runner/bootstrap.md")
         .trim()

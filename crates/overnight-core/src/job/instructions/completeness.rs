@@ -14,6 +14,12 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Readers at work at once where the instructions name no number.
+const READERS: u32 = 8;
+/// Tokens of a part where the instructions name no number, and the least that they may name.
+const PART_TOKENS: u64 = 20_000;
+const LEAST_PART_TOKENS: u64 = 1_000;
+
 /// Tools that an agent has where its instructions name none: they read.
 const READING_TOOLS: [Tool; 6] =
     [Tool::ReadFile, Tool::ListRecords, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
@@ -58,6 +64,18 @@ pub struct SecondReader {
     pub seed: Option<u64>,
     /// Open findings that a completed job may have.
     pub tolerance: u64,
+}
+
+/// Read all parts of the documents side by side, before the job goes on with what they found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Readers {
+    /// Path of the deliverable that takes their records; it has a rule for quotes.
+    pub deliverable: String,
+    /// Readers at work at once, 1 to 64.
+    pub parallel: u32,
+    /// Estimated tokens of a part at most, as far as its pages or lines allow; at least 1,000.
+    pub part_tokens: u64,
 }
 
 /// Judges the deliverables by a rubric.
@@ -112,23 +130,8 @@ pub(super) fn second_reader(
     model: &mut Option<String>,
 ) -> Result<SecondReader, ValueError> {
     let keys = at.table(&["deliverable", "share", "seed", "tolerance", "model"])?;
-    let at_deliverable = keys.required("deliverable")?;
-    let deliverable = at_deliverable.line(500)?;
-    match deliverables.iter().find(|one| one.path == deliverable) {
-        Some(one) if !one.quotes.is_empty() => {}
-        Some(_) => {
-            return Err(at_deliverable.wrong(format!(
-                "is '{}', but second_reader needs a deliverable with `quotes`, by which both readings are compared: add `quotes` to it, or name another",
-                shown(&deliverable)
-            )));
-        }
-        None => {
-            return Err(at_deliverable.wrong(format!(
-                "is '{}', which is not among the deliverables; second_reader needs one that has `quotes`",
-                shown(&deliverable)
-            )));
-        }
-    }
+    let what = ("second_reader", "by which both readings are compared");
+    let deliverable = quoted_deliverable(keys.required("deliverable")?, deliverables, what)?;
     name_model(model, "models.second_reader", keys.get("model"))?;
     let share = |at: &YamlValue<'_>| {
         let share = at.number(0.0, 1.0)?;
@@ -143,6 +146,43 @@ pub(super) fn second_reader(
         share: keys.get("share").map_or(Ok(1.0), share)?,
         seed: keys.get("seed").map(|at| at.count(0)).transpose()?,
         tolerance: or_default(keys.get("tolerance").map(|at| at.count(0)))?,
+    })
+}
+
+/// The path of a deliverable with quotes. `what` is the key that needs it, and why.
+fn quoted_deliverable(
+    at: &YamlValue<'_>,
+    deliverables: &[Deliverable],
+    (key, why): (&str, &str),
+) -> Result<String, ValueError> {
+    let path = at.line(500)?;
+    let told = shown(&path);
+    match deliverables.iter().find(|one| one.path == path) {
+        Some(one) if !one.quotes.is_empty() => Ok(path),
+        Some(_) => Err(at.wrong(format!(
+            "is '{told}', but {key} needs a deliverable with `quotes`, {why}: add `quotes` to it, or name another"
+        ))),
+        None => {
+            Err(at
+                .wrong(format!("is '{told}', which is not among the deliverables; {key} needs one that has `quotes`")))
+        }
+    }
+}
+
+/// The value of `readers`. `model` is that of `models.readers`, and takes in the one that is named here.
+pub(super) fn readers(
+    at: &YamlValue<'_>,
+    deliverables: &[Deliverable],
+    model: &mut Option<String>,
+) -> Result<Readers, ValueError> {
+    let keys = at.table(&["deliverable", "parallel", "model", "part_tokens"])?;
+    let what = ("readers", "which show where each record stands");
+    let deliverable = quoted_deliverable(keys.required("deliverable")?, deliverables, what)?;
+    name_model(model, "models.readers", keys.get("model"))?;
+    Ok(Readers {
+        deliverable,
+        parallel: keys.get("parallel").map_or(Ok(READERS), super::read::parallel)?,
+        part_tokens: keys.get("part_tokens").map_or(Ok(PART_TOKENS), |at| at.count(LEAST_PART_TOKENS))?,
     })
 }
 

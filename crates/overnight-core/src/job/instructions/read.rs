@@ -1,8 +1,8 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, MOST_PARALLEL,
-    PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, checks, completeness,
+    CompactionPolicy, ContextSettings, Deliverable, InlineDocuments, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS,
+    MOST_PARALLEL, PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, checks, completeness,
     files_beside::read_file,
     schema_files,
     values::{name_model, or_default},
@@ -19,7 +19,7 @@ use crate::{
     yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
 };
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "name",
     "description",
     "model",
@@ -37,6 +37,7 @@ const KEYS: [&str; 19] = [
     "finale",
     "agents",
     "second_reader",
+    "readers",
     "verify",
     "tools",
 ];
@@ -100,6 +101,8 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         .get("second_reader")
         .map(|at| completeness::second_reader(at, &deliverables, &mut models.second_reader))
         .transpose()?;
+    let readers =
+        keys.get("readers").map(|at| completeness::readers(at, &deliverables, &mut models.readers)).transpose()?;
     let verify = keys.get("verify").map(|at| completeness::verify(at, read_beside, &mut models.verify)).transpose()?;
     Ok(Instructions {
         name,
@@ -127,6 +130,7 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         )?,
         agents: or_default(keys.get("agents").map(|at| completeness::agents(at, read_beside)))?,
         second_reader,
+        readers,
         verify,
         tools: or_default(keys.get("tools").map(tools))?,
         body: String::new(),
@@ -137,11 +141,12 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
 fn models(keys: &YamlMapping<'_>) -> Result<(Option<String>, ModelRoles), ValueError> {
     let mut model = keys.get("model").map(|at| at.line(200)).transpose()?;
     let Some(at) = keys.get("models") else { return Ok((model, ModelRoles::default())) };
-    let keys = at.table(&["work", "second_reader", "verify", "helpers", "vision", "vision_second"])?;
+    let keys = at.table(&["work", "second_reader", "readers", "verify", "helpers", "vision", "vision_second"])?;
     name_model(&mut model, "model", keys.get("work"))?;
     let line = |key: &str| keys.get(key).map(|at| at.line(200)).transpose();
     let roles = ModelRoles {
         second_reader: line("second_reader")?,
+        readers: line("readers")?,
         verify: line("verify")?,
         helpers: line("helpers")?,
         vision: line("vision")?,
@@ -150,7 +155,7 @@ fn models(keys: &YamlMapping<'_>) -> Result<(Option<String>, ModelRoles), ValueE
     Ok((model, roles))
 }
 
-fn parallel(at: &YamlValue<'_>) -> Result<u32, ValueError> {
+pub(super) fn parallel(at: &YamlValue<'_>) -> Result<u32, ValueError> {
     let wrong = || at.wrong(format!("must be at most {MOST_PARALLEL}"));
     u32::try_from(at.count(1)?).ok().filter(|calls| *calls <= MOST_PARALLEL).ok_or_else(wrong)
 }
@@ -182,7 +187,7 @@ fn phase(at: &YamlValue<'_>) -> Result<PhaseBounds, ValueError> {
 }
 
 fn context(at: &YamlValue<'_>) -> Result<ContextSettings, ValueError> {
-    let keys = at.table(&["budget_tokens", "compact", "summary"])?;
+    let keys = at.table(&["budget_tokens", "compact", "summary", "inline"])?;
     let default = ContextSettings::default();
     Ok(ContextSettings {
         budget_tokens: keys.get("budget_tokens").map_or(Ok(default.budget_tokens), |at| at.count(MIN_BUDGET_TOKENS))?,
@@ -192,6 +197,9 @@ fn context(at: &YamlValue<'_>) -> Result<ContextSettings, ValueError> {
         summary: keys
             .get("summary")
             .map_or(Ok(default.summary), |at| at.word(&[("digest", SummaryBy::Digest), ("model", SummaryBy::Model)]))?,
+        inline: keys.get("inline").map_or(Ok(default.inline), |at| {
+            at.word(&[("auto", InlineDocuments::Auto), ("never", InlineDocuments::Never)])
+        })?,
     })
 }
 

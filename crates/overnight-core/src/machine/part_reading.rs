@@ -1,0 +1,193 @@
+//! Readers side by side: behind the bootstrap a phase of the system has all parts of the documents read at once, each by a helper that
+//! has its part before it and can only add records. The job's own model goes on with what they found.
+
+use super::{control::with_count, planning};
+use crate::{
+    amount::counted,
+    job::{
+        call::{PendingCall, Tool},
+        conversation::{Conversation, HelperEnd, HelperRole},
+        event::{EpochCause, Event, PhaseKind, Why},
+        instructions::Readers,
+        part_reading::{DoubledRecord, PartReading, ReadPart},
+        plan::Plan,
+        second_reading::{ReadUnit, units},
+        spec::JobSpec,
+        state::Job,
+        time::Timestamp,
+        todo_list::TodoList,
+    },
+    message::ToolCall,
+    prompt::bounds,
+    tokens::head,
+};
+use serde_json::json;
+
+/// The title of the phase.
+const TITLE: &str = "Read the documents side by side";
+/// Percent of what one reply may bring that a part may have: its marks and headings come beside it.
+const PART_PERCENT: u64 = 85;
+/// Percent of a part's lines that its reader sees of the next part, and how many at least; of a document with pages it is one.
+const SEAM_PERCENT: u64 = 5;
+const LEAST_SEAM_LINES: u64 = 10;
+/// Documents of a part that its todo names.
+const MOST_NAMED: usize = 3;
+
+impl Job {
+    /// The phase in which all parts are read, in front of `plan`; none where nobody wants that, or it was done.
+    pub(super) fn begin_part_reading(&self, plan: &Plan, at: Timestamp) -> Option<Vec<Event>> {
+        let readers = self.spec.instructions.readers.as_ref().filter(|_| self.part_reading.is_none())?;
+        let parts = parts(&self.spec, readers);
+        if parts.is_empty() {
+            return None;
+        }
+        let steps: Vec<String> = parts.iter().map(|units| told(&self.spec, units)).collect();
+        let plan = plan.insert_after(0, TITLE, &steps).mark_current();
+        let next = plan.current()?;
+        let (number, attempt) = self.next_number();
+        let pairs: Vec<(String, String)> =
+            (1..).zip(&steps).map(|(part, step)| (step.clone(), format!("Reader {part} is at work"))).collect();
+        Some(vec![
+            planning::plan_set(&plan, "readers work the documents first, side by side".to_owned()),
+            Event::PhaseStarted {
+                number,
+                attempt,
+                kind: PhaseKind::Planned,
+                title: TITLE.to_owned(),
+                plan_phase: Some(next.number),
+                todos: TodoList::from_pairs(&pairs, at),
+            },
+            Event::PartReadingBegun { parts },
+        ])
+    }
+
+    /// Readers begin, as many as may be at work at once; when all have ended, so does the phase, unless a part is left to be read.
+    pub(super) fn owed_to_readers(&self) -> Option<Vec<Event>> {
+        let reading = self.part_reading.as_ref().filter(|_| self.is_executing() && self.is_part_reading())?;
+        let readers = self.spec.instructions.readers.as_ref()?;
+        let free = (readers.parallel as usize).saturating_sub(self.helpers.len());
+        let waiting = (1..).zip(&reading.parts).filter(|(_, part)| !part.is_begun).take(free);
+        let begun: Vec<Event> = (self.helpers_begun + 1..)
+            .zip(waiting)
+            .flat_map(|(number, (part, ReadPart { units, .. }))| {
+                let role = HelperRole::Reader { part, units: units.clone() };
+                self.start_helper_as(number, role, "")
+            })
+            .collect();
+        if !begun.is_empty() {
+            return Some(begun);
+        }
+        let is_at_end = reading.is_over
+            && self.is_part_reading()
+            && self.helpers.is_empty()
+            && self.own.calls.pending.is_empty()
+            && self.phase.todos.counts().remaining() == 0;
+        is_at_end.then(|| self.end_phase(Vec::new(), Why::PhaseDone))
+    }
+
+    /// Whether all readers have ended, and doubled records are still to be looked for.
+    pub(super) fn owes_doubled(&self) -> bool {
+        let is_read = |reading: &PartReading| !reading.is_over && reading.parts.iter().all(|part| part.has_ended);
+        self.helpers.is_empty() && self.part_reading.as_ref().is_some_and(is_read)
+    }
+
+    /// The end of a reader, where its reply has brought what its part holds, and nothing came back.
+    pub(super) fn owed_by_reader(&self, helper: &Conversation) -> Option<Vec<Event>> {
+        let calls = &helper.calls;
+        // A reply without a record is asked about once: it may have been the announcement of one.
+        let is_empty = helper.effort.silent && helper.effort.records == 0 && helper.asked == 0;
+        let is_done = helper.turns > 0
+            && !is_empty
+            && !helper.epoch.is_complete()
+            && !helper.is_cut
+            && calls.sent_back.is_empty()
+            && calls.unreadable.is_none()
+            && calls.skipped.is_none();
+        let said = || helper.epoch.last_reply().unwrap_or_default();
+        is_done.then(|| self.end_helper(helper, HelperEnd::Reported, said()))
+    }
+
+    /// What the end of a reader means for the todo of its part: what was read is done, else the job's own model does it.
+    pub(super) fn part_ended(&self, helper: &Conversation, end: HelperEnd, report: &str) -> Option<Event> {
+        let HelperRole::Reader { part, .. } = helper.role.as_ref()? else { return None };
+        let todo = self.phase.todos.all().get((*part as usize).checked_sub(1)?)?;
+        if end != HelperEnd::Reported || !todo.status.is_open() {
+            return None;
+        }
+        let said = Some(report.trim()).filter(|said| !said.is_empty()).unwrap_or("read");
+        let outcome = with_count(Some(said), helper.effort.records);
+        Some(Event::TodoCompleted { id: todo.id, outcome, unevidenced: false })
+    }
+}
+
+impl Job {
+    /// Whether the phase is the one in which readers work side by side.
+    pub fn is_part_reading(&self) -> bool {
+        self.part_reading.as_ref().is_some_and(|reading| reading.phase == self.phase.number)
+    }
+
+    /// Where records of several readers quote the same place, the job's own model decides.
+    pub(super) fn on_parts_read(&mut self, doubled: &[DoubledRecord]) {
+        if let Some(reading) = &mut self.part_reading {
+            reading.is_over = true;
+        }
+        // The next prompt tells what the readers have found, and said.
+        self.compaction.forced = Some(EpochCause::PhaseEnded);
+        let told = |DoubledRecord { first, second, quote }: &DoubledRecord| {
+            format!(
+                "{first} and {second} quote the same place (\"{}\"): keep one where they say the same",
+                head(quote, 20)
+            )
+        };
+        self.phase.notes.extend(doubled.iter().map(told));
+    }
+}
+
+/// The last page or line of a part that its reader sees: a little more than its own, so that nothing is lost at a seam.
+pub fn shown_to(spec: &JobSpec, unit: &ReadUnit) -> u64 {
+    let Some(document) = spec.document(&unit.document) else { return unit.to };
+    let more = if document.paged { 1 } else { ((unit.to - unit.from) * SEAM_PERCENT / 100).max(LEAST_SEAM_LINES) };
+    (unit.to + more).min(document.units)
+}
+
+/// The calls by which the text of a reader's part comes into its opening.
+pub(super) fn reads_of(spec: &JobSpec, units: &[ReadUnit]) -> Vec<PendingCall> {
+    let call = |(place, unit): (usize, &ReadUnit)| ToolCall {
+        id: format!("call_0_{}", place + 1),
+        name: Tool::ReadDocument.name().to_owned(),
+        arguments: json!({"name": unit.document, "from": unit.from, "to": shown_to(spec, unit)}),
+    };
+    units.iter().enumerate().map(call).map(PendingCall::new).collect()
+}
+
+/// The parts of all documents, in their order: whole documents together as far as they have room, larger ones divided.
+pub fn parts(spec: &JobSpec, readers: &Readers) -> Vec<Vec<ReadUnit>> {
+    let most = readers.part_tokens.min(bounds::reply_tokens(spec) * PART_PERCENT / 100);
+    let mut parts: Vec<Vec<ReadUnit>> = Vec::new();
+    let mut left = 0;
+    for unit in units(&spec.documents, most, 1.0, 0) {
+        let tokens = unit.tokens;
+        if let Some(part) = parts.last_mut().filter(|_| tokens <= left) {
+            part.push(unit);
+        } else {
+            left = most;
+            parts.push(vec![unit]);
+        }
+        left = left.saturating_sub(tokens);
+    }
+    parts
+}
+
+/// `Read lease-1.pdf, lease-2.pdf and 3 more documents`, `Read book.pdf 41-80`.
+fn told(spec: &JobSpec, units: &[ReadUnit]) -> String {
+    let of_one = |unit: &ReadUnit| match spec.document(&unit.document) {
+        Some(document) if (unit.from, unit.to) != (1, document.units) => {
+            format!("{} {}-{}", unit.document, unit.from, unit.to)
+        }
+        Some(_) | None => unit.document.clone(),
+    };
+    let named: Vec<String> = units.iter().take(MOST_NAMED).map(of_one).collect();
+    let more = units.len().saturating_sub(MOST_NAMED) as u64;
+    let more = if more > 0 { format!(" and {}", counted(more, "more document")) } else { String::new() };
+    head(&format!("Read {}{more}", named.join(", ")), 110).to_owned()
+}
