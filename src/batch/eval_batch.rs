@@ -1,8 +1,9 @@
 //! What makes a batch one of an evaluation. It lies in the batch's settings; such batches are in no report of a night.
 
-use super::{Document, hash_of};
+use super::{Document, derived_id::derived_id, hash_of};
 use overnight_core::job::digest::sha256;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// The runs of one candidate: a job for each case.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,11 @@ impl EvalBatch {
         let (names, documents) = (self.cases.join("\n"), documents.join("\n"));
         let whole = format!("{instructions}\n{model}\n{tier}\n{effort}\n{repeat}\n{names}\n{documents}");
         self.key = sha256(whole.as_bytes());
+    }
+
+    /// Its id, which follows from its key and from when its set was made, in milliseconds since 1970.
+    pub fn id(&self, made_ms: u64) -> Uuid {
+        derived_id(made_ms, &self.key)
     }
 
     /// The hash that its jobs have in the place of their instructions': jobs with the same one, the same model and the same documents

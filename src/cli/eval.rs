@@ -22,7 +22,10 @@ use crate::{
     store::JobTarget,
 };
 use candidates::{EvaluatedBatch, PreparedBatch, prepare};
-use overnight_core::job::{digest::sha256, record::HoldReason};
+use overnight_core::{
+    amount::counted,
+    job::{digest::sha256, record::HoldReason},
+};
 use std::{path::PathBuf, sync::Arc};
 
 const EXAMPLES: &str = "\
@@ -36,7 +39,7 @@ Each candidate is a pair of instructions and a model; the first one is what the 
 with the same documents, instructions, model and settings are taken from the record. The same command goes on where it was stopped.
 
 Exit codes: 0 all was run, and nothing that was asked for is missed; 3 a score is under --fail-under, or one is worse than --against;
-4 runs are missing, because the budget is spent or jobs wait for a person; 130 interrupted.";
+4 runs are missing, because the budget is spent or jobs wait for a person, or something could not be judged or compared; 130 interrupted.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -116,6 +119,11 @@ pub(super) async fn run(flags: Flags, args: &EvalArgs) -> Result<u8, CliError> {
         }));
     }
     let baseline = args.against.as_deref().map(outcome::baseline).transpose()?;
+    eval::check_expected(&set, &cases)?;
+    set.check_logs()?;
+    if !args.dry_run {
+        outcome::try_out(args.out.as_deref(), args.junit.as_deref())?;
+    }
     let settings = super::settings(&args.server.add_to(flags.clone()))?;
     let app = if args.dry_run { None } else { Some(Arc::new(AppContext::open(settings).await?)) };
     let mut batches = Box::pin(prepare(flags, args, (&set, &cases), app.as_deref())).await?;
@@ -136,14 +144,22 @@ pub(super) async fn run(flags: Flags, args: &EvalArgs) -> Result<u8, CliError> {
     }
     let batches: Vec<EvaluatedBatch> = batches.into_iter().map(|batch| batch.batch).collect();
     let evaluation = evaluate(&app, args, (&set, &cases), &batches, !is_stopped).await?;
-    outcome::write(args.out.as_deref(), args.junit.as_deref(), &evaluation.0, &evaluation.1)?;
-    let against = baseline.as_ref().map(|baseline: &Baseline| baseline.compare(&evaluation.0)).unwrap_or_default();
-    outcome::print(&evaluation.0, &against, args.json)?;
+    let CompletedEvaluation { evaluation, candidates, unjudged } = evaluation;
+    outcome::write(args.out.as_deref(), args.junit.as_deref(), &evaluation, &candidates)?;
+    let against = baseline.as_ref().map(|baseline: &Baseline| baseline.compare(&evaluation)).unwrap_or_default();
+    outcome::print(&evaluation, &against, args.json)?;
+    let uncompared = if baseline.is_some() { evaluation.candidates.len() - against.len() } else { 0 };
+    if uncompared > 0 {
+        out::note(&format!(
+            "--against: {} can't be compared, because no case that was run is in the baseline",
+            counted(uncompared as u64, "candidate")
+        ));
+    }
     if is_stopped {
         out::note("interrupted, and kept: the same command goes on");
         return Ok(exit::INTERRUPTED);
     }
-    Ok(outcome::exit_code(&evaluation.0, &against, args.fail_under))
+    Ok(outcome::exit_code(&evaluation, &against, args.fail_under, unjudged == 0 && uncompared == 0))
 }
 
 /// Puts a batch into the queue, or goes on with the one that is there.
@@ -162,6 +178,14 @@ async fn enqueue(
     Ok(())
 }
 
+/// What came of it.
+struct CompletedEvaluation {
+    evaluation: Evaluation,
+    candidates: Vec<runs::CandidateRuns>,
+    /// Values that the judge of the set could not be asked about.
+    unjudged: usize,
+}
+
 /// Compares what the batches have come to. A use of what is kept back is noted where it `counts`.
 async fn evaluate(
     app: &AppContext,
@@ -169,7 +193,7 @@ async fn evaluate(
     (set, cases): (&GoldenSet, &[&GoldenCase]),
     batches: &[EvaluatedBatch],
     counts: bool,
-) -> Result<(Evaluation, Vec<runs::CandidateRuns>), CliError> {
+) -> Result<CompletedEvaluation, CliError> {
     let keys: Vec<&str> = batches.iter().map(|batch| batch.eval.key.as_str()).collect();
     let evaluation = sha256(keys.join("\n").as_bytes())[..12].to_owned();
     let candidates = runs::read(app, cases, batches).await?;
@@ -190,11 +214,11 @@ async fn evaluate(
     let (compared, judgements) = compared_with(set, cases, &facts, &candidates).await?;
     let open = judgements.map(|judgements| judgements.open()).unwrap_or_default();
     if open.is_empty() {
-        return Ok((compared, candidates));
+        return Ok(CompletedEvaluation { evaluation: compared, candidates, unjudged: 0 });
     }
-    judge::ask(app, set, &open).await?;
-    let (compared, _) = compared_with(set, cases, &facts, &candidates).await?;
-    Ok((compared, candidates))
+    let unjudged = judge::ask(app, set, &open).await?;
+    let (evaluation, _) = compared_with(set, cases, &facts, &candidates).await?;
+    Ok(CompletedEvaluation { evaluation, candidates, unjudged })
 }
 
 /// The evaluation, with what its judge has said and was not asked yet.

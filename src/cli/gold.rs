@@ -18,6 +18,7 @@ use overnight_core::{amount::counted, job::contract::json_path};
 use overnight_documents::{TableHeader, TableSink, tables};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
@@ -162,6 +163,12 @@ async fn add(flags: Flags, args: &GoldAddArgs) -> Result<u8, CliError> {
                     .ok_or_else(|| CliError::usage("a table needs --documents: the folder of its documents"))?;
                 given_table(&table(&flags, path)?, folder, args.document_column.as_deref(), args.list.as_deref())?
             }
+            Some(_) if !path.exists() && from.contains('.') => {
+                return Err(CliError::usage(format!("there is no folder or table {}", out::one_line(from))));
+            }
+            _ if from.contains('/') => {
+                return Err(CliError::usage(format!("there is no folder or table {}", out::one_line(from))));
+            }
             _ => approved(&flags, from).await?,
         };
         set.add_rules(given.fields);
@@ -171,6 +178,13 @@ async fn add(flags: Flags, args: &GoldAddArgs) -> Result<u8, CliError> {
     let hold_out = args.hold_out.map(|share| HoldOut { share, seed: args.seed });
     let (mut new, mut replaced) = (Vec::new(), Vec::new());
     for case in wanted.cases {
+        // In one go nothing takes the place of what was just added.
+        if let Some(known) = set.case_over(&case.documents).map(|known| known.name.clone())
+            && (new.contains(&known) || replaced.contains(&known))
+        {
+            wanted.left_out.push((case.name, format!("its documents are those of {known}, which was added just now")));
+            continue;
+        }
         match set.add(case)? {
             AddedCase::New(name) => new.push(name),
             AddedCase::Replaced(name) => replaced.push(name),
@@ -187,6 +201,9 @@ async fn add(flags: Flags, args: &GoldAddArgs) -> Result<u8, CliError> {
         )));
     }
     set.save(hold_out)?;
+    if hold_out.is_some() && !set.file.cases.iter().any(|case| case.held_out) {
+        out::note("no case is kept back: that share of the cases is less than one of them");
+    }
     for (what, why) in wanted.left_out.iter().take(MOST_NAMED) {
         out::note(&format!("left out: {} ({})", out::one_line(what), out::one_line(why)));
     }
@@ -325,13 +342,14 @@ fn check(flags: &Flags, args: &SetArgs) -> Result<u8, CliError> {
 
 fn drop_cases(args: &DropArgs) -> Result<u8, CliError> {
     let mut set = GoldenSet::open(&args.set)?;
-    for name in &args.cases {
+    let names: BTreeSet<&String> = args.cases.iter().collect();
+    for name in &names {
         set.case(name)?;
     }
-    for name in &args.cases {
+    for name in &names {
         set.remove(name)?;
     }
-    out::result(&format!("{} dropped, {} left\n", counted(args.cases.len() as u64, "case"), set.file.cases.len()))?;
+    out::result(&format!("{} dropped, {} left\n", counted(names.len() as u64, "case"), set.file.cases.len()))?;
     Ok(exit::COMPLETED)
 }
 
@@ -358,8 +376,20 @@ pub(super) fn correction(
         None => known.expected.first(),
     };
     let expected = expected.ok_or_else(|| CliError::usage(format!("{case} has no such deliverable")))?;
-    let mut content = set.expected(expected)?;
-    let before = json_path::at_mut(&mut content, place).cloned().unwrap_or_default();
+    let content = set.expected(expected)?;
+    let mut looked_at = content.clone();
+    let before = json_path::at_mut(&mut looked_at, place).cloned();
+    // A field is made where it is looked for: only a schema can know one that is not there.
+    let is_made = looked_at != content && set.schema(expected)?.is_none();
+    let is_behind_list = place.ends_with(']');
+    if place == "$" || is_made || (before.is_none() && !is_behind_list) {
+        return Err(CliError::usage(format!(
+            "there is no value at {} of {case}: look into {}",
+            out::one_line(place),
+            set.path(&expected.file).display()
+        )));
+    }
+    let before = before.unwrap_or_default();
     let after = match (&before, serde_json::from_str(typed)) {
         (Value::String(_), Ok(Value::Null)) => Value::Null,
         (Value::String(_), _) | (_, Err(_)) => Value::from(typed),

@@ -135,6 +135,9 @@ pub(super) struct EvalSubmission {
     pub(super) batch: EvalBatch,
     /// The documents of each case.
     pub(super) cases: Vec<Vec<FoundDocument>>,
+    /// When its set was made or changed, in milliseconds since 1970: the batch's id follows from it and from the key, so that the
+    /// same evaluation, begun twice at once, is the same batch.
+    pub(super) made_ms: u64,
 }
 
 /// The documents that can be submitted, and the files that can't.
@@ -290,6 +293,7 @@ pub(super) async fn ready(
     if let Some(eval) = &mut submission.settings.eval {
         let hash = assignment.instructions.hash(&assignment.text);
         eval.add_key(&hash, (assignment.model(), assignment.models.first.tier().name()), &selection.documents);
+        submission.id = eval.id(args.eval.as_ref().map_or(0, |eval| eval.made_ms));
     }
     let batch = submission.batch().map_err(of_batch)?;
     let jobs = submission.jobs(&selection.documents);

@@ -9,6 +9,11 @@ use super::{
 };
 use crate::gold::{GoldError, GoldenCase, GoldenSet, Judgements};
 
+/// Whether all that is right of the cases can be read.
+pub fn check_expected(set: &GoldenSet, cases: &[&GoldenCase]) -> Result<(), GoldError> {
+    cases.iter().try_for_each(|case| ExpectedCase::read(set, case).map(|_| ()))
+}
+
 /// Compares the runs of each candidate with what is right. What no judge has said yet is kept in `judgements`.
 pub fn evaluate(
     facts: EvalFacts,

@@ -52,8 +52,7 @@ pub fn verdict(CandidateDifference { a, b, all, .. }: &CandidateDifference) -> S
         CandidateVerdict::Worse => format!("{b} is worse than {a}: {}.", numbers(all)),
         CandidateVerdict::CannotTell { documents, enough } => {
             let enough = match enough {
-                Some(enough) if *enough > *documents => format!("; about {enough} would do"),
-                Some(_) => "; a few more may do".to_owned(),
+                Some(enough) => format!("; about {enough} would do"),
                 None => String::new(),
             };
             let with = counted(*documents, "document");

@@ -59,8 +59,9 @@ fn suite(writer: &mut Writer<Vec<u8>>, result: &CandidateResult) -> io::Result<(
                     CaseStatus::Right => drop(case.write_empty()?),
                     CaseStatus::Other(element, message, words) => {
                         case.write_inner_content(|writer| {
-                            let told = writer.create_element(*element).with_attribute(("message", message.as_str()));
-                            told.write_text_content(BytesText::new(words)).map(|_| ())
+                            let told =
+                                writer.create_element(*element).with_attribute(("message", fit(message).as_str()));
+                            told.write_text_content(BytesText::new(&fit(words))).map(|_| ())
                         })?;
                     }
                 }
@@ -68,6 +69,12 @@ fn suite(writer: &mut Writer<Vec<u8>>, result: &CandidateResult) -> io::Result<(
             Ok(())
         })?;
     Ok(())
+}
+
+/// Without the characters that XML 1.0 has no place for, however they are written.
+fn fit(text: &str) -> String {
+    let is_fit = |letter: &char| !matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    text.chars().filter(is_fit).collect()
 }
 
 fn status(result: &CandidateResult, case: &CaseScore) -> CaseStatus {

@@ -21,7 +21,7 @@ mod verdicts;
 pub use baseline::Baseline;
 pub use candidate::Candidate;
 pub use cell_source::CellSource;
-pub use evaluate::evaluate;
+pub use evaluate::{check_expected, evaluate};
 pub use evaluation::{
     CandidateDifference, CandidateResult, CaseScore, EvalFacts, Evaluation, FieldDifference, FieldScore,
     JudgedDifference, ListScore, RunFault, RunPairing, ScoreView, WrongCell,

@@ -31,6 +31,8 @@ struct EvaluationPage<'e> {
 #[template(path = "eval/body.html")]
 struct EvaluationBody<'e> {
     evaluation: &'e Evaluation,
+    /// All runs have ended.
+    is_whole: bool,
     sentences: Vec<String>,
     fields: Vec<(&'e str, Vec<Option<&'e ScoreView>>)>,
     rows: Vec<WrongRow<'e>>,
@@ -48,8 +50,16 @@ struct WrongRow<'e> {
     place: &'e str,
     expected: String,
     source: Option<&'e CellSource>,
-    /// By candidate: the wrong value, with its job; none where it is right.
-    found: Vec<Option<FoundValue<'e>>>,
+    /// By candidate.
+    found: Vec<FoundCell<'e>>,
+}
+
+/// What a candidate has of a value.
+enum FoundCell<'e> {
+    Right,
+    /// No run of the case has ended.
+    NoRun,
+    Wrong(FoundValue<'e>),
 }
 
 struct FoundValue<'e> {
@@ -79,17 +89,20 @@ pub fn evaluation_body(evaluation: &Evaluation, form: Option<&CorrectForm>) -> R
                 place,
                 expected: shown(&cell.expected),
                 source: None,
-                found: evaluation.candidates.iter().map(|_| None).collect(),
+                found: evaluation.candidates.iter().map(|result| FoundCell::before(result, case)).collect(),
             });
             row.source = row.source.or(source.as_ref());
             let json = cell.expected_path.as_ref().map(|_| cell.found.to_string());
-            row.found[at].get_or_insert(FoundValue { shown: shown(&cell.found), json, job });
+            if !matches!(row.found[at], FoundCell::Wrong(_)) {
+                row.found[at] = FoundCell::Wrong(FoundValue { shown: shown(&cell.found), json, job });
+            }
         }
     }
     let several_files = rows.keys().map(|(_, file, _)| file).collect::<BTreeSet<_>>().len() > 1;
     let more = rows.len().saturating_sub(MOST_ROWS);
     EvaluationBody {
         evaluation,
+        is_whole: evaluation.candidates.iter().all(|result| result.missing.is_empty() && !result.cases.is_empty()),
         sentences: evaluation_text(evaluation).lines().map(str::to_owned).collect(),
         fields: evaluation.scores_by_field(),
         rows: rows.into_values().take(MOST_ROWS).collect(),
@@ -98,6 +111,13 @@ pub fn evaluation_body(evaluation: &Evaluation, form: Option<&CorrectForm>) -> R
         form,
     }
     .render()
+}
+
+impl FoundCell<'_> {
+    /// Where nothing wrong is known of a case.
+    fn before(result: &CandidateResult, case: &str) -> Self {
+        if result.cases.iter().any(|known| known.case == case) { Self::Right } else { Self::NoRun }
+    }
 }
 
 /// A value in words.

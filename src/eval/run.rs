@@ -7,6 +7,7 @@ use crate::{
     workspace::Workspace,
 };
 use overnight_core::job::{
+    digest::sha256,
     record::JobStatus,
     state::{Job, Status},
 };
@@ -54,16 +55,28 @@ pub(super) type FoundFile = (Value, BTreeMap<String, RecordPlace>);
 
 /// Reads what the job in a workspace delivered, as the model wrote it.
 pub fn read_run(workspace: &Path, case: &GoldenCase, status: JobStatus) -> (RunResult, (u64, u64)) {
-    let failed = |why: String| (RunResult::Failed(why), (0, 0));
+    let missing = |why: String| (RunResult::Missing(why), (0, 0));
     let job = match load(workspace) {
         Ok(loaded) => loaded.job,
-        Err(error) => return failed(error.to_string()),
+        Err(error) => return missing(error.to_string()),
     };
-    let Ok(files) = Workspace::open(workspace) else { return failed("its workspace can't be opened".to_owned()) };
+    let files = match Workspace::open(workspace) {
+        Ok(files) => files,
+        Err(error) => return missing(error.to_string()),
+    };
+    let delivered = match &job.status {
+        Status::Ended(ending) => &ending.deliverables[..],
+        Status::Running | Status::Held { .. } => &[],
+    };
     let mut found = Vec::with_capacity(case.expected.len());
     for expected in &case.expected {
         let path = expected.deliverable.clone().or_else(|| first_json(&job));
         let file = path.and_then(|path| Some((files.read_at_most(&path, MOST_BYTES).ok()?, path)));
+        if let Some((content, path)) = &file
+            && delivered.iter().any(|known| known.path == *path && known.sha256 != sha256(content))
+        {
+            return missing(format!("{path} is not as the job left it"));
+        }
         let value = file.and_then(|(content, path)| Some((serde_json::from_slice(&content).ok()?, path)));
         found.push(value.map(|(value, path)| (value, places(&job, &files, &path))));
     }
@@ -72,7 +85,7 @@ pub fn read_run(workspace: &Path, case: &GoldenCase, status: JobStatus) -> (RunR
         Status::Running | Status::Held { .. } => (0, 0),
     };
     if found.iter().all(Option::is_none) {
-        return failed(format!("it is {status} and has delivered no JSON file"));
+        return (RunResult::Failed(format!("it is {status} and has delivered no JSON file")), (0, 0));
     }
     (RunResult::Delivered(found), quotes)
 }

@@ -54,16 +54,17 @@ pub(super) fn judged(pairs: &[(Scores<'_>, Scores<'_>)], seed: u64) -> Vec<Candi
     let of_all = holm(&found.iter().map(|(_, _, all, _)| all.p).collect::<Vec<_>>());
     let of_fields =
         holm(&found.iter().flat_map(|(_, _, _, fields)| fields).map(|(_, field)| field.p).collect::<Vec<_>>());
+    let [among, fields_among] = [of_all.len(), of_fields.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let mut of_fields = of_fields.into_iter();
     let mut differences = Vec::with_capacity(found.len());
     for ((a, b, all, fields), corrected) in found.into_iter().zip(of_all) {
         let fields = fields.into_iter().zip(of_fields.by_ref());
         let fields = fields.map(|((field, difference), corrected)| FieldDifference {
             field,
-            difference: JudgedDifference::of(&difference, corrected),
+            difference: JudgedDifference::of(&difference, corrected, fields_among),
         });
         let fields = fields.collect();
-        differences.push(CandidateDifference { a, b, all: JudgedDifference::of(&all, corrected), fields });
+        differences.push(CandidateDifference { a, b, all: JudgedDifference::of(&all, corrected, among), fields });
     }
     differences
 }
@@ -76,8 +77,9 @@ fn paired(a: &BTreeMap<&str, DocumentScore>, b: &BTreeMap<&str, DocumentScore>, 
 }
 
 impl JudgedDifference {
-    fn of(found: &Difference, corrected_p: f64) -> Self {
-        let verdict = CandidateVerdict::of(found, corrected_p);
+    /// `among`: how many comparisons it is one of.
+    fn of(found: &Difference, corrected_p: f64, among: u32) -> Self {
+        let verdict = CandidateVerdict::of(found, corrected_p, among);
         let enough = if let CandidateVerdict::CannotTell { enough, .. } = verdict { enough } else { None };
         Self {
             difference: found.value,

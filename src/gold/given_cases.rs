@@ -65,7 +65,13 @@ pub fn given_cases(folder: &Path) -> Result<GivenCases, GoldError> {
 
 /// The documents called `name`: a file whose name is that, with or without its ending, or all files of a folder.
 pub(super) fn documents_of(folder: &Path, name: &str) -> Result<Vec<(String, Vec<u8>)>, GoldError> {
+    // Whatever a table or a link in the folder says: nothing outside of it is read.
+    let root = folder.canonicalize().map_err(GoldError::at(folder))?;
+    let is_inside = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&root) && path != root);
     let within = folder.join(name);
+    if within.exists() && !is_inside(&within) {
+        return Ok(Vec::new());
+    }
     let files: Vec<PathBuf> = if within.is_dir() {
         let files = WalkDir::new(&within).sort_by_file_name().into_iter().filter_map(Result::ok);
         files.filter(|entry| entry.file_type().is_file()).map(|entry| entry.path().to_owned()).collect()
@@ -86,7 +92,7 @@ pub(super) fn documents_of(folder: &Path, name: &str) -> Result<Vec<(String, Vec
         let name = path.strip_prefix(base).unwrap_or(&path).to_string_lossy().replace('\\', "/");
         Ok((name, fs::read(&path).map_err(GoldError::at(&path))?))
     };
-    files.into_iter().map(read).collect()
+    files.into_iter().filter(|path| is_inside(path)).map(read).collect()
 }
 
 fn json_where_there(path: &Path) -> Result<Option<Value>, GoldError> {

@@ -7,7 +7,10 @@ use super::{
 };
 use overnight_evals::comparison::RecordPlaces;
 use serde_json::{Map, Number, Value};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// Columns that name the document, where nobody says which does.
 const DOCUMENT_COLUMNS: [&str; 4] = ["document", "file", "filename", "name"];
@@ -35,17 +38,31 @@ pub fn given_table(
             known.join(", ")
         ))
     })?;
+    let mut names = BTreeSet::new();
+    if let Some(twice) = headers.iter().find(|header| !names.insert(*header)) {
+        return Err(invalid(format!("has two columns '{twice}'")));
+    }
     let mut rows: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for record in reader.records() {
+    let mut given = GivenCases::default();
+    for (number, record) in (2..).zip(reader.records()) {
         let record = record.map_err(|error| invalid(format!("can't be read: {error}")))?;
-        let Some(document) = record.get(at).map(str::trim).filter(|document| !document.is_empty()) else { continue };
+        if record.len() != headers.len() {
+            let why = format!("it has {} cells, and there are {} columns", record.len(), headers.len());
+            given.left_out.push((format!("row {number}"), why));
+            continue;
+        }
+        let Some(document) = record.get(at).map(str::trim).filter(|document| !document.is_empty()) else {
+            if record.iter().any(|cell| !cell.trim().is_empty()) {
+                given.left_out.push((format!("row {number}"), "it names no document".to_owned()));
+            }
+            continue;
+        };
         let mut row = Value::Object(Map::new());
         for (place, header) in headers.iter().enumerate().filter(|(place, _)| *place != at) {
             put(&mut row, header, value(record.get(place).unwrap_or_default().trim()));
         }
         rows.entry(document.to_owned()).or_default().push(row);
     }
-    let mut given = GivenCases::default();
     for (document, mut rows) in rows {
         let content = match list {
             Some(list) => Value::Object(Map::from_iter([(list.to_owned(), Value::Array(rows))])),

@@ -48,11 +48,7 @@ impl GoldFile {
     /// Every file that it names.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         let schemas = self.deliverables.iter().filter_map(|deliverable| deliverable.schema.clone());
-        let documents = self.cases.iter().flat_map(|case| &case.documents).map(GoldDocument::path);
-        let expected = self.cases.iter().flat_map(|case| &case.expected);
-        let expected = expected
-            .flat_map(|one| [Some(one.file.clone()), one.places.clone(), one.schema.clone()].into_iter().flatten());
-        schemas.chain(documents).chain(expected)
+        schemas.chain(self.cases.iter().flat_map(GoldenCase::files))
     }
 }
 
@@ -122,6 +118,15 @@ pub struct GoldenCase {
     /// Kept back: see [`HoldOut`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_out: bool,
+}
+
+impl GoldenCase {
+    /// Its documents, and what is right of them.
+    pub(super) fn files(&self) -> impl Iterator<Item = String> {
+        let expected =
+            self.expected.iter().flat_map(|one| [Some(one.file.clone()), one.places.clone(), one.schema.clone()]);
+        self.documents.iter().map(GoldDocument::path).chain(expected.flatten())
+    }
 }
 
 /// A document, at `documents/SHA256/NAME`, where NAME is the last part of its own.

@@ -5,7 +5,7 @@ use super::{
     hold_out::HoldOutUse,
     judgement::{JudgeVerdict, VERDICTS_FILE},
 };
-use overnight_core::job::{corrected, digest::sha256, time::Timestamp};
+use overnight_core::job::{contract::json_path, corrected, digest::sha256, time::Timestamp};
 use overnight_evals::{
     comparison::{RecordPlace, RecordPlaces},
     field_rule::FieldRule,
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
-    io::Write as _,
+    io::{Read as _, Seek as _, Write as _},
     path::{Component, Path, PathBuf},
 };
 
@@ -117,6 +117,13 @@ impl GoldenSet {
         if let Some(twice) = file.cases.iter().find(|case| !names.insert(&case.name)) {
             return Err(GoldError::unread(&path, format!("two cases are called {}", twice.name)));
         }
+        if let Some(bad) = file.cases.iter().find(|case| free_of_paths(&case.name) != case.name) {
+            let why = format!("'{}' can't be the name of a case: letters, digits, '-', '_' and '.' can", bad.name);
+            return Err(GoldError::unread(&path, why));
+        }
+        if file.hold_out.is_some_and(|hold_out| !(hold_out.share > 0.0 && hold_out.share < 1.0)) {
+            return Err(GoldError::unread(&path, "hold_out.share must be over 0 and under 1"));
+        }
         if let Some(out) = file.paths().find(|path| !is_within(path)) {
             return Err(GoldError::unread(&path, format!("'{out}' leads out of the set: files are named within it")));
         }
@@ -128,8 +135,14 @@ impl GoldenSet {
         if folder.join(GOLD_FILE).exists() {
             return Self::open(folder);
         }
-        fs::create_dir_all(folder).map_err(GoldError::at(folder))?;
         Ok(Self { folder: folder.to_owned(), file: GoldFile::default() })
+    }
+
+    /// When `gold.yaml` was last written, in milliseconds since 1970; 0 where nobody knows.
+    pub fn made_ms(&self) -> u64 {
+        let written = fs::metadata(self.path(GOLD_FILE)).and_then(|meta| meta.modified());
+        let since = written.ok().and_then(|written| written.duration_since(std::time::UNIX_EPOCH).ok());
+        since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
     }
 
     pub fn folder(&self) -> &Path {
@@ -186,6 +199,17 @@ impl GoldenSet {
         Ok(content)
     }
 
+    /// The case over the same documents.
+    pub fn case_over(&self, documents: &[(String, Vec<u8>)]) -> Option<&GoldenCase> {
+        let same = |(known, (name, content)): (&GoldDocument, &(String, Vec<u8>))| {
+            known.name == *name && known.sha256 == sha256(content)
+        };
+        self.file
+            .cases
+            .iter()
+            .find(|case| case.documents.len() == documents.len() && case.documents.iter().zip(documents).all(same))
+    }
+
     /// Adds a case, in the place of one over the same documents.
     pub fn add(&mut self, new: NewCase) -> Result<AddedCase, GoldError> {
         let mut documents = Vec::with_capacity(new.documents.len());
@@ -200,14 +224,23 @@ impl GoldenSet {
             None => self.free_name(&new.name),
         };
         let case_schema =
-            new.schema.map(|schema| self.write_json(&format!("schemas/{name}.json"), &schema)).transpose()?;
+            new.schema.map(|schema| self.write_json(&format!("schemas/cases/{name}.json"), &schema)).transpose()?;
+        let corrections = if known.is_some() { self.changes()? } else { Vec::new() };
         let mut expected = Vec::with_capacity(new.expected.len());
-        for (at, (deliverable, content, places)) in new.expected.into_iter().enumerate() {
-            let part = if at == 0 { name.clone() } else { format!("{name}.{}", at + 1) };
+        for (at, (deliverable, mut content, places)) in new.expected.into_iter().enumerate() {
+            // A name has no '/': so no two cases have a file in common.
+            let part = if at == 0 { name.clone() } else { format!("{name}/{}", at + 1) };
+            // What people said of the set holds, as far as the fault is there again.
+            let own = corrections.iter().filter(|change| change.case == name && change.deliverable == deliverable.path);
+            for change in own {
+                if json_path::at_mut(&mut content, &change.place).is_some_and(|value| *value == change.before) {
+                    corrected::put(&mut content, &change.place, &change.after);
+                }
+            }
             let file = self.write_json(&format!("expected/{part}.json"), &content)?;
             let places = match &places.expected {
                 places if places.is_empty() => None,
-                places => Some(self.write_json(&format!("expected/{part}.places.json"), places)?),
+                places => Some(self.write_json(&format!("places/{part}.json"), places)?),
             };
             let path = deliverable.path.clone();
             self.note_deliverable(deliverable, new.schemas.get(at).cloned().flatten())?;
@@ -244,13 +277,8 @@ impl GoldenSet {
         let Some(at) = self.file.cases.iter().position(|case| case.name == name) else { return Ok(false) };
         let case = self.file.cases.remove(at);
         self.save(None)?;
-        let is_used = |path: &str| {
-            let documents = self.file.cases.iter().flat_map(|case| &case.documents).map(GoldDocument::path);
-            documents.into_iter().any(|used| used == path)
-        };
-        let files = case.expected.into_iter().flat_map(|one| [Some(one.file), one.places, one.schema]).flatten();
-        let documents = case.documents.iter().map(GoldDocument::path).filter(|path| !is_used(path));
-        for path in files.chain(documents).map(|path| self.path(&path)).collect::<BTreeSet<_>>() {
+        let used: BTreeSet<String> = self.file.paths().collect();
+        for path in case.files().collect::<BTreeSet<_>>().difference(&used).map(|path| self.path(path)) {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(GoldError::at(&path)(error)),
                 Ok(()) | Err(_) => {}
@@ -285,6 +313,13 @@ impl GoldenSet {
         self.lines(USES_FILE)
     }
 
+    /// Whether all that was noted beside the cases can be read.
+    pub fn check_logs(&self) -> Result<(), GoldError> {
+        self.changes()?;
+        self.hold_out_uses()?;
+        self.verdicts().map(|_| ())
+    }
+
     /// What judges have said.
     pub fn verdicts(&self) -> Result<Vec<JudgeVerdict>, GoldError> {
         self.lines(VERDICTS_FILE)
@@ -302,18 +337,16 @@ impl GoldenSet {
 
     /// A name for files that no case has.
     fn free_name(&self, wanted: &str) -> String {
-        let fitting = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
-        let name: String =
-            wanted.chars().map(|letter| if fitting(letter) { letter } else { '-' }).take(MOST_NAME).collect();
-        let name = name.trim_matches(['-', '.']);
-        let name = if name.is_empty() { "case" } else { name };
-        let mut names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
-        names.find(|name| self.case(name).is_err()).unwrap_or_default()
+        let name = free_of_paths(wanted);
+        // Some file systems know no difference between capital and small letters.
+        let taken: BTreeSet<String> = self.file.cases.iter().map(|case| case.name.to_lowercase()).collect();
+        let mut names = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
+        names.find(|name| !taken.contains(&name.to_lowercase())).unwrap_or_default()
     }
 
     /// Keeps what is known of a deliverable; the last word holds.
     fn note_deliverable(&mut self, deliverable: GoldDeliverable, schema: Option<Value>) -> Result<(), GoldError> {
-        let name = deliverable.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or("schema.json");
+        let name = deliverable.path.as_deref().unwrap_or("schema.json");
         let schema = schema.map(|schema| self.write_json(&format!("schemas/{name}"), &schema)).transpose()?;
         let known = self.file.deliverables.iter().position(|known| known.path == deliverable.path);
         let deliverable = GoldDeliverable { schema, ..deliverable };
@@ -356,8 +389,17 @@ impl GoldenSet {
     fn append(&self, relative: &str, line: &impl Serialize) -> Result<(), GoldError> {
         let path = self.path(relative);
         let append = || {
-            let line = serde_json::to_string(line)? + "\n";
-            let mut file = fs::OpenOptions::new().create(true).append(true).open(&path)?;
+            let mut line = serde_json::to_string(line)? + "\n";
+            let mut file = fs::OpenOptions::new().create(true).read(true).append(true).open(&path)?;
+            // A line that was cut off by a crash stays alone.
+            let mut last = [b'\n'];
+            if file.seek(io::SeekFrom::End(0))? > 0 {
+                file.seek(io::SeekFrom::End(-1))?;
+                file.read_exact(&mut last)?;
+            }
+            if last != *b"\n" {
+                line.insert(0, '\n');
+            }
             file.write_all(line.as_bytes())?;
             file.sync_all()
         };
@@ -370,9 +412,20 @@ impl GoldenSet {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(GoldError::at(&path))?,
         };
+        // A line that a crash has cut off was never said.
+        let is_whole = |line: &&str| !line.is_empty() && line.ends_with('}');
         let read = |line| serde_json::from_str(line).map_err(|error| GoldError::unread(&path, error));
-        text.lines().map(read).collect()
+        text.lines().filter(is_whole).map(read).collect()
     }
+}
+
+/// A name of letters, digits, '-', '_' and '.', which is no way to anywhere.
+fn free_of_paths(wanted: &str) -> String {
+    let fitting = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let name: String =
+        wanted.chars().map(|letter| if fitting(letter) { letter } else { '-' }).take(MOST_NAME).collect();
+    let name = name.trim_matches(['-', '.']);
+    if name.is_empty() { "case".to_owned() } else { name.to_owned() }
 }
 
 fn is_within(path: &str) -> bool {

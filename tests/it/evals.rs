@@ -309,3 +309,87 @@ fn an_evaluation_that_is_killed_goes_on() {
     assert_eq!((code, scores), (0, vec![&json!(45.0), &json!(33.0)]));
     assert_eq!(jobs(&dir).len(), 24);
 }
+
+#[test]
+fn nothing_outside_of_a_set_is_read_or_written() {
+    let dir = ground();
+    dir.put("secret.md", "# Secret\n");
+    dir.put("docs/a.md", "# A\n\nThe rent is 100.\n");
+    std::os::unix::fs::symlink(dir.path().join("secret.md"), dir.path().join("docs/link.md")).unwrap();
+    dir.put("truth.csv", "file,rent\na.md,100\n../secret.md,1\n..,1\nlink.md,1\n,7\nb.md\n");
+    let added = dir.run(&["gold", "add", "truth.csv", "--documents", "docs"]);
+    let told = "left out: row 6 (it names no document)\n\
+         left out: row 7 (it has 1 cells, and there are 2 columns)\n\
+         left out: .. (there is no such document in docs)\n\
+         left out: ../secret.md (there is no such document in docs)\n\
+         left out: link.md (there is no such document in docs)\n";
+    assert_eq!((added.code, &*added.stdout, &*added.stderr), (3, "1 case added; gold has 1 case\n", told));
+    let set = std::fs::read_to_string(dir.path().join("gold/gold.yaml")).unwrap();
+    dir.put("gold/gold.yaml", set.replace("name: a\n", "name: ../../a\n"));
+    let ran = dir.run(&["eval", "gold", "--instructions", "task.md", "-m", "scripted:good.json", "-o", "results"]);
+    let told = "error: gold/gold.yaml: '../../a' can't be the name of a case: letters, digits, '-', '_' and '.' can\n";
+    assert_eq!((ran.code, &*ran.stderr), (2, told));
+    dir.put("gold/gold.yaml", &set);
+    let document = std::fs::read_dir(dir.path().join("gold/documents")).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(document.join("a.md"), "# A\n\nThe rent is 7.\n").unwrap();
+    let ran = dir.run(&["eval", "gold", "--instructions", "task.md", "-m", "scripted:good.json"]);
+    assert!(ran.code == 2 && ran.stderr.contains("it is not the file that was added"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_people_said_of_a_set_holds_when_a_case_comes_again() {
+    let dir = ground();
+    dir.put("bench/documents/a/lease.md", "# Lease\n");
+    dir.put("bench/documents/b/lease.md", "# Lease\n");
+    dir.put("bench/documents/c.md", "# C\n");
+    for (name, rent) in [("a", 1), ("b", 2), ("c", 3)] {
+        dir.put(&format!("bench/expected/{name}.json"), format!(r#"{{"rent": {rent}, "tenant": "Ann"}}"#));
+    }
+    let added = dir.run(&["gold", "add", "bench"]);
+    let told = "left out: b (its documents are those of a, which was added just now)\n";
+    assert_eq!((&*added.stdout, &*added.stderr), ("2 cases added; gold has 2 cases\n", told));
+    assert_eq!(dir.run(&["gold", "correct", "gold", "c", "$.rent", "100"]).code, 0);
+    assert_eq!(dir.run(&["gold", "correct", "gold", "a", "$.tenant", "Bo"]).code, 0);
+    let missed = dir.run(&["gold", "correct", "gold", "c", "$.rant", "7"]);
+    assert_eq!(
+        (missed.code, &*missed.stderr),
+        (2, "error: there is no value at $.rant of c: look into gold/expected/c.json\n")
+    );
+    // Of a the benchmark has mended something else by itself.
+    dir.put("bench/expected/a.json", r#"{"rent": 1, "tenant": "Cy"}"#);
+    dir.run(&["gold", "add", "bench"]);
+    let right = |name: &str| -> Value {
+        let path = dir.path().join(format!("gold/expected/{name}.json"));
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    assert_eq!([right("a"), right("c")], [json!({"rent": 1, "tenant": "Cy"}), json!({"rent": 100, "tenant": "Ann"})]);
+}
+
+#[test]
+fn what_can_not_be_looked_at_is_missing_and_not_wrong() {
+    let dir = ground();
+    benchmark(&dir, 3);
+    dir.run(&["gold", "add", "bench"]);
+    // Named twice: the same runs.
+    let (code, twice) = evaluated(&dir, &["-m", "scripted:good.json,scripted:good.json"]);
+    assert_eq!((code, jobs(&dir).len()), (0, 3));
+    assert_eq!(twice["candidates"][0]["score"], twice["candidates"][1]["score"]);
+    dir.put("baseline.json", twice.to_string().replace("lease-", "other-"));
+    let (code, apart) = evaluated(&dir, &["-m", "scripted:good.json", "--against", "baseline.json"]);
+    assert_eq!((code, apart.get("against")), (4, None));
+    let workspaces = dir.path().join("workspaces");
+    let delivered = jobs(&dir)[0]["id"].as_str().unwrap().to_owned();
+    std::fs::write(workspaces.join(&delivered).join("output/lease.json"), r#"{"rent": 7}"#).unwrap();
+    std::fs::remove_dir_all(workspaces.join(jobs(&dir)[1]["id"].as_str().unwrap())).unwrap();
+    let (code, evaluation) = evaluated(&dir, &["-m", "scripted:good.json", "--out", "results"]);
+    let candidate = &evaluation["candidates"][0];
+    assert_eq!(
+        (code, candidate["failed"].as_array().unwrap().len(), candidate["cases"].as_array().unwrap().len()),
+        (4, 0, 1)
+    );
+    let why: Vec<&str> =
+        candidate["missing"].as_array().unwrap().iter().map(|run| run["why"].as_str().unwrap()).collect();
+    assert!(why.contains(&"output/lease.json is not as the job left it"), "{why:?}");
+    let page = std::fs::read_to_string(dir.path().join("results/page.html")).unwrap();
+    assert!(!page.contains("Every value is right"), "{page}");
+}

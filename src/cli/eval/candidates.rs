@@ -60,7 +60,8 @@ pub(super) async fn prepare(
 ) -> Result<Vec<PreparedBatch>, CliError> {
     let folder = std::path::absolute(set.folder())
         .map_err(|error| CliError::usage(format!("{}: {error}", set.folder().display())))?;
-    let documents = cases.iter().map(|case| found(&folder, case)).collect::<Result<Vec<_>, _>>()?;
+    let documents = cases.iter().map(|case| found(set, &folder, case)).collect::<Result<Vec<_>, _>>()?;
+    let made_ms = set.made_ms();
     let known = match app {
         Some(app) => known(app).await?,
         None => Vec::new(),
@@ -101,7 +102,7 @@ pub(super) async fn prepare(
                         bounds: LimitArgs::of_eval(model.cloned(), args.tier.clone(), args.unpriced),
                         server,
                         budget_usd: args.budget.map(|usd| usd.to_string()),
-                        eval: Some(EvalSubmission { batch, cases: documents.clone() }),
+                        eval: Some(EvalSubmission { batch, cases: documents.clone(), made_ms }),
                         ..SubmitArgs::default()
                     };
                     let store = app.map(|app| app.store.clone());
@@ -181,14 +182,14 @@ fn usd_told(cost: Option<[f64; 3]>) -> String {
 }
 
 /// The documents of a case, each as it is called in its jobs.
-fn found(folder: &Path, case: &GoldenCase) -> Result<Vec<FoundDocument>, CliError> {
+fn found(set: &GoldenSet, folder: &Path, case: &GoldenCase) -> Result<Vec<FoundDocument>, CliError> {
     let one = |document: &crate::gold::GoldDocument| {
-        let path = folder.join(document.path());
-        let meta = std::fs::metadata(&path).map_err(|error| {
-            CliError::usage(format!("{}: {error}: put it back, or drop the case {}", path.display(), case.name))
-        })?;
-        let (name, inside) = (document.name.clone(), Vec::new());
-        Ok(FoundDocument { path, inside, name, bytes: meta.len(), is_named: false, dated: None, fault: None })
+        let content = set
+            .document(document)
+            .map_err(|error| CliError::usage(format!("{error} (it is of the case {})", case.name)))?;
+        let (path, name, inside) = (folder.join(document.path()), document.name.clone(), Vec::new());
+        let bytes = content.len() as u64;
+        Ok(FoundDocument { path, inside, name, bytes, is_named: false, dated: None, fault: None })
     };
     case.documents.iter().map(one).collect()
 }

@@ -22,9 +22,9 @@ const JUDGE: &str = include_str!("../../../instructions/runner/judge.md");
 /// Attempts of a call.
 const ATTEMPTS: u32 = 3;
 
-/// Asks about all of these, and keeps each verdict in the set. What can't be had is told, and counts as wrong.
-pub(super) async fn ask(app: &AppContext, set: &GoldenSet, questions: &[JudgeQuestion]) -> Result<(), CliError> {
-    let Some(judge) = &set.file.judge else { return Ok(()) };
+/// Asks about all of these, and keeps each verdict in the set. What can't be had is told, and counts as wrong: how many they are.
+pub(super) async fn ask(app: &AppContext, set: &GoldenSet, questions: &[JudgeQuestion]) -> Result<usize, CliError> {
+    let Some(judge) = &set.file.judge else { return Ok(0) };
     let model = server::without_jobs(&app.settings, &Target::new(judge.model.clone(), &app.settings))?;
     let (mut cost, mut failed) = (Some(0.0), Vec::new());
     for question in questions {
@@ -44,7 +44,7 @@ pub(super) async fn ask(app: &AppContext, set: &GoldenSet, questions: &[JudgeQue
         let values = counted(failed.len() as u64, "value");
         out::note(&format!("{values} could not be judged, and counted as wrong: {}", out::one_line(why)));
     }
-    Ok(())
+    Ok(failed.len())
 }
 
 /// Whether the found value is right, the judge's words, and what they cost.

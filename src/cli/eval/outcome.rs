@@ -14,7 +14,7 @@ use crate::{
 use overnight_core::amount::counted;
 use overnight_evals::{comparison::PairingCounts, statistics::CandidateVerdict};
 use serde::Serialize;
-use std::{fmt::Write as _, fs, io, path::Path};
+use std::{collections::BTreeSet, fmt::Write as _, fs, io, path::Path};
 
 /// `--json`: the evaluation, and what `--against` says.
 #[derive(Serialize)]
@@ -31,6 +31,22 @@ pub(super) fn baseline(path: &Path) -> Result<Baseline, CliError> {
         |why: String| CliError::usage(format!("--against {}: {why}", out::one_line(&path.display().to_string())));
     let text = fs::read(path).map_err(|error| unread(error.to_string()))?;
     Baseline::parse(&text).map_err(unread)
+}
+
+/// Whether what was asked for can be written, before anything is paid.
+pub(super) fn try_out(folder: Option<&Path>, junit_file: Option<&Path>) -> Result<(), CliError> {
+    let unwritten = |path: &Path, error: &io::Error| {
+        CliError::usage(format!("{} can't be written ({error})", out::one_line(&path.display().to_string())))
+    };
+    if let Some(folder) = folder {
+        let tried = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+        tried.map_err(|error| unwritten(folder, &error))?;
+    }
+    if let Some(file) = junit_file {
+        let tried = fs::OpenOptions::new().create(true).append(true).open(file);
+        tried.map_err(|error| unwritten(file, &error))?;
+    }
+    Ok(())
 }
 
 /// Writes what was asked for.
@@ -51,10 +67,15 @@ pub(super) fn write(
         fs::create_dir_all(folder)?;
         fs::write(folder.join("report.json"), serde_json::to_string_pretty(evaluation)? + "\n")?;
         fs::write(folder.join("page.html"), evaluation_page(evaluation).map_err(io::Error::other)?)?;
+        let mut names = BTreeSet::new();
         for (candidate, runs) in runs {
+            let name = folder_name(&candidate.name);
+            let mut all = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
+            // Names that differ in other signs only.
+            let name = all.find(|name| names.insert(name.to_lowercase())).unwrap_or(name);
             for run in runs {
                 let RunResult::Delivered(files) = &run.result else { continue };
-                let results = folder.join("results").join(folder_name(&candidate.name)).join(run.repeat.to_string());
+                let results = folder.join("results").join(&name).join(run.repeat.to_string());
                 fs::create_dir_all(&results)?;
                 for (number, file) in (1..).zip(files) {
                     let Some((value, _)) = file else { continue };
@@ -141,11 +162,18 @@ fn fields(evaluation: &Evaluation) -> String {
 }
 
 /// What an evaluation comes to for a build.
-pub(super) fn exit_code(evaluation: &Evaluation, against: &[CandidateDifference], fail_under: Option<f64>) -> u8 {
+///
+/// `is_whole`: every text was judged that was to be, and everything was compared with the baseline, where there is one.
+pub(super) fn exit_code(
+    evaluation: &Evaluation,
+    against: &[CandidateDifference],
+    fail_under: Option<f64>,
+    is_whole: bool,
+) -> u8 {
     let is_under =
         |result: &CandidateResult| fail_under.is_some_and(|least| result.score.is_none_or(|score| score.value < least));
     let is_worse = |difference: &CandidateDifference| difference.all.verdict == CandidateVerdict::Worse;
-    if evaluation.candidates.iter().any(|result| !result.missing.is_empty()) {
+    if !is_whole || evaluation.candidates.iter().any(|result| !result.missing.is_empty()) {
         exit::HELD
     } else if evaluation.candidates.iter().any(is_under) || against.iter().any(is_worse) {
         exit::PARTIAL_OR_BLOCKED

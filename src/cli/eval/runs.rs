@@ -53,14 +53,16 @@ async fn run(app: &AppContext, job: DatabaseJob, case: &GoldenCase, repeat: u32)
     let hold = job.row.state.hold_reason;
     let (result, quotes) = match (status, workspace) {
         (JobStatus::Held, _) if hold != Some(HoldReason::Review) => {
-            (RunResult::Missing(hold.map_or("held".to_owned(), |hold| format!("held ({hold})"))), (0, 0))
+            (RunResult::Missing(told(&hold.map_or("held".to_owned(), |hold| format!("held ({hold})")))), (0, 0))
         }
         (JobStatus::Queued | JobStatus::Running | JobStatus::Waiting, _) => {
             (RunResult::Missing(told(&format!("it is {status}"))), (0, 0))
         }
         (JobStatus::Cancelled, _) => (RunResult::Missing(told("it was cancelled")), (0, 0)),
         (_, Ok(path)) => read_run(&path, case, status),
-        (_, Err(error)) => (RunResult::Failed(reason.clone().unwrap_or(error.message)), (0, 0)),
+        (JobStatus::Failed, Err(error)) => (RunResult::Failed(error.message), (0, 0)),
+        // What it delivered can't be looked at: that is no fault of the candidate.
+        (_, Err(error)) => (RunResult::Missing(error.message), (0, 0)),
     };
     let result = match result {
         RunResult::Failed(why) if status == JobStatus::Failed => RunResult::Failed(reason.unwrap_or(why)),

@@ -5,27 +5,31 @@ use super::{
     compared_with, runs,
 };
 use crate::{
+    batch::EvalBatch,
     cli::{AppContext, CliError, gold::correction},
     eval::{EvalFacts, Evaluation},
     gold::GoldenSet,
     web::EvaluatedSet,
 };
 use overnight_core::job::digest::sha256;
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// Of the resampling.
 const SEED: u64 = 1;
 
 /// The name of a set in addresses.
-fn address(batch: &EvaluatedBatch) -> String {
-    sha256(format!("{} {}", batch.eval.gold, batch.eval.hold_out).as_bytes())[..12].to_owned()
+fn address(eval: &EvalBatch) -> String {
+    sha256(format!("{} {}", eval.gold, eval.hold_out).as_bytes())[..12].to_owned()
 }
 
 /// The sets that were evaluated, the newest first.
 pub(in crate::cli) async fn evaluated_sets(app: &AppContext) -> Result<Vec<EvaluatedSet>, CliError> {
     let mut sets: Vec<(EvaluatedSet, BTreeSet<String>)> = Vec::new();
     for batch in known(app).await? {
-        let id = address(&batch);
+        let id = address(&batch.eval);
         let at = sets.iter().position(|(set, _)| set.id == id).unwrap_or_else(|| {
             let EvaluatedBatch { eval, .. } = &batch;
             sets.push((
@@ -41,11 +45,20 @@ pub(in crate::cli) async fn evaluated_sets(app: &AppContext) -> Result<Vec<Evalu
     Ok(sets.into_iter().map(|(set, _)| set).collect())
 }
 
-/// The newest batches of a set, one for each candidate and repetition, the first candidate first.
+/// The newest batches of a set, one for each candidate and repetition, the first candidate first. Instructions that have changed since are
+/// other ones, and their runs are not among them.
 async fn newest(app: &AppContext, id: &str) -> Result<Vec<EvaluatedBatch>, CliError> {
     let mut seen = BTreeSet::new();
+    let mut words: BTreeMap<String, String> = BTreeMap::new();
+    let mut candidates: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
     let mut batches: Vec<EvaluatedBatch> = known(app).await?;
-    batches.retain(|batch| address(batch) == id && seen.insert((batch.eval.candidate.clone(), batch.eval.repeat)));
+    batches.retain(|EvaluatedBatch { eval, instructions_sha256, model, .. }| {
+        address(eval) == id
+            && words.entry(eval.instructions.clone()).or_insert(instructions_sha256.clone()) == instructions_sha256
+            && *candidates.entry(eval.candidate.clone()).or_insert((model.clone(), eval.cases.clone()))
+                == (model.clone(), eval.cases.clone())
+            && seen.insert((eval.candidate.clone(), eval.repeat))
+    });
     batches.reverse();
     Ok(batches)
 }

@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 /// Resamples of an interval, and flips of a permutation test.
 pub(super) const RESAMPLES: u32 = 10_000;
 /// The error of an interval, on both sides together.
-const ALPHA: f64 = 0.05;
+pub(super) const ALPHA: f64 = 0.05;
 /// Differences that are rounding.
 pub(super) const ROUNDING: f64 = 1e-12;
 

@@ -24,10 +24,12 @@ pub enum CandidateVerdict {
 }
 
 impl CandidateVerdict {
-    /// The verdict of a difference, with its p-value adjusted for all comparisons that were made ([`holm`]).
-    pub fn of(difference: &Difference, adjusted_p: f64) -> Self {
-        if adjusted_p >= SIGNIFICANCE || adjusted_p.is_nan() || difference.value == 0.0 {
-            Self::CannotTell { documents: difference.documents, enough: difference.enough }
+    /// The verdict of a difference, with its p-value adjusted for all comparisons that were made ([`holm`]), and how many they are.
+    /// Something is only told where the interval says the same.
+    pub fn of(difference: &Difference, adjusted_p: f64, comparisons: u32) -> Self {
+        let is_clear = difference.low > 0.0 || difference.high < 0.0;
+        if adjusted_p >= SIGNIFICANCE || adjusted_p.is_nan() || !is_clear {
+            Self::CannotTell { documents: difference.documents, enough: difference.enough(comparisons) }
         } else if difference.value > 0.0 {
             Self::Better
         } else {
@@ -73,11 +75,13 @@ mod tests {
     #[test]
     fn only_what_is_no_chance_is_told() {
         let difference =
-            |value: f64| Difference { value, low: 0.0, high: 0.0, p: 0.04, documents: 9, enough: Some(20) };
+            |low: f64, high: f64| Difference { value: 0.1, low, high, p: 0.04, documents: 9, variance: Some(0.025) };
         let cannot_tell = CandidateVerdict::CannotTell { documents: 9, enough: Some(20) };
-        assert_eq!(CandidateVerdict::of(&difference(0.1), 0.04), CandidateVerdict::Better);
-        assert_eq!(CandidateVerdict::of(&difference(-0.1), 0.04), CandidateVerdict::Worse);
-        assert_eq!(CandidateVerdict::of(&difference(0.1), 0.05), cannot_tell);
+        assert_eq!(CandidateVerdict::of(&difference(0.05, 0.2), 0.04, 1), CandidateVerdict::Better);
+        let worse = Difference { value: -0.1, ..difference(-0.2, -0.05) };
+        assert_eq!(CandidateVerdict::of(&worse, 0.04, 1), CandidateVerdict::Worse);
+        assert_eq!(CandidateVerdict::of(&difference(0.05, 0.2), 0.05, 1), cannot_tell);
+        assert_eq!(CandidateVerdict::of(&difference(-0.01, 0.2), 0.04, 1), cannot_tell);
         let told = serde_json::to_string(&cannot_tell).unwrap();
         assert_eq!(told, r#"{"verdict":"cannot_tell","documents":9,"enough":20}"#);
     }

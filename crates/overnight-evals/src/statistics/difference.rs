@@ -2,17 +2,17 @@
 
 use super::{
     bootstrap::{self, RESAMPLES, ROUNDING},
+    candidate_verdict::SIGNIFICANCE,
     document_score::DocumentScore,
 };
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Documents of which all flips are gone through.
 const MOST_ENUMERATED: usize = 14;
-/// What a test at 5 % with a power of 80 % needs: the 97.5 % and the 80 % quantile of the normal distribution.
-const QUANTILES: f64 = 1.959_963_984_540_054 + 0.841_621_233_572_914_3;
-/// Fewer documents can't have a p-value below 5 %, whatever they say: 2/2^6 is the first one.
-const FEWEST: f64 = 6.0;
+/// The 80 % quantile of the normal distribution: the power of the test that is planned for.
+const POWER: f64 = 0.841_621_233_572_914_3;
 /// More documents than that are none that anybody has.
 const MOST: f64 = 1e15;
 
@@ -30,9 +30,30 @@ pub struct Difference {
     pub p: f64,
     /// Documents that were compared.
     pub documents: u64,
-    /// About how many documents such as these show a difference of this size at 5 %, in four of five attempts; to two figures,
-    /// rounded up. None where there is no difference, or one document alone.
-    pub enough: Option<u64>,
+    /// Of what each document adds to the difference; none with one document alone.
+    pub variance: Option<f64>,
+}
+
+impl Difference {
+    /// About how many documents such as these show a difference of this size at 5 %, in four of five attempts, where so many
+    /// comparisons are made (each at 5 % by their number, as Holm has it for the first); to two figures, rounded up, and more than
+    /// there are. None where there is no difference, or one document alone.
+    pub fn enough(&self, comparisons: u32) -> Option<u64> {
+        let (size, variance) = (self.value.abs(), self.variance?);
+        if size < ROUNDING {
+            return None;
+        }
+        let alpha = SIGNIFICANCE / f64::from(comparisons.max(1));
+        let quantiles = Normal::standard().inverse_cdf(1.0 - alpha / 2.0) + POWER;
+        let by_spread = quantiles.powi(2) * variance / size.powi(2);
+        // Fewer documents can't have such a p-value, whatever they say: of n there is 2/2^n at least.
+        let by_flips = (2.0 / alpha).log2().floor() + 1.0;
+        // Documents that are all alike leave the interval room for others: see `bootstrap`.
+        let by_alike = if variance < ROUNDING { (bootstrap::ALPHA / 2.0).ln() / -size.ln_1p() } else { 0.0 };
+        let documents = by_spread.max(by_flips).max(by_alike);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 6 and 10^15")]
+        (documents < MOST).then(|| two_figures((documents - ROUNDING).ceil() as u64).max(self.documents + 1))
+    }
 }
 
 /// The difference between two candidates from the scores of the same documents in the same order. None where there are not as
@@ -43,7 +64,7 @@ pub struct Difference {
 /// - `p` is of a two-sided permutation test (Fisher 1935): if both candidates were equally good, the scores of each document
 ///   could as well be swapped. All swaps of up to 14 documents that differ are gone through; of more, 10,000 random ones, with
 ///   the correction of Phipson and Smyth 2010 (one is added to both counts).
-/// - `enough` follows from the spread of the paired differences by the normal approximation.
+/// - [`Difference::enough`] follows from the spread of the paired differences by the normal approximation.
 pub fn difference(a: &[DocumentScore], b: &[DocumentScore], seed: u64) -> Option<Difference> {
     if a.len() != b.len() {
         return None;
@@ -61,7 +82,7 @@ pub fn difference(a: &[DocumentScore], b: &[DocumentScore], seed: u64) -> Option
         high,
         p: p_value(&pairs, all, seed),
         documents: u64::from(count),
-        enough: enough(&pairs, all, f64::from(count)),
+        variance: variance(&pairs, all, f64::from(count)),
     })
 }
 
@@ -120,9 +141,8 @@ fn p_value(pairs: &[ScorePair], all: ScorePair, seed: u64) -> f64 {
 }
 
 /// By the spread of what each document adds to the difference: that of two ratios to the first order (Cochran 1977, chapter 6).
-fn enough(pairs: &[ScorePair], all: ScorePair, count: f64) -> Option<u64> {
-    let value = all.difference();
-    if value.abs() < ROUNDING || count < 2.0 {
+fn variance(pairs: &[ScorePair], all: ScorePair, count: f64) -> Option<f64> {
+    if count < 2.0 {
         return None;
     }
     let of_ratio = |one: DocumentScore, all: DocumentScore| {
@@ -130,10 +150,7 @@ fn enough(pairs: &[ScorePair], all: ScorePair, count: f64) -> Option<u64> {
     };
     // Their mean is 0.
     let squares: f64 = pairs.iter().map(|pair| (of_ratio(pair.b, all.b) - of_ratio(pair.a, all.a)).powi(2)).sum();
-    let variance = squares / (count - 1.0);
-    let documents = (QUANTILES.powi(2) * variance / value.powi(2)).max(FEWEST);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 6 and 10^15")]
-    (documents < MOST).then(|| two_figures((documents - ROUNDING).ceil() as u64))
+    Some(squares / (count - 1.0))
 }
 
 /// Rounded up to two figures.
@@ -150,24 +167,31 @@ mod tests {
         right.iter().map(|right| DocumentScore { right: f64::from(*right), total: 6.0 }).collect()
     }
 
-    fn assert_close(found: Option<Difference>, expected: Difference) {
+    /// `enough`: for one comparison and for two.
+    fn assert_close(found: Option<Difference>, expected: Difference, enough: [Option<u64>; 2]) {
         let found = found.unwrap();
         let figures = |one: Difference| [one.value, one.low, one.high, one.p];
         let is_close = figures(found).iter().zip(figures(expected)).all(|(one, other)| (one - other).abs() < 1e-8);
-        assert!(is_close && found.enough == expected.enough && found.documents == expected.documents, "{found:?}");
+        assert!(is_close && found.documents == expected.documents, "{found:?}");
+        assert_eq!([1, 2].map(|comparisons| found.enough(comparisons)), enough);
     }
 
     /// The random numbers of `fastrand` were written anew in Python, the rest is `numpy.quantile` and scipy; `p` by all 256
-    /// flips of the signs, of which 48 have a mean of at least 5/48; `enough` is ((1.96 + 0.84) · 0.152688 / 0.104167)² = 16.9.
+    /// flips of the signs, of which 48 have a mean of at least 5/48; `enough` is ((1.96 + 0.84) · 0.152688 / 0.104167)² = 16.9, and for two comparisons
+    /// ((2.24 + 0.84) · 0.152688 / 0.104167)² = 20.4.
     #[test]
     fn few_documents_are_swapped_in_all_ways() {
         let a = scores(&[3, 4, 5, 4, 6, 2, 5, 4]);
         let b = scores(&[4, 5, 5, 6, 6, 3, 4, 5]);
         let (low, high) = (-0.020_833_333, 0.229_166_667);
-        let expected = Difference { value: 5.0 / 48.0, low, high, p: 0.1875, documents: 8, enough: Some(17) };
-        assert_close(difference(&a, &b, 1), expected);
+        let expected = Difference { value: 5.0 / 48.0, low, high, p: 0.1875, documents: 8, variance: None };
+        assert_close(difference(&a, &b, 1), expected, [Some(17), Some(21)]);
         let (low, high) = (-0.229_166_667, 0.020_833_333);
-        assert_close(difference(&b, &a, 1), Difference { value: -5.0 / 48.0, low, high, ..expected });
+        assert_close(
+            difference(&b, &a, 1),
+            Difference { value: -5.0 / 48.0, low, high, ..expected },
+            [Some(17), Some(21)],
+        );
         assert_eq!(difference(&a, &b[1..], 1), None);
         assert_eq!(difference(&[], &[], 1), None);
     }
@@ -180,8 +204,8 @@ mod tests {
         let mut b = scores(&[0, 2, 3, 4, 5, 4, 6, 0, 2, 3, 2, 5, 6, 6, 0, 0, 3, 4, 5, 6]);
         b.iter_mut().step_by(4).for_each(|score| score.total = 7.0);
         let (low, high) = (-0.003_805_96, 0.105_574_16);
-        let expected = Difference { value: 0.053, low, high, p: 913.0 / 10_001.0, documents: 20, enough: Some(38) };
-        assert_close(difference(&a, &b, 3), expected);
+        let expected = Difference { value: 0.053, low, high, p: 913.0 / 10_001.0, documents: 20, variance: None };
+        assert_close(difference(&a, &b, 3), expected, [Some(38), Some(46)]);
     }
 
     /// By hand: at least 0.025^(1/10) = 0.6915029 of all documents are like these, the others anything in −1..=1.
@@ -189,11 +213,18 @@ mod tests {
     fn equal_differences_leave_room_for_others() {
         let [a, b] = [5, 6].map(|right| scores(&[right; 10]));
         let (low, high) = (-0.308_497_108, 0.308_497_108);
-        let same = Difference { value: 0.0, low, high, p: 1.0, documents: 10, enough: None };
-        assert_close(difference(&a, &a, 1), same);
+        let same = Difference { value: 0.0, low, high, p: 1.0, documents: 10, variance: None };
+        assert_close(difference(&a, &a, 1), same, [None; 2]);
         let (value, p) = (1.0 / 6.0, 2.0 / 1024.0);
         let (low, high) = (0.691_502_892 * value - 0.308_497_108, 0.691_502_892 * value + 0.308_497_108);
-        assert_close(difference(&a, &b, 1), Difference { value, low, high, p, documents: 10, enough: Some(6) });
+        // ln 0.025 / ln(6/7) = 23.9.
+        let found = Difference { value, low, high, p, documents: 10, variance: None };
+        assert_close(difference(&a, &b, 1), found, [Some(24); 2]);
+        let [none, all] = [0, 6].map(|right| scores(&[right; 4]));
+        assert_eq!(
+            difference(&none, &all, 1).map(|found| [1, 2, 10].map(|among| found.enough(among))),
+            Some([Some(6), Some(7), Some(9)])
+        );
     }
 
     #[test]
