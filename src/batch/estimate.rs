@@ -39,6 +39,8 @@ const LEAST_WRITTEN_PERCENT: u64 = 8;
 /// Percent of the least and of the likely work between which it lies.
 const LEAST_PERCENT: u64 = 70;
 const MOST_PERCENT: u64 = 200;
+/// Turns of one reader of a part: it adds its records, and mends what comes back.
+pub const PART_TURNS: u64 = 2;
 /// Turns of one second reader and of one round of the verifier, at least and likely; the rounds at least and likely.
 const READER_TURNS: (u64, u64) = (2, 3);
 const VERIFIER_TURNS: (u64, u64) = (2, 4);
@@ -109,6 +111,15 @@ impl Forecast {
             reader(READER_TURNS.1, WRITTEN_PERCENT).uncached(),
         );
         (readers, Self::between(settling, settled.uncached()))
+    }
+
+    /// Having so many parts read side by side, of `tokens` in all.
+    pub fn of_readers(parts: u64, tokens: u64, budget: u64) -> Self {
+        let (fixed, _) = fixed_and_room(budget);
+        let each = tokens.div_ceil(parts.max(1));
+        let reader =
+            |turns, written| Estimate::conversation(turns, fixed + LEAST_OPENING + each, 0, each, written).times(parts);
+        Self::between(reader(1, LEAST_WRITTEN_PERCENT), reader(PART_TURNS, WRITTEN_PERCENT).uncached())
     }
 
     /// Judging the deliverables of a job over so many tokens of text.

@@ -33,7 +33,7 @@ mod zone;
 pub use closing::{ClosingOutcome, DeliverableSources, close, closing_ids, fetched_folders, result_manifest};
 pub use duplicates::{Duplicate, duplicates, take_repeated};
 pub use error::BatchError;
-pub use estimate::{Estimate, Forecast, PAGE_TOKENS};
+pub use estimate::{Estimate, Forecast, PAGE_TOKENS, PART_TURNS};
 pub use eval_batch::EvalBatch;
 pub use families::JobUnit;
 pub use inspect::{Document, Inspected, hash_of, inspect};

@@ -21,7 +21,7 @@ use overnight_core::job::{
     finding::Finding,
     id::JobId,
     left_out::LeftOutFile,
-    models::ModelTurns,
+    models::{ModelTurns, PaidRole},
     pages::{PageRange, UnreadPart},
     proof::ProofResult,
     record::{Delivered, HoldReason, JobStatus, QuotePositions},
@@ -81,6 +81,8 @@ struct JobView<'t> {
     tokens_out: u64,
     tokens_cached: u64,
     cost_usd: Option<f64>,
+    /// The same by role and tier; empty where the workspace isn't here.
+    paid: &'t [PaidRole],
     worked_ms: u64,
     /// What the job delivered, or would if it were approved.
     summary: Option<&'t str>,
@@ -211,6 +213,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         tokens_out: totals.spent.usage.output,
         tokens_cached: totals.spent.usage.cached,
         cost_usd: totals.spent.cost(),
+        paid: &job.answered.paid,
         worked_ms: totals.worked_ms,
         summary: completion.map(|completion| completion.summary.as_str()),
         confidence: completion.map(|completion| completion.confidence),

@@ -14,6 +14,7 @@ pub use counter::ReportCounter;
 use overnight_core::job::{
     failure::FailureKind,
     id::JobId,
+    models::PaidRole,
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
@@ -68,6 +69,8 @@ pub struct Report {
     pub attempts_failed: Vec<AttemptTotals>,
     pub holds: Vec<HoldTotals>,
     pub spent: TotalSpent,
+    /// The same by role and tier, of the jobs whose journals can be read.
+    pub paid: Vec<PaidRole>,
     /// Longest first.
     pub slowest: Vec<JobId>,
     /// By known cost, then by tokens.

@@ -4,7 +4,7 @@ use overnight_core::job::{
     contract::Check,
     failure::FailureKind,
     id::JobId,
-    models::ModelTurns,
+    models::{ModelTurns, PaidRole},
     pages::PageRange,
     proof::ProofResult,
     record::{HoldReason, JobStatus},
@@ -271,6 +271,8 @@ pub struct JobFacts {
     pub tokens_cached: u64,
     /// Null where a turn's price isn't known.
     pub cost_usd: Option<f64>,
+    /// By role and tier; empty where the journal can't be read.
+    pub paid: Vec<PaidRole>,
     /// Of the turns whose price is known.
     pub priced_usd: f64,
     /// Turns whose price isn't known; null where that can't be read.

@@ -108,6 +108,7 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
         tokens_out: state.tokens_out,
         tokens_cached: state.tokens_cached,
         cost_usd: state.cost_usd,
+        paid: journal.answered.paid,
         priced_usd: state.cost_usd.unwrap_or(journal.priced_usd),
         unpriced_turns: match state.cost_usd {
             Some(_) => Some(0),

@@ -41,6 +41,7 @@ mod postgres;
 mod proof;
 mod queue;
 mod quoted;
+mod readers;
 mod reads;
 mod refused_records;
 mod remote;

@@ -116,6 +116,19 @@ impl JobView<'_> {
             duration(self.worked_ms),
             audit::tokens(&cached)
         );
+        if self.paid.len() > 1 {
+            for paid in self.paid {
+                let spending = Spending {
+                    tokens_in: paid.tokens_in,
+                    tokens_out: paid.tokens_out,
+                    tokens_cached: paid.tokens_cached,
+                    cost_usd: paid.cost(),
+                    ..Spending::default()
+                };
+                let (role, turns) = (paid.told(), counted(paid.turns, "turn"));
+                let _ = writeln!(text, "    {role}: {turns}, {}", audit::tokens(&spending));
+            }
+        }
         if !self.phases.is_empty() {
             text.push_str("\nPhases\n");
         }

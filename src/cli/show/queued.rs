@@ -86,6 +86,7 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         tokens_in: state.tokens_in,
         tokens_out: state.tokens_out,
         tokens_cached: state.tokens_cached,
+        paid: &[],
         // Who has done nothing has spent nothing.
         cost_usd: if state.turns == 0 { Some(0.0) } else { state.cost_usd },
         worked_ms: state.worked_ms,

@@ -1,7 +1,11 @@
 //! What the jobs of a submission may take: turns, tokens and USD, by who works on them.
 
 use super::assignment::Assignment;
-use crate::{batch::Forecast, model::Model};
+use crate::{
+    batch::{Forecast, PART_TURNS},
+    model::Model,
+};
+use serde::Serialize;
 use std::sync::Arc;
 
 /// A model as it is asked at some tier.
@@ -10,6 +14,16 @@ type AtTier<'t> = &'t dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>;
 /// Pixels of a scanned page of A4.
 const SCAN: (u32, u32) = (1_240, 1_754);
 
+/// Replies of which each waits for the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct Waits {
+    /// Where the job's own model reads everything.
+    pub(super) one_after_the_other: u64,
+    pub(super) side_by_side: u64,
+    /// Parts that the readers work.
+    pub(super) parts: u64,
+}
+
 /// What jobs may take, by who works on them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Forecasts {
@@ -17,6 +31,10 @@ pub(super) struct Forecasts {
     pub(super) work: Forecast,
     /// The second readers.
     pub(super) reading: Forecast,
+    /// The readers of parts.
+    pub(super) part_reading: Forecast,
+    /// Of the longest job, where readers work side by side.
+    pub(super) waits: Option<Waits>,
     /// The verifier.
     pub(super) verification: Forecast,
     /// The transcribers of scanned pages, and their second readers.
@@ -29,6 +47,8 @@ impl Forecasts {
         Self {
             work: self.work.and(other.work),
             reading: self.reading.and(other.reading),
+            part_reading: self.part_reading.and(other.part_reading),
+            waits: self.waits.max(other.waits),
             verification: self.verification.and(other.verification),
             vision: self.vision.and(other.vision),
             second_vision: self.second_vision.and(other.second_vision),
@@ -42,6 +62,7 @@ impl Forecasts {
         let parts = [
             (&self.work, &assignment.models.first),
             (&self.reading, named(&roles.second_reader)),
+            (&self.part_reading, named(&roles.readers)),
             (&self.verification, named(&roles.verify)),
             (&self.vision, named(&roles.vision)),
             (&self.second_vision, named(&roles.vision_second)),
@@ -72,6 +93,18 @@ pub(super) fn forecasts(assignment: &Assignment, tokens: &[u64], scans: u64) -> 
         if instructions.models.vision_second.is_some() {
             forecasts.second_vision = Forecast::of_scans(scans, image(&instructions.models.vision_second));
         }
+    }
+    if let Some(readers) = &instructions.readers {
+        let own = Forecast::of_job([], budget);
+        let parts = readers.parts_for(text, readers.part_tokens);
+        let rounds = parts.div_ceil(readers.parallel.into());
+        forecasts.waits = Some(Waits {
+            one_after_the_other: forecasts.work.likely.turns,
+            side_by_side: own.likely.turns + rounds * PART_TURNS,
+            parts,
+        });
+        forecasts.part_reading = Forecast::of_readers(parts, text, budget);
+        forecasts.work = own;
     }
     if let Some(wanted) = &instructions.second_reader {
         let (readers, settling) = Forecast::of_second_reading(text, wanted.share, budget);

@@ -3,7 +3,7 @@
 use super::{
     ReadySubmission, Selection, SubmitArgs,
     families_view::FamiliesView,
-    forecasts::{Forecasts, forecasts},
+    forecasts::{Forecasts, Waits, forecasts},
     manifest::Manifest,
 };
 use crate::{
@@ -16,7 +16,10 @@ use crate::{
     store::{BatchTotals, JobStands},
 };
 use overnight_core::amount::{COST_UNKNOWN, percent};
-use overnight_core::job::{models::Tier, time::Timestamp};
+use overnight_core::job::{
+    models::Tier,
+    time::{Timestamp, duration},
+};
 use serde::Serialize;
 use std::fmt::{Display, Write};
 use uuid::Uuid;
@@ -25,6 +28,8 @@ use uuid::Uuid;
 const MOST_LISTED: usize = 5;
 /// The most that are in the JSON of a submission, and the most files that were left out.
 const MOST_IN_JSON: usize = 1_000;
+/// Milliseconds of a reply, where the time of a job is told before it begins: a guess, which is told with it.
+const REPLY_MS: u64 = 10_000;
 
 /// A batch in `--json`. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
@@ -127,6 +132,8 @@ struct DryRunView<'s> {
     cost_usd_most: Option<f64>,
     /// Share of the text that a second reader reads; null where there is none.
     read_twice: Option<f64>,
+    /// Of the longest job, where readers work side by side; else null.
+    waits: Option<Waits>,
     is_verified: bool,
     /// At which the model is asked.
     tier: Tier,
@@ -250,7 +257,13 @@ impl<'s> DryRunView<'s> {
         let ReadySubmission { submission, assignment, selection, .. } = ready;
         let forecasts = forecasts_of(ready);
         let vision = forecasts.vision.and(forecasts.second_vision);
-        let estimate = forecasts.work.and(forecasts.reading).and(forecasts.verification).and(vision).likely;
+        let estimate = forecasts
+            .work
+            .and(forecasts.reading)
+            .and(forecasts.part_reading)
+            .and(forecasts.verification)
+            .and(vision)
+            .likely;
         let jobs = selection.documents.len();
         let model = &*assignment.models.first;
         let cost = forecasts.cost(assignment, &|model| model.clone());
@@ -274,6 +287,7 @@ impl<'s> DryRunView<'s> {
             cost_usd_least: cost.map(|[least, ..]| least),
             cost_usd_most: cost.map(|[.., most]| most),
             read_twice: assignment.instructions.second_reader.as_ref().map(|wanted| wanted.share),
+            waits: forecasts.waits,
             is_verified: assignment.instructions.verify.is_some(),
             tier: model.tier(),
             cost_usd_standard: standard,
@@ -327,6 +341,17 @@ impl<'s> DryRunView<'s> {
             }
             None => writeln!(text, "{COST_UNKNOWN}: no price is known; give it with --models"),
         };
+        if let Some(Waits { one_after_the_other, side_by_side, parts }) = self.waits {
+            let minutes = |replies: u64| duration(replies * REPLY_MS);
+            let _ = writeln!(
+                text,
+                "time: {side_by_side} replies wait for each other in the longest job with {} read side by side, {one_after_the_other} without: {} or {}, at {} a reply",
+                counted(parts, "part"),
+                minutes(side_by_side),
+                minutes(one_after_the_other),
+                minutes(1)
+            );
+        }
         text.push_str("(An estimate, by how a job is worked: each part of a document is read once and stays in two prompts. At least: a model that does all in few replies, with the rest of each prompt from the cache; at most: twice the estimate.");
         if let Some(share) = self.read_twice {
             let _ = write!(text, " {} of the text is read a second time.", percent(share));

@@ -17,6 +17,7 @@ use crate::{
 };
 use overnight_core::job::{
     id::JobId,
+    models::PaidRole,
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
@@ -51,6 +52,7 @@ pub struct ReportCounter<'f> {
     attempts: Vec<AttemptTotals>,
     holds: Vec<HoldTotals>,
     spent: TotalSpent,
+    paid: Vec<PaidRole>,
     slowest: Vec<(u64, JobId)>,
     dearest: Vec<((f64, u64), JobId)>,
     needs: Vec<Need>,
@@ -107,6 +109,7 @@ impl<'f> ReportCounter<'f> {
             attempts: Vec::new(),
             holds: Vec::new(),
             spent: TotalSpent { unpriced_turns: Some(0), ..TotalSpent::default() },
+            paid: Vec::new(),
             slowest: Vec::new(),
             dearest: Vec::new(),
             needs: Vec::new(),
@@ -144,6 +147,7 @@ impl<'f> ReportCounter<'f> {
         }
         self.count_attempts(job);
         self.spent.add(job);
+        job.paid.iter().for_each(|paid| paid.add_to(&mut self.paid));
         if job.worked_ms > 0 {
             rank(&mut self.slowest, job.worked_ms, job.id, u64::cmp);
         }
@@ -265,6 +269,7 @@ impl<'f> ReportCounter<'f> {
             attempts_failed: attempts,
             holds,
             spent: self.spent.rounded(),
+            paid: self.paid.into_iter().map(|paid| PaidRole { priced_usd: money(paid.priced_usd), ..paid }).collect(),
             slowest: self.slowest.into_iter().map(|(_, id)| id).collect(),
             dearest: self.dearest.into_iter().map(|(_, id)| id).collect(),
             needs_person: needs,

@@ -40,6 +40,7 @@ fn job(place: u128) -> JobFacts {
         tokens_out: 2,
         tokens_cached: 5,
         cost_usd: Some(0.1),
+        paid: Vec::new(),
         priced_usd: 0.1,
         unpriced_turns: Some(0),
         worked_ms: 1_000,

@@ -22,6 +22,13 @@ pub(super) fn spent(report: &Report) -> Option<Section> {
         vec!["tokens out".to_owned(), spent.tokens_out.to_string()],
         vec!["time of work".to_owned(), duration(spent.worked_ms)],
     ];
+    if report.paid.len() > 1 {
+        rows.extend(report.paid.iter().map(|paid| {
+            let (turns, tokens) = (counted(paid.turns, "turn"), paid.tokens_in + paid.tokens_out);
+            let cost = known_cost(paid.priced_usd, paid.unpriced_turns == 0);
+            vec![format!("of all that, {}", paid.told()), format!("{turns}, {tokens} tokens, {cost} USD")]
+        }));
+    }
     let mut lines = Vec::new();
     if let Some(cost) = spent.cost_usd {
         rows.push(vec!["USD".to_owned(), usd(cost)]);

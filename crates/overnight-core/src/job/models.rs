@@ -2,7 +2,7 @@
 
 pub use crate::message::Tier;
 
-use super::event::Event;
+use super::{conversation::HelperRole, event::Event};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -81,13 +81,110 @@ pub struct ModelTurns {
     pub turns: u64,
 }
 
-/// Counts from the facts which models answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Who did a part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkRole {
+    /// The job's own model.
+    Work,
+    /// Agents that it delegated to.
+    Agents,
+    /// Those that read the parts of the documents side by side.
+    Readers,
+    /// Those that read the documents a second time.
+    SecondReader,
+    /// Those that judged the deliverables.
+    Verifier,
+    /// Those that transcribed scanned pages.
+    Vision,
+}
+
+impl WorkRole {
+    fn of(role: &HelperRole) -> Self {
+        match role {
+            HelperRole::Delegate { .. } => Self::Agents,
+            HelperRole::Reader { .. } => Self::Readers,
+            HelperRole::SecondReader { .. } => Self::SecondReader,
+            HelperRole::Verifier { .. } => Self::Verifier,
+            HelperRole::Transcriber { .. } => Self::Vision,
+        }
+    }
+
+    /// In a word or two.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Agents => "agents",
+            Self::Readers => "readers",
+            Self::SecondReader => "second reader",
+            Self::Verifier => "verifier",
+            Self::Vision => "vision",
+        }
+    }
+}
+
+/// What one role took at one tier. Its fields are a promise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PaidRole {
+    /// Who.
+    pub role: WorkRole,
+    /// At which its turns were answered.
+    pub tier: Tier,
+    /// At least 1.
+    pub turns: u64,
+    /// Those from the cache too.
+    pub tokens_in: u64,
+    /// Of those, from the provider's cache.
+    pub tokens_cached: u64,
+    /// Those of replies.
+    pub tokens_out: u64,
+    /// USD, of the turns whose price is known.
+    pub priced_usd: f64,
+    /// Turns of which no price is known.
+    pub unpriced_turns: u64,
+}
+
+impl PaidRole {
+    /// USD, where the price of every turn is known.
+    pub fn cost(&self) -> Option<f64> {
+        (self.unpriced_turns == 0).then_some(self.priced_usd)
+    }
+
+    /// `second reader, flex`.
+    pub fn told(&self) -> String {
+        let tier = if self.tier.is_standard() { String::new() } else { format!(", {}", self.tier.name()) };
+        format!("{}{tier}", self.role.told())
+    }
+
+    /// Adds what was paid to a sum by role and tier, in their order.
+    pub fn add_to(self, sum: &mut Vec<Self>) {
+        let key = |paid: &Self| (paid.role, paid.tier.name());
+        match sum.binary_search_by(|known| key(known).cmp(&key(&self))) {
+            Err(place) => sum.insert(place, self),
+            Ok(place) => {
+                let known = &mut sum[place];
+                known.turns += self.turns;
+                known.tokens_in += self.tokens_in;
+                known.tokens_cached += self.tokens_cached;
+                known.tokens_out += self.tokens_out;
+                known.priced_usd += self.priced_usd;
+                known.unpriced_turns += self.unpriced_turns;
+            }
+        }
+    }
+}
+
+/// Counts from the facts which models answered, and what they took.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answered {
     asked: String,
     base_url: Option<String>,
     /// In its stead, for the helpers at work that another model is named for.
     helpers: BTreeMap<u32, String>,
+    /// What the helpers at work are for.
+    roles: BTreeMap<u32, WorkRole>,
+    /// By role and tier.
+    pub paid: Vec<PaidRole>,
     /// At which the model is asked now.
     pub tier: Tier,
     left_flex: Option<String>,
@@ -107,16 +204,32 @@ impl Answered {
             self.base_url.clone_from(&choice.base_url);
         } else if let Event::Opened { model, .. } = event {
             self.asked.clone_from(model);
-        } else if let Event::HelperStarted { conversation, model: Some(model), .. } = event {
-            self.helpers.insert(*conversation, model.clone());
+        } else if let Event::HelperStarted { conversation, model, role, .. } = event {
+            self.roles.insert(*conversation, WorkRole::of(role));
+            if let Some(model) = model {
+                self.helpers.insert(*conversation, model.clone());
+            }
         } else if let Event::HelperEnded { conversation, .. } = event {
             self.helpers.remove(conversation);
+            self.roles.remove(conversation);
         } else if let Event::JobEnded { .. } = event {
             self.helpers.clear();
+            self.roles.clear();
         } else if let Event::TierChanged { tier, reason } = event {
             self.tier = *tier;
             self.left_flex = tier.is_standard().then(|| reason.clone());
-        } else if let Event::ModelReplied { conversation, model, tier, .. } = event {
+        } else if let Event::ModelReplied { conversation, model, tier, usage, cost_usd, .. } = event {
+            let paid = PaidRole {
+                role: self.roles.get(conversation).copied().unwrap_or(WorkRole::Work),
+                tier: tier.unwrap_or(self.tier),
+                turns: 1,
+                tokens_in: usage.input,
+                tokens_cached: usage.cached,
+                tokens_out: usage.output,
+                priced_usd: cost_usd.unwrap_or_default(),
+                unpriced_turns: u64::from(cost_usd.is_none()),
+            };
+            paid.add_to(&mut self.paid);
             let asked = self.helpers.get(conversation).unwrap_or(&self.asked).clone();
             self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&asked)).to_owned());
             let is_asked = *model == asked || asked.split_once(':').is_some_and(|(_, name)| name == model);
@@ -138,7 +251,7 @@ impl Answered {
     /// The same choice of model with no turns counted: for the next part of the journal.
     #[must_use]
     pub fn without_turns(&self) -> Self {
-        Self { models: Vec::new(), servers: BTreeSet::new(), ..self.clone() }
+        Self { models: Vec::new(), servers: BTreeSet::new(), paid: Vec::new(), ..self.clone() }
     }
 }
 

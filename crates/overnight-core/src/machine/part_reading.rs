@@ -163,9 +163,14 @@ pub(super) fn reads_of(spec: &JobSpec, units: &[ReadUnit]) -> Vec<PendingCall> {
 /// The parts of all documents, in their order: whole documents together as far as they have room, larger ones divided.
 pub fn parts(spec: &JobSpec, readers: &Readers) -> Vec<Vec<ReadUnit>> {
     let most = readers.part_tokens.min(bounds::reply_tokens(spec) * PART_PERCENT / 100);
+    let tokens = spec.document_tokens();
+    let even = tokens.div_ceil(readers.parts_for(tokens, most));
+    let units = units(&spec.documents, even, 1.0, 0);
+    // So much, and no part is closed under an even share of all: there are no more parts than that.
+    let most = most.min(even + units.iter().map(|unit| unit.tokens).max().unwrap_or_default());
     let mut parts: Vec<Vec<ReadUnit>> = Vec::new();
     let mut left = 0;
-    for unit in units(&spec.documents, most, 1.0, 0) {
+    for unit in units {
         let tokens = unit.tokens;
         if let Some(part) = parts.last_mut().filter(|_| tokens <= left) {
             part.push(unit);

@@ -251,6 +251,12 @@ fn begun(job: &Job) -> String {
             bounds.min_todos, bounds.max_todos
         )
     };
+    if let Some(readers) = &job.spec.instructions.readers {
+        return include_str!("../../../../instructions/runner/bootstrap_readers.md")
+            .trim()
+            .replace("{{deliverable}}", &readers.deliverable)
+            .replace("{{steps}}", &steps);
+    }
     if !job.own.epoch.unanswered().is_empty() {
         return include_str!("../../../../instructions/runner/bootstrap_given.md").trim().replace("{{steps}}", &steps);
     }

@@ -78,6 +78,17 @@ pub struct Readers {
     pub part_tokens: u64,
 }
 
+impl Readers {
+    /// Parts for so many tokens of text, where one may have `most`: as few as there can be, but so many that each reader has one, and none
+    /// waits for a last one alone; each of a quarter of `most` at least.
+    pub fn parts_for(&self, tokens: u64, most: u64) -> u64 {
+        let (most, parallel) = (most.max(1), u64::from(self.parallel.max(1)));
+        let fewest = tokens.div_ceil(most).max(1);
+        let filled = fewest.div_ceil(parallel) * parallel;
+        filled.min(tokens.div_ceil((most / 4).max(1))).max(fewest)
+    }
+}
+
 /// Judges the deliverables by a rubric.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
