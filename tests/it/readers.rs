@@ -1,7 +1,5 @@
 //! Readers side by side, from the command line: what they may take is told before, and what they took behind.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use crate::cli_run::{TestDir, bootstrap, done, reply};
 use serde_json::{Value, json};
 

@@ -80,7 +80,7 @@ mod control;
 mod decide;
 pub mod effect;
 mod ending;
-pub mod given_documents;
+mod given_documents;
 mod helper;
 mod next_prompt;
 mod owed;

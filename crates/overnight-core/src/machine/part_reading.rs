@@ -78,7 +78,6 @@ impl Job {
             return Some(begun);
         }
         let is_at_end = reading.is_over
-            && self.is_part_reading()
             && self.helpers.is_empty()
             && self.own.calls.pending.is_empty()
             && self.phase.todos.counts().remaining() == 0;
@@ -118,9 +117,7 @@ impl Job {
         let outcome = with_count(Some(said), helper.effort.records);
         Some(Event::TodoCompleted { id: todo.id, outcome, unevidenced: false })
     }
-}
 
-impl Job {
     /// Whether the phase is the one in which readers work side by side.
     pub fn is_part_reading(&self) -> bool {
         self.part_reading.as_ref().is_some_and(|reading| reading.phase == self.phase.number)

@@ -1,10 +1,10 @@
 //! When an epoch ends: what the prompt comes to, what the budget has room for, and whether the job fits in one piece.
 
-use super::bounds::{fixed_tokens, room};
+use super::bounds::{fixed_tokens, reply_tokens, room};
 use crate::job::{
     conversation::Conversation,
     event::EpochCause,
-    instructions::{CompactionPolicy, SummaryBy},
+    instructions::{CompactionPolicy, InlineDocuments, SummaryBy},
     spec::JobSpec,
     state::Job,
 };
@@ -19,6 +19,8 @@ const LONG_PERCENT: u64 = 30;
 /// may have.
 const FITTING_DOCUMENTS_PERCENT: u64 = 40;
 const FITTING_PROMPT_PERCENT: u64 = 60;
+/// Tokens of what stands around the text of a document.
+const AROUND_TOKENS: u64 = 40;
 /// What a message costs beside its text, in tokens.
 pub(crate) const FRAME: u64 = 4;
 
@@ -66,6 +68,15 @@ pub fn fits(spec: &JobSpec) -> bool {
         CompactionPolicy::Auto => spec.document_tokens() <= room(spec) * FITTING_DOCUMENTS_PERCENT / 100,
         CompactionPolicy::Always => false,
     }
+}
+
+/// Whether the text of all documents stands in the first opening: it has room in what one reply may bring.
+pub fn are_given(spec: &JobSpec) -> bool {
+    let readable = spec.documents.iter().filter(|document| document.tokens > 0);
+    let tokens: u64 = readable.map(|document| document.read_tokens() + AROUND_TOKENS).sum();
+    let is_wanted =
+        spec.instructions.context.inline == InlineDocuments::Auto && spec.instructions.readers.is_none() && fits(spec);
+    is_wanted && tokens > 0 && tokens <= reply_tokens(spec)
 }
 
 /// What comes before the next prompt.

@@ -1,5 +1,6 @@
 //! What the model is shown of a job: the opening, the board, the tools, and what keeps them small.
 
+mod beginning;
 pub mod bounds;
 pub mod compact;
 pub mod compose;

@@ -1,5 +1,6 @@
 //! Layer 2: the board that the model sees last in each prompt, and a person in the CLI.
 
+use super::beginning;
 use crate::{
     amount::percent,
     job::{
@@ -170,7 +171,7 @@ fn active_board(job: &Job) -> String {
             "Call job_complete(summary, deliverables, confidence)".to_owned()
         }
         Some(_) if job.is_bootstrap() => {
-            "Save main_plan.md: that completes both tasks. Reads may come in the same reply".to_owned()
+            format!("Save main_plan.md: that completes both tasks. {}", beginning::behind_plan(&job.spec))
         }
         Some(todo) => match agent_of(job, todo) {
             Some(agent) => format!(
@@ -222,7 +223,7 @@ pub(crate) fn checks_told(checks: &[Check], tokens: u64) -> String {
 fn reminders(job: &Job) -> Vec<String> {
     let mut reminders: Vec<String> = job.warnings.iter().map(|warning| sentence(warning)).collect();
     if job.totals.spent.turns == 0 && job.is_bootstrap() {
-        reminders.push(begun(job));
+        reminders.push(beginning::begun(job));
     }
     if let Some(planning) = job.planning().filter(|planning| planning.asked > 0)
         && let Some(owed) = owed(planning)
@@ -238,34 +239,6 @@ fn reminders(job: &Job) -> Vec<String> {
     // Of a phase that has ended, nothing is to be mended.
     reminders.extend(job.own.effort.reminder().filter(|_| job.progress == Progress::Executing));
     reminders
-}
-
-/// How the work goes, at the job's beginning.
-fn begun(job: &Job) -> String {
-    let bounds = job.spec.instructions.phase;
-    let steps = if super::compact::fits(&job.spec) {
-        "one phase is enough for this job, with as few steps as it needs".to_owned()
-    } else {
-        format!(
-            "a phase has {} to {} steps; behind its end a reply is needed to look at the plan, so plan no more phases than you need",
-            bounds.min_todos, bounds.max_todos
-        )
-    };
-    if let Some(readers) = &job.spec.instructions.readers {
-        return include_str!("../../../../instructions/runner/bootstrap_readers.md")
-            .trim()
-            .replace("{{deliverable}}", &readers.deliverable)
-            .replace("{{steps}}", &steps);
-    }
-    if !job.own.epoch.unanswered().is_empty() {
-        return include_str!("../../../../instructions/runner/bootstrap_given.md").trim().replace("{{steps}}", &steps);
-    }
-    let room = super::bounds::room(&job.spec);
-    include_str!("../../../../instructions/runner/bootstrap.md")
-        .trim()
-        .replace("{{steps}}", &steps)
-        .replace("{{read}}", &crate::amount::grouped(super::bounds::document_tokens(room)))
-        .replace("{{reply}}", &crate::amount::grouped(super::bounds::reply_tokens(&job.spec)))
 }
 
 /// `Requirement Extraction (2 of 4)`.

@@ -1,0 +1,44 @@
+//! What the model is told at the job's beginning: what its first reply is to do, and what may come behind it.
+
+use super::{bounds, compact};
+use crate::{
+    amount::grouped,
+    job::{spec::JobSpec, state::Job},
+};
+
+/// How the work goes, at the job's beginning.
+pub(super) fn begun(job: &Job) -> String {
+    let bounds = job.spec.instructions.phase;
+    let steps = if compact::fits(&job.spec) {
+        "one phase is enough for this job, with as few steps as it needs".to_owned()
+    } else {
+        format!(
+            "a phase has {} to {} steps; behind its end a reply is needed to look at the plan, so plan no more phases than you need",
+            bounds.min_todos, bounds.max_todos
+        )
+    };
+    if let Some(readers) = &job.spec.instructions.readers {
+        return include_str!("../../../../instructions/runner/bootstrap_readers.md")
+            .trim()
+            .replace("{{deliverable}}", &readers.deliverable)
+            .replace("{{steps}}", &steps);
+    }
+    if compact::are_given(&job.spec) {
+        return include_str!("../../../../instructions/runner/bootstrap_given.md").trim().replace("{{steps}}", &steps);
+    }
+    let room = bounds::room(&job.spec);
+    include_str!("../../../../instructions/runner/bootstrap.md")
+        .trim()
+        .replace("{{steps}}", &steps)
+        .replace("{{read}}", &grouped(bounds::document_tokens(room)))
+        .replace("{{reply}}", &grouped(bounds::reply_tokens(&job.spec)))
+}
+
+/// What may come behind the plan in the first reply.
+pub(super) fn behind_plan(spec: &JobSpec) -> &'static str {
+    match (&spec.instructions.readers, compact::are_given(spec)) {
+        (Some(_), _) => "Then readers work the documents",
+        (None, true) => "All other work of the job may come in the same reply",
+        (None, false) => "Reads may come in the same reply",
+    }
+}
