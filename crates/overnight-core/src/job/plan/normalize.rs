@@ -40,8 +40,14 @@ fn headings<'a>(lines: &'a [String], scan: &'a Scan) -> impl Iterator<Item = (us
     })
 }
 
-/// Takes the plan out of a fence around it, where phases stand in one before any other. The lines keep their numbers.
+/// Takes the plan out of the fences around it, where phases stand in one before any other. The lines keep their numbers.
 pub(super) fn unfence(lines: &mut [String]) {
+    // What stands in a fence within the outer one is read as if it stood alone: else the plan would be another one the next time.
+    while unfence_once(lines) {}
+}
+
+/// Whether there was a fence.
+fn unfence_once(lines: &mut [String]) -> bool {
     let scan = scan(lines);
     let end = find(lines, &scan).first().map_or(lines.len(), |found| found.line);
     let names = |line: &String| {
@@ -51,8 +57,8 @@ pub(super) fn unfence(lines: &mut [String]) {
         let inside = &lines[block.first..lines.len().min(block.last + 1)];
         matches!(block.kind, PlanBlockKind::Code) && block.first < end && inside.iter().any(names)
     });
-    let Some(first) = plan.map(|block| block.first) else { return };
-    let Some(char) = lines[first].trim_start().chars().next().filter(|char| "`~".contains(*char)) else { return };
+    let Some(first) = plan.map(|block| block.first) else { return false };
+    let Some(char) = lines[first].trim_start().chars().next().filter(|char| "`~".contains(*char)) else { return false };
     lines[first].clear();
     // By the rules of Markdown a fence inside ends the outer one at its own end, but who wraps a plan in a fence doesn't mean that.
     let mut is_inner = false;
@@ -62,12 +68,13 @@ pub(super) fn unfence(lines: &mut [String]) {
             (true, true) if is_inner => is_inner = false,
             (true, true) => {
                 line.clear();
-                return;
+                return true;
             }
             (true, false) => is_inner = true,
             (false, _) => {}
         }
     }
+    true
 }
 
 /// The lines with all headings in their one form, and the lines (from 1) on which the phases' headings stood.

@@ -298,6 +298,14 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
+#[test]
+fn a_fence_within_a_fence_is_read_once_and_for_all() {
+    let plan = Plan::parse("~~~Read\n~~~Read\n## Phase 1: Read\n~~~\n## Phase 2: Write\n").unwrap();
+    assert_eq!(plan.phases().len(), 2);
+    assert_eq!(Plan::parse(plan.text()).unwrap(), plan);
+    assert_eq!(plan.insert_after(0, "", &[]).phases().len(), 3);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_000, ..ProptestConfig::default() })]
 
