@@ -30,13 +30,13 @@
 //! assert_eq!((wrong.len(), wrong[0].field.as_str()), (1, "$.terms[*].rent"));
 //! assert_eq!(wrong[0].found_path.as_deref(), Some("$.terms[0].rent"));
 //!
-//! // One candidate is wrong like this in each of twelve documents, the other one is right.
+//! // One candidate is wrong like this in each of 24 documents, the other one is right.
 //! let right = compare(&golden, Some(&golden), &plan, &RecordPlaces::default(), None);
-//! let (a, b) = (vec![comparison.score(); 12], vec![right.score(); 12]);
+//! let (a, b) = (vec![comparison.score(); 24], vec![right.score(); 24]);
 //! let of_a = score(&a, 1).expect("values were compared");
 //! assert_eq!((of_a.value, of_a.low < 0.8, of_a.high > 0.8), (0.8, true, true));
 //! let difference = difference(&a, &b, 1).expect("documents were compared");
-//! assert_eq!(CandidateVerdict::of(&difference, difference.p), CandidateVerdict::Better);
+//! assert_eq!(CandidateVerdict::of(&difference, difference.p, 1), CandidateVerdict::Better);
 //! ```
 
 #![warn(missing_docs)]
