@@ -1,6 +1,7 @@
 //! A golden set: the folder, and what is changed in it. Each change writes whole files, `gold.yaml` last.
 
 use super::{
+    free_name::free_name,
     gold_file::{CaseOrigin, GoldDeliverable, GoldDocument, GoldExpected, GoldFile, GoldenCase, HoldOut, VERSION},
     hold_out::HoldOutUse,
     judgement::{JudgeVerdict, VERDICTS_FILE},
@@ -117,7 +118,7 @@ impl GoldenSet {
         if let Some(twice) = file.cases.iter().find(|case| !names.insert(&case.name)) {
             return Err(GoldError::unread(&path, format!("two cases are called {}", twice.name)));
         }
-        if let Some(bad) = file.cases.iter().find(|case| free_of_paths(&case.name) != case.name) {
+        if let Some(bad) = file.cases.iter().find(|case| !is_name(&case.name)) {
             let why = format!("'{}' can't be the name of a case: letters, digits, '-', '_' and '.' can", bad.name);
             return Err(GoldError::unread(&path, why));
         }
@@ -340,8 +341,7 @@ impl GoldenSet {
         let name = free_of_paths(wanted);
         // Some file systems know no difference between capital and small letters.
         let taken: BTreeSet<String> = self.file.cases.iter().map(|case| case.name.to_lowercase()).collect();
-        let mut names = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
-        names.find(|name| !taken.contains(&name.to_lowercase())).unwrap_or_default()
+        free_name(&name, |name| !taken.contains(&name.to_lowercase()))
     }
 
     /// Keeps what is known of a deliverable; the last word holds.
@@ -419,9 +419,18 @@ impl GoldenSet {
     }
 }
 
-/// A name of letters, digits, '-', '_' and '.', which is no way to anywhere.
+/// A letter of a name, which is no way to anywhere.
+fn fitting(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.')
+}
+
+/// Whether a case may be called so: of any length.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(fitting) && !name.starts_with(['-', '.'])
+}
+
+/// A name made of what was wanted.
 fn free_of_paths(wanted: &str) -> String {
-    let fitting = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let name: String =
         wanted.chars().map(|letter| if fitting(letter) { letter } else { '-' }).take(MOST_NAME).collect();
     let name = name.trim_matches(['-', '.']);

@@ -4,9 +4,10 @@
 //! - `approved_jobs`: cases from jobs that people approved, with their corrections
 //! - `given_cases`: cases from a folder of documents and results, as public benchmarks have them; `given_table`: from a table
 //! - `hold_out`: cases that are kept back; `judgement`: what a judge says of texts, where a set names one
-//! - `gold_check`: whether what is right still holds by schema, rules and quotes
+//! - `gold_check`: whether what is right still holds by schema, rules and quotes; `free_name`: names for what is called alike
 
 mod approved_jobs;
+mod free_name;
 mod given_cases;
 mod given_table;
 mod gold_check;
@@ -16,6 +17,7 @@ mod hold_out;
 mod judgement;
 
 pub use approved_jobs::approved_case;
+pub use free_name::free_name;
 pub use given_cases::{GivenCases, given_cases};
 pub use given_table::given_table;
 pub use gold_check::{CaseFaults, check_case};

@@ -337,6 +337,18 @@ fn nothing_outside_of_a_set_is_read_or_written() {
 }
 
 #[test]
+fn two_cases_with_one_long_name_are_told_apart() {
+    let dir = ground();
+    let name = "lease-".repeat(15);
+    for (at, end) in ["x", "y"].iter().enumerate() {
+        dir.put(&format!("bench/documents/{name}{end}.md"), format!("# {at}\n"));
+        dir.put(&format!("bench/expected/{name}{end}.json"), "{}");
+    }
+    assert_eq!(dir.run(&["gold", "add", "bench"]).stdout, "2 cases added; gold has 2 cases\n");
+    assert_eq!(dir.run(&["gold", "check"]).stdout, "2 of 2 cases hold\n");
+}
+
+#[test]
 fn what_people_said_of_a_set_holds_when_a_case_comes_again() {
     let dir = ground();
     dir.put("bench/documents/a/lease.md", "# Lease\n");

@@ -11,7 +11,7 @@ use crate::{
         submit::{self, EachUnit, EvalSubmission, ReadySubmission, SubmitArgs},
     },
     config::Flags,
-    gold::{GoldenCase, GoldenSet},
+    gold::{GoldenCase, GoldenSet, free_name},
     store::NewBatch,
 };
 use overnight_core::amount::counted;
@@ -76,7 +76,7 @@ pub(super) async fn prepare(
     for instructions in &args.instructions {
         for model in &models {
             for effort in &efforts {
-                let name = free_name(&mut names, instructions, *model, *effort);
+                let name = candidate_name(&mut names, instructions, *model, *effort);
                 // Its file is read while the batches are prepared, and stands in their settings then.
                 let table = effort.map(|effort| effort_table(&flags, args, *model, effort)).transpose()?;
                 for repeat in 1..=args.repeat {
@@ -195,7 +195,7 @@ fn found(set: &GoldenSet, folder: &Path, case: &GoldenCase) -> Result<Vec<FoundD
 }
 
 /// `terms+gpt-5@low`, and a number where two are called alike.
-fn free_name(
+fn candidate_name(
     names: &mut BTreeSet<String>,
     instructions: &str,
     model: Option<&String>,
@@ -209,10 +209,7 @@ fn free_name(
     let model = model.map(|model| format!("+{model}")).unwrap_or_default();
     let effort = effort.map(|effort| format!("@{effort}")).unwrap_or_default();
     let name = format!("{stem}{model}{effort}");
-    let mut all = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
-    let free = all.find(|name| !names.contains(name)).unwrap_or(name);
-    names.insert(free.clone());
-    free
+    free_name(&name, |name| names.insert(name.to_owned()))
 }
 
 /// The user's table of models, with the effort of this one behind it.

@@ -10,6 +10,7 @@ use crate::{
         Baseline, CandidateDifference, CandidateResult, Evaluation, RunResult, ScoreView, evaluation_page,
         evaluation_text, junit, verdict,
     },
+    gold::free_name,
 };
 use overnight_core::amount::counted;
 use overnight_evals::{comparison::PairingCounts, statistics::CandidateVerdict};
@@ -69,10 +70,8 @@ pub(super) fn write(
         fs::write(folder.join("page.html"), evaluation_page(evaluation).map_err(io::Error::other)?)?;
         let mut names = BTreeSet::new();
         for (candidate, runs) in runs {
-            let name = folder_name(&candidate.name);
-            let mut all = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
-            // Names that differ in other signs only.
-            let name = all.find(|name| names.insert(name.to_lowercase())).unwrap_or(name);
+            // Names may differ in other signs only.
+            let name = free_name(&folder_name(&candidate.name), |name| names.insert(name.to_lowercase()));
             for run in runs {
                 let RunResult::Delivered(files) = &run.result else { continue };
                 let results = folder.join("results").join(&name).join(run.repeat.to_string());

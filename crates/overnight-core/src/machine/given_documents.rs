@@ -11,7 +11,7 @@ use crate::{
     message::ToolCall,
     prompt::compact,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 impl Job {
     /// The reads that come before the first opening, where they are due.
@@ -20,13 +20,18 @@ impl Job {
         let is_read = own.epoch.number > 0 || !own.calls.pending.is_empty() || !own.epoch.unanswered().is_empty();
         (!is_read && !self.owes_pages() && compact::are_given(&self.spec)).then(|| {
             let readable = self.spec.documents.iter().filter(|document| document.tokens > 0);
-            let said = readable.enumerate().map(|(place, document)| ToolCall {
-                id: format!("call_0_{}", place + 1),
-                name: Tool::ReadDocument.name().to_owned(),
-                arguments: json!({"name": document.name}),
-            });
-            let calls = said.map(PendingCall::new).collect();
+            let calls = read_calls(readable.map(|document| json!({"name": document.name})));
             vec![Event::DocumentsGiven { conversation: OWN, calls }]
         })
     }
+}
+
+/// The calls by which the system reads for an opening, each with these arguments.
+pub(super) fn read_calls(arguments: impl Iterator<Item = Value>) -> Vec<PendingCall> {
+    let call = |(place, arguments): (usize, Value)| ToolCall {
+        id: format!("call_0_{}", place + 1),
+        name: Tool::ReadDocument.name().to_owned(),
+        arguments,
+    };
+    arguments.enumerate().map(call).map(PendingCall::new).collect()
 }

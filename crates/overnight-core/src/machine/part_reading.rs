@@ -1,11 +1,11 @@
 //! Readers side by side: behind the bootstrap a phase of the system has all parts of the documents read at once, each by a helper that
 //! has its part before it and can only add records. The job's own model goes on with what they found.
 
-use super::{control::with_count, planning};
+use super::{control::with_count, given_documents::read_calls, planning};
 use crate::{
     amount::counted,
     job::{
-        call::{PendingCall, Tool},
+        call::PendingCall,
         conversation::{Conversation, HelperEnd, HelperRole},
         event::{EpochCause, Event, PhaseKind, Why},
         instructions::Readers,
@@ -17,7 +17,6 @@ use crate::{
         time::Timestamp,
         todo_list::TodoList,
     },
-    message::ToolCall,
     prompt::bounds,
     tokens::head,
 };
@@ -149,12 +148,8 @@ pub fn shown_to(spec: &JobSpec, unit: &ReadUnit) -> u64 {
 
 /// The calls by which the text of a reader's part comes into its opening.
 pub(super) fn reads_of(spec: &JobSpec, units: &[ReadUnit]) -> Vec<PendingCall> {
-    let call = |(place, unit): (usize, &ReadUnit)| ToolCall {
-        id: format!("call_0_{}", place + 1),
-        name: Tool::ReadDocument.name().to_owned(),
-        arguments: json!({"name": unit.document, "from": unit.from, "to": shown_to(spec, unit)}),
-    };
-    units.iter().enumerate().map(call).map(PendingCall::new).collect()
+    let arguments = |unit: &ReadUnit| json!({"name": unit.document, "from": unit.from, "to": shown_to(spec, unit)});
+    read_calls(units.iter().map(arguments))
 }
 
 /// The parts of all documents, in their order: whole documents together as far as they have room, larger ones divided.
