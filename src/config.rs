@@ -13,7 +13,7 @@ use crate::{
 };
 use overnight_core::{
     amount::shown,
-    job::{instructions::MIN_BUDGET_TOKENS, models::Tier},
+    job::{instructions::MIN_BUDGET_TOKENS, models::Tier, time::Timestamp},
 };
 use sources::{
     ALLOW_HTTP, API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS,
@@ -58,6 +58,8 @@ pub struct Flags {
     pub instructions: Option<String>,
     pub model: Option<String>,
     pub tier: Option<String>,
+    /// Of the command line alone.
+    pub batch_until: Option<Timestamp>,
     pub budget_tokens: Option<String>,
     pub turns: Option<String>,
     /// USD.
@@ -198,6 +200,8 @@ pub struct Settings {
     pub model: Setting<Option<String>>,
     /// At which the model is asked; none: as the instructions say.
     pub tier: Setting<Option<Tier>>,
+    /// Until when answers at the tier `batch` are waited for.
+    pub batch_until: Option<Timestamp>,
     pub budget_tokens: Setting<Option<u64>>,
     /// Limits of a job.
     pub turns: Setting<Option<u64>>,
@@ -329,8 +333,9 @@ impl Settings {
                 .resolved_in(root, &base_folder::below),
             model: sources.optional(&MODEL, line)?.resolved_in(root, &base_folder::script_below),
             tier: sources.optional(&TIER, |text| {
-                Tier::parse(text).ok_or_else(|| InvalidValue::new("must be standard or flex"))
+                Tier::parse(text).ok_or_else(|| InvalidValue::new("must be standard, flex or batch"))
             })?,
+            batch_until: flags.batch_until,
             budget_tokens: sources.optional(&BUDGET_TOKENS, |text| at_least(MIN_BUDGET_TOKENS, text))?,
             turns: sources.optional(&TURNS, |text| at_least(1, text))?,
             cost_usd: sources.optional(&COST_USD, usd)?,

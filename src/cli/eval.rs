@@ -69,7 +69,7 @@ pub(super) struct EvalArgs {
     /// The cases that are kept back, in the place of the others; each use is counted
     #[arg(long)]
     hold_out: bool,
-    /// When the models answer: standard, or flex (when their provider has room, for less)
+    /// When the models answer: standard, flex (when their provider has room, for less), or batch (within hours, for half)
     #[arg(long, value_name = "TIER")]
     pub(super) tier: Option<String>,
     /// Go on where no price is known for a model, and the budget can't hold it

@@ -1,11 +1,15 @@
 //! A job as it is asked for, by `run` and by `submit`: its model, its limits, and where it will lie.
 
-use super::{CliError, out};
+use super::{CliError, local_time, out};
 use crate::{
     config::{Flags, Settings},
     worker::JobModels,
 };
-use overnight_core::job::{instructions::Instructions, models::Tier};
+use overnight_core::job::{
+    instructions::{BatchUntil, Instructions},
+    models::Tier,
+    time::Timestamp,
+};
 use std::path::{Path, PathBuf};
 
 /// The embedded model.
@@ -21,9 +25,12 @@ pub(super) struct LimitArgs {
     /// Who does the work: offline, openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME, scripted:FILE or replay:JOB
     #[arg(long, short)]
     model: Option<String>,
-    /// When the model answers: standard, or flex (when its provider has room, for less)
+    /// When the model answers: standard, flex (when its provider has room, for less), or batch (within hours, for half)
     #[arg(long, value_name = "TIER")]
     tier: Option<String>,
+    /// At the tier batch: until when its answers are waited for, such as 05:00 or 6h; what is missing then is asked for at once
+    #[arg(long, value_name = "TIME", value_parser = batch_until)]
+    batch_until: Option<Timestamp>,
     /// Model calls of the whole job
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     turns: Option<String>,
@@ -61,6 +68,7 @@ impl LimitArgs {
         Flags {
             model: self.model.clone(),
             tier: self.tier.clone(),
+            batch_until: self.batch_until,
             turns: self.turns.clone(),
             cost: self.cost.clone(),
             unpriced: self.unpriced.then(|| true.to_string()),
@@ -69,6 +77,10 @@ impl LimitArgs {
             ..flags
         }
     }
+}
+
+fn batch_until(text: &str) -> Result<Timestamp, String> {
+    local_time::at(text, &chrono::Local::now())
 }
 
 /// Helpers of other models have the same budget as the job.
@@ -102,6 +114,7 @@ pub(super) fn with_limits(mut instructions: Instructions, settings: &Settings) -
     limits.cost_usd = settings.cost_usd.value.or(limits.cost_usd);
     limits.wall_clock_ms = settings.wall_clock_ms.value.or(limits.wall_clock_ms);
     instructions.tier = settings.tier.value.unwrap_or(instructions.tier);
+    instructions.batch_until = settings.batch_until.map(BatchUntil::At).or(instructions.batch_until);
     if instructions.tier == Tier::Flex {
         limits.model_call_ms = limits.model_call_ms.max(FLEX_CALL_MS);
     }

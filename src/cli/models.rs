@@ -60,6 +60,8 @@ struct ModelItem<'m> {
     reasoning: Option<&'m [String]>,
     /// The share of the price that the tier `flex` costs.
     flex: Option<f64>,
+    /// The share of the price that the tier `batch` costs.
+    batch: Option<f64>,
     retires: Option<NaiveDate>,
     /// The fields of which the user's table says something for it.
     overridden: &'m [String],
@@ -95,6 +97,7 @@ fn item(model: &ListedModel) -> ModelItem<'_> {
         api: quirks.api,
         reasoning: quirks.reasoning.as_ref().map(|reasoning| reasoning.levels.as_slice()),
         flex: quirks.flex,
+        batch: quirks.batch,
         retires: quirks.retires,
         overridden: &model.overridden,
     }
@@ -142,8 +145,9 @@ fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
     };
     let reasoning = quirks.reasoning.as_ref().map(|it| format!("effort {}", out::one_line(&it.levels.join("|"))));
     let flex = quirks.flex.map(|share| format!("flex {share}"));
+    let batch = quirks.batch.map(|share| format!("batch {share}"));
     let dated = quirks.price.as_ref().map(|price| format!("priced {}", price.dated));
-    let told: Vec<String> = [api, reasoning, flex, dated].into_iter().flatten().collect();
+    let told: Vec<String> = [api, reasoning, flex, batch, dated].into_iter().flatten().collect();
     if told.is_empty() { "no price is known".to_owned() } else { told.join("; ") }
 }
 

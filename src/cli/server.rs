@@ -7,7 +7,7 @@ use crate::{
     model::{
         Model,
         endpoint::RateLimits,
-        remote::{Key, Timeouts, wire_of},
+        remote::{BatchPace, CallPosting, Key, Timeouts, wire_of},
         table::{Api, ModelTable},
     },
     runner::{MODELS_ASSET, ModelOptions, OpenJob, ProbeResult, open_model, probe},
@@ -219,14 +219,15 @@ pub(super) fn typed_value<T>(setting: &Setting<Option<T>>) -> Option<&T> {
 pub(super) async fn open(app: &AppContext, target: &Target) -> Result<Arc<dyn Model>, CliError> {
     let settings = &app.settings;
     let Some(job) = target.choice.model.strip_prefix("replay:") else {
-        return without_jobs(settings, target);
+        let posting = CallPosting { store: app.store.clone(), pace: BatchPace::default() };
+        return open_target(settings, target, &no_jobs, Some(posting));
     };
     // By its whole id: `last` would be another job when this one is resumed.
     let job = app.job(job).await?;
     let replayed = app.own_workspace(&job)?;
     let mut target = target.clone();
     target.choice.model = format!("replay:{}", job.id());
-    open_target(settings, &target, &|_| Ok(replayed.clone()))
+    open_target(settings, &target, &|_| Ok(replayed.clone()), None)
 }
 
 /// Opens a model, and those that go on when it is down or refuses.
@@ -275,8 +276,9 @@ pub(super) fn all_without_jobs(
 fn note_missing_tier(target: &Target, model: &dyn Model) {
     if target.tier != model.tier() && model.endpoint().is_some() {
         out::note(&format!(
-            "{} has no {} tier that is known: it is called at the standard one (a table of models can say `flex`)",
+            "{} has no {} tier that is known: it is called at the standard one (a table of models can say `{}`)",
             model.name(),
+            target.tier.name(),
             target.tier.name()
         ));
     }
@@ -288,7 +290,11 @@ fn of_name(what: &str, name: &str, error: &CliError) -> CliError {
 
 /// Opens a model that replays no job.
 pub(super) fn without_jobs(settings: &Settings, target: &Target) -> Result<Arc<dyn Model>, CliError> {
-    open_target(settings, target, &|job| Err(format!("the job '{job}' can't be found without the database")))
+    open_target(settings, target, &no_jobs, None)
+}
+
+fn no_jobs(job: &str) -> Result<PathBuf, String> {
+    Err(format!("the job '{job}' can't be found without the database"))
 }
 
 /// Tests a model with a short conversation; a model that is not behind HTTP has no tests.
@@ -302,9 +308,11 @@ fn open_target(
     settings: &Settings,
     target: &Target,
     find_job: &dyn Fn(&str) -> Result<PathBuf, String>,
+    posting: Option<CallPosting>,
 ) -> Result<Arc<dyn Model>, CliError> {
     let find_key = |name: &str| settings.key(name);
-    Ok(open_model(&target.choice.model, &options(settings, target, find_job, &find_key)?)?)
+    let options = ModelOptions { posting, ..options(settings, target, find_job, &find_key)? };
+    Ok(open_model(&target.choice.model, &options)?)
 }
 
 fn options<'a>(
@@ -331,6 +339,7 @@ fn options<'a>(
         timeouts: timeouts(settings),
         tier: target.tier,
         is_wave: target.is_wave,
+        posting: None,
     })
 }
 

@@ -73,19 +73,19 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// The same model at the standard tier, where this one is asked at the tier `flex`.
+    /// The same model at the standard tier, where this one is asked at another.
     fn standard_tier(&self) -> Option<Arc<dyn Model>> {
         None
     }
 
     /// The tier at which it is asked.
     fn tier(&self) -> Tier {
-        if self.standard_tier().is_some() { Tier::Flex } else { Tier::Standard }
+        Tier::Standard
     }
 
-    /// The share of its price that it costs at the tier `flex`; `None` where its provider has no such tier.
-    fn flex_share(&self) -> Option<f64> {
-        None
+    /// The share of the usual price that it costs at a tier; `None` where its provider has no such tier.
+    fn share(&self, tier: Tier) -> Option<f64> {
+        tier.is_standard().then_some(1.0)
     }
 
     /// Tokens of an image of so many pixels, as its vendor counts them; `None`: it takes no images.

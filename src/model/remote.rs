@@ -2,6 +2,7 @@
 //!
 //! - `wire`: the formats' common trait, and one file for each format
 //! - `http`: one attempt; `sse`: splits a stream into events; `retry_after`: how long the server asks to be left alone
+//! - `batch`: batch endpoints; `later`: a model that is asked there
 //! - `config`: what a model is opened with
 //! - `body`: unpacks what came packed, and keeps some of it; `output_room`: how long a reply may be
 //! - `adaptive_timeout`: how long to wait for the first byte
@@ -11,11 +12,13 @@
 
 mod adaptive_timeout;
 mod address;
+mod batch;
 mod body;
 mod config;
 mod error_messages;
 mod http;
 mod key;
+mod later;
 mod output_room;
 mod record;
 mod retry_after;
@@ -24,24 +27,28 @@ pub mod sse;
 mod stated_window;
 pub mod wire;
 
-pub use config::{RemoteConfig, Timeouts};
+pub use batch::BatchPace;
+pub use config::{CallPosting, RemoteConfig, Timeouts};
 pub use key::Key;
 
 use super::{
     Failure, FailureKind, Model, ModelError, Request,
     endpoint::{Endpoint, RateLimits},
     repair::{RepairedReply, repair_reply},
+    later::LaterAnswers,
     scripted::prompt_tokens,
     table::{Api, Quirks, TakesImages},
 };
 use adaptive_timeout::AdaptiveTimeout;
 use address::Address;
 use async_trait::async_trait;
+use batch::PostOffice;
 use error_messages::ErrorMessages;
 use http::{HttpAttempt, ObservedResponse};
 use key::Secrets;
 use output_room::{CutReply, OutputRoom};
 use overnight_core::{
+    job::{digest::sha256, models::Tier},
     message::{MOST_LEVELS, Message, Prompt, Reply, Stop, Usage, is_within},
     prompt::tools::ToolList,
     tokens::estimate,
@@ -98,7 +105,10 @@ pub struct RemoteModel {
     endpoint: Arc<Endpoint>,
     timeouts: Timeouts,
     adaptive_timeout: AdaptiveTimeout,
+    tier: Tier,
     standard: Option<Arc<RemoteModel>>,
+    /// Where calls are handed in, at the tier `batch`.
+    post_office: Option<PostOffice>,
     recorder: Option<Recorder>,
     room: OutputRoom,
 }
@@ -149,7 +159,20 @@ impl RemoteModel {
             value.set_sensitive(true);
             headers.insert(header_name(name)?, value);
         }
+        let posted = config.posting.and_then(|posting| {
+            let key = config.key.as_ref().map(|key| sha256(key.reveal().as_bytes())[..16].to_owned());
+            let lane = format!(
+                "{}:{} {} {} {}",
+                config.provider,
+                config.model,
+                config.wire.name(),
+                address.shown(),
+                key.unwrap_or_default()
+            );
+            Some(PostOffice::new(posting.store, lane, batch::api_of(config.wire.as_ref())?, posting.pace))
+        });
         Ok(Self {
+            post_office: posted,
             repairs: repairs(&config.quirks, config.wire.as_ref(), &address),
             name: format!("{}:{}", config.provider, config.model),
             wire: config.wire,
@@ -163,6 +186,7 @@ impl RemoteModel {
             endpoint: config.endpoint,
             timeouts: config.timeouts,
             adaptive_timeout: AdaptiveTimeout::new(config.timeouts.first_byte),
+            tier: config.tier,
             standard: config.standard,
             recorder: config.record.as_deref().map(Recorder::new).transpose()?,
             room: OutputRoom::default(),
@@ -187,12 +211,7 @@ impl RemoteModel {
         let asked = WireRequest { prompt: request.prompt, model: &self.model, quirks };
         let OutgoingRequest { path, headers: wanted, body } = self.wire.outgoing(&asked);
         let url = self.address.url(&path);
-        let mut headers = HeaderMap::new();
-        for (name, value) in &wanted {
-            if let (Ok(name), Ok(value)) = (header_name(name), HeaderValue::try_from(value)) {
-                headers.insert(name, value);
-            }
-        }
+        let mut headers = self.header_map(&wanted);
         headers.extend(self.headers.clone());
         let mut attempt = HttpAttempt {
             wire: self.wire.as_ref(),
@@ -268,7 +287,15 @@ impl RemoteModel {
             FailureKind::RateLimited => failure.reason.to_ascii_lowercase().contains("resource unavailable"),
             _ => false,
         };
-        if is_full && self.standard.is_some() { Failure { kind: FailureKind::NoRoom, ..failure } } else { failure }
+        if is_full && self.tier == Tier::Flex { Failure { kind: FailureKind::NoRoom, ..failure } } else { failure }
+    }
+
+    /// Headers of a format's own; what is none is left out.
+    fn header_map(&self, wanted: &[(String, String)]) -> HeaderMap {
+        let pairs = wanted.iter().filter_map(|(name, value)| {
+            Some((header_name(name).ok()?, HeaderValue::try_from(value.as_str()).ok()?))
+        });
+        pairs.collect()
     }
 
     fn build(
@@ -330,6 +357,10 @@ impl Model for RemoteModel {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
+        if let (Some(standard), Tier::Batch) = (&self.standard, self.tier) {
+            // What is not worth being handed in.
+            return standard.reply(request).await.map(|reply| Reply { tier: Some(Tier::Standard), ..reply });
+        }
         if self.quirks.images == TakesImages::No && request.prompt.images().next().is_some() {
             let reason = format!(
                 "{} takes no images, and the job has looked at pages: use a model that does, or say `images: in_result` of it in \
@@ -338,22 +369,66 @@ impl Model for RemoteModel {
             );
             return Err(Failure::new(FailureKind::BadRequest, reason));
         }
-        let (mut heard, allowed, notes) =
-            self.with_room(&request).await.map_err(|failure| self.at_this_tier(failure))?;
+        let (heard, allowed, notes) = self.with_room(&request).await.map_err(|failure| self.at_this_tier(failure))?;
+        self.understood(heard, request.prompt, allowed, notes)
+    }
+
+    fn endpoint(&self) -> Option<&Arc<Endpoint>> {
+        Some(&self.endpoint)
+    }
+
+    fn later(&self) -> Option<&dyn LaterAnswers> {
+        self.post_office.is_some().then_some(self as &dyn LaterAnswers)
+    }
+
+    fn standard_tier(&self) -> Option<Arc<dyn Model>> {
+        self.standard.clone().map(|standard| standard as Arc<dyn Model>)
+    }
+
+    fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    fn share(&self, tier: Tier) -> Option<f64> {
+        match tier {
+            Tier::Standard => Some(1.0),
+            Tier::Flex => self.quirks.flex.filter(|_| self.wire.flex().is_some()),
+            Tier::Batch => self.quirks.batch.filter(|_| batch::api_of(self.wire.as_ref()).is_some()),
+        }
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<f64> {
+        self.quirks.price.as_ref().map(|price| price.cost(usage))
+    }
+
+    fn retires(&self) -> Option<chrono::NaiveDate> {
+        self.quirks.retires
+    }
+}
+
+impl RemoteModel {
+    /// A reply as it was heard, repaired, with its tokens counted.
+    fn understood(
+        &self,
+        mut heard: RawReply,
+        prompt: &Prompt,
+        allowed: u64,
+        notes: Vec<String>,
+    ) -> Result<Reply, Failure> {
         let Some(stop) = heard.stop else {
             let what = "ended its reply before it was complete";
             return Err(self.error_messages().failure(FailureKind::BrokenStream, None, what));
         };
         let (usage, model, carried) = (heard.usage.take(), std::mem::take(&mut heard.model), heard.carried.take());
         let tier = heard.tier;
-        let RepairedReply { text, calls, notes: mut mended } = repair_reply(heard, &request.prompt.tools, self.repairs);
+        let RepairedReply { text, calls, notes: mut mended } = repair_reply(heard, &prompt.tools, self.repairs);
         // A prompt of no tokens, or of far more than it has letters, was not counted.
-        let is_likely = |usage: &Usage| (1..=bytes(request.prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
+        let is_likely = |usage: &Usage| (1..=bytes(prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
         let usage = usage.filter(is_likely).unwrap_or_else(|| {
             mended.push("the server did not count the tokens, or not truly: they are estimated".to_owned());
             let said = calls.iter().map(|call| estimate(&call.arguments.to_string())).sum::<u64>();
             let said = said + carried.as_ref().map_or(0, |carried| estimate(&carried.to_string()));
-            Usage { input: prompt_tokens(request.prompt), output: estimate(&text) + said, ..Usage::default() }
+            Usage { input: prompt_tokens(prompt), output: estimate(&text) + said, ..Usage::default() }
         });
         if stop == Stop::Length {
             let Usage { input, output, .. } = usage;
@@ -384,26 +459,6 @@ impl Model for RemoteModel {
             tier,
             mended,
         })
-    }
-
-    fn endpoint(&self) -> Option<&Arc<Endpoint>> {
-        Some(&self.endpoint)
-    }
-
-    fn standard_tier(&self) -> Option<Arc<dyn Model>> {
-        self.standard.clone().map(|standard| standard as Arc<dyn Model>)
-    }
-
-    fn flex_share(&self) -> Option<f64> {
-        self.quirks.flex.filter(|_| self.wire.flex().is_some())
-    }
-
-    fn cost(&self, usage: &Usage) -> Option<f64> {
-        self.quirks.price.as_ref().map(|price| price.cost(usage))
-    }
-
-    fn retires(&self) -> Option<chrono::NaiveDate> {
-        self.quirks.retires
     }
 }
 

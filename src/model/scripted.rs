@@ -20,7 +20,7 @@ mod post_box;
 
 use super::{
     Failure, FailureKind, Model, ModelError, Request,
-    later::{LaterAnswer, LaterAnswers, TakenCall},
+    later::{LaterAnswer, LaterAnswers, LaterCall, TakenCall},
 };
 use async_trait::async_trait;
 use overnight_core::{
@@ -224,7 +224,8 @@ impl Model for Scripted {
 
 #[async_trait]
 impl LaterAnswers for Scripted {
-    async fn submit(&self, key: &str, request: Request<'_>) -> Result<TakenCall, Failure> {
+    async fn submit(&self, call: LaterCall<'_>) -> Result<TakenCall, Failure> {
+        let LaterCall { key, request, .. } = call;
         self.line_of(request.turn, request.conversation, request.turn_of_conversation)?;
         self.post_box()?.submit(key, request, prompt_tokens(request.prompt))
     }
@@ -241,13 +242,13 @@ impl LaterAnswers for Scripted {
         Ok(ended)
     }
 
-    async fn answer(&self, handle: &str) -> Result<LaterAnswer, Failure> {
+    async fn answer(&self, handle: &str, _: &Prompt) -> Result<LaterAnswer, Failure> {
         Ok(match self.post_box()?.posted(handle)? {
             None => LaterAnswer::Failed(Failure::new(FailureKind::TimedOut, format!("the call {handle} is lost"))),
             Some(call) if !call.is_answered() => LaterAnswer::Pending,
             Some(call) => {
                 let line = self.line_of(call.turn, call.conversation, call.turn_of_conversation)?;
-                LaterAnswer::Replied(Box::new(self.said(line, call.prompt_tokens)))
+                LaterAnswer::Replied(Box::new(self.said(line, call.prompt_tokens)), None)
             }
         })
     }

@@ -101,6 +101,8 @@ pub struct Quirks {
     pub reasoning: Option<ReasoningLevels>,
     /// The share of the price that the tier `flex` costs; `None`: the provider has no such tier for this model.
     pub flex: Option<f64>,
+    /// The share of the price that the tier `batch` costs; `None`: the provider has no batch endpoint for this model.
+    pub batch: Option<f64>,
     /// Tokens of prompt and reply together.
     pub window_tokens: u64,
     /// Tokens of one reply, at most.
@@ -142,6 +144,8 @@ pub enum LongCache {
     System,
     /// The conversation too: its calls may wait for minutes.
     All,
+    /// The system prompt, and nothing else at all: the next call of the conversation comes in hours, if ever.
+    SystemAlone,
 }
 
 impl Quirks {
@@ -201,6 +205,7 @@ impl Default for Quirks {
             api: Api::Chat,
             reasoning: None,
             flex: None,
+            batch: None,
             window_tokens: 128_000,
             output_tokens: 8_192,
             tool_choice: ToolChoice::Unset,
@@ -241,6 +246,7 @@ struct PartialQuirks {
     api: Option<Api>,
     reasoning: Option<ReasoningLevels>,
     flex: Option<f64>,
+    batch: Option<f64>,
     window_tokens: Option<u64>,
     output_tokens: Option<u64>,
     tool_choice: Option<ToolChoice>,
@@ -322,6 +328,7 @@ impl PartialQuirks {
         put(self.images, &mut quirks.images);
         quirks.reasoning = self.reasoning.or(quirks.reasoning.take());
         quirks.flex = self.flex.or(quirks.flex);
+        quirks.batch = self.batch.or(quirks.batch);
         quirks.parallel_calls = self.parallel_calls.or(quirks.parallel_calls);
         quirks.repairs = self.repairs.or(quirks.repairs);
         quirks.cache_key_header = self.cache_key_header.or(quirks.cache_key_header.take());

@@ -6,10 +6,11 @@ use crate::{
     model::{
         Failure, FailureKind, Model, Request,
         endpoint::{Probe, ServerDown},
-        later::TakenCall,
+        later::{LaterCall, TakenCall},
     },
 };
 use overnight_core::{
+    job::{failure::Attempts, id::JobId, time::Timestamp},
     machine::effect::EffectId,
     message::{Prompt, Reply, Usage},
 };
@@ -26,7 +27,8 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 /// How a model call ended.
 #[derive(Debug)]
 pub(super) enum CallOutcome {
-    Replied(Box<Reply>),
+    /// With what was paid for it before, in USD, beside the call itself.
+    Replied(Box<Reply>, Option<f64>),
     Failed(Failure),
     /// Its answer comes later.
     Submitted(TakenCall),
@@ -69,6 +71,11 @@ pub(super) struct NewCall {
     pub(super) prompt_sha256: String,
     /// The name under which it is handed in, where its answer comes later.
     pub(super) key: String,
+    pub(super) job: JobId,
+    /// Until when a later answer is of use.
+    pub(super) until: Option<Timestamp>,
+    /// What was tried for this turn.
+    pub(super) attempts: Attempts,
     /// The number of the turn, as the model counts that is asked.
     pub(super) turn: u64,
     /// The number of the turn in its conversation.
@@ -142,14 +149,17 @@ impl CallsInFlight {
 
     /// Begins a call, by way of the queue of its server.
     pub(super) fn start(&mut self, call: NewCall) {
-        let NewCall { id, model, prompt, prompt_sha256, key, turn, turn_of_conversation, limit, size, probe } = call;
+        let NewCall { id, model, prompt, prompt_sha256, key, size, .. } = call;
+        let NewCall { job, until, attempts, turn, turn_of_conversation, limit, probe, .. } = call;
         let received = Arc::new(AtomicU64::new(0));
         failpoint::hit("model.called");
         let (asked, counted, name) = (model.clone(), received.clone(), key.clone());
         let task = self.tasks.spawn(async move {
             let conversation = id.conversation;
             let request = Request { prompt: &prompt, turn, conversation, turn_of_conversation, received: &counted };
-            attempt(&*asked, &name, request, size.tokens.input + size.tokens.output, limit, probe).await
+            let output_tokens = size.tokens.output;
+            let call = LaterCall { request, key: &name, job, until, output_tokens, attempts };
+            attempt(&*asked, call, size.tokens.input + output_tokens, limit, probe).await
         });
         self.calls.insert(task.id(), FlyingCall { id, task, model, prompt_sha256, key, received, size });
     }
@@ -199,13 +209,14 @@ impl CallsInFlight {
 /// One attempt. The time in the queue is not the model's.
 async fn attempt(
     model: &dyn Model,
-    key: &str,
-    request: Request<'_>,
+    call: LaterCall<'_>,
     tokens: u64,
     limit: Duration,
     probe: Option<Probe>,
 ) -> CallOutcome {
-    let permit = match model.endpoint() {
+    let later = model.later().filter(|later| later.is_worth(&call));
+    // What is handed in is sent when it is time, and has limits of its own.
+    let permit = match model.endpoint().filter(|_| later.is_none()) {
         Some(endpoint) => match endpoint.admit(tokens, probe).await {
             Ok(permit) => Some(permit),
             Err(ServerDown) => return CallOutcome::Down,
@@ -213,9 +224,9 @@ async fn attempt(
         None => None,
     };
     let asked = async {
-        Ok(match model.later() {
-            None => CallOutcome::Replied(Box::new(model.reply(request).await?)),
-            Some(later) => CallOutcome::Submitted(later.submit(key, request).await?),
+        Ok(match later {
+            None => CallOutcome::Replied(Box::new(model.reply(call.request).await?), None),
+            Some(later) => CallOutcome::Submitted(later.submit(call).await?),
         })
     };
     let outcome = tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
@@ -223,7 +234,7 @@ async fn attempt(
         Err(Failure::new(FailureKind::TimedOut, reason))
     });
     match (permit, &outcome) {
-        (Some(permit), Ok(CallOutcome::Replied(reply))) => permit.answered(reply.usage.input + reply.usage.output),
+        (Some(permit), Ok(CallOutcome::Replied(reply, _))) => permit.answered(reply.usage.input + reply.usage.output),
         (Some(permit), Ok(_)) => permit.answered(0),
         (Some(permit), Err(failure)) => permit.failed(failure),
         (None, _) => {}

@@ -20,8 +20,10 @@ use crate::{
 use overnight_core::{
     job::{submitted_call::SubmittedCall, time::Timestamp},
     machine::effect::{EffectId, Outcome},
+    prompt::compose,
 };
 use std::{
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -67,17 +69,28 @@ impl JobRunner<'_> {
             return Ok(());
         }
         let mut every = Duration::MAX;
+        let mut ended = BTreeMap::new();
         let submitted: Vec<(EffectId, SubmittedCall)> =
             opened.job.submitted().map(|(id, call)| (id, call.clone())).collect();
-        for (id, call) in submitted {
+        for (id, call) in submitted.clone() {
             let Some(conversation) = opened.job.conversation(id.conversation) else { continue };
             let model = self.models.asked(&opened.job, conversation)?;
             let asked = model.later().filter(|_| model.name() == call.model);
             every = asked.map_or(every, |asked| every.min(asked.every()));
-            if let Some(outcome) = self.outcome(opened, asked, &call).await {
-                let SubmittedCall { key, prompt_sha256, .. } = call;
-                let ended = EndedCall { id, model: Arc::clone(&model), prompt_sha256, key, outcome };
-                self.on_call_ended(opened, ended).await?;
+            if let Some(asked) = asked
+                && !self.has_ended(opened, asked, &call, &submitted, &mut ended).await
+            {
+                continue;
+            }
+            if let Some(outcome) = self.outcome(opened, asked, (id, &call)).await {
+                let (key, prompt_sha256) = (call.key.clone(), call.prompt_sha256.clone());
+                let call_ended = EndedCall { id, model: Arc::clone(&model), prompt_sha256, key, outcome };
+                self.on_call_ended(opened, call_ended).await?;
+                if let Some(asked) = model.later() {
+                    opened.journal.sync()?;
+                    // What is kept too long is of no harm.
+                    let _ = asked.forget(&[call.handle]).await;
+                }
             }
             if !opened.job.is_running() {
                 return Ok(());
@@ -87,19 +100,41 @@ impl JobRunner<'_> {
         Ok(())
     }
 
+    /// Whether a call has come to an end, or is waited for no longer. All calls of one model are asked about together.
+    async fn has_ended(
+        &mut self,
+        opened: &OpenJob,
+        asked: &dyn LaterAnswers,
+        call: &SubmittedCall,
+        submitted: &[(EffectId, SubmittedCall)],
+        ended: &mut BTreeMap<String, BTreeSet<String>>,
+    ) -> bool {
+        if !ended.contains_key(&call.model) {
+            let of_model = submitted.iter().filter(|(_, other)| other.model == call.model);
+            let handles: Vec<String> = of_model.map(|(_, other)| other.handle.clone()).collect();
+            let known = asked.ended(&handles).await.unwrap_or_else(|failure| {
+                (self.observer)(&opened.job, RunReport::Note(format!("{failure}; its answer is looked for again")));
+                BTreeSet::new()
+            });
+            ended.insert(call.model.clone(), known);
+        }
+        ended.get(&call.model).is_some_and(|ended| ended.contains(&call.handle)) || now() >= call.waits_until
+    }
+
     /// What became of a call; none: it is still waited for.
     async fn outcome(
         &mut self,
         opened: &OpenJob,
         asked: Option<&dyn LaterAnswers>,
-        call: &SubmittedCall,
+        (id, call): (EffectId, &SubmittedCall),
     ) -> Option<CallOutcome> {
-        let gone = |reason: String| Some(CallOutcome::Failed(Failure::new(FailureKind::TimedOut, reason)));
+        let gone = |reason: String| Some(CallOutcome::Failed(Failure::new(FailureKind::Unanswered, reason)));
         let Some(asked) = asked else {
             return gone(format!("{} was asked, and is no longer the model of this job", call.model));
         };
-        match asked.answer(&call.handle).await {
-            Ok(LaterAnswer::Replied(reply)) => Some(CallOutcome::Replied(reply)),
+        let prompt = compose::prompt(opened.job.conversation(id.conversation)?);
+        match asked.answer(&call.handle, &prompt).await {
+            Ok(LaterAnswer::Replied(reply, primer_usd)) => Some(CallOutcome::Replied(reply, primer_usd)),
             Ok(LaterAnswer::Pending) if now() >= call.waits_until => {
                 gone(format!("{} has not answered by {}", call.model, call.waits_until))
             }

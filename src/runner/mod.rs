@@ -8,7 +8,7 @@
 //! - `checkpoints`: what the workspace store and the database hear of it
 //! - `lease`: the lease of a job, and what is asked of a running job; `heartbeat` keeps the leases of all `active_jobs`
 //! - `model_call`: one model call, with its retries; `later_answers`: calls that are answered later;
-//!   `model_chain`: the model and its fallbacks; `flex_tier`: its tier;
+//!   `model_chain`: the model and its fallbacks; `cheap_tier`: its tier;
 //!   `server_outage`: its server is down; `second_lists`: the lists of both readers
 //! - `scans`: pages that only eyes can read; `page_reading`: what was read on them, compared, `own_text`: with the text that a page has; `scan_file`: what is kept of it
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
@@ -26,6 +26,7 @@ mod active_jobs;
 mod batch_budget;
 mod calls_in_flight;
 mod check_sources;
+mod cheap_tier;
 mod checkpoints;
 mod clock;
 mod contract_check;
@@ -35,7 +36,6 @@ mod duplicates;
 mod earlier_check;
 mod edited_files;
 mod error;
-mod flex_tier;
 mod heartbeat;
 mod input_check;
 mod job_runner;

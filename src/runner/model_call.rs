@@ -109,6 +109,9 @@ impl JobRunner<'_> {
             model,
             prompt: with_bytes(compose::prompt(conversation), &opened.workspace)?,
             key: submission_key(job.spec.id, conversation, &conversation.epoch.prompt_sha256()),
+            job: job.spec.id,
+            until: self.batch_deadline(opened),
+            attempts: conversation.attempts,
             prompt_sha256: conversation.epoch.prompt_sha256(),
             turn: job.turn_of_model(conversation),
             turn_of_conversation: conversation.turns + 1,
@@ -175,9 +178,9 @@ impl JobRunner<'_> {
                 self.on_submitted(opened, id, call).await
             }
             CallOutcome::Failed(failure) => self.on_call_failed(opened, id, &model, failure).await,
-            CallOutcome::Replied(reply) => {
+            CallOutcome::Replied(reply, primer_usd) => {
                 let is_withheld = reply.stop == Stop::Refused;
-                let result = self.replied(&model, *reply, prompt_sha256);
+                let result = self.replied(&model, *reply, primer_usd, prompt_sha256);
                 // The reply stands; who is asked next may think otherwise.
                 if !self.decide(opened, id, Outcome::Done(result)).await? {
                     let text = "a reply came that nobody waits for any more; it is dropped".to_owned();
@@ -211,12 +214,28 @@ impl JobRunner<'_> {
     }
 
     /// A reply with its cost: what was answered at the usual tier costs what it costs there.
-    pub(super) fn replied(&mut self, model: &Arc<dyn Model>, reply: Reply, prompt_sha256: String) -> EffectResult {
+    pub(super) fn replied(
+        &mut self,
+        model: &Arc<dyn Model>,
+        mut reply: Reply,
+        primer_usd: Option<f64>,
+        prompt_sha256: String,
+    ) -> EffectResult {
         self.models.is_known = true;
         self.flex_has_answered();
-        let usual = model.standard_tier().filter(|_| reply.tier == Some(Tier::Standard));
-        let cost_usd = usual.as_ref().unwrap_or(model).cost(&reply.usage);
-        EffectResult::Reply { reply, cost_usd, prompt_sha256 }
+        let usual = model.standard_tier();
+        let standard_usd = usual.as_ref().and_then(|usual| usual.cost(&reply.usage));
+        if let Some(usd) = primer_usd {
+            reply.mended.push(format!(
+                "{usd:.6} USD of its cost are those of a primer: a short request that filled the provider's cache for the batch"
+            ));
+        }
+        let (cost_usd, standard_usd) = match standard_usd.filter(|_| reply.tier == Some(Tier::Standard)) {
+            Some(usd) => (Some(usd), None),
+            None => (model.cost(&reply.usage), standard_usd),
+        };
+        let cost_usd = cost_usd.map(|usd| usd + primer_usd.unwrap_or_default());
+        EffectResult::Reply { reply, cost_usd, standard_usd, prompt_sha256 }
     }
 
     /// Holds the job when its time of work is over, although no answer has come that would lead to a decision.
@@ -269,8 +288,8 @@ impl JobRunner<'_> {
             // The first makes the prompt shorter at once.
             Remedy::Compact => self.retry_after_wait(opened, id, failure, attempts.too_long).await,
             // What the provider refuses at its cheap tier, it may take at the usual one.
-            Remedy::Configure if failure.kind == FailureKind::BadRequest && model.tier() == Tier::Flex => {
-                let reason = format!("refused at the flex tier: {}", failure.reason);
+            Remedy::Configure if is_of_tier(&failure, &**model) => {
+                let reason = format!("refused at the {} tier: {}", model.tier().name(), failure.reason);
                 self.leave_flex(opened, &reason).await
             }
             Remedy::Configure => {
@@ -378,6 +397,15 @@ fn with_bytes(mut prompt: Prompt, workspace: &Workspace) -> Result<Prompt, RunEr
         prompt.image_bytes.insert(image.sha256, bytes.into());
     }
     Ok(prompt)
+}
+
+/// Whether a refusal may be of the cheap tier alone. A server that has no batch endpoint knows no such address.
+fn is_of_tier(failure: &Failure, model: &dyn Model) -> bool {
+    match model.tier() {
+        Tier::Standard => false,
+        Tier::Flex => failure.kind == FailureKind::BadRequest,
+        Tier::Batch => matches!(failure.kind, FailureKind::BadRequest | FailureKind::NotFound),
+    }
 }
 
 /// How long the job may still be worked.

@@ -2,7 +2,7 @@
 
 use super::{
     RunError,
-    flex_tier::FlexWait,
+    cheap_tier::FlexWait,
     job_runner::{JobRunner, RunReport},
     open_job::{self, OpenJob},
 };
@@ -29,7 +29,7 @@ pub(super) struct ModelChain {
     pub(super) is_known: bool,
     /// Since when the tier `flex` has answered nothing, and how much time there was at the beginning.
     pub(super) flex: FlexWait,
-    /// The tier `flex` was left.
+    /// The tier `flex` or `batch` was left.
     pub(super) has_left_flex: bool,
     /// What a person must change before it can be used.
     pub(super) misconfigured: Option<String>,

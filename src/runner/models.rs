@@ -6,7 +6,7 @@ use crate::{
     model::{
         Model, ModelError,
         endpoint::RateLimits,
-        remote::{self, Key, RemoteModel, Timeouts, wire::Wire},
+        remote::{self, CallPosting, Key, RemoteModel, Timeouts, wire::Wire},
         replay::Replay,
         rules::Offline,
         scripted::Scripted,
@@ -53,6 +53,8 @@ pub struct ModelOptions<'a> {
     pub tier: Tier,
     /// Whether the model works on many jobs that begin alike.
     pub is_wave: bool,
+    /// Where calls are handed in at the tier `batch`; none: nothing is asked there.
+    pub posting: Option<CallPosting>,
 }
 
 impl ModelOptions<'_> {
@@ -61,8 +63,8 @@ impl ModelOptions<'_> {
     fn long_cache(&self) -> LongCache {
         match (self.tier, self.is_wave) {
             (Tier::Flex, _) => LongCache::All,
-            (Tier::Standard, true) => LongCache::System,
-            (Tier::Standard, false) => LongCache::Nothing,
+            (Tier::Standard | Tier::Batch, true) => LongCache::System,
+            (Tier::Standard | Tier::Batch, false) => LongCache::Nothing,
         }
     }
 }
@@ -83,6 +85,7 @@ impl Default for ModelOptions<'_> {
             timeouts: Timeouts::default(),
             tier: Tier::Standard,
             is_wave: false,
+            posting: None,
         }
     }
 }
@@ -151,7 +154,7 @@ pub(super) fn open_remote(
         }
     }
     let endpoint = remote::shared_endpoint(&base_url, key.as_ref(), options.pace)?;
-    let open = |quirks: Quirks, timeouts: Timeouts, standard: Option<Arc<RemoteModel>>| {
+    let open = |quirks: Quirks, timeouts: Timeouts, tier: Tier, standard: Option<Arc<RemoteModel>>| {
         RemoteModel::new(remote::RemoteConfig {
             wire: wire.clone(),
             provider: provider.to_owned(),
@@ -163,6 +166,8 @@ pub(super) fn open_remote(
             quirks,
             endpoint: endpoint.clone(),
             timeouts,
+            tier,
+            posting: options.posting.clone().filter(|_| tier == Tier::Batch),
             standard,
             record: options.record.clone(),
         })
@@ -176,15 +181,20 @@ pub(super) fn open_remote(
         // The stream begins at once, and says nothing while the model reasons.
         timeouts.idle = REASONING_WAIT;
     }
-    let standard = open(quirks.clone(), timeouts, None)?;
-    match (options.tier, quirks.flex.zip(wire.flex())) {
-        (Tier::Flex, Some((share, (field, value)))) => {
-            let mut quirks = Quirks { price: quirks.price.map(|price| price.times(share)), ..quirks };
-            quirks.extra.insert(field.to_owned(), value.into());
-            open(quirks, Timeouts { first_byte: FLEX_WAIT, idle: FLEX_WAIT, ..timeouts }, Some(Arc::new(standard)))
-        }
-        (Tier::Flex | Tier::Standard, _) => Ok(standard),
+    let standard = open(quirks.clone(), timeouts, Tier::Standard, None)?;
+    let Some(share) = standard.share(options.tier).filter(|_| !options.tier.is_standard()) else {
+        return Ok(standard);
+    };
+    let mut quirks = Quirks { price: quirks.price.map(|price| price.times(share)), ..quirks };
+    if options.tier == Tier::Batch {
+        let quirks = Quirks { streams: false, long_cache: LongCache::SystemAlone, ..quirks };
+        return open(quirks, timeouts, Tier::Batch, Some(Arc::new(standard)));
     }
+    if let Some((field, value)) = wire.flex() {
+        quirks.extra.insert(field.to_owned(), value.into());
+    }
+    let timeouts = Timeouts { first_byte: FLEX_WAIT, idle: FLEX_WAIT, ..timeouts };
+    open(quirks, timeouts, Tier::Flex, Some(Arc::new(standard)))
 }
 
 /// How long a reply of Responses that has begun may say nothing, where no other time was set.

@@ -1,6 +1,7 @@
 //! The database: what is known of all jobs at their last checkpoints.
 //!
-//! Each trait is one thing that is asked of it: jobs, the queue, workers, batches, schedules. `sql` answers them all, once, in
+//! Each trait is one thing that is asked of it: jobs, the queue, workers, batches, schedules, calls that are
+//! answered later. `sql` answers them all, once, in
 //! statements that both databases share but for a few fragments; `sqlite` and `postgres` know how to reach a database, and what
 //! each has to say in its own way. `tests/it/store.rs` runs one suite on both.
 //! What must hold in either:
@@ -10,6 +11,7 @@
 //! - No transaction is open between two calls.
 
 mod batches;
+mod calls;
 mod columns;
 mod connect;
 mod control_signal;
@@ -33,6 +35,7 @@ mod value;
 mod workers;
 
 pub use batches::{BatchRow, BatchStore, BatchTotals, BatchWork, Grant, JobStands, NewBatch, RecentWork, WaitingJobs};
+pub use calls::{CallStore, EndedCall, GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch};
 pub use connect::{connect, connect_to_read, database_file};
 pub use control_signal::ControlSignal;
 pub use error::StoreError;
@@ -50,7 +53,7 @@ use std::sync::Arc;
 
 /// A database, with all that is asked of it. Who needs a part of it takes that trait.
 #[async_trait]
-pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore {
+pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore + CallStore {
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}
 

@@ -12,6 +12,7 @@ macro_rules! like_eval {
 }
 
 mod batches;
+mod calls;
 mod checkpoint;
 mod jobs;
 mod listing;

@@ -326,7 +326,7 @@ fn wrong_types_and_ranges_are_refused() {
             "models: { read: a }",
             "unknown key 'read' in 'models'; known here: work, second_reader, readers, verify, helpers, vision, vision_second",
         ),
-        ("tier: cheap", "'tier' must be standard or flex, not 'cheap'"),
+        ("tier: cheap", "'tier' must be standard or flex or batch, not 'cheap'"),
         ("fallback: openai:x", "'fallback' must be a list, not 'openai:x'"),
         ("fallback: [a, {}]", "'fallback[1]' must be text, not a mapping"),
         ("phase: 5", "'phase' must be a mapping (key: value), not 5"),

@@ -13,10 +13,11 @@ use std::{
 };
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
-const ROOMS: [&[&str]; 13] = [
+const ROOMS: [&[&str]; 14] = [
     &["failpoint", "exposure", "subprocess"],
     &["blocking", "table_query"],
-    &["workspace", "store", "model"],
+    &["workspace", "store"],
+    &["model"],
     &["tool", "extraction", "workspace_store"],
     &["batch"],
     &["runner"],

@@ -200,20 +200,26 @@ pub enum Tier {
     Standard,
     /// When the provider has room, for less.
     Flex,
+    /// Gathered with other calls, within hours, for half.
+    Batch,
 }
 
 impl Tier {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Standard, Self::Flex, Self::Batch];
+
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
             Self::Flex => "flex",
+            Self::Batch => "batch",
         }
     }
 
     /// Read from its name.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Standard, Self::Flex].into_iter().find(|tier| tier.name() == name)
+        Self::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
     /// For fields that are left out where nothing is special.

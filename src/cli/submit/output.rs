@@ -140,6 +140,7 @@ struct DryRunView<'s> {
     /// What the jobs would cost at each tier; null where the provider has no such tier.
     cost_usd_standard: Option<f64>,
     cost_usd_flex: Option<f64>,
+    cost_usd_batch: Option<f64>,
     budget_usd: Option<f64>,
     run_after: Option<Timestamp>,
     time_window: Option<&'s str>,
@@ -291,7 +292,8 @@ impl<'s> DryRunView<'s> {
             is_verified: assignment.instructions.verify.is_some(),
             tier: model.tier(),
             cost_usd_standard: standard,
-            cost_usd_flex: standard.zip(model.flex_share()).map(|(cost, share)| cost * share),
+            cost_usd_flex: standard.zip(model.share(Tier::Flex)).map(|(cost, share)| cost * share),
+            cost_usd_batch: standard.zip(model.share(Tier::Batch)).map(|(cost, share)| cost * share),
             budget_usd: submission.budget_usd,
             run_after: submission.run_after,
             time_window: submission.time_window.as_deref(),
@@ -328,12 +330,15 @@ impl<'s> DryRunView<'s> {
         let _ = match self.cost_usd {
             Some(cost) => {
                 let over = over_budget_note(cost, self.budget_usd);
-                let other = match self.tier {
-                    Tier::Standard => self.cost_usd_flex.map(|cost| ("flex", cost)),
-                    Tier::Flex => self.cost_usd_standard.map(|cost| ("standard", cost)),
-                };
-                let other =
-                    other.map(|(tier, cost)| format!(" ({cost:.2} USD at the {tier} tier)")).unwrap_or_default();
+                let tiers = [
+                    (Tier::Standard, self.cost_usd_standard),
+                    (Tier::Flex, self.cost_usd_flex),
+                    (Tier::Batch, self.cost_usd_batch),
+                ];
+                let others = tiers.into_iter().filter(|(tier, _)| *tier != self.tier);
+                let others = others.filter_map(|(tier, cost)| Some(format!("{:.2} USD at the {} tier", cost?, tier.name())));
+                let others: Vec<String> = others.collect();
+                let other = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
                 let range = self.cost_usd_least.zip(self.cost_usd_most);
                 let range =
                     range.map(|(least, most)| format!(", between {least:.2} and {most:.2}")).unwrap_or_default();

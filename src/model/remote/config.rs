@@ -1,7 +1,11 @@
 //! What a model behind HTTP is opened with.
 
-use super::{Key, RemoteModel, wire::Wire};
-use crate::model::{endpoint::Endpoint, table::Quirks};
+use super::{BatchPace, Key, RemoteModel, wire::Wire};
+use crate::{
+    model::{endpoint::Endpoint, table::Quirks},
+    store::Store,
+};
+use overnight_core::job::models::Tier;
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 /// The timeouts of one attempt.
@@ -21,6 +25,13 @@ impl Default for Timeouts {
     }
 }
 
+/// Where calls lie that are handed in, and how soon they are sent.
+#[derive(Clone, Debug)]
+pub struct CallPosting {
+    pub store: Arc<dyn Store>,
+    pub pace: BatchPace,
+}
+
 /// The settings of a model behind HTTP.
 pub struct RemoteConfig {
     pub wire: Arc<dyn Wire>,
@@ -37,8 +48,12 @@ pub struct RemoteConfig {
     pub quirks: Quirks,
     pub endpoint: Arc<Endpoint>,
     pub timeouts: Timeouts,
-    /// The same model at the standard tier, where this one is at the tier `flex`.
+    /// The same model at the standard tier, where this one is at another.
     pub standard: Option<Arc<RemoteModel>>,
+    /// The tier at which it is asked.
+    pub tier: Tier,
+    /// How calls are handed in for the tier `batch`; none: they are answered at once.
+    pub posting: Option<CallPosting>,
     /// Where attempts are recorded.
     pub record: Option<PathBuf>,
 }

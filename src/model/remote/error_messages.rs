@@ -55,7 +55,8 @@ impl ErrorMessages<'_> {
             | FailureKind::BrokenStream
             | FailureKind::Unfinished
             | FailureKind::Malformed
-            | FailureKind::Exhausted => format!("{url} failed ({said})"),
+            | FailureKind::Exhausted
+            | FailureKind::Unanswered => format!("{url} failed ({said})"),
         };
         Failure::new(kind, reason).with_status(status)
     }

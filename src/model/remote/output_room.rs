@@ -96,6 +96,7 @@ impl OutputRoom {
             FailureKind::BadRequest
             | FailureKind::RateLimited
             | FailureKind::NoRoom
+            | FailureKind::Unanswered
             | FailureKind::Overloaded
             | FailureKind::Server
             | FailureKind::TimedOut

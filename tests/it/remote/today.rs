@@ -101,7 +101,7 @@ fn a_tier_without_room_costs_no_attempt_and_is_left_when_time_runs_out() {
         (&json!("completed"), &json!("standard"), &json!("the end of its time is near"))
     );
     let told = dir.run_with(&[], &["show", "last"]).stdout;
-    assert!(told.contains("the flex tier was left: the end of its time is near"), "{told}");
+    assert!(told.contains("the cheaper tier was left: the end of its time is near"), "{told}");
     assert!(!events(&workspace(&dir)).iter().any(|event| event["type"] == "held"));
 }
 

@@ -5,9 +5,9 @@
 use async_trait::async_trait;
 use overnight::model::{
     Failure, Model, Request,
-    later::{LaterAnswer, LaterAnswers, TakenCall},
+    later::{LaterAnswer, LaterAnswers, LaterCall, TakenCall},
 };
-use overnight_core::message::{Reply, Usage};
+use overnight_core::message::{Prompt, Reply, Usage};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
@@ -67,12 +67,13 @@ impl Model for Later {
 
 #[async_trait]
 impl LaterAnswers for Later {
-    async fn submit(&self, key: &str, request: Request<'_>) -> Result<TakenCall, Failure> {
+    async fn submit(&self, call: LaterCall<'_>) -> Result<TakenCall, Failure> {
+        let LaterCall { key, request, .. } = call;
         let handle = format!("handed-in:{key}");
         let is_known = self.calls.lock().unwrap().contains_key(&handle);
         if !is_known {
             let answer = match self.inner.reply(request).await {
-                Ok(reply) => LaterAnswer::Replied(Box::new(reply)),
+                Ok(reply) => LaterAnswer::Replied(Box::new(reply), None),
                 Err(failure) => LaterAnswer::Failed(failure),
             };
             self.taken.fetch_add(1, Ordering::Relaxed);
@@ -86,7 +87,7 @@ impl LaterAnswers for Later {
         Ok(handles.iter().filter(|_| come).cloned().collect())
     }
 
-    async fn answer(&self, handle: &str) -> Result<LaterAnswer, Failure> {
+    async fn answer(&self, handle: &str, _: &Prompt) -> Result<LaterAnswer, Failure> {
         let answer = self.calls.lock().unwrap()[handle].clone();
         Ok(if self.answers.load(Ordering::Relaxed) { answer } else { LaterAnswer::Pending })
     }

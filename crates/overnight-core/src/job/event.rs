@@ -295,6 +295,9 @@ pub enum Event {
         usage: Usage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
+        /// What it would have cost at the standard tier, where it was answered at another.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        standard_usd: Option<f64>,
         stop: Stop,
         model: String,
         /// Tokens of the prompt as counted here, and of the reply.

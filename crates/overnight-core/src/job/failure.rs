@@ -12,6 +12,8 @@ pub enum FailureKind {
     RateLimited,
     /// The tier that was asked for has no room: it says nothing of the server, nor of other tiers.
     NoRoom,
+    /// What was handed in was not answered in its time: it is asked for at once, at the standard tier.
+    Unanswered,
     /// 503, 529: the provider says that it is overloaded.
     Overloaded,
     /// Any other 5xx, an error that came as a reply.
@@ -71,7 +73,7 @@ impl FailureKind {
     pub fn remedy(self) -> Remedy {
         match self {
             // The endpoint answers: it asks to be left alone for a while, and is.
-            Self::RateLimited | Self::NoRoom => Remedy::Retry { is_outage: false },
+            Self::RateLimited | Self::NoRoom | Self::Unanswered => Remedy::Retry { is_outage: false },
             Self::Overloaded
             | Self::Server
             | Self::TimedOut
@@ -92,6 +94,7 @@ impl FailureKind {
         match self {
             Self::RateLimited => "rate_limited",
             Self::NoRoom => "no_room",
+            Self::Unanswered => "unanswered",
             Self::Overloaded => "overloaded",
             Self::Server => "server",
             Self::TimedOut => "timed_out",
@@ -152,6 +155,8 @@ impl Failure {
 pub struct Attempts {
     /// All of them.
     pub failed: u32,
+    /// Those that were handed in and not answered in their time.
+    pub unanswered: u32,
     /// Those whose prompt was too long.
     pub too_long: u32,
     /// Those whose reply could not be read, one after the other.

@@ -55,9 +55,10 @@ use super::{
     lessons::ApprovedLessons,
     limits::Limits,
     models::{ModelRoles, Tier},
+    time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Bytes that an instructions file may have: it is copied into every job's workspace and prompt.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -79,6 +80,9 @@ pub struct Instructions {
     /// The tier at which models are asked, where their provider has it.
     #[serde(default, skip_serializing_if = "Tier::is_standard")]
     pub tier: Tier,
+    /// Until when what was handed in at the tier `batch` is waited for; none: as long as the provider takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_until: Option<BatchUntil>,
     /// Models to use, in this order, when the first one is down or refuses.
     pub fallback: Vec<String>,
     /// What earlier jobs have taught, approved by a person.
@@ -139,6 +143,26 @@ fn parallel() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_usual_parallel(parallel: &u32) -> bool {
     *parallel == PARALLEL
+}
+
+/// Until when answers at the tier `batch` are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BatchUntil {
+    /// So many milliseconds after the job was begun.
+    AfterMs(u64),
+    /// That moment.
+    At(Timestamp),
+}
+
+impl BatchUntil {
+    /// The moment, for a job that was begun then.
+    pub fn of_job(self, begun: Timestamp) -> Timestamp {
+        match self {
+            Self::AfterMs(ms) => begun.after(Duration::from_millis(ms)),
+            Self::At(at) => at,
+        }
+    }
 }
 
 /// How many todos a planned phase has.

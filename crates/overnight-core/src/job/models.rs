@@ -75,7 +75,7 @@ pub struct ModelTurns {
     pub answered_as: Option<String>,
     /// At which it was asked.
     pub tier: Tier,
-    /// Why it was the standard one, where the tier `flex` was left for it.
+    /// Why it was the standard one, where the tier `flex` or `batch` was left for it.
     pub left_flex: Option<String>,
     /// At least 1.
     pub turns: u64,
@@ -140,6 +140,8 @@ pub struct PaidRole {
     pub tokens_out: u64,
     /// USD, of the turns whose price is known.
     pub priced_usd: f64,
+    /// USD that it would have cost at the standard tier.
+    pub standard_usd: f64,
     /// Turns of which no price is known.
     pub unpriced_turns: u64,
 }
@@ -168,6 +170,7 @@ impl PaidRole {
                 known.tokens_cached += self.tokens_cached;
                 known.tokens_out += self.tokens_out;
                 known.priced_usd += self.priced_usd;
+                known.standard_usd += self.standard_usd;
                 known.unpriced_turns += self.unpriced_turns;
             }
         }
@@ -218,7 +221,8 @@ impl Answered {
         } else if let Event::TierChanged { tier, reason } = event {
             self.tier = *tier;
             self.left_flex = tier.is_standard().then(|| reason.clone());
-        } else if let Event::ModelReplied { conversation, model, tier, usage, cost_usd, .. } = event {
+        } else if let Event::ModelReplied { conversation, model, tier, usage, cost_usd, standard_usd, .. } = event
+        {
             let paid = PaidRole {
                 role: self.roles.get(conversation).copied().unwrap_or(WorkRole::Work),
                 tier: tier.unwrap_or(self.tier),
@@ -227,6 +231,7 @@ impl Answered {
                 tokens_cached: usage.cached,
                 tokens_out: usage.output,
                 priced_usd: cost_usd.unwrap_or_default(),
+                standard_usd: standard_usd.or(*cost_usd).unwrap_or_default(),
                 unpriced_turns: u64::from(cost_usd.is_none()),
             };
             paid.add_to(&mut self.paid);
@@ -260,8 +265,9 @@ impl fmt::Display for ModelTurns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answered_as = self.answered_as.as_ref().map(|name| format!(", answered as {name}")).unwrap_or_default();
         let turns = if self.turns == 1 { "turn" } else { "turns" };
-        let tier = if self.tier.is_standard() { "" } else { " at the flex tier" };
-        let left = self.left_flex.as_ref().map(|why| format!("; the flex tier was left: {why}")).unwrap_or_default();
+        let tier =
+            if self.tier.is_standard() { String::new() } else { format!(" at the {} tier", self.tier.name()) };
+        let left = self.left_flex.as_ref().map(|why| format!("; the cheaper tier was left: {why}")).unwrap_or_default();
         write!(f, "{} ({} {turns}{tier}{answered_as}{left})", self.model, self.turns)
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     job::{
         conversation::{Conversation, HelperRole, OWN},
         event::{BoardKind, Event},
-        failure::{Attempts, Remedy},
+        failure::{Attempts, FailureKind, Remedy},
         part::Part,
         part_reading::PartReading,
         proof::{GivenVerdict, SecondReading},
@@ -64,6 +64,7 @@ impl Job {
                 let Some(one) = self.conversation_mut(number) else { return true };
                 one.submitted = None;
                 one.attempts.failed += 1;
+                one.attempts.unanswered += u32::from(*kind == FailureKind::Unanswered);
                 one.attempts.unreadable = if remedy == Remedy::AskAgain { one.attempts.unreadable + 1 } else { 0 };
                 match remedy {
                     Remedy::Compact => one.attempts.too_long += 1,

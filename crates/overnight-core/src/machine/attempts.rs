@@ -45,7 +45,7 @@ impl Job {
         &self,
         of: &Conversation,
         reply: Reply,
-        cost_usd: Option<f64>,
+        (cost_usd, standard_usd): (Option<f64>, Option<f64>),
         prompt_sha256: String,
     ) -> Vec<Event> {
         let turn = self.totals.spent.turns + 1;
@@ -79,6 +79,7 @@ impl Job {
             calls,
             usage: reply.usage,
             cost_usd,
+            standard_usd,
             stop: reply.stop,
             model: reply.model,
             prompt_sha256,

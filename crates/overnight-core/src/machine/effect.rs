@@ -111,6 +111,8 @@ pub enum EffectResult {
         reply: Reply,
         /// None where the price isn't known.
         cost_usd: Option<f64>,
+        /// What it would have cost at the standard tier, where it was answered at another and the price is known.
+        standard_usd: Option<f64>,
         /// The name of the prompt that it answers.
         prompt_sha256: String,
     },

@@ -177,7 +177,8 @@ fn system(prompt: &Prompt, quirks: &Quirks) -> Vec<Value> {
 fn messages(prompt: &Prompt, quirks: &Quirks) -> Value {
     let mut sides: Vec<RoleMessage> = Vec::new();
     let is_long = quirks.long_cache == LongCache::All;
-    let mut is_opening = has_marks(quirks);
+    let has_marks = has_marks(quirks) && quirks.long_cache != LongCache::SystemAlone;
+    let mut is_opening = has_marks;
     for message in prompt.messages() {
         match message {
             Message::System { .. } => {}
@@ -199,7 +200,7 @@ fn messages(prompt: &Prompt, quirks: &Quirks) -> Value {
         }
     }
     open(&mut sides);
-    if has_marks(quirks) {
+    if has_marks {
         mark(sides.last_mut().and_then(|side| side.parts.last_mut()), is_long);
     }
     sides.into_iter().map(|side| json!({ "role": side.role, "content": side.parts })).collect()

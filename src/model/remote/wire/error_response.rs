@@ -173,6 +173,7 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
         }),
         FailureKind::Overloaded
         | FailureKind::NoRoom
+        | FailureKind::Unanswered
         | FailureKind::TimedOut
         | FailureKind::Conflict
         | FailureKind::Stalled

@@ -128,7 +128,7 @@ fn is_used_up(message: &str) -> bool {
 }
 
 /// A name within a path.
-fn escaped(name: &str) -> String {
+pub(in super::super) fn escaped(name: &str) -> String {
     let mut path = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -1,7 +1,7 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    CompactionPolicy, ContextSettings, Deliverable, InlineDocuments, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS,
+    BatchUntil, CompactionPolicy, ContextSettings, Deliverable, InlineDocuments, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS,
     MOST_PARALLEL, PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, checks, completeness,
     files_beside::read_file,
     schema_files,
@@ -19,12 +19,13 @@ use crate::{
     yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
 };
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "name",
     "description",
     "model",
     "models",
     "tier",
+    "batch_until",
     "fallback",
     "phase",
     "context",
@@ -111,7 +112,8 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         models,
         tier: keys
             .get("tier")
-            .map_or(Ok(Tier::Standard), |at| at.word(&[("standard", Tier::Standard), ("flex", Tier::Flex)]))?,
+            .map_or(Ok(Tier::Standard), |at| at.word(&Tier::ALL.map(|tier| (tier.name(), tier))))?,
+        batch_until: keys.get("batch_until").map(|at| at.duration_ms().map(BatchUntil::AfterMs)).transpose()?,
         fallback: or_default(keys.get("fallback").map(|at| at.lines(200)))?,
         lessons: ApprovedLessons::default(),
         phase: or_default(keys.get("phase").map(phase))?,

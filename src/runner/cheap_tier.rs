@@ -1,8 +1,13 @@
-//! The tier `flex`: the provider answers when it has room, for less. A job leaves it for the standard tier when its time
-//! is nearly over, or when nothing was answered for an hour, and stays there until it is taken up anew.
+//! The tiers `flex` and `batch`: the provider answers when it has room, or within hours, for less. A job leaves them for the standard
+//! tier when its time is nearly over, or when nothing was answered for an hour at `flex`, and stays there until it is taken up
+//! anew.
 
 use super::{RunError, clock::now, job_runner::JobRunner, open_job::OpenJob};
-use overnight_core::{job::models::Tier, machine::effect::Command};
+use chrono::TimeDelta;
+use overnight_core::{
+    job::{models::Tier, time::Timestamp},
+    machine::effect::Command,
+};
 use std::time::{Duration, Instant};
 
 /// How long nothing may be answered before the standard tier is asked.
@@ -10,6 +15,8 @@ const MOST_SILENCE: Duration = Duration::from_hours(1);
 /// What is left of a job's time when its end is near: this, or a quarter of what there was, if that is less.
 const NEAR: Duration = Duration::from_mins(30);
 const NEAR_SHARE: u32 = 4;
+/// What is left of a window for the work that comes behind the last answer of a batch, or in its stead.
+const BEHIND_BATCH: TimeDelta = TimeDelta::minutes(30);
 
 /// How long a job has waited for the tier.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +43,13 @@ impl JobRunner<'_> {
 
     /// Why the tier is left now; none where it isn't, or the job is at the standard one.
     pub(super) fn flex_is_over(&self, opened: &OpenJob) -> Option<&'static str> {
-        if self.models.current.tier() == Tier::Standard {
-            return None;
+        match self.models.current.tier() {
+            Tier::Standard => return None,
+            Tier::Batch => {
+                let is_over = self.batch_deadline(opened).is_some_and(|until| now() >= until);
+                return is_over.then_some("the time for answers of batches is over");
+            }
+            Tier::Flex => {}
         }
         let wait = &self.models.flex;
         if time_left(opened).is_some_and(|left| left <= self.near()) {
@@ -53,6 +65,14 @@ impl JobRunner<'_> {
     /// for them is gone.
     pub(super) fn flex_is_last(&self, opened: &OpenJob) -> bool {
         time_left(opened).is_some_and(|left| left <= self.near() / 2)
+    }
+
+    /// Until when an answer of a batch is waited for: as the instructions say, and not up to the end of the window.
+    pub(super) fn batch_deadline(&self, opened: &OpenJob) -> Option<Timestamp> {
+        let spec = &opened.job.spec;
+        let said = spec.instructions.batch_until.map(|until| until.of_job(spec.created));
+        let closes = opened.lease.status.borrow().closes;
+        said.into_iter().chain(closes.map(|closes| Timestamp::new(closes.utc() - BEHIND_BATCH))).min()
     }
 
     /// What is left of the job's time when its end is near.

@@ -1,0 +1,134 @@
+//! Anthropic's Message Batches. A batch has no name of ours: one whose creation was not answered is known by its time and its
+//! size, and, once it has ended, by the names of its calls. Source: anthropic-sdk-python, `resources/messages/batches.py`,
+//! `types/messages/message_batch.py`.
+
+use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, not_done, primer, safe};
+use crate::{
+    model::Failure,
+    store::{HandedEnd, ProviderBatch},
+};
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta};
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, time::Duration};
+
+const PATH: &str = "v1/messages/batches";
+/// Clocks differ by less.
+const SKEW: TimeDelta = TimeDelta::minutes(5);
+
+/// The one endpoint.
+#[derive(Debug)]
+pub(super) struct AnthropicBatches;
+
+#[async_trait]
+impl BatchApi for AnthropicBatches {
+    /// (256 MB may be sent; so much is held in memory.)
+    fn most_bytes(&self) -> u64 {
+        48_000_000
+    }
+
+    fn expires_after(&self) -> Duration {
+        Duration::from_hours(24)
+    }
+
+    fn primer(&self, body: &Value) -> Value {
+        primer::of_messages(body, "messages")
+    }
+
+    async fn create(&self, http: &BatchHttp<'_>, _: &str, calls: &[SentCall]) -> Result<String, NotCreated> {
+        let mut asked = "{\"requests\":[".to_owned();
+        for (place, SentCall { key, body }) in calls.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            asked.push_str(&format!("{comma}{{\"custom_id\":{},\"params\":{body}}}", json!(key)));
+        }
+        asked.push_str("]}");
+        let made = http.post(PATH, Some(asked.into_bytes())).await?;
+        Ok(field(&made, "id").to_owned())
+    }
+
+    async fn find(
+        &self,
+        http: &BatchHttp<'_>,
+        batch: &ProviderBatch,
+        known: &BTreeSet<String>,
+        keys: &[String],
+    ) -> Result<Found, Failure> {
+        let listed = http.get(&format!("{PATH}?limit=100")).await?;
+        let listed = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let earliest = batch.intended.utc() - SKEW;
+        let may_be = |one: &&Value| {
+            let counts = one["request_counts"].as_object();
+            let calls: u64 = counts.into_iter().flat_map(serde_json::Map::values).filter_map(Value::as_u64).sum();
+            let created = DateTime::parse_from_rfc3339(field(one, "created_at"));
+            calls == batch.calls
+                && created.is_ok_and(|created| created >= earliest)
+                && !known.contains(field(one, "id"))
+        };
+        let mut open = Vec::new();
+        for one in listed.iter().filter(may_be) {
+            if field(one, "processing_status") != "ended" {
+                open.push(field(one, "id"));
+                continue;
+            }
+            let ends = self.results(http, one, keys).await?;
+            if ends.iter().any(|(key, _)| keys.contains(key)) {
+                return Ok(Found::There(field(one, "id").to_owned()));
+            }
+        }
+        Ok(match open[..] {
+            [] => Found::NotThere,
+            // If it turns out to be somebody else's, the names of its calls tell.
+            [only] => Found::There(only.to_owned()),
+            _ => Found::Unsure,
+        })
+    }
+
+    async fn poll(&self, http: &BatchHttp<'_>, handle: &str) -> Result<(Standing, Value), Failure> {
+        let batch = http.get(&format!("{PATH}/{}", safe(handle))).await?;
+        let standing = match field(&batch, "processing_status") {
+            "ended" => Standing::Ended { outcome: "ended".to_owned() },
+            _ => Standing::Working,
+        };
+        Ok((standing, batch))
+    }
+
+    async fn cancel(&self, http: &BatchHttp<'_>, handle: &str) -> Result<(), Failure> {
+        http.post(&format!("{PATH}/{}/cancel", safe(handle)), None).await.map(drop)
+    }
+
+    async fn results(
+        &self,
+        http: &BatchHttp<'_>,
+        polled: &Value,
+        _: &[String],
+    ) -> Result<Vec<(String, HandedEnd)>, Failure> {
+        let usual = || http.url(&format!("{PATH}/{}/results", safe(field(polled, "id"))));
+        let told = Some(field(polled, "results_url")).filter(|url| http.is_own(url));
+        let lines = http.lines(&told.map_or_else(usual, str::to_owned)).await?;
+        Ok(lines.iter().map(|line| (field(line, "custom_id").to_owned(), end(http, &line["result"]))).collect())
+    }
+}
+
+/// How a call has ended.
+fn end(http: &BatchHttp<'_>, result: &Value) -> HandedEnd {
+    match field(result, "type") {
+        "succeeded" => HandedEnd::Replied(result["message"].to_string()),
+        "errored" => {
+            // The error stands in the envelope that a refused request has, or alone.
+            let error = Some(&result["error"]["error"]).filter(|error| error.is_object()).unwrap_or(&result["error"]);
+            let status = match field(error, "type") {
+                "invalid_request_error" => 400,
+                "authentication_error" => 401,
+                "billing_error" => 402,
+                "permission_error" => 403,
+                "not_found_error" => 404,
+                "request_too_large" => 413,
+                "rate_limit_error" => 429,
+                "overloaded_error" => 529,
+                _ => 500,
+            };
+            http.refused(status, &json!({ "type": "error", "error": error }))
+        }
+        other => not_done(other),
+    }
+}

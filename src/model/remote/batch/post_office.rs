@@ -1,0 +1,480 @@
+//! The calls of one lane – a model at a server, with a key – from the moment in which they are handed in to their answers. They lie in
+//! the database, so that the calls of all jobs and workers are sent together; one worker at a time speaks with the provider. What is
+//! about to be sent is written down before, the provider's name for it behind: after a crash what may have been created is looked
+//! for, and nothing is sent twice.
+
+use super::{BatchApi, BatchHttp, Found, NotCreated, RefusedBatch, SentCall, Standing, kept, not_done};
+use crate::{
+    failpoint,
+    model::{Failure, FailureKind},
+    store::{GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch, Store, StoreError},
+};
+use chrono::{TimeDelta, Utc};
+use overnight_core::job::{id::JobId, time::Timestamp};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{sync::Mutex, time::Instant};
+use uuid::Uuid;
+
+/// For how long a lane is held; it is renewed well before.
+const LEASE: Duration = Duration::from_mins(1);
+const RENEW: Duration = Duration::from_secs(20);
+/// Calls of one batch: so many replies are held in memory at once.
+const MOST_CALLS: usize = 2_000;
+/// Answers that are written in one transaction.
+const CHUNK: usize = 100;
+/// How long what may have been created may take to stand in the provider's list.
+const SETTLED: Duration = Duration::from_mins(1);
+/// A provider may not know a batch in the first moments, nor when it has only just ended.
+const NOT_KNOWN_YET: Duration = Duration::from_mins(10);
+/// Beyond the provider's own time.
+const GRACE: Duration = Duration::from_hours(2);
+/// How long before its time a batch is given up, so that what is done can still be fetched: this, or a tenth of its time.
+const GIVES_UP: Duration = Duration::from_mins(1);
+/// Calls whose times are so near to each other go together.
+const SAME_TIME: TimeDelta = TimeDelta::minutes(15);
+/// A primer costs what it writes to the cache; so many calls that find it there pay for it.
+const LEAST_PRIMED: usize = 5;
+/// Tokens of a beginning that providers keep at least.
+const LEAST_PREFIX: u64 = 1_024;
+/// For how long a primed beginning is counted on, of the hour for which it is asked for.
+const PRIMED_FOR: Duration = Duration::from_mins(50);
+
+/// How calls are gathered, and how often a provider is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchPace {
+    /// A batch is sent when no call has come for so long,
+    pub quiet: Duration,
+    /// or its first call has waited so long.
+    pub most: Duration,
+    /// Between two questions: a tenth of a batch's age within these bounds.
+    pub least_poll: Duration,
+    pub most_poll: Duration,
+}
+
+impl Default for BatchPace {
+    fn default() -> Self {
+        Self {
+            quiet: Duration::from_secs(5),
+            most: Duration::from_mins(1),
+            least_poll: Duration::from_secs(5),
+            most_poll: Duration::from_mins(2),
+        }
+    }
+}
+
+/// A call that is handed in.
+#[derive(Debug)]
+pub(in super::super) struct Gathering {
+    pub(in super::super) key: String,
+    pub(in super::super) job: JobId,
+    pub(in super::super) prefix: String,
+    pub(in super::super) prefix_tokens: u64,
+    pub(in super::super) tokens: u64,
+    pub(in super::super) until: Option<Timestamp>,
+    pub(in super::super) body: String,
+}
+
+/// The calls of one lane.
+#[derive(Debug)]
+pub(in super::super) struct PostOffice {
+    store: Arc<dyn Store>,
+    lane: String,
+    api: Box<dyn BatchApi>,
+    pace: BatchPace,
+    who: Uuid,
+    memory: Mutex<Memory>,
+}
+
+/// What only this process has to know.
+#[derive(Debug, Default)]
+struct Memory {
+    /// When a batch is asked about next.
+    polls: HashMap<Uuid, Instant>,
+    /// Nothing is sent before.
+    rests_until: Option<Instant>,
+    /// Tokens of a batch, where the account may not have more in line.
+    most_tokens: Option<u64>,
+}
+
+/// Sends a primer: USD that it has cost, where that is known.
+pub(in super::super) type SendPrimer<'a> = &'a (dyn Fn(Value) -> PrimerSent<'a> + Send + Sync);
+type PrimerSent<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Option<f64>, Failure>> + Send + 'a>>;
+
+impl PostOffice {
+    pub(in super::super) fn new(store: Arc<dyn Store>, lane: String, api: Box<dyn BatchApi>, pace: BatchPace) -> Self {
+        Self { store, lane, api, pace, who: Uuid::now_v7(), memory: Mutex::default() }
+    }
+
+    /// Bytes that one call may have.
+    pub(in super::super) fn most_bytes(&self) -> u64 {
+        self.api.most_bytes() / 2
+    }
+
+    /// How often the lane is looked after.
+    pub(in super::super) fn every(&self) -> Duration {
+        self.pace.quiet.min(self.pace.least_poll) / 2
+    }
+
+    /// How long an answer is waited for.
+    pub(in super::super) fn within(&self, until: Option<Timestamp>) -> Duration {
+        let longest = self.api.expires_after() + GRACE;
+        until.map_or(longest, |until| Duration::from_millis(until.millis_since(now())).min(longest))
+    }
+
+    pub(in super::super) async fn hand_in(&self, call: Gathering) -> Result<(), Failure> {
+        let Gathering { key, job, prefix, prefix_tokens, tokens, until, body } = call;
+        let mut body: Value = serde_json::from_str(&body).unwrap_or_default();
+        self.api.prepare(&mut body, &prefix);
+        let (lane, body) = (self.lane.clone(), body.to_string());
+        let call = HandedCall { key, job, lane, prefix, prefix_tokens, tokens, until, body };
+        self.store.hand_in(&call).await.map_err(stored)
+    }
+
+    pub(in super::super) async fn ended(&self, keys: &[String]) -> Result<BTreeSet<String>, Failure> {
+        self.store.no_longer_waiting(keys).await.map_err(stored)
+    }
+
+    pub(in super::super) async fn state(&self, key: &str) -> Result<HandedState, Failure> {
+        self.store.handed_state(key).await.map_err(stored)
+    }
+
+    pub(in super::super) async fn forget(&self, keys: &[String]) -> Result<(), Failure> {
+        self.store.forget_handed(keys).await.map_err(stored)
+    }
+
+    /// Does what is due: sends what was gathered, asks about what was sent, takes answers in. Nothing, where somebody else is at it.
+    pub(in super::super) async fn tend(&self, http: &BatchHttp<'_>, prime: SendPrimer<'_>) -> Result<(), Failure> {
+        let mut memory = self.memory.lock().await;
+        let lease = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
+        if !self.store.hold_lane(&self.lane, self.who, lease).await.map_err(stored)? {
+            return Ok(());
+        }
+        let mut work = pin!(self.work(http, &mut memory, prime));
+        let done = loop {
+            tokio::select! {
+                done = &mut work => break done,
+                () = tokio::time::sleep(RENEW) => {
+                    if !self.store.hold_lane(&self.lane, self.who, lease).await.map_err(stored)? {
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        self.store.free_lane(&self.lane, self.who).await.map_err(stored)?;
+        done
+    }
+
+    async fn work(&self, http: &BatchHttp<'_>, memory: &mut Memory, prime: SendPrimer<'_>) -> Result<(), Failure> {
+        let mut fault = Ok(());
+        let open = self.store.open_batches(&self.lane).await.map_err(stored)?;
+        memory.polls.retain(|id, _| open.iter().any(|batch| batch.id == *id));
+        for batch in &open {
+            fault = fault.and(self.look_after(http, batch, memory).await);
+        }
+        fault.and(self.send_due(http, memory, prime).await)
+    }
+
+    /// What has become of a batch.
+    async fn look_after(
+        &self,
+        http: &BatchHttp<'_>,
+        batch: &ProviderBatch,
+        memory: &mut Memory,
+    ) -> Result<(), Failure> {
+        let age = Duration::from_millis(now().millis_since(batch.intended));
+        let times = Times::of(batch, self.api.expires_after());
+        let is_over = now() >= times.over;
+        let Some(handle) = &batch.handle else {
+            return self.look_for(http, batch, age, memory).await;
+        };
+        if !batch.is_cancelled && now() >= times.gives_up {
+            // Where it can't be given up any more, it has ended, which is found out at once.
+            let _ = self.api.cancel(http, handle).await;
+            self.store.batch_cancelled(batch.id).await.map_err(stored)?;
+            memory.polls.remove(&batch.id);
+        }
+        if !is_over && memory.polls.get(&batch.id).is_some_and(|at| Instant::now() < *at) {
+            return Ok(());
+        }
+        let pause = if batch.is_cancelled { self.pace.least_poll } else { age / 10 };
+        let pause = pause.clamp(self.pace.least_poll, self.pace.most_poll);
+        memory.polls.insert(batch.id, Instant::now() + pause);
+        let taken = match self.api.poll(http, handle).await {
+            Ok((Standing::Working, _)) => Ok(false),
+            Ok((Standing::Ended { outcome }, polled)) => self.take_in(http, batch, &outcome, &polled).await,
+            Ok((Standing::Refused(refused), _)) => self.on_refused(http, batch, refused, memory).await.map(|()| true),
+            Err(failure) if failure.status == Some(404) && age < NOT_KNOWN_YET => Ok(false),
+            Err(failure) => Err(failure),
+        };
+        match taken {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) if is_over => {
+                let why = format!("batch {handle} was not answered by {}", times.over);
+                self.end_rest(batch.id, &BTreeSet::new(), &unanswered(&why)).await?;
+                self.store.batch_ended(batch.id, "given up").await.map_err(stored)
+            }
+            taken => taken.map(drop),
+        }
+    }
+
+    /// Whether a batch was created of which that isn't known.
+    async fn look_for(
+        &self,
+        http: &BatchHttp<'_>,
+        batch: &ProviderBatch,
+        age: Duration,
+        memory: &mut Memory,
+    ) -> Result<(), Failure> {
+        let next = memory.polls.entry(batch.id).or_insert_with(Instant::now);
+        if Instant::now() < *next {
+            return Ok(());
+        }
+        *next = Instant::now() + self.pace.least_poll;
+        let known = self.store.known_handles(&self.lane).await.map_err(stored)?;
+        let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
+        match self.api.find(http, batch, &known, &keys).await? {
+            Found::There(handle) => self.store.batch_created(batch.id, &handle).await.map_err(stored),
+            Found::NotThere if age >= SETTLED => self.store.release_batch(batch.id).await.map_err(stored),
+            Found::NotThere | Found::Unsure => Ok(()),
+        }
+    }
+
+    /// Takes the answers of a batch in that is over. False: they can't be read yet.
+    async fn take_in(
+        &self,
+        http: &BatchHttp<'_>,
+        batch: &ProviderBatch,
+        outcome: &str,
+        polled: &Value,
+    ) -> Result<bool, Failure> {
+        let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
+        let ends = match self.api.results(http, polled, &keys).await {
+            Ok(ends) => ends,
+            // Files may be refused for a moment after the end.
+            Err(failure) if matches!(failure.status, Some(403 | 404)) => return Ok(false),
+            Err(failure) => return Err(failure),
+        };
+        let ours: BTreeSet<&String> = keys.iter().collect();
+        let (ends, others): (Vec<_>, Vec<_>) = ends.into_iter().partition(|(key, _)| ours.contains(key));
+        if ends.is_empty() && !others.is_empty() {
+            // It was taken for the one that was looked for, and is somebody else's.
+            self.store.release_batch(batch.id).await.map_err(stored)?;
+            return Ok(true);
+        }
+        for chunk in ends.chunks(CHUNK) {
+            self.store.end_handed(chunk).await.map_err(stored)?;
+            failpoint::hit("batch.answered");
+        }
+        let answered = ends.into_iter().map(|(key, _)| key).collect();
+        self.end_rest(batch.id, &answered, &not_done("it is missing among the results")).await?;
+        self.store.batch_ended(batch.id, outcome).await.map_err(stored)?;
+        Ok(true)
+    }
+
+    /// The calls of a batch that have no answer get this one.
+    async fn end_rest(&self, id: Uuid, answered: &BTreeSet<String>, end: &HandedEnd) -> Result<(), Failure> {
+        let keys = self.store.calls_of_batch(id).await.map_err(stored)?;
+        let rest: Vec<_> = keys.into_iter().filter(|key| !answered.contains(key)).map(|key| (key, end.clone())).collect();
+        for chunk in rest.chunks(CHUNK) {
+            self.store.end_handed(chunk).await.map_err(stored)?;
+        }
+        Ok(())
+    }
+
+    /// The provider took nothing of a batch.
+    async fn on_refused(
+        &self,
+        http: &BatchHttp<'_>,
+        batch: &ProviderBatch,
+        refused: RefusedBatch,
+        memory: &mut Memory,
+    ) -> Result<(), Failure> {
+        let RefusedBatch { reason, is_too_much, lines } = refused;
+        let told = |what: &str| http.refused(400, &serde_json::json!({ "error": { "message": what } }));
+        if is_too_much && batch.calls > 1 {
+            memory.most_tokens = Some((batch.tokens / 2).max(1));
+            memory.rests_until = Some(Instant::now() + self.pace.least_poll);
+        } else if is_too_much {
+            self.end_rest(batch.id, &BTreeSet::new(), &unanswered(&reason)).await?;
+        } else if lines.is_empty() {
+            self.end_rest(batch.id, &BTreeSet::new(), &told(&reason)).await?;
+        } else {
+            let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
+            let at_fault = lines.iter().filter_map(|(place, what)| Some((keys.get(*place)?.clone(), told(what))));
+            self.store.end_handed(&at_fault.collect::<Vec<_>>()).await.map_err(stored)?;
+        }
+        self.store.release_batch(batch.id).await.map_err(stored)
+    }
+
+    /// Sends what was gathered, where it is time.
+    async fn send_due(&self, http: &BatchHttp<'_>, memory: &mut Memory, prime: SendPrimer<'_>) -> Result<(), Failure> {
+        loop {
+            if memory.rests_until.is_some_and(|until| Instant::now() < until) {
+                return Ok(());
+            }
+            let mut gathered = self.store.gathered(&self.lane).await.map_err(stored)?;
+            let late: Vec<_> = gathered.extract_if(.., |call| is_late(call)).collect();
+            let late: Vec<_> =
+                late.into_iter().map(|call| (call.key, unanswered("no batch took it in its time"))).collect();
+            for chunk in late.chunks(CHUNK) {
+                self.store.end_handed(chunk).await.map_err(stored)?;
+            }
+            let Some(wave) = self.wave(&gathered, memory) else { return Ok(()) };
+            self.prime(&wave, prime).await?;
+            self.send(http, &wave, memory).await?;
+        }
+    }
+
+    /// The calls that go together now; none: more may come.
+    fn wave<'g>(&self, gathered: &'g [GatheredCall], memory: &Memory) -> Option<Vec<&'g GatheredCall>> {
+        // The earliest time, and those near to it; those that may take as long as they like come last.
+        let earliest = gathered.iter().filter_map(|call| call.until).min();
+        let latest = earliest.map(|until| Timestamp::new(until.utc() + SAME_TIME));
+        let alike = gathered.iter().filter(|call| match (call.until, latest) {
+            (Some(until), Some(latest)) => until <= latest,
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        });
+        let mut wave: Vec<&GatheredCall> = Vec::new();
+        let (mut bytes, mut tokens, mut is_full) = (0, 0, false);
+        for call in alike {
+            bytes += call.bytes + 200;
+            tokens += call.tokens;
+            is_full = wave.len() == MOST_CALLS
+                || bytes > self.api.most_bytes()
+                || memory.most_tokens.is_some_and(|most| tokens > most);
+            if is_full && !wave.is_empty() {
+                break;
+            }
+            wave.push(call);
+        }
+        let age = |handed: Option<Timestamp>| handed.map(|at| Duration::from_millis(now().millis_since(at)));
+        let is_quiet = age(wave.iter().map(|call| call.handed).max())? >= self.pace.quiet;
+        let is_old = age(wave.iter().map(|call| call.handed).min())? >= self.pace.most;
+        (is_full || is_quiet || is_old).then_some(wave)
+    }
+
+    /// Has the provider's cache hold what the calls have in common, where that pays.
+    async fn prime(&self, wave: &[&GatheredCall], prime: SendPrimer<'_>) -> Result<(), Failure> {
+        let mut alike: BTreeMap<&str, Vec<&GatheredCall>> = BTreeMap::new();
+        for call in wave.iter().filter(|call| call.prefix_tokens >= LEAST_PREFIX) {
+            alike.entry(&call.prefix).or_default().push(call);
+        }
+        alike.retain(|_, calls| calls.len() >= LEAST_PRIMED);
+        if alike.is_empty() {
+            return Ok(());
+        }
+        let mut primed = self.store.primed(&self.lane).await.map_err(stored)?;
+        primed.retain(|_, until| *until > now());
+        for (prefix, calls) in alike {
+            let first = &calls[0].key;
+            if primed.contains_key(prefix) {
+                continue;
+            }
+            let bodies = self.store.handed_bodies(std::slice::from_ref(first)).await.map_err(stored)?;
+            let Some((_, body)) = bodies.into_iter().next() else { continue };
+            let body: Value = serde_json::from_str(&body).unwrap_or_default();
+            // Without it the calls are only dearer.
+            if let Ok(usd) = prime(self.api.primer(&body)).await {
+                self.store.set_primer_cost(first, usd).await.map_err(stored)?;
+                primed.insert(prefix.to_owned(), now().after(PRIMED_FOR));
+                self.store.set_primed(&self.lane, &primed).await.map_err(stored)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(&self, http: &BatchHttp<'_>, wave: &[&GatheredCall], memory: &mut Memory) -> Result<(), Failure> {
+        let keys: Vec<String> = wave.iter().map(|call| call.key.clone()).collect();
+        let batch = ProviderBatch {
+            id: Uuid::now_v7(),
+            handle: None,
+            calls: keys.len() as u64,
+            tokens: wave.iter().map(|call| call.tokens).sum(),
+            intended: now(),
+            until: wave.iter().filter_map(|call| call.until).min(),
+            is_cancelled: false,
+        };
+        let bodies = self.store.handed_bodies(&keys).await.map_err(stored)?;
+        self.store.intend_batch(&batch, &self.lane, &keys).await.map_err(stored)?;
+        failpoint::hit("batch.intended");
+        let calls: Vec<SentCall> = bodies.into_iter().map(|(key, body)| SentCall { key, body }).collect();
+        let made = self.api.create(http, &batch.id.to_string(), &calls).await;
+        failpoint::hit("batch.created");
+        match made {
+            Ok(handle) if !handle.is_empty() => {
+                self.store.batch_created(batch.id, &handle).await.map_err(stored)?;
+                memory.polls.insert(batch.id, Instant::now() + self.pace.least_poll);
+                Ok(())
+            }
+            Ok(_) => Err(http.errors.failure(FailureKind::Malformed, None, "has not said how it names a new batch")),
+            Err(NotCreated::Perhaps(failure)) => Err(failure),
+            Err(NotCreated::Surely(failure)) => {
+                match failure.kind {
+                    // So many bytes, or so many tokens, are too much for one batch.
+                    FailureKind::ContextLength if batch.calls > 1 => {
+                        memory.most_tokens = Some((batch.tokens / 2).max(1));
+                    }
+                    FailureKind::KeyRefused
+                    | FailureKind::NotFound
+                    | FailureKind::BadRequest
+                    | FailureKind::QuotaUsed
+                    | FailureKind::ContextLength => self.end_rest(batch.id, &BTreeSet::new(), &kept(&failure)).await?,
+                    _ => {
+                        let pause = failure.retry_after.unwrap_or(self.pace.least_poll * 4);
+                        memory.rests_until = Some(Instant::now() + pause);
+                    }
+                }
+                self.store.release_batch(batch.id).await.map_err(stored)?;
+                Err(failure)
+            }
+        }
+    }
+}
+
+/// When a batch is given up, and when nothing of it is waited for any more.
+struct Times {
+    gives_up: Timestamp,
+    over: Timestamp,
+}
+
+impl Times {
+    fn of(batch: &ProviderBatch, expires_after: Duration) -> Self {
+        let longest = batch.intended.after(expires_after + GRACE);
+        match batch.until.filter(|until| *until < longest) {
+            Some(until) => Self { gives_up: before(until, batch.intended), over: until },
+            // The provider gives it up by itself before.
+            None => Self { gives_up: longest, over: longest },
+        }
+    }
+}
+
+/// So long before its time that what is done can be fetched.
+fn before(until: Timestamp, since: Timestamp) -> Timestamp {
+    let ahead = GIVES_UP.min(Duration::from_millis(until.millis_since(since)) / 10);
+    Timestamp::new(until.utc() - TimeDelta::from_std(ahead).unwrap_or_default())
+}
+
+fn is_late(call: &GatheredCall) -> bool {
+    call.until.is_some_and(|until| now() >= before(until, call.handed))
+}
+
+fn unanswered(why: &str) -> HandedEnd {
+    kept(&Failure::new(FailureKind::Unanswered, why))
+}
+
+/// That the database can't be asked says nothing of the provider.
+fn stored(error: StoreError) -> Failure {
+    Failure::new(FailureKind::Conflict, error.to_string())
+}
+
+fn now() -> Timestamp {
+    Timestamp::new(Utc::now())
+}

@@ -1,0 +1,32 @@
+//! A primer: a short request that begins as the calls of a batch do. The calls of a batch that comes cold don't see what each other
+//! writes to the provider's cache; behind a primer they find their common beginning there.
+
+use serde_json::{Value, json};
+
+/// What it asks for.
+const ASKED: &str = "Answer with the one word OK.";
+/// Tokens of its reply: the fewest that OpenAI's Responses take.
+const TOKENS: u64 = 16;
+
+/// A primer for a body whose messages stand in a list, and begin with the system prompt where it is one of them.
+pub(super) fn of_messages(body: &Value, list: &str) -> Value {
+    let mut primer = body.clone();
+    let messages = body[list].as_array().map(Vec::as_slice).unwrap_or_default();
+    let system = messages.iter().take_while(|one| matches!(super::field(one, "role"), "system" | "developer"));
+    let asked = json!({ "role": "user", "content": ASKED });
+    primer[list] = system.cloned().chain([asked]).collect();
+    for name in ["max_output_tokens", "max_completion_tokens", "max_tokens"] {
+        if body.get(name).is_some() {
+            primer[name] = json!(TOKENS);
+        }
+    }
+    primer
+}
+
+/// The same for Gemini, whose system prompt stands by itself.
+pub(super) fn of_contents(body: &Value) -> Value {
+    let mut primer = body.clone();
+    primer["contents"] = json!([{ "role": "user", "parts": [{ "text": ASKED }] }]);
+    primer["generationConfig"]["maxOutputTokens"] = json!(TOKENS);
+    primer
+}

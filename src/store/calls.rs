@@ -1,0 +1,224 @@
+//! Model calls that were handed in for a provider's batch endpoint: gathered over all jobs and workers, sent together, kept until
+//! their jobs have taken the answers. What is about to be sent is written down before, and the provider's name for it after:
+//! whoever goes on after a crash knows what to look for.
+
+use super::{
+    StoreError,
+    columns::columns,
+    value::{DbId, DbTime},
+};
+use async_trait::async_trait;
+use overnight_core::job::{id::JobId, time::Timestamp};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// A call as it is handed in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandedCall {
+    /// Its job's name for it: nothing is handed in twice under one.
+    pub key: String,
+    pub job: JobId,
+    /// The model, its server and the key that it is asked with.
+    pub lane: String,
+    /// Names what calls have in common that begin alike.
+    pub prefix: String,
+    pub prefix_tokens: u64,
+    pub tokens: u64,
+    /// It isn't waited for longer.
+    pub until: Option<Timestamp>,
+    /// The request's body.
+    pub body: String,
+}
+
+/// A call that waits to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatheredCall {
+    pub key: String,
+    pub prefix: String,
+    pub prefix_tokens: u64,
+    pub tokens: u64,
+    pub bytes: u64,
+    pub until: Option<Timestamp>,
+    /// When it was handed in, by the clock of who did it.
+    pub handed: Timestamp,
+}
+
+/// What was sent together, or was about to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderBatch {
+    /// Its name here, and at the provider where that takes one.
+    pub id: Uuid,
+    /// The provider's name; none: it isn't known whether it was created.
+    pub handle: Option<String>,
+    pub calls: u64,
+    /// Of their prompts and replies.
+    pub tokens: u64,
+    pub intended: Timestamp,
+    pub until: Option<Timestamp>,
+    /// The provider was told to give it up.
+    pub is_cancelled: bool,
+}
+
+/// How a call has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HandedEnd {
+    /// The provider's reply as it came.
+    Replied(String),
+    /// Why there is none, as who sent it says.
+    Failed(Value),
+}
+
+/// How a call stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HandedState {
+    /// Nobody knows it, or knows it any more.
+    Unknown,
+    Waiting,
+    Ended(EndedCall),
+}
+
+/// A call that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndedCall {
+    pub end: HandedEnd,
+    /// USD of a request that was sent for it and others before.
+    pub primer_usd: Option<f64>,
+}
+
+/// The database, for calls that are answered later.
+#[async_trait]
+pub trait CallStore: Send + Sync + std::fmt::Debug {
+    /// Keeps a call, unless one of that name is there.
+    async fn hand_in(&self, call: &HandedCall) -> Result<(), StoreError>;
+
+    /// Which of these calls are waited for no longer: they have ended, or nobody knows them.
+    async fn no_longer_waiting(&self, keys: &[String]) -> Result<BTreeSet<String>, StoreError>;
+
+    /// How a call stands.
+    async fn handed_state(&self, key: &str) -> Result<HandedState, StoreError>;
+
+    /// Forgets calls whose answers are safe elsewhere.
+    async fn forget_handed(&self, keys: &[String]) -> Result<(), StoreError>;
+
+    /// Takes a lane for `for_ms` milliseconds, or keeps it; false: somebody else has it.
+    async fn hold_lane(&self, lane: &str, who: Uuid, for_ms: u64) -> Result<bool, StoreError>;
+
+    /// Gives it back.
+    async fn free_lane(&self, lane: &str, who: Uuid) -> Result<(), StoreError>;
+
+    /// Until when the provider has the beginnings of a lane's calls in its cache, by prefix.
+    async fn primed(&self, lane: &str) -> Result<BTreeMap<String, Timestamp>, StoreError>;
+
+    /// Notes the same.
+    async fn set_primed(&self, lane: &str, primed: &BTreeMap<String, Timestamp>) -> Result<(), StoreError>;
+
+    /// The calls of a lane that wait to be sent, of jobs that still want them, first come first.
+    async fn gathered(&self, lane: &str) -> Result<Vec<GatheredCall>, StoreError>;
+
+    /// The bodies of calls, by their names.
+    async fn handed_bodies(&self, keys: &[String]) -> Result<Vec<(String, String)>, StoreError>;
+
+    /// Writes down that these calls are about to be sent together.
+    async fn intend_batch(&self, batch: &ProviderBatch, lane: &str, keys: &[String]) -> Result<(), StoreError>;
+
+    /// Writes down the provider's name for it.
+    async fn batch_created(&self, id: Uuid, handle: &str) -> Result<(), StoreError>;
+
+    /// Writes down that the provider was told to give it up.
+    async fn batch_cancelled(&self, id: Uuid) -> Result<(), StoreError>;
+
+    /// It was not created, or the provider did none of it: its calls are gathered again.
+    async fn release_batch(&self, id: Uuid) -> Result<(), StoreError>;
+
+    /// What of a lane was sent, or was about to be, and has not ended.
+    async fn open_batches(&self, lane: &str) -> Result<Vec<ProviderBatch>, StoreError>;
+
+    /// The handles of all batches of a lane, ended ones too.
+    async fn known_handles(&self, lane: &str) -> Result<BTreeSet<String>, StoreError>;
+
+    /// The calls of a batch, in the order in which they are sent.
+    async fn calls_of_batch(&self, id: Uuid) -> Result<Vec<String>, StoreError>;
+
+    /// Notes what a primer has cost that was sent for a call.
+    async fn set_primer_cost(&self, key: &str, usd: Option<f64>) -> Result<(), StoreError>;
+
+    /// Ends calls; those that have ended stay as they are.
+    async fn end_handed(&self, ends: &[(String, HandedEnd)]) -> Result<(), StoreError>;
+
+    /// Marks a batch as ended, with what became of it. Batches that ended a week ago are forgotten.
+    async fn batch_ended(&self, id: Uuid, outcome: &str) -> Result<(), StoreError>;
+}
+
+columns! {
+    pub(super) struct GatheredColumns {
+        key: String,
+        prefix: String,
+        prefix_tokens: i64,
+        tokens: i64,
+        bytes: i64,
+        until: Option<DbTime>,
+        handed: DbTime,
+    }
+}
+
+impl From<GatheredColumns> for GatheredCall {
+    fn from(row: GatheredColumns) -> Self {
+        Self {
+            key: row.key,
+            prefix: row.prefix,
+            prefix_tokens: row.prefix_tokens.unsigned_abs(),
+            tokens: row.tokens.unsigned_abs(),
+            bytes: row.bytes.unsigned_abs(),
+            until: row.until.map(|until| until.0),
+            handed: row.handed.0,
+        }
+    }
+}
+
+columns! {
+    pub(super) struct ProviderBatchColumns {
+        id: DbId,
+        handle: Option<String>,
+        calls: i64,
+        tokens: i64,
+        intended: DbTime,
+        until: Option<DbTime>,
+        cancelled: bool,
+    }
+}
+
+impl From<ProviderBatchColumns> for ProviderBatch {
+    fn from(row: ProviderBatchColumns) -> Self {
+        Self {
+            id: row.id.0,
+            handle: row.handle,
+            calls: row.calls.unsigned_abs(),
+            tokens: row.tokens.unsigned_abs(),
+            intended: row.intended.0,
+            until: row.until.map(|until| until.0),
+            is_cancelled: row.cancelled,
+        }
+    }
+}
+
+columns! {
+    pub(super) struct HandedColumns {
+        reply: Option<String>,
+        failure: Option<String>,
+        primer_usd: Option<f64>,
+    }
+}
+
+impl From<HandedColumns> for HandedState {
+    fn from(row: HandedColumns) -> Self {
+        let end = match (row.reply, row.failure) {
+            (Some(reply), _) => HandedEnd::Replied(reply),
+            (None, Some(failure)) => {
+                HandedEnd::Failed(serde_json::from_str(&failure).unwrap_or(Value::String(failure)))
+            }
+            (None, None) => return Self::Waiting,
+        };
+        Self::Ended(EndedCall { end, primer_usd: row.primer_usd })
+    }
+}
