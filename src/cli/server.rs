@@ -15,7 +15,7 @@ use crate::{
 };
 use overnight_core::{
     job::{
-        instructions::Instructions,
+        instructions::{EffortSteps, Instructions},
         models::{ModelChoice, Tier, provider},
     },
     machine::effect::Command,
@@ -239,6 +239,7 @@ pub(super) async fn open_all(
     let target = &target.at_tier(&app.settings, instructions);
     let first = open(app, target).await?;
     note_missing_tier(target, &*first);
+    note_missing_effort(instructions, &*first);
     let mut others = Vec::new();
     for name in &instructions.fallback {
         let model = open(app, &target.other(name)).await;
@@ -263,6 +264,7 @@ pub(super) fn all_without_jobs(
     let target = &target.at_tier(settings, instructions);
     let first = without_jobs(settings, target)?;
     note_missing_tier(target, &*first);
+    note_missing_effort(instructions, &*first);
     let open = |what: &'static str, name: &str| {
         without_jobs(settings, &target.other(name)).map_err(|error| of_name(what, name, &error))
     };
@@ -280,6 +282,19 @@ fn note_missing_tier(target: &Target, model: &dyn Model) {
             model.name(),
             target.tier.name(),
             target.tier.name()
+        ));
+    }
+}
+
+/// Says that the model knows no such level of reasoning.
+fn note_missing_effort(instructions: &Instructions, model: &dyn Model) {
+    let Some(EffortSteps { first, again }) = &instructions.effort else { return };
+    let levels = model.effort_levels();
+    for level in [Some(first), again.as_ref()].into_iter().flatten().filter(|level| !levels.contains(level)) {
+        let known = if levels.is_empty() { "none are".to_owned() } else { format!("{} are", levels.join(", ")) };
+        out::note(&format!(
+            "{} has no level of reasoning '{level}' that is known ({known}): it reasons as usual there (a table of models can say `reasoning`)",
+            model.name()
         ));
     }
 }

@@ -83,6 +83,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         Tier::Standard
     }
 
+    /// The vendor's words for how much it may reason, from least to most; none are known: it can't be told.
+    fn effort_levels(&self) -> &[String] {
+        &[]
+    }
+
     /// The share of the usual price that it costs at a tier; `None` where its provider has no such tier.
     fn share(&self, tier: Tier) -> Option<f64> {
         tier.is_standard().then_some(1.0)

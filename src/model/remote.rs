@@ -34,8 +34,8 @@ pub use key::Key;
 use super::{
     Failure, FailureKind, Model, ModelError, Request,
     endpoint::{Endpoint, RateLimits},
-    repair::{RepairedReply, repair_reply},
     later::LaterAnswers,
+    repair::{RepairedReply, repair_reply},
     scripted::prompt_tokens,
     table::{Api, Quirks, TakesImages},
 };
@@ -292,9 +292,9 @@ impl RemoteModel {
 
     /// Headers of a format's own; what is none is left out.
     fn header_map(&self, wanted: &[(String, String)]) -> HeaderMap {
-        let pairs = wanted.iter().filter_map(|(name, value)| {
-            Some((header_name(name).ok()?, HeaderValue::try_from(value.as_str()).ok()?))
-        });
+        let pairs = wanted
+            .iter()
+            .filter_map(|(name, value)| Some((header_name(name).ok()?, HeaderValue::try_from(value.as_str()).ok()?)));
         pairs.collect()
     }
 
@@ -387,6 +387,10 @@ impl Model for RemoteModel {
 
     fn tier(&self) -> Tier {
         self.tier
+    }
+
+    fn effort_levels(&self) -> &[String] {
+        self.quirks.reasoning.as_ref().map(|reasoning| reasoning.levels.as_slice()).unwrap_or_default()
     }
 
     fn share(&self, tier: Tier) -> Option<f64> {

@@ -25,8 +25,8 @@
 mod active_jobs;
 mod batch_budget;
 mod calls_in_flight;
-mod check_sources;
 mod cheap_tier;
+mod check_sources;
 mod checkpoints;
 mod clock;
 mod contract_check;

@@ -107,7 +107,10 @@ impl JobRunner<'_> {
             id,
             size: size(&*model, job.expected_call(conversation)),
             model,
-            prompt: with_bytes(compose::prompt(conversation), &opened.workspace)?,
+            prompt: Prompt {
+                effort: job.effort_of(conversation).map(str::to_owned),
+                ..with_bytes(compose::prompt(conversation), &opened.workspace)?
+            },
             key: submission_key(job.spec.id, conversation, &conversation.epoch.prompt_sha256()),
             job: job.spec.id,
             until: self.batch_deadline(opened),

@@ -9,21 +9,19 @@ use std::sync::LazyLock;
 /// A file of a folder: its number, its name without number and ending, and what it says.
 type MigrationFile = (i64, &'static str, &'static str);
 
-pub(super) static SQLITE: LazyLock<Migrator> =
-    LazyLock::new(|| {
-        migrator(&[
-            (1, "schema", include_str!("../../migrations/sqlite/0001_schema.sql")),
-            (2, "handed_calls", include_str!("../../migrations/sqlite/0002_handed_calls.sql")),
-        ])
-    });
+pub(super) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| {
+    migrator(&[
+        (1, "schema", include_str!("../../migrations/sqlite/0001_schema.sql")),
+        (2, "handed_calls", include_str!("../../migrations/sqlite/0002_handed_calls.sql")),
+    ])
+});
 
-pub(super) static POSTGRES: LazyLock<Migrator> =
-    LazyLock::new(|| {
-        migrator(&[
-            (1, "schema", include_str!("../../migrations/postgres/0001_schema.sql")),
-            (2, "handed_calls", include_str!("../../migrations/postgres/0002_handed_calls.sql")),
-        ])
-    });
+pub(super) static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
+    migrator(&[
+        (1, "schema", include_str!("../../migrations/postgres/0001_schema.sql")),
+        (2, "handed_calls", include_str!("../../migrations/postgres/0002_handed_calls.sql")),
+    ])
+});
 
 fn migrator(files: &[MigrationFile]) -> Migrator {
     let migration = |(number, name, sql): &MigrationFile| {

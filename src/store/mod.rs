@@ -53,7 +53,9 @@ use std::sync::Arc;
 
 /// A database, with all that is asked of it. Who needs a part of it takes that trait.
 #[async_trait]
-pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore + CallStore {
+pub trait Store:
+    JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore + CallStore
+{
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}
 

@@ -57,6 +57,8 @@ fn minimal() -> Instructions {
         model: None,
         models: ModelRoles::default(),
         tier: Tier::Standard,
+        batch_until: None,
+        effort: None,
         fallback: Vec::new(),
         lessons: ApprovedLessons::default(),
         phase: PhaseBounds { min_todos: 5, max_todos: 20 },
@@ -88,6 +90,8 @@ description: Uses every key
 model: offline
 models: { helpers: offline }
 tier: flex
+batch_until: 6h
+effort: { first: low, again: default }
 fallback: ["openai:small", anthropic:large]
 phase: { min_todos: 3, max_todos: 7 }
 context: { budget_tokens: 32k, compact: always, summary: model, inline: never }
@@ -153,6 +157,8 @@ fn everything() -> Instructions {
             vision_second: None,
         },
         tier: Tier::Flex,
+        batch_until: Some(BatchUntil::AfterMs(6 * 3_600_000)),
+        effort: Some(EffortSteps { first: "low".to_owned(), again: None }),
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],
         lessons: ApprovedLessons::default(),
         phase: PhaseBounds { min_todos: 3, max_todos: 7 },

@@ -136,6 +136,9 @@ pub struct Prompt {
     /// The bytes of the images in them, by their hashes: whoever sends a prompt fills them in.
     #[serde(skip)]
     pub image_bytes: BTreeMap<String, Arc<[u8]>>,
+    /// How much the model is to reason for this turn, in its vendor's word; none: as usual.
+    #[serde(skip)]
+    pub effort: Option<String>,
 }
 
 impl Prompt {
@@ -146,7 +149,7 @@ impl Prompt {
 
     /// A prompt of a history's messages.
     pub fn of_history(tools: Arc<[ToolSpec]>, messages: Vec<Arc<Message>>) -> Self {
-        Self { tools, messages, image_bytes: BTreeMap::new() }
+        Self { tools, messages, image_bytes: BTreeMap::new(), effort: None }
     }
 
     /// In the order of the wire.

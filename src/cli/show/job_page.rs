@@ -18,7 +18,7 @@ use overnight_core::{
         event::{PhaseKind, Why},
         finding::FINDINGS_FILE,
         left_out::LeftOutFile,
-        models::list_models,
+        models::{PaidRole, list_models},
         state::Job,
         time::duration,
     },
@@ -116,7 +116,7 @@ impl JobView<'_> {
             duration(self.worked_ms),
             audit::tokens(&cached)
         );
-        if self.paid.len() > 1 {
+        if PaidRole::is_telling(self.paid) {
             for paid in self.paid {
                 let spending = Spending {
                     tokens_in: paid.tokens_in,
@@ -127,6 +127,9 @@ impl JobView<'_> {
                 };
                 let (role, turns) = (paid.told(), counted(paid.turns, "turn"));
                 let _ = writeln!(text, "    {role}: {turns}, {}", audit::tokens(&spending));
+            }
+            for told in PaidRole::savings(self.paid) {
+                let _ = writeln!(text, "  {told}");
             }
         }
         if !self.phases.is_empty() {

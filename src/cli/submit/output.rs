@@ -336,7 +336,8 @@ impl<'s> DryRunView<'s> {
                     (Tier::Batch, self.cost_usd_batch),
                 ];
                 let others = tiers.into_iter().filter(|(tier, _)| *tier != self.tier);
-                let others = others.filter_map(|(tier, cost)| Some(format!("{:.2} USD at the {} tier", cost?, tier.name())));
+                let others =
+                    others.filter_map(|(tier, cost)| Some(format!("{:.2} USD at the {} tier", cost?, tier.name())));
                 let others: Vec<String> = others.collect();
                 let other = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
                 let range = self.cost_usd_least.zip(self.cost_usd_most);

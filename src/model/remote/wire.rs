@@ -30,6 +30,15 @@ pub struct WireRequest<'a> {
     pub quirks: &'a Quirks,
 }
 
+impl WireRequest<'_> {
+    /// The level of reasoning that is asked for: the turn's own, where the model has it, else that of every call.
+    pub fn reasoning_level(&self) -> Option<&str> {
+        let levels = self.quirks.reasoning.as_ref().map(|reasoning| reasoning.levels.as_slice()).unwrap_or_default();
+        let own = self.prompt.effort.as_ref().filter(|level| levels.contains(level));
+        own.map(String::as_str).or_else(|| self.quirks.reasoning_level())
+    }
+}
+
 /// The HTTP request of a model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutgoingRequest {

@@ -269,7 +269,15 @@ impl<'f> ReportCounter<'f> {
             attempts_failed: attempts,
             holds,
             spent: self.spent.rounded(),
-            paid: self.paid.into_iter().map(|paid| PaidRole { priced_usd: money(paid.priced_usd), ..paid }).collect(),
+            paid: self
+                .paid
+                .into_iter()
+                .map(|paid| PaidRole {
+                    priced_usd: money(paid.priced_usd),
+                    standard_usd: money(paid.standard_usd),
+                    ..paid
+                })
+                .collect(),
             slowest: self.slowest.into_iter().map(|(_, id)| id).collect(),
             dearest: self.dearest.into_iter().map(|(_, id)| id).collect(),
             needs_person: needs,

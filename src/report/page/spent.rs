@@ -8,7 +8,7 @@ use crate::report::{
 };
 use overnight_core::{
     amount::{COST_UNKNOWN, percent},
-    job::{id::JobId, time::duration},
+    job::{id::JobId, models::PaidRole, time::duration},
 };
 
 pub(super) fn spent(report: &Report) -> Option<Section> {
@@ -22,14 +22,15 @@ pub(super) fn spent(report: &Report) -> Option<Section> {
         vec!["tokens out".to_owned(), spent.tokens_out.to_string()],
         vec!["time of work".to_owned(), duration(spent.worked_ms)],
     ];
-    if report.paid.len() > 1 {
+    if PaidRole::is_telling(&report.paid) {
         rows.extend(report.paid.iter().map(|paid| {
             let (turns, tokens) = (counted(paid.turns, "turn"), paid.tokens_in + paid.tokens_out);
             let cost = known_cost(paid.priced_usd, paid.unpriced_turns == 0);
             vec![format!("of all that, {}", paid.told()), format!("{turns}, {tokens} tokens, {cost} USD")]
         }));
     }
-    let mut lines = Vec::new();
+    let savings = PaidRole::savings(&report.paid);
+    let mut lines: Vec<String> = savings.into_iter().map(|told| format!("{told}.")).collect();
     if let Some(cost) = spent.cost_usd {
         rows.push(vec!["USD".to_owned(), usd(cost)]);
     } else {

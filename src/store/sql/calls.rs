@@ -15,7 +15,8 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-const HAND_IN: &str = "insert into handed_calls (key, job, lane, prefix, prefix_tokens, tokens, bytes, handed, until, body)
+const HAND_IN: &str =
+    "insert into handed_calls (key, job, lane, prefix, prefix_tokens, tokens, bytes, handed, until, body)
      values ($1, $2, $3, $4, $5, $6, $7, {now_ms}, $8, $9)
      on conflict (key) do nothing";
 
@@ -36,8 +37,7 @@ const HOLD_LANE: &str = "update call_lanes set held_by = $2, held_until = {from_
 const FREE_LANE: &str = "update call_lanes set held_by = null, held_until = null where lane = $1 and held_by = $2";
 
 /// (Who has ended, or is held, doesn't want an answer now.)
-const GATHERED: &str =
-    "select handed_calls.key, prefix, prefix_tokens, tokens, bytes, until, handed from handed_calls
+const GATHERED: &str = "select handed_calls.key, prefix, prefix_tokens, tokens, bytes, until, handed from handed_calls
      join jobs on jobs.id = handed_calls.job
      where lane = $1 and reply is null and failure is null and provider_batch is null
         and jobs.status in ('queued', 'running', 'waiting')

@@ -9,7 +9,10 @@ use overnight::model::{
     remote::{self, Key, RemoteConfig, RemoteModel, Timeouts},
     table::{Api, Quirks},
 };
-use overnight_core::message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage};
+use overnight_core::{
+    job::models::Tier,
+    message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage},
+};
 use serde_json::{Value, json};
 use std::{
     fmt::Write as _,
@@ -142,7 +145,9 @@ fn open(wire: &str, url: &str, timeouts: Timeouts, record: Option<&Path>) -> Rem
         quirks: Quirks::default(),
         endpoint: remote::shared_endpoint(url, key.as_ref(), RateLimits::default()).unwrap(),
         timeouts,
+        tier: Tier::Standard,
         standard: None,
+        posting: None,
         record: record.map(Path::to_owned),
     })
     .unwrap()

@@ -83,6 +83,9 @@ pub struct Instructions {
     /// Until when what was handed in at the tier `batch` is waited for; none: as long as the provider takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_until: Option<BatchUntil>,
+    /// None: the model reasons as much as usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortSteps>,
     /// Models to use, in this order, when the first one is down or refuses.
     pub fallback: Vec<String>,
     /// What earlier jobs have taught, approved by a person.
@@ -143,6 +146,17 @@ fn parallel() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_usual_parallel(parallel: &u32) -> bool {
     *parallel == PARALLEL
+}
+
+/// How much the job's model reasons, in its vendor's words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EffortSteps {
+    /// To begin with.
+    pub first: String,
+    /// Where its work came back: the contract refused it, or records of it. None: as much as usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
 }
 
 /// Until when answers at the tier `batch` are waited for.

@@ -3,6 +3,7 @@
 pub use crate::message::Tier;
 
 use super::{conversation::HelperRole, event::Event};
+use crate::amount::counted;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -158,6 +159,30 @@ impl PaidRole {
         format!("{}{tier}", self.role.told())
     }
 
+    /// Whether it says more than the totals do: who else worked, or another tier.
+    pub fn is_telling(paid: &[Self]) -> bool {
+        paid.len() > 1 || paid.iter().any(|paid| !paid.tier.is_standard())
+    }
+
+    /// What the cheaper tiers have saved: `20 of 21 turns at the batch tier: 0.50 USD instead of 1.00 at the standard one`.
+    pub fn savings(paid: &[Self]) -> Vec<String> {
+        let all: u64 = paid.iter().map(|paid| paid.turns).sum();
+        let of_tier = |tier: Tier| {
+            let of_tier = || paid.iter().filter(|paid| paid.tier == tier);
+            let turns: u64 = of_tier().map(|paid| paid.turns).sum();
+            let (cost, standard) =
+                of_tier().fold((0.0, 0.0), |(cost, usual), paid| (cost + paid.priced_usd, usual + paid.standard_usd));
+            (standard > cost).then(|| {
+                format!(
+                    "{turns} of {} at the {} tier: {cost:.4} USD instead of {standard:.4} at the standard one",
+                    counted(all, "turn"),
+                    tier.name()
+                )
+            })
+        };
+        [Tier::Flex, Tier::Batch].into_iter().filter_map(of_tier).collect()
+    }
+
     /// Adds what was paid to a sum by role and tier, in their order.
     pub fn add_to(self, sum: &mut Vec<Self>) {
         let key = |paid: &Self| (paid.role, paid.tier.name());
@@ -221,8 +246,7 @@ impl Answered {
         } else if let Event::TierChanged { tier, reason } = event {
             self.tier = *tier;
             self.left_flex = tier.is_standard().then(|| reason.clone());
-        } else if let Event::ModelReplied { conversation, model, tier, usage, cost_usd, standard_usd, .. } = event
-        {
+        } else if let Event::ModelReplied { conversation, model, tier, usage, cost_usd, standard_usd, .. } = event {
             let paid = PaidRole {
                 role: self.roles.get(conversation).copied().unwrap_or(WorkRole::Work),
                 tier: tier.unwrap_or(self.tier),
@@ -265,8 +289,7 @@ impl fmt::Display for ModelTurns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answered_as = self.answered_as.as_ref().map(|name| format!(", answered as {name}")).unwrap_or_default();
         let turns = if self.turns == 1 { "turn" } else { "turns" };
-        let tier =
-            if self.tier.is_standard() { String::new() } else { format!(" at the {} tier", self.tier.name()) };
+        let tier = if self.tier.is_standard() { String::new() } else { format!(" at the {} tier", self.tier.name()) };
         let left = self.left_flex.as_ref().map(|why| format!("; the cheaper tier was left: {why}")).unwrap_or_default();
         write!(f, "{} ({} {turns}{tier}{answered_as}{left})", self.model, self.turns)
     }

@@ -24,6 +24,15 @@ impl Job {
         Usage { input: counted_tokens(conversation), output, ..Usage::default() }
     }
 
+    /// How much a conversation is to reason at its next turn; none: as usual. The job's own model is asked with less at first, and
+    /// with more for what came back.
+    pub fn effort_of(&self, conversation: &Conversation) -> Option<&str> {
+        let steps = self.spec.instructions.effort.as_ref().filter(|_| conversation.is_own())?;
+        let has_come_back =
+            self.refusals.counted > 0 || self.refused.counts().is_some_and(|counts| counts.unmended > 0);
+        if has_come_back { steps.again.as_deref() } else { Some(&steps.first) }
+    }
+
     /// Why the next call doesn't fit in the budget any more. `cost_usd` is what `expected` costs, where the price is known.
     pub fn over_budget(&self, expected: &Usage, cost_usd: Option<f64>) -> Option<HoldCause> {
         let spent = &self.totals.spent;

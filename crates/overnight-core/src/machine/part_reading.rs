@@ -9,6 +9,7 @@ use crate::{
         conversation::{Conversation, HelperEnd, HelperRole},
         event::{EpochCause, Event, PhaseKind, Why},
         instructions::Readers,
+        models::Tier,
         part_reading::{DoubledRecord, PartReading, ReadPart},
         plan::Plan,
         second_reading::{ReadUnit, units},
@@ -63,8 +64,7 @@ impl Job {
     /// Readers begin, as many as may be at work at once; when all have ended, so does the phase, unless a part is left to be read.
     pub(super) fn owed_to_readers(&self) -> Option<Vec<Event>> {
         let reading = self.part_reading.as_ref().filter(|_| self.is_executing() && self.is_part_reading())?;
-        let readers = self.spec.instructions.readers.as_ref()?;
-        let free = (readers.parallel as usize).saturating_sub(self.helpers.len());
+        let free = self.readers_at_once().saturating_sub(self.helpers.len());
         let waiting = (1..).zip(&reading.parts).filter(|(_, part)| !part.is_begun).take(free);
         let begun: Vec<Event> = (self.helpers_begun + 1..)
             .zip(waiting)
@@ -81,6 +81,11 @@ impl Job {
             && self.own.calls.pending.is_empty()
             && self.phase.todos.counts().remaining() == 0;
         is_at_end.then(|| self.end_phase(Vec::new(), Why::PhaseDone))
+    }
+
+    /// Readers that may be at work at once, second readers too. What is answered within hours is handed in together.
+    pub(super) fn readers_at_once(&self) -> usize {
+        if self.answered.tier == Tier::Batch { usize::MAX } else { self.spec.instructions.most_parallel() as usize }
     }
 
     /// Whether all readers have ended, and doubled records are still to be looked for.

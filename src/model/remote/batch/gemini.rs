@@ -2,8 +2,8 @@
 //! for by its name. Source: python-genai, `batches.py`; the key of a request may be missing in its answer, which then stands at
 //! its place (python-genai, issue 2008).
 
-use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, not_done, primer, safe};
 use super::super::wire::gemini::escaped;
+use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, not_done, primer, safe};
 use crate::{
     model::Failure,
     store::{HandedEnd, ProviderBatch},
@@ -35,10 +35,8 @@ impl BatchApi for GeminiBatches {
     }
 
     async fn create(&self, http: &BatchHttp<'_>, name: &str, calls: &[SentCall]) -> Result<String, NotCreated> {
-        let mut asked = format!(
-            "{{\"batch\":{{\"displayName\":{},\"inputConfig\":{{\"requests\":{{\"requests\":[",
-            json!(name)
-        );
+        let mut asked =
+            format!("{{\"batch\":{{\"displayName\":{},\"inputConfig\":{{\"requests\":{{\"requests\":[", json!(name));
         for (place, SentCall { key, body }) in calls.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };
             asked.push_str(&format!("{comma}{{\"request\":{body},\"metadata\":{}}}", json!({ "key": key })));
@@ -101,7 +99,11 @@ impl BatchApi for GeminiBatches {
         let list = lists.into_iter().find_map(|list| list.as_array().or_else(|| list["inlinedResponses"].as_array()));
         let told = || {
             let code = polled["error"]["code"].as_u64().unwrap_or_default();
-            format!("{} {}", field(&polled["metadata"], "state"), if code > 0 { code.to_string() } else { String::new() })
+            format!(
+                "{} {}",
+                field(&polled["metadata"], "state"),
+                if code > 0 { code.to_string() } else { String::new() }
+            )
         };
         let Some(list) = list else {
             return Ok(keys.iter().map(|key| (key.clone(), not_done(told().trim()))).collect());

@@ -1,12 +1,6 @@
 //! Requests to a batch endpoint and their answers. Each answer is read whole, in bounds of bytes and time.
 
-use super::super::{
-    address::Address,
-    error_messages::ErrorMessages,
-    key::Secrets,
-    retry_after, shared,
-    wire::Wire,
-};
+use super::super::{address::Address, error_messages::ErrorMessages, key::Secrets, retry_after, shared, wire::Wire};
 use crate::{
     model::{Failure, FailureKind},
     store::HandedEnd,
@@ -132,7 +126,9 @@ impl BatchHttp<'_> {
         loop {
             let chunk = timeout(IDLE, response.chunk()).await;
             let chunk = chunk
-                .map_err(|_| self.errors.failure(FailureKind::Stalled, status, "began an answer and then sent nothing"))?
+                .map_err(|_| {
+                    self.errors.failure(FailureKind::Stalled, status, "began an answer and then sent nothing")
+                })?
                 .map_err(|error| self.errors.transport(&error, status))?;
             let Some(chunk) = chunk else { return Ok(body) };
             if body.len() + chunk.len() > MOST_BYTES {

@@ -52,7 +52,8 @@ impl BatchApi for OpenAiBatches {
 
     async fn create(&self, http: &BatchHttp<'_>, name: &str, calls: &[SentCall]) -> Result<String, NotCreated> {
         // An upload costs nothing, and what is left of one in vain is deleted by the provider.
-        let file = http.json(Method::POST, "files", Some(self.upload(name, calls))).await.map_err(NotCreated::Surely)?;
+        let file =
+            http.json(Method::POST, "files", Some(self.upload(name, calls))).await.map_err(NotCreated::Surely)?;
         let asked = json!({
             "input_file_id": field(&file, "id"), "endpoint": self.endpoint, "completion_window": "24h",
             "metadata": { NAME: name },

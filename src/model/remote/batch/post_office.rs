@@ -35,8 +35,9 @@ const SETTLED: Duration = Duration::from_mins(1);
 const NOT_KNOWN_YET: Duration = Duration::from_mins(10);
 /// Beyond the provider's own time.
 const GRACE: Duration = Duration::from_hours(2);
-/// How long before its time a batch is given up, so that what is done can still be fetched: this, or a tenth of its time.
-const GIVES_UP: Duration = Duration::from_mins(1);
+/// How long before its time a batch is given up, so that what is done can still be fetched: a tenth of its time, within these
+/// bounds, and never more than half of it.
+const GIVES_UP: [Duration; 2] = [Duration::from_secs(15), Duration::from_mins(1)];
 /// Calls whose times are so near to each other go together.
 const SAME_TIME: TimeDelta = TimeDelta::minutes(15);
 /// A primer costs what it writes to the cache; so many calls that find it there pay for it.
@@ -200,11 +201,13 @@ impl PostOffice {
             self.store.batch_cancelled(batch.id).await.map_err(stored)?;
             memory.polls.remove(&batch.id);
         }
+        let is_given_up = now() >= times.gives_up;
         if !is_over && memory.polls.get(&batch.id).is_some_and(|at| Instant::now() < *at) {
             return Ok(());
         }
-        let pause = if batch.is_cancelled { self.pace.least_poll } else { age / 10 };
-        let pause = pause.clamp(self.pace.least_poll, self.pace.most_poll);
+        let pause = (age / 10).clamp(self.pace.least_poll, self.pace.most_poll);
+        // What was given up is over in a moment, and there isn't much time to fetch it.
+        let pause = if is_given_up { Duration::ZERO } else { pause };
         memory.polls.insert(batch.id, Instant::now() + pause);
         let taken = match self.api.poll(http, handle).await {
             Ok((Standing::Working, _)) => Ok(false),
@@ -281,7 +284,8 @@ impl PostOffice {
     /// The calls of a batch that have no answer get this one.
     async fn end_rest(&self, id: Uuid, answered: &BTreeSet<String>, end: &HandedEnd) -> Result<(), Failure> {
         let keys = self.store.calls_of_batch(id).await.map_err(stored)?;
-        let rest: Vec<_> = keys.into_iter().filter(|key| !answered.contains(key)).map(|key| (key, end.clone())).collect();
+        let rest: Vec<_> =
+            keys.into_iter().filter(|key| !answered.contains(key)).map(|key| (key, end.clone())).collect();
         for chunk in rest.chunks(CHUNK) {
             self.store.end_handed(chunk).await.map_err(stored)?;
         }
@@ -458,7 +462,8 @@ impl Times {
 
 /// So long before its time that what is done can be fetched.
 fn before(until: Timestamp, since: Timestamp) -> Timestamp {
-    let ahead = GIVES_UP.min(Duration::from_millis(until.millis_since(since)) / 10);
+    let time = Duration::from_millis(until.millis_since(since));
+    let ahead = (time / 10).clamp(GIVES_UP[0], GIVES_UP[1]).min(time / 2);
     Timestamp::new(until.utc() - TimeDelta::from_std(ahead).unwrap_or_default())
 }
 

@@ -121,7 +121,7 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
         // The vendor's only way from Opus 4.6 on: a budget is refused.
         put("thinking", json!({ "type": "adaptive" }));
     }
-    if let Some(level) = quirks.reasoning_level() {
+    if let Some(level) = request.reasoning_level() {
         put("output_config", json!({ "effort": level }));
     }
     if !prompt.tools.is_empty() {

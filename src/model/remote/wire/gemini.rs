@@ -172,7 +172,7 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
     if !quirks.stop.is_empty() {
         config.insert("stopSequences".to_owned(), json!(quirks.stop));
     }
-    if let Some(level) = quirks.reasoning_level() {
+    if let Some(level) = request.reasoning_level() {
         config.insert("thinkingConfig".to_owned(), json!({ "thinkingLevel": level }));
     }
     put("generationConfig", Value::Object(config));

@@ -100,7 +100,7 @@ impl ChatBody<'_> {
                 set("parallel_tool_calls", is_parallel.into());
             }
         }
-        if let Some(level) = quirks.reasoning_level() {
+        if let Some(level) = self.0.reasoning_level() {
             set("reasoning_effort", level.into());
         }
         if quirks.streams {

@@ -101,7 +101,7 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
         }
     }
     put(quirks.output_field.as_deref().unwrap_or("max_output_tokens"), json!(quirks.output_tokens));
-    if let Some(level) = quirks.reasoning_level() {
+    if let Some(level) = request.reasoning_level() {
         put("reasoning", json!({ "effort": level }));
     }
     if quirks.streams {

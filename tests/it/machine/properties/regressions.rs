@@ -37,8 +37,11 @@ fn an_answer_that_comes_when_nothing_is_owed_means_nothing() {
     world.in_phase_one().command(Command::Hold { reason: HoldReason::Paused, detail: "so".to_owned() });
     let late = |world: &World| {
         let reply = Reply { ..say([done("late")]) };
-        [EffectResult::Now, EffectResult::Reply { reply, cost_usd: None, standard_usd: None, prompt_sha256: String::new() }]
-            .map(|answer| world.job.decide(moment(0), world.next_id(), Outcome::Done(answer)))
+        [
+            EffectResult::Now,
+            EffectResult::Reply { reply, cost_usd: None, standard_usd: None, prompt_sha256: String::new() },
+        ]
+        .map(|answer| world.job.decide(moment(0), world.next_id(), Outcome::Done(answer)))
     };
     assert_eq!(late(&world), [Vec::new(), Vec::new()]);
     world.command(Command::Cancel);

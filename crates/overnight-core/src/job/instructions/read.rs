@@ -1,8 +1,9 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    BatchUntil, CompactionPolicy, ContextSettings, Deliverable, InlineDocuments, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS,
-    MOST_PARALLEL, PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings, checks, completeness,
+    BatchUntil, CompactionPolicy, ContextSettings, Deliverable, EffortSteps, InlineDocuments, Instructions, MAX_BYTES,
+    MIN_BUDGET_TOKENS, MOST_PARALLEL, PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings,
+    checks, completeness,
     files_beside::read_file,
     schema_files,
     values::{name_model, or_default},
@@ -19,13 +20,14 @@ use crate::{
     yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
 };
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "name",
     "description",
     "model",
     "models",
     "tier",
     "batch_until",
+    "effort",
     "fallback",
     "phase",
     "context",
@@ -110,10 +112,9 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         description: or_default(keys.get("description").map(|at| at.line(500)))?,
         model,
         models,
-        tier: keys
-            .get("tier")
-            .map_or(Ok(Tier::Standard), |at| at.word(&Tier::ALL.map(|tier| (tier.name(), tier))))?,
+        tier: keys.get("tier").map_or(Ok(Tier::Standard), |at| at.word(&Tier::ALL.map(|tier| (tier.name(), tier))))?,
         batch_until: keys.get("batch_until").map(|at| at.duration_ms().map(BatchUntil::AfterMs)).transpose()?,
+        effort: keys.get("effort").map(effort).transpose()?,
         fallback: or_default(keys.get("fallback").map(|at| at.lines(200)))?,
         lessons: ApprovedLessons::default(),
         phase: or_default(keys.get("phase").map(phase))?,
@@ -137,6 +138,13 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         tools: or_default(keys.get("tools").map(tools))?,
         body: String::new(),
     })
+}
+
+fn effort(at: &YamlValue<'_>) -> Result<EffortSteps, ValueError> {
+    let keys = at.table(&["first", "again"])?;
+    let first = keys.required("first")?.line(40)?;
+    let again = keys.get("again").map(|at| at.line(40)).transpose()?.filter(|level| level != "default");
+    Ok(EffortSteps { first, again })
 }
 
 /// The model for the work, which `models.work` names too, and those for other work.
