@@ -25,6 +25,7 @@
 pub mod audit;
 pub mod batch;
 pub mod blocking;
+pub mod cascade;
 pub mod cli;
 pub mod compare;
 pub mod config;

@@ -118,6 +118,7 @@ pub async fn close(
             closing: None,
             left_out: LeftOut::default(),
             only: None,
+            cascade: None,
         },
         instructions_text: closing.text,
         model: closing.model,

@@ -7,11 +7,13 @@
 //! - `submission`: from documents to a batch and its jobs
 //! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
 //! - `closing`: the job over all deliverables, once a batch has ended; `closing_names`: what they are called in it
+//! - `cascade_batch`: what makes a batch a stage of a cascade
 //! - `eval_batch`: what makes a batch one of an evaluation
 //! - `derived_id`: ids that are computed from what they identify
 //! - `schedule`: batches that are submitted by themselves
 //! - `window`: when jobs may be started; `zone`: time zones by name
 
+mod cascade_batch;
 mod closing;
 mod closing_names;
 mod derived_id;
@@ -30,6 +32,7 @@ mod submission;
 pub mod window;
 mod zone;
 
+pub use cascade_batch::{CascadeBatch, stage_ids};
 pub use closing::{ClosingOutcome, DeliverableSources, close, closing_ids, fetched_folders, result_manifest};
 pub use duplicates::{Duplicate, duplicates, take_repeated};
 pub use error::BatchError;

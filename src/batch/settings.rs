@@ -1,7 +1,7 @@
 //! What was set when a batch was submitted: all that a worker needs to make its workspaces, on whatever machine. It lies as
 //! JSON in the batch's row. Secrets are not in it: keys and headers come from each worker's own surroundings.
 
-use super::{EvalBatch, OnlyFields};
+use super::{CascadeBatch, EvalBatch, OnlyFields};
 use overnight_core::job::{instructions::Instructions, left_out::LeftOut};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,9 @@ pub struct BatchSettings {
     /// It is one of an evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eval: Option<EvalBatch>,
+    /// It is a stage of a cascade, not its first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cascade: Option<CascadeBatch>,
 }
 
 impl BatchSettings {

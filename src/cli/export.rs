@@ -1,15 +1,17 @@
 //! `overnight export`: one table of the records that many jobs found.
 
-use super::{AppContext, CliError, exit, out, progress::counted};
+use super::{AppContext, CliError, exit, out, progress::counted, queue::DatabaseJob};
 use crate::{
     batch::BatchSettings,
+    cascade::stored_state,
     config::Settings,
     export::{GatheredRecords, ReviewPages, TableFormat, TableJob, TableNotes, TableRequest, folder_of, write_table},
     review::record_anchor,
-    store::JOBS_AT_ONCE,
+    store::{BatchRow, JOBS_AT_ONCE},
 };
-use overnight_core::job::left_out::LeftOut;
+use overnight_core::job::{id::JobId, left_out::LeftOut, record::JobStatus};
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -89,9 +91,11 @@ pub(super) async fn table_jobs(app: &AppContext, names: &[String]) -> Result<Vec
 /// The same, and the files that the batches among them left out.
 async fn named_for_table(app: &AppContext, names: &[String]) -> Result<(Vec<TableJob>, Vec<LeftOut>), CliError> {
     let (ids, batches) = app.named(names).await?;
+    let strong = strong_results(app, &batches).await?;
     let mut jobs = Vec::new();
     for page in ids.chunks(JOBS_AT_ONCE) {
-        for job in app.jobs_with(page).await? {
+        let page: Vec<JobId> = page.iter().map(|id| strong.get(id).copied().unwrap_or(*id)).collect();
+        for job in app.jobs_with(&page).await? {
             let state = &job.row.state;
             jobs.push(TableJob {
                 id: job.id().to_string(),
@@ -104,6 +108,24 @@ async fn named_for_table(app: &AppContext, names: &[String]) -> Result<(Vec<Tabl
         }
     }
     Ok((jobs, batches.iter().map(|batch| BatchSettings::left_out(&batch.batch.settings)).collect()))
+}
+
+/// The jobs of a cascade's strong model that have a result, by the jobs in whose place it stands.
+async fn strong_results(app: &AppContext, batches: &[BatchRow]) -> Result<BTreeMap<JobId, JobId>, CliError> {
+    let mut results = BTreeMap::new();
+    for batch in batches {
+        let Some(state) = stored_state(app.store.as_ref(), batch.batch.id).await? else { continue };
+        let strong = state.strong_jobs();
+        let ids: Vec<JobId> = strong.values().copied().collect();
+        let mut has_result = BTreeSet::new();
+        for page in ids.chunks(JOBS_AT_ONCE) {
+            let jobs = app.jobs_with(page).await?;
+            let done = |status| matches!(status, JobStatus::Completed | JobStatus::Partial);
+            has_result.extend(jobs.iter().filter(|job| done(job.row.state.status)).map(DatabaseJob::id));
+        }
+        results.extend(strong.into_iter().filter(|(_, job)| has_result.contains(job)));
+    }
+    Ok(results)
 }
 
 /// What was written, and what was not.

@@ -8,6 +8,7 @@ use super::{
     queue::DatabaseJob, table, workspace_store::WorkspaceStoreArgs,
 };
 use crate::{
+    cascade::stored_state,
     config::{Flags, Settings},
     report::{
         batch::BatchFacts,
@@ -223,6 +224,10 @@ async fn gather(
     }
     let mut report = counter.finish();
     report.batches = app.batches_with(&batches).await?.into_iter().map(BatchFacts::of).collect();
+    for batch in &mut report.batches {
+        let state = stored_state(app.store.as_ref(), batch.id).await?;
+        batch.cascade = state.map(|state| state.told());
+    }
     let ids = app.ids().await?;
     if let Some(folder) = &args.collect {
         let fetched = FetchedDeliverables::fetch(app, &stored, folder).await?;

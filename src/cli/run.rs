@@ -82,6 +82,9 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     let settings = super::settings(&flags)?;
     let found = instructions::find(&settings.instructions.value, &args.instructions)?;
     let mut instructions = with_limits(found.instructions, &settings);
+    if instructions.cascade.is_some() {
+        return Err(CliError::usage("a cascade is for the documents of a batch: submit them with --each"));
+    }
     let workspaces = workspaces(&settings)?;
     let app = AppContext::open(settings).await?;
     // Before the new job exists: only the newest workspaces are looked at.

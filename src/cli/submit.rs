@@ -1,6 +1,7 @@
 //! `overnight submit`: puts documents into the queue as a batch of jobs. Everything is checked before anything is written; a dry run writes nothing.
 
 mod assignment;
+mod cascade;
 mod earlier;
 mod enqueue;
 mod families_view;
@@ -238,6 +239,7 @@ pub(super) async fn ready(
         let limit = options.budget_usd.or(opened.instructions.limits.cost_usd);
         server::refuse_unpriced(&opened.models, limit, &settings)?;
     }
+    cascade::check(&assignment, args.each.is_some())?;
     let models = server::models_text(&settings)?.map(|(_, text)| text);
     let extractor = super::documents::extractor(&settings)?;
     let extractor = if args.dry_run { extractor.with_read_only_cache() } else { extractor };
@@ -263,6 +265,7 @@ pub(super) async fn ready(
         }
         None => None,
     };
+    cascade::note_cost(&assignment.instructions, selection.documents.len());
     if !args.dry_run {
         list_left_out(&selection.left_out);
     }
@@ -281,6 +284,7 @@ pub(super) async fn ready(
             left_out: LeftOut::of(&selection.left_out),
             only,
             eval: args.eval.as_ref().map(|eval| eval.batch.clone()),
+            cascade: None,
         },
         budget_usd: options.budget_usd,
         time_window: options.window,

@@ -94,13 +94,7 @@ pub struct GoldDeliverable {
 impl GoldDeliverable {
     /// Fields that hold quotes and where they stand, which are not compared.
     pub fn proof_fields(&self) -> impl Iterator<Item = String> {
-        self.quotes.iter().flat_map(|quotes| {
-            let keys = [Some(&quotes.text), Some(&quotes.document), quotes.page.as_ref(), quotes.line.as_ref()];
-            let named = keys.into_iter().flatten().map(|key| format!("{}.{key}", quotes.each));
-            // Where no rule names them, they are looked at by these names.
-            let usual = ["page", "line"].map(|key| format!("{}.{key}", quotes.each));
-            named.chain(usual).collect::<Vec<_>>()
-        })
+        self.quotes.iter().flat_map(Quotes::proof_fields)
     }
 }
 

@@ -38,6 +38,9 @@ pub struct BatchFacts {
     pub left_out_files: u64,
     /// Of them, those that were kept by name: the first 5,000, as long as they fit into a MiB.
     pub left_out: Vec<LeftOutFile>,
+    /// What can be said of the cascade that was begun with it, a sentence's beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cascade: Option<String>,
 }
 
 impl BatchFacts {
@@ -59,6 +62,7 @@ impl BatchFacts {
             totals,
             left_out_files: left_out.files,
             left_out: left_out.first,
+            cascade: None,
         }
     }
 }

@@ -189,6 +189,12 @@ pub trait BatchStore: Send + Sync + std::fmt::Debug {
     /// `resume`. `NoBatch`.
     async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError>;
 
+    /// What was kept of the cascade that was begun with a batch.
+    async fn cascade(&self, batch: Uuid) -> Result<Option<String>, StoreError>;
+
+    /// Keeps that.
+    async fn set_cascade(&self, batch: Uuid, state: &str) -> Result<(), StoreError>;
+
     /// The batches all of whose jobs have ended, and that are not marked as ended yet, oldest first. Cheap where there is
     /// none.
     async fn batches_to_end(&self) -> Result<Vec<BatchRow>, StoreError>;

@@ -13,6 +13,7 @@ pub(super) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| {
     migrator(&[
         (1, "schema", include_str!("../../migrations/sqlite/0001_schema.sql")),
         (2, "handed_calls", include_str!("../../migrations/sqlite/0002_handed_calls.sql")),
+        (3, "cascades", include_str!("../../migrations/sqlite/0003_cascades.sql")),
     ])
 });
 
@@ -20,6 +21,7 @@ pub(super) static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
     migrator(&[
         (1, "schema", include_str!("../../migrations/postgres/0001_schema.sql")),
         (2, "handed_calls", include_str!("../../migrations/postgres/0002_handed_calls.sql")),
+        (3, "cascades", include_str!("../../migrations/postgres/0003_cascades.sql")),
     ])
 });
 

@@ -1,9 +1,10 @@
-//! What follows when all jobs of a batch have ended: its closing job. Any worker may find it; what is done twice changes
+//! What follows when all jobs of a batch have ended: its closing job, the next stage of its cascade. Any worker may find it; what is done twice changes
 //! nothing, and the mark that it is done is set last, so that a crash in between leaves it to be found again.
 
 use super::context::WorkerContext;
 use crate::{
     batch::{BatchError, ClosingOutcome, DeliverableSources, close},
+    cascade::{CascadeStep, advance},
     runner::now,
     store::{BatchRow, StoreError},
 };
@@ -48,6 +49,15 @@ async fn end(context: &WorkerContext, batch: &BatchRow) -> Result<(), StoreError
         Err(error @ (BatchError::Settings { .. } | BatchError::Unwritable { .. } | BatchError::Unread { .. })) => {
             sentences.push(format!("the closing job of batch {name} can't be submitted: {error}"));
         }
+    }
+    match advance(context.store.as_ref(), batch, &context.config.workspaces, now()).await {
+        Ok(CascadeStep::NotAsked | CascadeStep::TooEarly) => {}
+        Ok(CascadeStep::Submitted { escalated, drawn, .. }) => sentences.push(format!(
+            "the cascade of batch {name} goes on: the strong model reads {escalated} documents that left a doubt, and {drawn} that were drawn"
+        )),
+        Ok(CascadeStep::Over { told }) => sentences.push(format!("cascade: {told}")),
+        Err(BatchError::Store(error)) => return Err(error),
+        Err(error) => sentences.push(format!("the cascade of batch {name} can't go on: {error}")),
     }
     if context.store.mark_ended(batch.batch.id).await? {
         let totals = &batch.totals;

@@ -59,6 +59,7 @@ fn minimal() -> Instructions {
         tier: Tier::Standard,
         batch_until: None,
         effort: None,
+        cascade: None,
         fallback: Vec::new(),
         lessons: ApprovedLessons::default(),
         phase: PhaseBounds { min_todos: 5, max_todos: 20 },
@@ -159,6 +160,7 @@ fn everything() -> Instructions {
         tier: Tier::Flex,
         batch_until: Some(BatchUntil::AfterMs(6 * 3_600_000)),
         effort: Some(EffortSteps { first: "low".to_owned(), again: None }),
+        cascade: None,
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],
         lessons: ApprovedLessons::default(),
         phase: PhaseBounds { min_todos: 3, max_todos: 7 },
@@ -312,7 +314,7 @@ fn unknown_keys_are_refused_at_every_level() {
     );
     refused_with(
         "<<: { model: x }",
-        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, parallel, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, readers, verify, tools",
+        "5: unknown key '<<'; known here: name, description, model, models, tier, batch_until, effort, cascade, fallback, phase, context, limits, parallel, coverage, confidence_floor, deliverables, review, finale, agents, second_reader, readers, verify, tools",
     );
 }
 

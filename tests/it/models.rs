@@ -60,7 +60,7 @@ ollama:tiny   32.7k   4.0k  1/2/0.1/1.25         –
         json!([{
             "match": "openai:night-small*", "window_tokens": 64_000, "output_tokens": 4_000,
             "input_usd": 2.0, "output_usd": 10.5, "cached_usd": 0.2, "cache_written_usd": null,
-            "price_dated": "2026-11-01", "api": "responses", "reasoning": ["low", "high"], "flex": 0.5,
+            "price_dated": "2026-11-01", "api": "responses", "reasoning": ["low", "high"], "flex": 0.5, "batch": null,
             "retires": "2099-01-31",
             "overridden": ["api", "flex", "output_tokens", "price", "reasoning", "retires", "window_tokens"],
         }])

@@ -335,7 +335,8 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
             "families": null, "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
             "tokens_out": shown["tokens_out"], "cost_usd": shown["cost_usd"], "tier": "standard",
             "cost_usd_least": shown["cost_usd_least"], "cost_usd_most": shown["cost_usd_most"], "read_twice": null, "waits": null,
-            "is_verified": false, "cost_usd_standard": shown["cost_usd"], "cost_usd_flex": null, "budget_usd": null, "run_after": null,
+            "is_verified": false, "cost_usd_standard": shown["cost_usd"], "cost_usd_flex": null,
+            "cost_usd_batch": shown["cost_usd"].as_f64().map(|usd| usd / 2.0), "budget_usd": null, "run_after": null,
             "time_window": null, "then": null, "left_out": [
                 {"path": "docs/empty.txt", "why": "no text in it"},
                 {"path": "docs/scan.pdf", "why": "can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out"},

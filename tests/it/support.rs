@@ -256,6 +256,7 @@ pub(crate) fn settings_of(instructions: Instructions) -> BatchSettings {
         closing: None,
         left_out: LeftOut::default(),
         only: None,
+        cascade: None,
     }
 }
 

@@ -23,7 +23,7 @@ const ROOMS: [&[&str]; 14] = [
     &["runner"],
     &["report", "export", "review", "telemetry", "audit"],
     &["compare", "gold"],
-    &["eval"],
+    &["eval", "cascade"],
     &["notify", "web"],
     // Configuration is read by the command line, which hands each room what is its.
     &["worker", "config"],

@@ -6,7 +6,8 @@
 //! - [`compare`](mod@compare): one document, what was found in it against what is right
 //! - [`comparison`]: what comes of that: cells, and records of lists one to one
 //! - [`agreement`](mod@agreement): whether several runs of the same document find the same
-//! - [`statistics`]: the score of a candidate, the difference between two of them, and whether chance explains it
+//! - [`statistics`]: the score of a candidate, the difference between two of them, and whether chance explains it; how many results
+//!   of a night equal those of a better model
 //!
 //! ```
 //! use overnight_evals::{

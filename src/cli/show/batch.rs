@@ -2,6 +2,7 @@
 
 use crate::{
     batch::BatchSettings,
+    cascade::{CascadeState, stored_state},
     cli::{
         AppContext, CliError, exit,
         job_or_batch::{batch_argument, batch_title, short_label},
@@ -47,6 +48,8 @@ struct BatchView<'b> {
     time_window: Option<&'b str>,
     /// The job over all deliverables, once it is submitted.
     closing: Option<ClosingJobView>,
+    /// The cascade that was begun with it.
+    cascade: Option<CascadeState>,
     /// Jobs that nobody works on, by what they wait for.
     #[serde(rename = "waits_for")]
     waiting: Vec<Waiting>,
@@ -88,6 +91,7 @@ pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_jso
         budget_usd: asked.budget_usd,
         left_out_files: BatchSettings::left_out(&asked.settings).files,
         time_window: asked.time_window.as_deref(),
+        cascade: stored_state(app.store.as_ref(), batch.batch.id).await?,
         closing: app.closing(batch).await?.map(|job| ClosingJobView {
             job: job.id(),
             batch: job.queue.as_ref().map(|queue| queue.batch),
@@ -164,6 +168,9 @@ impl BatchView<'_> {
         }
         if let Some(ClosingJobView { job, status, .. }) = &self.closing {
             let _ = writeln!(text, "\nThen, over their deliverables\n  {:<12}  job {job}", status.name());
+        }
+        if let Some(cascade) = &self.cascade {
+            let _ = writeln!(text, "\nCascade\n  {}", cascade.told());
         }
         // What its number doesn't tell: a machine, a time.
         let told = self.waiting.iter().filter(|sum| sum.host.is_some() || sum.until.is_some());

@@ -66,6 +66,11 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
             section.lines.push(format!("The budget of batch {} is spent.", called(batch)));
         }
     }
+    for batch in &report.batches {
+        if let Some(told) = &batch.cascade {
+            section.lines.push(format!("Cascade of {}: {told}.", called(batch)));
+        }
+    }
     Some(section)
 }
 

@@ -88,6 +88,18 @@ impl<E: Engine> BatchStore for E {
         if is_set { Ok(()) } else { Err(StoreError::NoBatch { name: batch.to_string(), many: false }) }
     }
 
+    async fn cascade(&self, batch: Uuid) -> Result<Option<String>, StoreError> {
+        let rows: Vec<(Option<String>,)> =
+            self.query("select cascade from batches where id = $1", values![batch]).await?;
+        Ok(rows.into_iter().next().and_then(|(state,)| state))
+    }
+
+    async fn set_cascade(&self, batch: Uuid, state: &str) -> Result<(), StoreError> {
+        let keep = "update batches set cascade = $2 where id = $1 returning id";
+        let is_kept = self.take_effect(keep, values![batch, state], Durability::Now).await?;
+        if is_kept { Ok(()) } else { Err(StoreError::NoBatch { name: batch.to_string(), many: false }) }
+    }
+
     async fn batches_to_end(&self) -> Result<Vec<BatchRow>, StoreError> {
         with_standing(self, self.query(BATCHES_TO_END, values![]).await?).await
     }

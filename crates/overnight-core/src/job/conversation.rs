@@ -239,6 +239,7 @@ impl Instructions {
             helpers.as_deref().filter(|_| !self.agents.is_empty()),
             vision.as_deref(),
             vision_second.as_deref(),
+            self.cascade.as_ref().map(|cascade| cascade.strong.as_str()),
         ];
         used.into_iter().flatten().chain(agents).collect()
     }

@@ -17,6 +17,7 @@
 //! # Ok::<(), overnight_core::job::instructions::InstructionsError>(())
 //! ```
 
+mod cascade;
 mod checks;
 mod completeness;
 mod files_beside;
@@ -26,6 +27,7 @@ pub mod shipped;
 mod task;
 mod values;
 
+pub use cascade::{Acceptance, Cascade, CertifyWanted};
 pub use completeness::{Agent, Readers, SecondReader, Verify};
 
 impl Instructions {
@@ -86,6 +88,9 @@ pub struct Instructions {
     /// None: the model reasons as much as usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortSteps>,
+    /// None: one model reads all documents of a batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cascade: Option<Cascade>,
     /// Models to use, in this order, when the first one is down or refuses.
     pub fallback: Vec<String>,
     /// What earlier jobs have taught, approved by a person.
@@ -315,6 +320,14 @@ pub struct Quotes {
 }
 
 impl Quotes {
+    /// Fields that hold quotes and where they stand: they prove values, and are none.
+    pub fn proof_fields(&self) -> Vec<String> {
+        let keys = [Some(&self.text), Some(&self.document), self.page.as_ref(), self.line.as_ref()];
+        let named = keys.into_iter().flatten().map(|key| format!("{}.{key}", self.each));
+        // Where no rule names them, they are looked at by these names.
+        named.chain(["page", "line"].map(|key| format!("{}.{key}", self.each))).collect()
+    }
+
     /// The key of the value in `record` that the quote is for: as the instructions say, else by its name, `amount` of
     /// `amount_quote`. None: for the record as a whole.
     pub fn field(&self, record: &serde_json::Value) -> Option<&str> {

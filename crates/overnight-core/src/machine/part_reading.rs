@@ -64,7 +64,8 @@ impl Job {
     /// Readers begin, as many as may be at work at once; when all have ended, so does the phase, unless a part is left to be read.
     pub(super) fn owed_to_readers(&self) -> Option<Vec<Event>> {
         let reading = self.part_reading.as_ref().filter(|_| self.is_executing() && self.is_part_reading())?;
-        let free = self.readers_at_once().saturating_sub(self.helpers.len());
+        let wanted = self.spec.instructions.readers.as_ref()?.parallel;
+        let free = self.readers_at_once(wanted).saturating_sub(self.helpers.len());
         let waiting = (1..).zip(&reading.parts).filter(|(_, part)| !part.is_begun).take(free);
         let begun: Vec<Event> = (self.helpers_begun + 1..)
             .zip(waiting)
@@ -83,9 +84,9 @@ impl Job {
         is_at_end.then(|| self.end_phase(Vec::new(), Why::PhaseDone))
     }
 
-    /// Readers that may be at work at once, second readers too. What is answered within hours is handed in together.
-    pub(super) fn readers_at_once(&self) -> usize {
-        if self.answered.tier == Tier::Batch { usize::MAX } else { self.spec.instructions.most_parallel() as usize }
+    /// Readers that may be at work at once: as many as were asked for, and all where what is handed in is answered within hours.
+    pub(super) fn readers_at_once(&self, wanted: u32) -> usize {
+        if self.answered.tier == Tier::Batch { usize::MAX } else { wanted as usize }
     }
 
     /// Whether all readers have ended, and doubled records are still to be looked for.

@@ -102,7 +102,7 @@ impl Job {
             left = left.saturating_sub(unit.tokens);
         }
         // The others begin when these have ended.
-        parts.truncate(self.readers_at_once());
+        parts.truncate(self.readers_at_once(self.spec.instructions.most_parallel()));
         parts
     }
 

@@ -1,15 +1,19 @@
-//! How good a candidate is, and whether another one is better, from the scores of the same documents.
+//! How good a candidate is, and whether another one is better, from the scores of the same documents; and how many results of a
+//! night equal those of a better model, from random draws.
 //!
 //! The unit is the document: values of one document are right or wrong together, so that their number says little about how
 //! sure a score is. The same scores with the same seed give the same result, on any machine.
 
 mod bootstrap;
 mod candidate_verdict;
+mod certificate;
 mod difference;
 mod document_score;
+mod most_differing;
 mod score;
 
 pub use candidate_verdict::{CandidateVerdict, SIGNIFICANCE, holm};
+pub use certificate::{Certificate, CertificateForecast, Certify, CertifyError, FEWEST_TO_CERTIFY, draw_order};
 pub use difference::{Difference, difference};
 pub use document_score::DocumentScore;
 pub use score::{Score, score};

@@ -3,7 +3,7 @@
 use super::{
     BatchUntil, CompactionPolicy, ContextSettings, Deliverable, EffortSteps, InlineDocuments, Instructions, MAX_BYTES,
     MIN_BUDGET_TOKENS, MOST_PARALLEL, PARALLEL, PhaseBounds, Quotes, ReadBeside, Review, SummaryBy, ToolSettings,
-    checks, completeness,
+    cascade, checks, completeness,
     files_beside::read_file,
     schema_files,
     values::{name_model, or_default},
@@ -20,7 +20,7 @@ use crate::{
     yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
 };
 
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "name",
     "description",
     "model",
@@ -28,6 +28,7 @@ const KEYS: [&str; 22] = [
     "tier",
     "batch_until",
     "effort",
+    "cascade",
     "fallback",
     "phase",
     "context",
@@ -98,7 +99,7 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
     }
     let keys = root.table(&KEYS)?;
     let name = keys.required("name")?.line(100)?;
-    let (model, mut models) = models(&keys)?;
+    let (mut model, mut models) = models(&keys)?;
     let deliverables = deliverables(keys.required("deliverables")?, read_beside)?;
     let second_reader = keys
         .get("second_reader")
@@ -107,6 +108,13 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
     let readers =
         keys.get("readers").map(|at| completeness::readers(at, &deliverables, &mut models.readers)).transpose()?;
     let verify = keys.get("verify").map(|at| completeness::verify(at, read_beside, &mut models.verify)).transpose()?;
+    let cascade = keys.get("cascade").map(|at| cascade::cascade(at, second_reader.is_some())).transpose()?;
+    if let (Some(cascade), Some(at)) = (&cascade, keys.get("cascade")) {
+        if model.is_some() {
+            return Err(at.wrong("names the models itself: leave model out"));
+        }
+        model = Some(cascade.cheap.clone());
+    }
     Ok(Instructions {
         name,
         description: or_default(keys.get("description").map(|at| at.line(500)))?,
@@ -115,6 +123,7 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
         tier: keys.get("tier").map_or(Ok(Tier::Standard), |at| at.word(&Tier::ALL.map(|tier| (tier.name(), tier))))?,
         batch_until: keys.get("batch_until").map(|at| at.duration_ms().map(BatchUntil::AfterMs)).transpose()?,
         effort: keys.get("effort").map(effort).transpose()?,
+        cascade,
         fallback: or_default(keys.get("fallback").map(|at| at.lines(200)))?,
         lessons: ApprovedLessons::default(),
         phase: or_default(keys.get("phase").map(phase))?,

@@ -1,0 +1,78 @@
+//! The key `cascade`: a cheap model reads all documents of a batch, a strong one those that leave a doubt, and a random draw of the
+//! rest, until it can be said how much of the result is as the strong one reads it.
+
+use crate::yaml::{ValueError, YamlValue};
+use serde::{Deserialize, Serialize};
+
+/// How the documents of a batch are read by two models.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cascade {
+    /// `provider:name`: reads every document.
+    pub cheap: String,
+    /// Reads those that leave a doubt, and those that are drawn.
+    pub strong: String,
+    /// Which results of the cheap model are good enough.
+    pub accept: Acceptance,
+    /// None: nothing is drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certify: Option<CertifyWanted>,
+}
+
+/// What a result must be free of, beside having passed all its checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Acceptance {
+    /// Doubts about its records: quotes, rules for values, refused records, confidence.
+    pub rules: bool,
+    /// What a second reader found that the first did not, or the other way round.
+    pub second_reader: bool,
+}
+
+/// What is to be certified.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CertifyWanted {
+    /// The share of results that are to equal the strong reading, 0.5 to less than 1.
+    pub right: f64,
+    /// The probability with which that is to hold, 0.5 to less than 1.
+    pub confidence: f64,
+    /// Of the draw; none: it follows from the batch's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// The largest share and probability that can be asked for.
+const MOST: f64 = 0.999;
+
+pub(super) fn cascade(at: &YamlValue<'_>, has_second_reader: bool) -> Result<Cascade, ValueError> {
+    let keys = at.table(&["models", "accept", "certify"])?;
+    let models_at = keys.required("models")?;
+    let [cheap, strong] = <[String; 2]>::try_from(models_at.lines(200)?)
+        .map_err(|_| models_at.wrong("must name two models: the cheap one, then the strong one"))?;
+    if cheap == strong {
+        return Err(models_at.wrong("must name two models, not one twice"));
+    }
+    let accept = match keys.get("accept") {
+        None => Acceptance { rules: true, second_reader: has_second_reader },
+        Some(at) => {
+            let keys = at.table(&["rules", "second_reader"])?;
+            let flag = |key: &str, usual: bool| keys.get(key).map_or(Ok(usual), YamlValue::flag);
+            let accept =
+                Acceptance { rules: flag("rules", true)?, second_reader: flag("second_reader", has_second_reader)? };
+            if accept.second_reader && !has_second_reader {
+                return Err(at.wrong("asks for a second reader: say with second_reader what is read a second time"));
+            }
+            accept
+        }
+    };
+    let certify = keys.get("certify").map(certify).transpose()?;
+    Ok(Cascade { cheap, strong, accept, certify })
+}
+
+fn certify(at: &YamlValue<'_>) -> Result<CertifyWanted, ValueError> {
+    let keys = at.table(&["right", "confidence", "seed"])?;
+    let share = |key: &str| keys.get(key).map_or(Ok(0.95), |at| at.number(0.5, MOST));
+    let seed = keys.get("seed").map(|at| at.count(0)).transpose()?;
+    Ok(CertifyWanted { right: share("right")?, confidence: share("confidence")?, seed })
+}
