@@ -70,7 +70,7 @@ pub async fn advance(
         }
     };
     let mut strong = Vec::new();
-    let mut spent = Spent::of(&root);
+    let mut spent = CascadeCost::of(&root);
     for stage in &state.stages {
         let of_stage = match store.batch(&stage.batch.to_string()).await {
             Ok(row) => row,
@@ -199,9 +199,9 @@ fn draws(state: &mut CascadeState, wanted: Option<&CertifyWanted>) -> usize {
     let escalated = u32::try_from(state.escalated.len()).unwrap_or(u32::MAX);
     match certify.certificate(state.documents(), escalated, &agreed) {
         Ok(certificate) => {
-            let needed = certificate.still_needed as usize;
+            let needed = if certificate.holds { 0 } else { certificate.still_needed as usize };
             state.certificate = Some(certificate);
-            needed
+            needed.min(state.order.len() - state.drawn.len())
         }
         Err(_) => 0,
     }
@@ -257,13 +257,13 @@ async fn submit(
 }
 
 /// What the stages have cost.
-struct Spent {
+struct CascadeCost {
     all_usd: Option<f64>,
     strong_usd: f64,
     read: usize,
 }
 
-impl Spent {
+impl CascadeCost {
     fn of(root: &BatchRow) -> Self {
         let all_usd = (root.unpriced_jobs == 0).then_some(root.spent_usd);
         Self { all_usd, strong_usd: 0.0, read: 0 }

@@ -144,10 +144,15 @@ fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
         Api::Responses => Some("responses".to_owned()),
     };
     let reasoning = quirks.reasoning.as_ref().map(|it| format!("effort {}", out::one_line(&it.levels.join("|"))));
-    let flex = quirks.flex.map(|share| format!("flex {share}"));
-    let batch = quirks.batch.map(|share| format!("batch {share}"));
+    let tiers = match (quirks.flex, quirks.batch) {
+        (Some(flex), Some(batch)) if flex.to_string() == batch.to_string() => Some(format!("flex/batch {flex}")),
+        (Some(flex), Some(batch)) => Some(format!("flex {flex}; batch {batch}")),
+        (Some(flex), None) => Some(format!("flex {flex}")),
+        (None, Some(batch)) => Some(format!("batch {batch}")),
+        (None, None) => None,
+    };
     let dated = quirks.price.as_ref().map(|price| format!("priced {}", price.dated));
-    let told: Vec<String> = [api, reasoning, flex, batch, dated].into_iter().flatten().collect();
+    let told: Vec<String> = [api, reasoning, tiers, dated].into_iter().flatten().collect();
     if told.is_empty() { "no price is known".to_owned() } else { told.join("; ") }
 }
 

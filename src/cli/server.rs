@@ -7,7 +7,7 @@ use crate::{
     model::{
         Model,
         endpoint::RateLimits,
-        remote::{BatchPace, CallPosting, Key, Timeouts, wire_of},
+        remote::{CallPosting, GatherPace, Key, Timeouts, wire_of},
         table::{Api, ModelTable},
     },
     runner::{MODELS_ASSET, ModelOptions, OpenJob, ProbeResult, open_model, probe},
@@ -219,7 +219,7 @@ pub(super) fn typed_value<T>(setting: &Setting<Option<T>>) -> Option<&T> {
 pub(super) async fn open(app: &AppContext, target: &Target) -> Result<Arc<dyn Model>, CliError> {
     let settings = &app.settings;
     let Some(job) = target.choice.model.strip_prefix("replay:") else {
-        let posting = CallPosting { store: app.store.clone(), pace: BatchPace::default() };
+        let posting = CallPosting { store: app.store.clone(), pace: GatherPace::default() };
         return open_target(settings, target, &no_jobs, Some(posting));
     };
     // By its whole id: `last` would be another job when this one is resumed.

@@ -8,7 +8,7 @@
 //! - `adaptive_timeout`: how long to wait for the first byte
 //! - `error_messages`: failures as sentences; `key`: secrets, and how they stay out of those sentences
 //! - `address`: base URLs; `shared`: what all models of a process share; `stated_window`: what the server says of one;
-//!   `record`: attempts written to files
+//!   `record`: attempts written to files; `understood`: from what was heard to a reply
 
 mod adaptive_timeout;
 mod address;
@@ -25,9 +25,10 @@ mod retry_after;
 mod shared;
 pub mod sse;
 mod stated_window;
+mod understood;
 pub mod wire;
 
-pub use batch::BatchPace;
+pub use batch::GatherPace;
 pub use config::{CallPosting, RemoteConfig, Timeouts};
 pub use key::Key;
 
@@ -35,7 +36,6 @@ use super::{
     Failure, FailureKind, Model, ModelError, Request,
     endpoint::{Endpoint, RateLimits},
     later::LaterAnswers,
-    repair::{RepairedReply, repair_reply},
     scripted::prompt_tokens,
     table::{Api, Quirks, TakesImages},
 };
@@ -46,16 +46,14 @@ use batch::PostOffice;
 use error_messages::ErrorMessages;
 use http::{HttpAttempt, ObservedResponse};
 use key::Secrets;
-use output_room::{CutReply, OutputRoom};
+use output_room::OutputRoom;
 use overnight_core::{
     job::{digest::sha256, models::Tier},
-    message::{MOST_LEVELS, Message, Prompt, Reply, Stop, Usage, is_within},
-    prompt::tools::ToolList,
-    tokens::estimate,
+    message::{Reply, Usage},
 };
 use record::{AttemptRecord, Recorder};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::{fmt, sync::Arc};
 use tokio::time::Instant;
 use wire::{
@@ -74,9 +72,6 @@ pub fn wire_of(provider: &str, api: Api) -> Option<Arc<dyn Wire>> {
         _ => return None,
     })
 }
-
-/// A count of a prompt's tokens of more than so many for each byte of its texts is none.
-const MOST_A_BYTE: u64 = 10;
 
 /// Times that one call is made with a shorter reply each.
 const MOST_SHORTENED: usize = 4;
@@ -322,18 +317,6 @@ fn repairs(quirks: &Quirks, wire: &dyn Wire, address: &Address) -> bool {
 const CONNECTION: [&str; 7] =
     ["connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"];
 
-/// Bytes of a prompt's texts, about.
-fn bytes(prompt: &Prompt) -> u64 {
-    let texts = prompt.messages().map(|message| match message {
-        Message::System { text }
-        | Message::User { text, .. }
-        | Message::Tool { text, .. }
-        | Message::Assistant { text, .. } => text.len() as u64,
-    });
-    let images = prompt.images().map(|image| image.tokens * 4);
-    texts.sum::<u64>() + images.sum::<u64>() + ToolList::usual().tokens * 4
-}
-
 fn header_name(name: &str) -> Result<HeaderName, ModelError> {
     HeaderName::try_from(name).map_err(|_| ModelError::Header { name: error_messages::words(name) })
 }
@@ -407,62 +390,6 @@ impl Model for RemoteModel {
 
     fn retires(&self) -> Option<chrono::NaiveDate> {
         self.quirks.retires
-    }
-}
-
-impl RemoteModel {
-    /// A reply as it was heard, repaired, with its tokens counted.
-    fn understood(
-        &self,
-        mut heard: RawReply,
-        prompt: &Prompt,
-        allowed: u64,
-        notes: Vec<String>,
-    ) -> Result<Reply, Failure> {
-        let Some(stop) = heard.stop else {
-            let what = "ended its reply before it was complete";
-            return Err(self.error_messages().failure(FailureKind::BrokenStream, None, what));
-        };
-        let (usage, model, carried) = (heard.usage.take(), std::mem::take(&mut heard.model), heard.carried.take());
-        let tier = heard.tier;
-        let RepairedReply { text, calls, notes: mut mended } = repair_reply(heard, &prompt.tools, self.repairs);
-        // A prompt of no tokens, or of far more than it has letters, was not counted.
-        let is_likely = |usage: &Usage| (1..=bytes(prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
-        let usage = usage.filter(is_likely).unwrap_or_else(|| {
-            mended.push("the server did not count the tokens, or not truly: they are estimated".to_owned());
-            let said = calls.iter().map(|call| estimate(&call.arguments.to_string())).sum::<u64>();
-            let said = said + carried.as_ref().map_or(0, |carried| estimate(&carried.to_string()));
-            Usage { input: prompt_tokens(prompt), output: estimate(&text) + said, ..Usage::default() }
-        });
-        if stop == Stop::Length {
-            let Usage { input, output, .. } = usage;
-            let (usual, window) = (self.quirks.output_tokens, self.quirks.window_tokens);
-            if self.room.is_full(CutReply { input, output, allowed, usual, window }) {
-                let what = format!(
-                    "cut its reply off after {output} tokens, with a prompt of {input}: together they fill the model's window"
-                );
-                return Err(self.error_messages().failure(FailureKind::ContextLength, Some(200), &what));
-            }
-        }
-        let carried = carried.filter(|carried| {
-            let is_kept = is_within(carried, MOST_LEVELS);
-            if !is_kept {
-                mended.push("reasoning that is nested too deep is not sent back".to_owned());
-            }
-            is_kept
-        });
-        mended.extend(notes);
-        Ok(Reply {
-            text,
-            calls,
-            usage,
-            stop,
-            model: if model.is_empty() { self.model.clone() } else { model },
-            carried: carried
-                .map(|carried| Arc::new(Value::Object(Map::from_iter([(self.wire.name().to_owned(), carried)])))),
-            tier,
-            mended,
-        })
     }
 }
 

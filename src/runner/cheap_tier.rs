@@ -83,7 +83,7 @@ impl JobRunner<'_> {
     /// Goes over to the standard tier.
     pub(super) async fn leave_flex(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
         if let Some(standard) = self.models.current.standard_tier() {
-            self.models.current = standard;
+            self.models.left = Some(std::mem::replace(&mut self.models.current, standard));
         }
         self.models.has_left_flex = true;
         self.tell_tier(opened, reason).await

@@ -74,7 +74,10 @@ impl JobRunner<'_> {
             opened.job.submitted().map(|(id, call)| (id, call.clone())).collect();
         for (id, call) in submitted.clone() {
             let Some(conversation) = opened.job.conversation(id.conversation) else { continue };
-            let model = self.models.asked(&opened.job, conversation)?;
+            let model = match self.models.taker(&call.model) {
+                Some(taker) => Arc::clone(taker),
+                None => self.models.asked(&opened.job, conversation)?,
+            };
             let asked = model.later().filter(|_| model.name() == call.model);
             every = asked.map_or(every, |asked| every.min(asked.every()));
             if let Some(asked) = asked

@@ -260,8 +260,9 @@ impl JobRunner<'_> {
         let number = id.conversation;
         let Some(conversation) = opened.job.conversation(number) else { return Ok(()) };
         let (attempts, is_last_unreadable) = (conversation.attempts, conversation.is_last_unreadable());
+        let was_handed_in = conversation.submitted.is_some();
         if !self.is_asked(opened, id, model) {
-            return Ok(());
+            return if was_handed_in { self.ask_at_once(opened, id, failure).await } else { Ok(()) };
         }
         let is_wrong_address = failure.kind == FailureKind::Unreachable && !self.models.is_known;
         self.models.is_known |= failure.status.is_some();
@@ -293,6 +294,9 @@ impl JobRunner<'_> {
             // What the provider refuses at its cheap tier, it may take at the usual one.
             Remedy::Configure if is_of_tier(&failure, &**model) => {
                 let reason = format!("refused at the {} tier: {}", model.tier().name(), failure.reason);
+                if was_handed_in {
+                    self.ask_at_once(opened, id, failure).await?;
+                }
                 self.leave_flex(opened, &reason).await
             }
             Remedy::Configure => {
@@ -313,6 +317,12 @@ impl JobRunner<'_> {
             }
             Remedy::GiveUp => self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await.map(drop),
         }
+    }
+
+    /// A call that was handed in brings no answer: it is asked for at once.
+    async fn ask_at_once(&mut self, opened: &mut OpenJob, id: EffectId, failure: Failure) -> Result<(), RunError> {
+        let failure = Failure { kind: FailureKind::Unanswered, ..failure };
+        self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await.map(drop)
     }
 
     /// Records a failed attempt; the conversation rests as long as its number calls for.
@@ -407,7 +417,8 @@ fn is_of_tier(failure: &Failure, model: &dyn Model) -> bool {
     match model.tier() {
         Tier::Standard => false,
         Tier::Flex => failure.kind == FailureKind::BadRequest,
-        Tier::Batch => matches!(failure.kind, FailureKind::BadRequest | FailureKind::NotFound),
+        // Whatever is wrong, a call at once says it again.
+        Tier::Batch => failure.kind.remedy() == Remedy::Configure,
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct ModelChain {
     pub(super) is_known: bool,
     /// Since when the tier `flex` has answered nothing, and how much time there was at the beginning.
     pub(super) flex: FlexWait,
+    /// The model at the tier that was left: what it has been handed is still answered there.
+    pub(super) left: Option<Arc<dyn Model>>,
     /// The tier `flex` or `batch` was left.
     pub(super) has_left_flex: bool,
     /// What a person must change before it can be used.
@@ -45,6 +47,7 @@ impl ModelChain {
             taken: 0,
             is_known: false,
             flex: FlexWait::default(),
+            left: None,
             has_left_flex: false,
             misconfigured: None,
         }
@@ -65,6 +68,15 @@ impl ModelChain {
                 }
             },
         }
+    }
+}
+
+impl ModelChain {
+    /// Who answers a call that was handed in: it need not be who is asked now.
+    pub(super) fn taker(&self, name: &str) -> Option<&Arc<dyn Model>> {
+        let known = [Some(&self.current), self.left.as_ref(), Some(&self.first)].into_iter().flatten();
+        let known = known.chain(&self.fallbacks).chain(self.named.values());
+        known.into_iter().find(|model| model.name() == name && model.later().is_some())
     }
 }
 

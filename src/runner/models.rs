@@ -187,7 +187,8 @@ pub(super) fn open_remote(
     };
     let mut quirks = Quirks { price: quirks.price.map(|price| price.times(share)), ..quirks };
     if options.tier == Tier::Batch {
-        let quirks = Quirks { streams: false, long_cache: LongCache::SystemAlone, ..quirks };
+        let price = quirks.price.map(|price| if wire.marks_cache() { price.with_long_cache() } else { price });
+        let quirks = Quirks { streams: false, long_cache: LongCache::SystemAlone, price, ..quirks };
         return open(quirks, timeouts, Tier::Batch, Some(Arc::new(standard)));
     }
     if let Some((field, value)) = wire.flex() {

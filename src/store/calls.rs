@@ -75,12 +75,12 @@ pub enum HandedState {
     /// Nobody knows it, or knows it any more.
     Unknown,
     Waiting,
-    Ended(EndedCall),
+    Ended(AnsweredCall),
 }
 
 /// A call that has ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EndedCall {
+pub struct AnsweredCall {
     pub end: HandedEnd,
     /// USD of a request that was sent for it and others before.
     pub primer_usd: Option<f64>,
@@ -134,8 +134,8 @@ pub trait CallStore: Send + Sync + std::fmt::Debug {
     /// What of a lane was sent, or was about to be, and has not ended.
     async fn open_batches(&self, lane: &str) -> Result<Vec<ProviderBatch>, StoreError>;
 
-    /// The handles of all batches of a lane, ended ones too.
-    async fn known_handles(&self, lane: &str) -> Result<BTreeSet<String>, StoreError>;
+    /// The handles of all batches that are known, ended ones too.
+    async fn known_handles(&self) -> Result<BTreeSet<String>, StoreError>;
 
     /// The calls of a batch, in the order in which they are sent.
     async fn calls_of_batch(&self, id: Uuid) -> Result<Vec<String>, StoreError>;
@@ -219,6 +219,6 @@ impl From<HandedColumns> for HandedState {
             }
             (None, None) => return Self::Waiting,
         };
-        Self::Ended(EndedCall { end, primer_usd: row.primer_usd })
+        Self::Ended(AnsweredCall { end, primer_usd: row.primer_usd })
     }
 }

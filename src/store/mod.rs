@@ -35,7 +35,7 @@ mod value;
 mod workers;
 
 pub use batches::{BatchRow, BatchStore, BatchTotals, BatchWork, Grant, JobStands, NewBatch, RecentWork, WaitingJobs};
-pub use calls::{CallStore, EndedCall, GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch};
+pub use calls::{AnsweredCall, CallStore, GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch};
 pub use connect::{connect, connect_to_read, database_file};
 pub use control_signal::ControlSignal;
 pub use error::StoreError;

@@ -268,8 +268,8 @@ impl<'s> DryRunView<'s> {
         let jobs = selection.documents.len();
         let model = &*assignment.models.first;
         let cost = forecasts.cost(assignment, &|model| model.clone());
-        let standard = forecasts.cost(assignment, &|model| model.standard_tier().unwrap_or_else(|| model.clone()));
-        let standard = standard.map(|[_, likely, _]| likely);
+        let usual = forecasts.cost(assignment, &|model| model.standard_tier().unwrap_or_else(|| model.clone()));
+        let at_tier = |tier| usual.zip(model.share(tier)).map(|([_, likely, _], share)| likely * share);
         Self {
             is_one: true,
             instructions: &assignment.instructions.name,
@@ -291,9 +291,9 @@ impl<'s> DryRunView<'s> {
             waits: forecasts.waits,
             is_verified: assignment.instructions.verify.is_some(),
             tier: model.tier(),
-            cost_usd_standard: standard,
-            cost_usd_flex: standard.zip(model.share(Tier::Flex)).map(|(cost, share)| cost * share),
-            cost_usd_batch: standard.zip(model.share(Tier::Batch)).map(|(cost, share)| cost * share),
+            cost_usd_standard: at_tier(Tier::Standard),
+            cost_usd_flex: at_tier(Tier::Flex),
+            cost_usd_batch: at_tier(Tier::Batch),
             budget_usd: submission.budget_usd,
             run_after: submission.run_after,
             time_window: submission.time_window.as_deref(),
@@ -330,19 +330,15 @@ impl<'s> DryRunView<'s> {
         let _ = match self.cost_usd {
             Some(cost) => {
                 let over = over_budget_note(cost, self.budget_usd);
-                let tiers = [
-                    (Tier::Standard, self.cost_usd_standard),
-                    (Tier::Flex, self.cost_usd_flex),
-                    (Tier::Batch, self.cost_usd_batch),
-                ];
-                let others = tiers.into_iter().filter(|(tier, _)| *tier != self.tier);
-                let others =
-                    others.filter_map(|(tier, cost)| Some(format!("{:.2} USD at the {} tier", cost?, tier.name())));
-                let others: Vec<String> = others.collect();
+                let costs = [self.cost_usd_standard, self.cost_usd_flex, self.cost_usd_batch];
+                let others = Tier::ALL.into_iter().zip(costs).filter(|(tier, _)| *tier != self.tier);
+                let told =
+                    |(tier, cost): (Tier, Option<f64>)| Some(format!("{:.2} USD at the {} tier", cost?, tier.name()));
+                let others: Vec<String> = others.filter_map(told).collect();
                 let other = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
                 let range = self.cost_usd_least.zip(self.cost_usd_most);
-                let range =
-                    range.map(|(least, most)| format!(", between {least:.2} and {most:.2}")).unwrap_or_default();
+                let range = range.map(|(least, most)| format!(", between {least:.2} and {most:.2}"));
+                let range = range.unwrap_or_default();
                 writeln!(text, "cost: about {cost:.2} USD{range}{other}{over}")
             }
             None => writeln!(text, "{COST_UNKNOWN}: no price is known; give it with --models"),

@@ -1,6 +1,7 @@
 //! Batch endpoints: calls of many jobs are gathered, sent together, and answered within hours for half the price.
 //!
 //! - `post_office`: the calls of one lane, from the moment in which they are handed in to their answers
+//! - `gathering`: which calls are sent together; `timing`: when they are given up
 //! - `http`: requests and answers that are not model calls
 //! - `openai`, `anthropic`, `gemini`: the vendors' endpoints; `primer`: a request that fills the provider's cache
 //!
@@ -8,14 +9,16 @@
 //! (openai-python, anthropic-sdk-python, python-genai), and of reports about them.
 
 mod anthropic;
+mod gathering;
 mod gemini;
 mod http;
 mod openai;
 mod post_office;
 mod primer;
+mod timing;
 
+pub use gathering::GatherPace;
 pub(super) use http::BatchHttp;
-pub use post_office::BatchPace;
 pub(super) use post_office::{Gathering, PostOffice};
 
 use super::wire::Wire;
@@ -104,6 +107,11 @@ pub(super) trait BatchApi: Send + Sync + std::fmt::Debug {
         if let Value::Object(fields) = body {
             fields.remove("stream");
         }
+    }
+
+    /// Takes the marks out of a body by which the provider writes to its cache: nobody would read it.
+    fn unmark(&self, body: &mut Value) {
+        let _ = body;
     }
 
     /// A short request that begins as this one does.

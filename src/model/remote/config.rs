@@ -1,6 +1,6 @@
 //! What a model behind HTTP is opened with.
 
-use super::{BatchPace, Key, RemoteModel, wire::Wire};
+use super::{GatherPace, Key, RemoteModel, wire::Wire};
 use crate::{
     model::{endpoint::Endpoint, table::Quirks},
     store::Store,
@@ -29,7 +29,7 @@ impl Default for Timeouts {
 #[derive(Clone, Debug)]
 pub struct CallPosting {
     pub store: Arc<dyn Store>,
-    pub pace: BatchPace,
+    pub pace: GatherPace,
 }
 
 /// The settings of a model behind HTTP.

@@ -3,6 +3,7 @@
 use super::{
     OutgoingRequest, RemoteModel, WireRequest, batch,
     batch::{BatchHttp, Gathering},
+    understood::bytes,
 };
 use crate::{
     model::{
@@ -10,7 +11,7 @@ use crate::{
         later::{LaterAnswer, LaterAnswers, LaterCall, TakenCall},
         table::Quirks,
     },
-    store::{EndedCall, HandedEnd, HandedState},
+    store::{AnsweredCall, HandedEnd, HandedState},
 };
 use async_trait::async_trait;
 use overnight_core::{
@@ -58,8 +59,10 @@ impl RemoteModel {
         let reply = self.batch_http().post(&self.live_call().path, Some(body.to_string().into_bytes())).await?;
         let mut decoder = self.wire.decoder();
         let heard = decoder.whole(&reply.to_string()).and_then(|()| decoder.finish());
-        let usage = heard.ok().and_then(|heard| heard.usage).unwrap_or_default();
-        Ok(self.standard.as_ref().and_then(|standard| standard.cost(&usage)))
+        let usage = heard.ok().and_then(|heard| heard.usage);
+        // At the usual tier it costs what the price of the batch says, without the discount.
+        let share = self.share(Tier::Batch).filter(|share| *share > 0.0);
+        Ok(usage.and_then(|usage| self.cost(&usage)).zip(share).map(|(usd, share)| usd / share))
     }
 
     /// A reply as it came from a batch.
@@ -82,7 +85,7 @@ impl LaterAnswers for RemoteModel {
         let LaterCall { request: Request { prompt, .. }, output_tokens, attempts, .. } = call;
         let images: u64 = prompt.image_bytes.values().map(|bytes| bytes.len() as u64 * 4 / 3).sum();
         let most = self.post_office.as_ref().map_or(0, batch::PostOffice::most_bytes);
-        if attempts.unanswered > 0 || attempts.failed >= MOST_FAILED || super::bytes(prompt) + images > most {
+        if attempts.unanswered > 0 || attempts.failed >= MOST_FAILED || bytes(prompt) + images > most {
             return false;
         }
         let (history, new) = history_and_new(prompt);
@@ -130,10 +133,10 @@ impl LaterAnswers for RemoteModel {
                 FailureKind::Unanswered,
                 format!("the call {handle}, which was handed in, is not known any more"),
             )),
-            HandedState::Ended(EndedCall { end: HandedEnd::Failed(why), .. }) => {
+            HandedState::Ended(AnsweredCall { end: HandedEnd::Failed(why), .. }) => {
                 LaterAnswer::Failed(batch::failure(why))
             }
-            HandedState::Ended(EndedCall { end: HandedEnd::Replied(body), primer_usd }) => {
+            HandedState::Ended(AnsweredCall { end: HandedEnd::Replied(body), primer_usd }) => {
                 match self.from_batch(&body, prompt) {
                     Ok(reply) => LaterAnswer::Replied(Box::new(reply), primer_usd),
                     Err(failure) => LaterAnswer::Failed(failure),

@@ -370,6 +370,7 @@ fn what_was_not_read_is_on_the_page() {
         totals: BatchTotals { completed: 2, ..BatchTotals::default() },
         left_out_files: 3,
         left_out: vec![LeftOutFile { path: "in/c.zip".to_owned(), why: "damaged".to_owned() }],
+        cascade: None,
     }];
     let links = ReportLinks::default();
     let style = Style { minute: &|_| String::new(), id: &|id| id.to_string()[35..].to_owned(), links: &links };

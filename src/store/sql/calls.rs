@@ -26,7 +26,10 @@ const STILL_WAITING: &str = "select handed_calls.key from handed_calls
 
 const STATE: &str = "select reply, failure, primer_usd from handed_calls where key = $1";
 
-const FORGET: &str = "delete from handed_calls where key in (select given.key from {given $1: key text})";
+/// (While a batch is open, its calls say at which place in it each stands.)
+const FORGET: &str = "delete from handed_calls
+     where key in (select given.key from {given $1: key text})
+        and not exists (select 1 from provider_batches where id = provider_batch and ended is null)";
 
 const ADD_LANE: &str = "insert into call_lanes (lane) values ($1) on conflict (lane) do nothing";
 
@@ -155,9 +158,9 @@ impl<E: Engine> CallStore for E {
         Ok(rows.into_iter().map(ProviderBatch::from).collect())
     }
 
-    async fn known_handles(&self, lane: &str) -> Result<BTreeSet<String>, StoreError> {
-        let known = "select handle from provider_batches where lane = $1 and handle is not null";
-        let rows: Vec<(String,)> = self.query(known, values![lane]).await?;
+    async fn known_handles(&self) -> Result<BTreeSet<String>, StoreError> {
+        let known = "select handle from provider_batches where handle is not null";
+        let rows: Vec<(String,)> = self.query(known, values![]).await?;
         Ok(rows.into_iter().map(|(handle,)| handle).collect())
     }
 
@@ -183,7 +186,14 @@ impl<E: Engine> CallStore for E {
     async fn batch_ended(&self, id: Uuid, outcome: &str) -> Result<(), StoreError> {
         let end = "update provider_batches set ended = {now_ms}, outcome = $2 where id = $1";
         let forget = "delete from provider_batches where ended < {ago 7 days}";
-        done(self, vec![SqlStatement::new(end, values![id, outcome]), SqlStatement::new(forget, values![])]).await
+        let forget_calls =
+            "delete from handed_calls where handed < {ago 7 days} and (reply is not null or failure is not null)";
+        let statements = vec![
+            SqlStatement::new(end, values![id, outcome]),
+            SqlStatement::new(forget, values![]),
+            SqlStatement::new(forget_calls, values![]),
+        ];
+        done(self, statements).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Models behind HTTP: the server that stands in for a vendor, one attempt, and what jobs make of it.
 
+mod batch_tier;
 mod doctor;
 mod http;
 mod images;

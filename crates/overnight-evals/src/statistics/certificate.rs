@@ -10,8 +10,8 @@
 //! It holds under these conditions, which the caller answers for:
 //!
 //! - Which documents are escalated, and the seed of the order, are settled before the first draw.
-//! - Outcomes are those of the first documents of that order, without a gap. A document that couldn't be read or compared is waited for, or counts as one
-//!   that differs and then gets a result from the strong model.
+//! - Outcomes are those of the first documents of that order, without a gap. A document that couldn't be read or compared is waited
+//!   for, or counts as one that differs, and a person decides on its result.
 //! - It says that results equal those of the strong model, not that the strong model is right.
 //!
 //! ```
@@ -94,7 +94,7 @@ pub struct Certificate {
     /// Results that have to equal the strong reading.
     pub required: u32,
     /// Results that equal the strong reading at least, with the confidence that was asked for. It depends on the numbers above
-    /// alone, and falls when a further draw differs.
+    /// alone, and as a rule falls when a further draw differs.
     pub right_at_least: u32,
     /// The same as a share of all documents, in 0..=1.
     pub share_at_least: f64,

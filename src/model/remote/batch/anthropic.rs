@@ -31,6 +31,14 @@ impl BatchApi for AnthropicBatches {
         Duration::from_hours(24)
     }
 
+    fn unmark(&self, body: &mut Value) {
+        for block in body["system"].as_array_mut().into_iter().flatten() {
+            if let Value::Object(fields) = block {
+                fields.remove("cache_control");
+            }
+        }
+    }
+
     fn primer(&self, body: &Value) -> Value {
         primer::of_messages(body, "messages")
     }
@@ -53,7 +61,7 @@ impl BatchApi for AnthropicBatches {
         known: &BTreeSet<String>,
         keys: &[String],
     ) -> Result<Found, Failure> {
-        let listed = http.get(&format!("{PATH}?limit=100")).await?;
+        let listed = http.get(&format!("{PATH}?limit=1000")).await?;
         let listed = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
         let earliest = batch.intended.utc() - SKEW;
         let may_be = |one: &&Value| {

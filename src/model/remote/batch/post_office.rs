@@ -3,13 +3,17 @@
 //! about to be sent is written down before, the provider's name for it behind: after a crash what may have been created is looked
 //! for, and nothing is sent twice.
 
-use super::{BatchApi, BatchHttp, Found, NotCreated, RefusedBatch, SentCall, Standing, kept, not_done};
+use super::{
+    BatchApi, BatchHttp, Found, GatherPace, NotCreated, RefusedBatch, SentCall, Standing,
+    gathering::wave,
+    kept, not_done,
+    timing::{GRACE, Times, is_late, now},
+};
 use crate::{
     failpoint,
     model::{Failure, FailureKind},
     store::{GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch, Store, StoreError},
 };
-use chrono::{TimeDelta, Utc};
 use overnight_core::job::{id::JobId, time::Timestamp};
 use serde_json::Value;
 use std::{
@@ -23,52 +27,20 @@ use tokio::{sync::Mutex, time::Instant};
 use uuid::Uuid;
 
 /// For how long a lane is held; it is renewed well before.
-const LEASE: Duration = Duration::from_mins(1);
-const RENEW: Duration = Duration::from_secs(20);
-/// Calls of one batch: so many replies are held in memory at once.
-const MOST_CALLS: usize = 2_000;
+const LEASE: Duration = Duration::from_secs(30);
+const RENEW: Duration = Duration::from_secs(10);
 /// Answers that are written in one transaction.
 const CHUNK: usize = 100;
 /// How long what may have been created may take to stand in the provider's list.
 const SETTLED: Duration = Duration::from_mins(1);
 /// A provider may not know a batch in the first moments, nor when it has only just ended.
 const NOT_KNOWN_YET: Duration = Duration::from_mins(10);
-/// Beyond the provider's own time.
-const GRACE: Duration = Duration::from_hours(2);
-/// How long before its time a batch is given up, so that what is done can still be fetched: a tenth of its time, within these
-/// bounds, and never more than half of it.
-const GIVES_UP: [Duration; 2] = [Duration::from_secs(15), Duration::from_mins(1)];
-/// Calls whose times are so near to each other go together.
-const SAME_TIME: TimeDelta = TimeDelta::minutes(15);
 /// A primer costs what it writes to the cache; so many calls that find it there pay for it.
 const LEAST_PRIMED: usize = 5;
 /// Tokens of a beginning that providers keep at least.
 const LEAST_PREFIX: u64 = 1_024;
 /// For how long a primed beginning is counted on, of the hour for which it is asked for.
 const PRIMED_FOR: Duration = Duration::from_mins(50);
-
-/// How calls are gathered, and how often a provider is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchPace {
-    /// A batch is sent when no call has come for so long,
-    pub quiet: Duration,
-    /// or its first call has waited so long.
-    pub most: Duration,
-    /// Between two questions: a tenth of a batch's age within these bounds.
-    pub least_poll: Duration,
-    pub most_poll: Duration,
-}
-
-impl Default for BatchPace {
-    fn default() -> Self {
-        Self {
-            quiet: Duration::from_secs(5),
-            most: Duration::from_mins(1),
-            least_poll: Duration::from_secs(5),
-            most_poll: Duration::from_mins(2),
-        }
-    }
-}
 
 /// A call that is handed in.
 #[derive(Debug)]
@@ -88,7 +60,7 @@ pub(in super::super) struct PostOffice {
     store: Arc<dyn Store>,
     lane: String,
     api: Box<dyn BatchApi>,
-    pace: BatchPace,
+    pace: GatherPace,
     who: Uuid,
     memory: Mutex<Memory>,
 }
@@ -109,7 +81,7 @@ pub(in super::super) type SendPrimer<'a> = &'a (dyn Fn(Value) -> PrimerSent<'a> 
 type PrimerSent<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Option<f64>, Failure>> + Send + 'a>>;
 
 impl PostOffice {
-    pub(in super::super) fn new(store: Arc<dyn Store>, lane: String, api: Box<dyn BatchApi>, pace: BatchPace) -> Self {
+    pub(in super::super) fn new(store: Arc<dyn Store>, lane: String, api: Box<dyn BatchApi>, pace: GatherPace) -> Self {
         Self { store, lane, api, pace, who: Uuid::now_v7(), memory: Mutex::default() }
     }
 
@@ -217,7 +189,11 @@ impl PostOffice {
             Err(failure) => Err(failure),
         };
         match taken {
-            Ok(true) => Ok(()),
+            Ok(true) => {
+                // What was too much may not be for ever.
+                memory.most_tokens = memory.most_tokens.map(|tokens| tokens.saturating_add(tokens / 4));
+                Ok(())
+            }
             Ok(false) | Err(_) if is_over => {
                 let why = format!("batch {handle} was not answered by {}", times.over);
                 self.end_rest(batch.id, &BTreeSet::new(), &unanswered(&why)).await?;
@@ -240,7 +216,7 @@ impl PostOffice {
             return Ok(());
         }
         *next = Instant::now() + self.pace.least_poll;
-        let known = self.store.known_handles(&self.lane).await.map_err(stored)?;
+        let known = self.store.known_handles().await.map_err(stored)?;
         let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
         match self.api.find(http, batch, &known, &keys).await? {
             Found::There(handle) => self.store.batch_created(batch.id, &handle).await.map_err(stored),
@@ -305,6 +281,9 @@ impl PostOffice {
         if is_too_much && batch.calls > 1 {
             memory.most_tokens = Some((batch.tokens / 2).max(1));
             memory.rests_until = Some(Instant::now() + self.pace.least_poll);
+        } else if is_too_much && self.store.open_batches(&self.lane).await.map_err(stored)?.len() > 1 {
+            // What is in line before it has to end first.
+            memory.rests_until = Some(Instant::now() + self.pace.most);
         } else if is_too_much {
             self.end_rest(batch.id, &BTreeSet::new(), &unanswered(&reason)).await?;
         } else if lines.is_empty() {
@@ -312,7 +291,12 @@ impl PostOffice {
         } else {
             let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
             let at_fault = lines.iter().filter_map(|(place, what)| Some((keys.get(*place)?.clone(), told(what))));
-            self.store.end_handed(&at_fault.collect::<Vec<_>>()).await.map_err(stored)?;
+            let at_fault: Vec<_> = at_fault.collect();
+            if at_fault.is_empty() {
+                // Sent again as it is, it would be refused again.
+                self.end_rest(batch.id, &BTreeSet::new(), &told(&reason)).await?;
+            }
+            self.store.end_handed(&at_fault).await.map_err(stored)?;
         }
         self.store.release_batch(batch.id).await.map_err(stored)
     }
@@ -330,53 +314,22 @@ impl PostOffice {
             for chunk in late.chunks(CHUNK) {
                 self.store.end_handed(chunk).await.map_err(stored)?;
             }
-            let Some(wave) = self.wave(&gathered, memory) else { return Ok(()) };
-            self.prime(&wave, prime).await?;
-            self.send(http, &wave, memory).await?;
+            let wave = wave(&gathered, self.pace, self.api.most_bytes(), memory.most_tokens);
+            let Some(wave) = wave else { return Ok(()) };
+            let primed = self.prime(&wave, prime).await?;
+            self.send(http, &wave, &primed, memory).await?;
         }
     }
 
-    /// The calls that go together now; none: more may come.
-    fn wave<'g>(&self, gathered: &'g [GatheredCall], memory: &Memory) -> Option<Vec<&'g GatheredCall>> {
-        // The earliest time, and those near to it; those that may take as long as they like come last.
-        let earliest = gathered.iter().filter_map(|call| call.until).min();
-        let latest = earliest.map(|until| Timestamp::new(until.utc() + SAME_TIME));
-        let alike = gathered.iter().filter(|call| match (call.until, latest) {
-            (Some(until), Some(latest)) => until <= latest,
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        });
-        let mut wave: Vec<&GatheredCall> = Vec::new();
-        let (mut bytes, mut tokens, mut is_full) = (0, 0, false);
-        for call in alike {
-            bytes += call.bytes + 200;
-            tokens += call.tokens;
-            is_full = wave.len() == MOST_CALLS
-                || bytes > self.api.most_bytes()
-                || memory.most_tokens.is_some_and(|most| tokens > most);
-            if is_full && !wave.is_empty() {
-                break;
-            }
-            wave.push(call);
-        }
-        let age = |handed: Option<Timestamp>| handed.map(|at| Duration::from_millis(now().millis_since(at)));
-        let is_quiet = age(wave.iter().map(|call| call.handed).max())? >= self.pace.quiet;
-        let is_old = age(wave.iter().map(|call| call.handed).min())? >= self.pace.most;
-        (is_full || is_quiet || is_old).then_some(wave)
-    }
-
-    /// Has the provider's cache hold what the calls have in common, where that pays.
-    async fn prime(&self, wave: &[&GatheredCall], prime: SendPrimer<'_>) -> Result<(), Failure> {
+    /// Has the provider's cache hold what the calls have in common, where that pays. Gives the prefixes that it holds.
+    async fn prime(&self, wave: &[&GatheredCall], prime: SendPrimer<'_>) -> Result<BTreeSet<String>, Failure> {
+        let mut primed = self.store.primed(&self.lane).await.map_err(stored)?;
+        primed.retain(|_, until| *until > now());
         let mut alike: BTreeMap<&str, Vec<&GatheredCall>> = BTreeMap::new();
         for call in wave.iter().filter(|call| call.prefix_tokens >= LEAST_PREFIX) {
             alike.entry(&call.prefix).or_default().push(call);
         }
         alike.retain(|_, calls| calls.len() >= LEAST_PRIMED);
-        if alike.is_empty() {
-            return Ok(());
-        }
-        let mut primed = self.store.primed(&self.lane).await.map_err(stored)?;
-        primed.retain(|_, until| *until > now());
         for (prefix, calls) in alike {
             let first = &calls[0].key;
             if primed.contains_key(prefix) {
@@ -392,10 +345,22 @@ impl PostOffice {
                 self.store.set_primed(&self.lane, &primed).await.map_err(stored)?;
             }
         }
-        Ok(())
+        Ok(primed.into_keys().collect())
     }
 
-    async fn send(&self, http: &BatchHttp<'_>, wave: &[&GatheredCall], memory: &mut Memory) -> Result<(), Failure> {
+    fn unmarked(&self, body: String) -> String {
+        let Ok(mut fields) = serde_json::from_str::<Value>(&body) else { return body };
+        self.api.unmark(&mut fields);
+        fields.to_string()
+    }
+
+    async fn send(
+        &self,
+        http: &BatchHttp<'_>,
+        wave: &[&GatheredCall],
+        primed: &BTreeSet<String>,
+        memory: &mut Memory,
+    ) -> Result<(), Failure> {
         let keys: Vec<String> = wave.iter().map(|call| call.key.clone()).collect();
         let batch = ProviderBatch {
             id: Uuid::now_v7(),
@@ -409,7 +374,14 @@ impl PostOffice {
         let bodies = self.store.handed_bodies(&keys).await.map_err(stored)?;
         self.store.intend_batch(&batch, &self.lane, &keys).await.map_err(stored)?;
         failpoint::hit("batch.intended");
-        let calls: Vec<SentCall> = bodies.into_iter().map(|(key, body)| SentCall { key, body }).collect();
+        let is_primed: BTreeSet<&str> =
+            wave.iter().filter(|call| primed.contains(&call.prefix)).map(|call| call.key.as_str()).collect();
+        let calls = bodies.into_iter().map(|(key, body)| {
+            // Of a cold batch nobody reads what is written to the cache.
+            let body = if is_primed.contains(key.as_str()) { body } else { self.unmarked(body) };
+            SentCall { key, body }
+        });
+        let calls: Vec<SentCall> = calls.collect();
         let made = self.api.create(http, &batch.id.to_string(), &calls).await;
         failpoint::hit("batch.created");
         match made {
@@ -443,34 +415,6 @@ impl PostOffice {
     }
 }
 
-/// When a batch is given up, and when nothing of it is waited for any more.
-struct Times {
-    gives_up: Timestamp,
-    over: Timestamp,
-}
-
-impl Times {
-    fn of(batch: &ProviderBatch, expires_after: Duration) -> Self {
-        let longest = batch.intended.after(expires_after + GRACE);
-        match batch.until.filter(|until| *until < longest) {
-            Some(until) => Self { gives_up: before(until, batch.intended), over: until },
-            // The provider gives it up by itself before.
-            None => Self { gives_up: longest, over: longest },
-        }
-    }
-}
-
-/// So long before its time that what is done can be fetched.
-fn before(until: Timestamp, since: Timestamp) -> Timestamp {
-    let time = Duration::from_millis(until.millis_since(since));
-    let ahead = (time / 10).clamp(GIVES_UP[0], GIVES_UP[1]).min(time / 2);
-    Timestamp::new(until.utc() - TimeDelta::from_std(ahead).unwrap_or_default())
-}
-
-fn is_late(call: &GatheredCall) -> bool {
-    call.until.is_some_and(|until| now() >= before(until, call.handed))
-}
-
 fn unanswered(why: &str) -> HandedEnd {
     kept(&Failure::new(FailureKind::Unanswered, why))
 }
@@ -478,8 +422,4 @@ fn unanswered(why: &str) -> HandedEnd {
 /// That the database can't be asked says nothing of the provider.
 fn stored(error: StoreError) -> Failure {
     Failure::new(FailureKind::Conflict, error.to_string())
-}
-
-fn now() -> Timestamp {
-    Timestamp::new(Utc::now())
 }

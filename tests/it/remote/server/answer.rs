@@ -1,7 +1,7 @@
 //! One request answered, soundly or not.
 
 use super::{
-    cache,
+    batches, cache,
     chaos::Mishap,
     check::Checked,
     format::{Asked, Called, Events, Format, Refusal, Said},
@@ -31,6 +31,11 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
         let mut counts = shared.counts();
         counts.requests += 1;
         *counts.by_path.entry(asking.path().to_owned()).or_default() += 1;
+    }
+    if let Some(setup) = &shared.setup.batching
+        && let Some(answered) = batches::answer(asking, setup, shared).await
+    {
+        return wire.whole(answered.status, answered.mime, &[], &answered.body).await.map(|()| true);
     }
     let Some(format) = Format::of(asking.path()).filter(|_| asking.method == "POST") else {
         let words = format!("Invalid URL ({} {})", asking.method, asking.path());
@@ -111,18 +116,33 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
         Ok(said) => spoilt(said, mishap),
         Err(words) => return refuse(wire, format, Refusal::Server, &words).await,
     };
+    if shared.setup.batching.is_some() {
+        shared.batch_counts().answered_live(&asked.prompt);
+    }
     if is_cut {
         "Now I wi".clone_into(&mut said.text);
         said.calls.clear();
         (said.stop, said.usage.output) = (Stop::Length, 4);
     }
-    if asked.thinks.unwrap_or(shared.setup.thinks) {
-        shared.thoughts.lock().unwrap().think(format, &body, &asked, &mut said);
-    }
+    think(format, &asked, &body, &mut said, shared);
     say(wire, format, &asked, &said, mishap, shared).await
 }
 
-fn read(format: Format, asking: &Asking, body: &Value, shared: &Shared) -> Checked<Asked> {
+fn think(format: Format, asked: &Asked, body: &Value, said: &mut Said, shared: &Shared) {
+    if asked.thinks.unwrap_or(shared.setup.thinks) {
+        shared.thoughts.lock().unwrap().think(format, body, asked, said);
+    }
+}
+
+/// The reply to a call of a batch, whole and sound. The error: the model has none.
+pub(super) async fn of_batch(format: Format, asked: &Asked, body: &Value, shared: &Shared) -> Result<Value, String> {
+    let mut said = said(format, asked, body, shared).await?;
+    think(format, asked, body, &mut said, shared);
+    shared.counts().completed += 1;
+    Ok(format.whole(asked, &said))
+}
+
+pub(super) fn read(format: Format, asking: &Asking, body: &Value, shared: &Shared) -> Checked<Asked> {
     let mut asked = format.read(asking, body)?;
     asked.returns = shared.thoughts.lock().unwrap().check(format, body, &asked)?;
     asked.blocks = cache::blocks(format, &asked.model, body);

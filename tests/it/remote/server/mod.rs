@@ -6,6 +6,7 @@
 //! - `chaos`: what goes wrong, and how often; `answer`: one request answered, soundly or not
 //! - `quirk`: whole replies that are written in odd ways
 //! - `format`: what the formats share; `openai`, `responses`, `anthropic`, `gemini`, `ollama`
+//! - `batches`: the vendors' batch endpoints, where the setup has them
 //! - `cache`: what a vendor would have cached; `history`: what vendors refuse of one that was changed; `thoughts`: what the
 //!   server signed, and wants back as it was
 //!
@@ -19,6 +20,7 @@
 
 mod answer;
 mod anthropic;
+mod batches;
 mod cache;
 mod chaos;
 mod check;
@@ -35,6 +37,7 @@ mod thoughts;
 
 #[allow(unused_imports, reason = "tests use some of it, measurements some other")]
 pub(crate) use {
+    batches::{BatchCounts, Batching},
     chaos::{Chaos, Mishap},
     format::Format,
     quirk::{CUT_LETTER, Quirk},

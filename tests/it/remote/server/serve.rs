@@ -1,7 +1,14 @@
 //! The server: a thread with its own runtime, an address, a switch for outages, and counters.
 
 use super::{
-    answer, cache::Cache, chaos::Chaos, format::Format, history::Histories, http::Wire, quirk::Quirk,
+    answer,
+    batches::{BatchCounts, Batches, Batching},
+    cache::Cache,
+    chaos::Chaos,
+    format::Format,
+    history::Histories,
+    http::Wire,
+    quirk::Quirk,
     thoughts::Thoughts,
 };
 use async_trait::async_trait;
@@ -47,6 +54,8 @@ pub(crate) struct Setup {
     pub(crate) thinks: bool,
     /// In which way its replies are odd.
     pub(crate) quirk: Option<Quirk>,
+    /// How its batch endpoints are; `None`: it has none.
+    pub(crate) batching: Option<Batching>,
 }
 
 impl Default for Setup {
@@ -64,6 +73,7 @@ impl Default for Setup {
             window: None,
             thinks: false,
             quirk: None,
+            batching: None,
         }
     }
 }
@@ -105,6 +115,9 @@ pub(super) struct Shared {
     pub(super) cache: Mutex<Cache>,
     pub(super) histories: Mutex<Histories>,
     pub(super) thoughts: Mutex<Thoughts>,
+    /// One request at a time has them, also while a batch is answered.
+    pub(super) batches: tokio::sync::Mutex<Batches>,
+    batch_counts: Mutex<BatchCounts>,
     pub(super) replies: AtomicU64,
     pub(super) calls: AtomicU64,
 }
@@ -112,6 +125,10 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap()
+    }
+
+    pub(super) fn batch_counts(&self) -> MutexGuard<'_, BatchCounts> {
+        self.batch_counts.lock().unwrap()
     }
 
     pub(super) fn complain(&self, complaint: String) {
@@ -164,6 +181,8 @@ impl Server {
             cache: Mutex::default(),
             histories: Mutex::default(),
             thoughts: Mutex::default(),
+            batches: tokio::sync::Mutex::default(),
+            batch_counts: Mutex::default(),
             replies: AtomicU64::new(0),
             calls: AtomicU64::new(0),
         });
@@ -192,6 +211,11 @@ impl Server {
 
     pub(crate) fn counts(&self) -> Counts {
         self.shared.counts().clone()
+    }
+
+    /// What happened at the batch endpoints, and which calls were answered; nothing is counted where there are none.
+    pub(crate) fn batches(&self) -> BatchCounts {
+        self.shared.batch_counts().clone()
     }
 
     /// From the next request on it goes wrong in another way.

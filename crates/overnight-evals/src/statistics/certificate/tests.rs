@@ -108,8 +108,9 @@ fn simulated(documents: u32, escalated: u32, differing: u32) -> (u32, f64) {
     (wrong, draws / f64::from(NIGHTS))
 }
 
-/// Whatever a night holds, a false certificate has a chance of 5 % at most: not simulated, but computed over all orders. It is
-/// no idle bound either. Simulated nights, with their drawn orders, are as often false as that, and as long.
+/// Whatever a night holds, a false certificate has a chance of 5 % at most: not simulated, but computed over all orders. The first
+/// one counts for all looks: what is true once stays so, as further draws only replace results. It is no idle bound either.
+/// Simulated nights, with their drawn orders, are as often false as that, and as long.
 #[test]
 fn a_certificate_is_false_of_at_most_one_night_in_twenty_exactly() {
     for (documents, escalated) in [(100, 15), (120, 0), (200, 30), (DOCUMENTS, ESCALATED)] {
@@ -117,7 +118,7 @@ fn a_certificate_is_false_of_at_most_one_night_in_twenty_exactly() {
         let (worst, wrong) = (0..).zip(exactly.iter().map(|one| one.0)).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         println!("{documents} documents: at worst false of {wrong:.4}, where {worst} of the accepted differ");
         assert!((0.02..=0.05).contains(&wrong), "{documents} {worst} {wrong}");
-        for differing in [0, may_differ(documents) / 2, may_differ(documents) + 1, worst] {
+        for differing in [may_differ(documents) / 2, worst] {
             let (wrong, draws) = exactly[differing as usize];
             let (wrong_simulated, draws_simulated) = simulated(documents, escalated, differing);
             let shown = format!("{documents} {differing}: {wrong_simulated} {wrong} {draws_simulated} {draws}");
