@@ -138,6 +138,9 @@ fn usd(price: &Price) -> String {
     format!("{}/{}/{}/{}", price.input, price.output, or_dash(price.cached), or_dash(price.cache_written))
 }
 
+/// Letters of a line of details, so that it fits a terminal of 80 columns.
+const MOST_IN_LINE: usize = 78;
+
 fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
     let api = match quirks.api {
         Api::Chat => None,
@@ -153,7 +156,13 @@ fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
     };
     let dated = quirks.price.as_ref().map(|price| format!("priced {}", price.dated));
     let told: Vec<String> = [api, reasoning, tiers, dated].into_iter().flatten().collect();
-    if told.is_empty() { "no price is known".to_owned() } else { told.join("; ") }
+    match (told.join("; "), told.last()) {
+        (all, Some(last)) if all.chars().count() > MOST_IN_LINE => {
+            format!("{}\n  {last}", all.strip_suffix(last.as_str()).unwrap_or(&all).trim_end_matches("; "))
+        }
+        (_, None) => "no price is known".to_owned(),
+        (all, Some(_)) => all,
+    }
 }
 
 /// What a person should know of a model's retirement, and whether it is past; `None` while that is far off.

@@ -334,6 +334,21 @@ fn wrong_types_and_ranges_are_refused() {
             "models: { read: a }",
             "unknown key 'read' in 'models'; known here: work, second_reader, readers, verify, helpers, vision, vision_second",
         ),
+        (
+            "cascade: { models: [openai:a] }",
+            "'cascade.models' must name two models: the cheap one, then the strong one",
+        ),
+        ("cascade: { models: [openai:a, openai:a] }", "'cascade.models' must name two models, not one twice"),
+        (
+            "cascade: { models: [openai:a, openai:b], accept: { second_reader: true } }",
+            "'cascade.accept' asks for a second reader: say with second_reader what is read a second time",
+        ),
+        (
+            "cascade: { models: [openai:a, openai:b], certify: { right: 1 } }",
+            "'cascade.certify.right' must be a number from 0.5 to 0.999, not 1",
+        ),
+        ("effort: { again: high }", "the key 'first' is missing in 'effort'"),
+        ("batch_until: late", "'batch_until' must be a duration with its unit, such as 30m, 8h or 1h30m, not 'late'"),
         ("tier: cheap", "'tier' must be standard or flex or batch, not 'cheap'"),
         ("fallback: openai:x", "'fallback' must be a list, not 'openai:x'"),
         ("fallback: [a, {}]", "'fallback[1]' must be text, not a mapping"),

@@ -1,6 +1,7 @@
 mod able_model;
 mod audit_export;
 mod batches;
+mod cascade;
 mod chaos;
 mod chapters;
 mod cli_audit;
