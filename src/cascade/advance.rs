@@ -15,6 +15,7 @@ use crate::{
 use overnight_core::job::{
     id::JobId,
     instructions::{Cascade, CertifyWanted},
+    left_out::LeftOut,
     record::JobStatus,
     time::Timestamp,
 };
@@ -57,66 +58,167 @@ pub async fn advance(
         (None, None) => return Ok(CascadeStep::NotAsked),
     };
     let Some(cascade) = settings.instructions.cascade.clone() else { return Ok(CascadeStep::NotAsked) };
-    let first = &root.batch;
-    let entries = store.batch_entries(first.id).await?;
-    let mut state = match stored_state(store, first.id).await? {
-        Some(state) if state.is_over => return Ok(CascadeStep::NotAsked),
-        Some(state) => state,
-        None if entries.iter().any(|entry| !entry.status.is_end()) => return Ok(CascadeStep::TooEarly),
-        None => {
-            let state = run_blocking(|| decided(&cascade, first.id, &entries, workspaces));
-            save(store, first.id, &state).await?;
-            state
-        }
-    };
-    let mut strong = Vec::new();
-    let mut spent = CascadeCost::of(&root);
-    for stage in &state.stages {
-        let of_stage = match store.batch(&stage.batch.to_string()).await {
-            Ok(row) => row,
-            // It was decided, and its submission was lost.
-            Err(StoreError::NoBatch { .. }) => {
-                submit(store, &root, &settings, &cascade, &entries, stage, state.stages.len(), now).await?;
-                return Ok(step(stage));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        spent.add(&of_stage, stage);
-        let of_stage = store.batch_entries(stage.batch).await?;
-        if of_stage.iter().any(|entry| !entry.status.is_end()) {
-            return Ok(CascadeStep::TooEarly);
-        }
-        strong.extend(of_stage);
-    }
-    state.drawn = run_blocking(|| outcomes(&settings, &state, &entries, &strong, workspaces));
-    (state.cost_usd, state.strong_usd) = spent.told(state.documents());
-    let draws = draws(&mut state, cascade.certify.as_ref());
-    let is_first = state.stages.is_empty();
-    let escalated = if is_first { state.escalated.iter().map(|one| one.job).collect() } else { Vec::new() };
-    if draws == 0 && escalated.is_empty() {
-        state.is_over = true;
-        save(store, first.id, &state).await?;
-        return Ok(CascadeStep::Over { told: state.told() });
-    }
-    let number = state.stages.len() + 1;
-    let (id, job_of) = stage_ids(first.id, number);
-    let pair = |first: JobId| StrongJob { first, job: job_of(first) };
-    let begun = state.drawn.len();
-    let stage = CascadeStage {
-        batch: id,
-        escalated: escalated.into_iter().map(pair).collect(),
-        drawn: state.order.iter().skip(begun).take(draws).copied().map(pair).collect(),
-    };
-    state.stages.push(stage.clone());
-    save(store, first.id, &state).await?;
-    failpoint::hit("cascade.decided");
-    submit(store, &root, &settings, &cascade, &entries, &stage, number, now).await?;
-    Ok(step(&stage))
+    let entries = store.batch_entries(root.batch.id).await?;
+    CascadeRun { store, root, settings, cascade, entries, workspaces, now }.step().await
 }
 
-fn step(stage: &CascadeStage) -> CascadeStep {
-    let CascadeStage { batch, escalated, drawn } = stage;
-    CascadeStep::Submitted { batch: *batch, escalated: escalated.len(), drawn: drawn.len() }
+/// A cascade, as it is taken further.
+struct CascadeRun<'c> {
+    store: &'c dyn Store,
+    /// The batch with which it was begun, with its jobs.
+    root: BatchRow,
+    settings: BatchSettings,
+    cascade: Cascade,
+    entries: Vec<QueueEntry>,
+    workspaces: &'c Path,
+    now: Timestamp,
+}
+
+impl CascadeRun<'_> {
+    async fn step(&self) -> Result<CascadeStep, BatchError> {
+        let first = self.root.batch.id;
+        let mut state = match stored_state(self.store, first).await? {
+            Some(state) if state.is_over => return Ok(CascadeStep::NotAsked),
+            Some(state) => state,
+            None if self.entries.iter().any(|entry| !entry.status.is_end()) => return Ok(CascadeStep::TooEarly),
+            None => {
+                let state = run_blocking(|| self.decided());
+                save(self.store, first, &state).await?;
+                state
+            }
+        };
+        let mut strong = Vec::new();
+        let mut cost = CascadeCost::of(&self.root);
+        for stage in &state.stages {
+            let row = match self.store.batch(&stage.batch.to_string()).await {
+                Ok(row) => row,
+                // It was decided, and never submitted.
+                Err(StoreError::NoBatch { .. }) => return self.submit(stage, state.stages.len()).await,
+                Err(error) => return Err(error.into()),
+            };
+            cost.add(&row, stage);
+            let jobs = self.store.batch_entries(stage.batch).await?;
+            if jobs.iter().any(|entry| !entry.status.is_end()) {
+                return Ok(CascadeStep::TooEarly);
+            }
+            strong.extend(jobs);
+        }
+        state.drawn = run_blocking(|| self.outcomes(&state, &strong));
+        (state.cost_usd, state.strong_usd) = cost.told(state.documents());
+        let next = self.next_stage(&mut state);
+        if next.escalated.is_empty() && next.drawn.is_empty() {
+            state.is_over = true;
+            save(self.store, first, &state).await?;
+            return Ok(CascadeStep::Over { told: state.told() });
+        }
+        state.stages.push(next.clone());
+        save(self.store, first, &state).await?;
+        failpoint::hit("cascade.decided");
+        self.submit(&next, state.stages.len()).await
+    }
+
+    /// What the strong model reads next: at first what is escalated, and as many draws as the bound still needs.
+    fn next_stage(&self, state: &mut CascadeState) -> CascadeStage {
+        let draws = draws(state, self.cascade.certify.as_ref());
+        let (id, job_of) = stage_ids(self.root.batch.id, state.stages.len() + 1);
+        let pair = |first: JobId| StrongJob { first, job: job_of(first) };
+        let escalated = state.escalated.iter().filter(|_| state.stages.is_empty());
+        CascadeStage {
+            batch: id,
+            escalated: escalated.map(|one| pair(one.job)).collect(),
+            drawn: state.order.iter().skip(state.drawn.len()).take(draws).copied().map(pair).collect(),
+        }
+    }
+
+    /// Which documents go to the strong model, and the order in which the others are drawn: settled before the first draw.
+    fn decided(&self) -> CascadeState {
+        let Self { cascade, entries, workspaces, .. } = self;
+        let batch = self.root.batch.id;
+        // A batch's own id is as good as chance.
+        let seed = cascade.certify.and_then(|wanted| wanted.seed);
+        #[expect(clippy::cast_possible_truncation, reason = "the random part of the id")]
+        let seed = seed.unwrap_or((batch.as_u128() as u64) >> 16);
+        let mut state = CascadeState {
+            cheap: cascade.cheap.clone(),
+            strong: cascade.strong.clone(),
+            wanted: cascade.certify,
+            seed,
+            ..CascadeState::default()
+        };
+        let mut accepted = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.status != JobStatus::Cancelled) {
+            match why_escalated(entry.status, &folder(entry, workspaces), cascade.accept) {
+                Some(why) => state.escalated.push(EscalatedJob { job: entry.job.id, why }),
+                None => accepted.push(entry.job.id),
+            }
+        }
+        let count = u32::try_from(accepted.len()).unwrap_or(u32::MAX);
+        state.order =
+            draw_order(count, seed).into_iter().filter_map(|place| accepted.get(place as usize)).copied().collect();
+        state
+    }
+
+    /// What came of the drawn jobs so far.
+    fn outcomes(&self, state: &CascadeState, strong: &[QueueEntry]) -> Vec<DrawnJob> {
+        let by_id = |entries: &[QueueEntry]| -> BTreeMap<JobId, (JobStatus, PathBuf)> {
+            entries.iter().map(|entry| (entry.job.id, (entry.status, folder(entry, self.workspaces)))).collect()
+        };
+        let (cheap, strong) = (by_id(&self.entries), by_id(strong));
+        let drawn = state.stages.iter().flat_map(|stage| &stage.drawn);
+        drawn
+            .map(|pair| {
+                let differs = match (cheap.get(&pair.first), strong.get(&pair.job)) {
+                    (Some((_, first)), Some((JobStatus::Completed | JobStatus::Partial, strong))) => {
+                        difference(&self.settings.instructions, first, strong)
+                    }
+                    (_, Some((status, _))) => Some(format!("the strong reading is {status}")),
+                    (_, None) => Some("the strong reading is gone".to_owned()),
+                };
+                DrawnJob { first: pair.first, differs }
+            })
+            .collect()
+    }
+
+    /// Submits a stage: for each of its documents a job that sees nothing of what was read before.
+    async fn submit(&self, stage: &CascadeStage, number: usize) -> Result<CascadeStep, BatchError> {
+        let Self { root, settings, cascade, .. } = self;
+        let first = &root.batch;
+        let mut instructions = settings.instructions.clone();
+        instructions.cascade = None;
+        instructions.model = Some(cascade.strong.clone());
+        let of_stage = BatchSettings {
+            instructions,
+            closing: None,
+            left_out: LeftOut::default(),
+            only: None,
+            eval: None,
+            cascade: Some(CascadeBatch { first: first.id, stage: number }),
+            ..settings.clone()
+        };
+        let new = NewBatch {
+            id: stage.batch,
+            created: self.now,
+            name: Some(format!("{}, strong {number}", first.shown_name())),
+            model: cascade.strong.clone(),
+            settings: serde_json::to_value(&of_stage)
+                .map_err(|error| BatchError::Unwritable { batch: stage.batch, why: error.to_string() })?,
+            budget_usd: first.budget_usd.map(|budget| (budget - root.spent_usd).max(0.0)),
+            ..first.clone()
+        };
+        let by_id: BTreeMap<JobId, &QueuedJob> = self.entries.iter().map(|entry| (entry.job.id, &entry.job)).collect();
+        let jobs: Vec<QueuedJob> = stage
+            .escalated
+            .iter()
+            .chain(&stage.drawn)
+            .filter_map(|pair| {
+                let job = by_id.get(&pair.first)?;
+                Some(QueuedJob { id: pair.job, run_after: None, is_held: false, ..(*job).clone() })
+            })
+            .collect();
+        self.store.submit(&new, &jobs, false).await?;
+        let CascadeStage { batch, escalated, drawn } = stage;
+        Ok(CascadeStep::Submitted { batch: *batch, escalated: escalated.len(), drawn: drawn.len() })
+    }
 }
 
 fn read_settings(batch: &BatchRow) -> Result<BatchSettings, BatchError> {
@@ -130,32 +232,6 @@ async fn save(store: &dyn Store, batch: Uuid, state: &CascadeState) -> Result<()
     Ok(store.set_cascade(batch, &text).await?)
 }
 
-/// Which documents go to the strong model, and the order in which the others are drawn: settled before the first draw.
-fn decided(cascade: &Cascade, batch: Uuid, entries: &[QueueEntry], workspaces: &Path) -> CascadeState {
-    // A batch's own id is as good as chance.
-    let seed = cascade.certify.and_then(|wanted| wanted.seed);
-    #[expect(clippy::cast_possible_truncation, reason = "the random part of the id")]
-    let seed = seed.unwrap_or((batch.as_u128() as u64) >> 16);
-    let mut state = CascadeState {
-        cheap: cascade.cheap.clone(),
-        strong: cascade.strong.clone(),
-        wanted: cascade.certify,
-        seed,
-        ..CascadeState::default()
-    };
-    let mut accepted = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.status != JobStatus::Cancelled) {
-        match why_escalated(entry.status, &folder(entry, workspaces), cascade.accept) {
-            Some(why) => state.escalated.push(EscalatedJob { job: entry.job.id, why }),
-            None => accepted.push(entry.job.id),
-        }
-    }
-    let count = u32::try_from(accepted.len()).unwrap_or(u32::MAX);
-    state.order =
-        draw_order(count, seed).into_iter().filter_map(|place| accepted.get(place as usize)).copied().collect();
-    state
-}
-
 /// Where a job's workspace is.
 fn folder(entry: &QueueEntry, workspaces: &Path) -> PathBuf {
     let said = Path::new(&entry.workspace);
@@ -163,33 +239,6 @@ fn folder(entry: &QueueEntry, workspaces: &Path) -> PathBuf {
         return said.to_owned();
     }
     workspaces.join(entry.same_as.unwrap_or(entry.job.id).to_string())
-}
-
-/// What came of the drawn jobs so far.
-fn outcomes(
-    settings: &BatchSettings,
-    state: &CascadeState,
-    entries: &[QueueEntry],
-    strong: &[QueueEntry],
-    workspaces: &Path,
-) -> Vec<DrawnJob> {
-    let by_id = |entries: &'_ [QueueEntry]| -> BTreeMap<JobId, (JobStatus, PathBuf)> {
-        entries.iter().map(|entry| (entry.job.id, (entry.status, folder(entry, workspaces)))).collect()
-    };
-    let (cheap, strong) = (by_id(entries), by_id(strong));
-    let drawn = state.stages.iter().flat_map(|stage| &stage.drawn);
-    drawn
-        .map(|pair| {
-            let differs = match (cheap.get(&pair.first), strong.get(&pair.job)) {
-                (Some((_, first)), Some((JobStatus::Completed | JobStatus::Partial, strong))) => {
-                    difference(&settings.instructions, first, strong)
-                }
-                (_, Some((status, _))) => Some(format!("the strong reading is {status}")),
-                (_, None) => Some("the strong reading is gone".to_owned()),
-            };
-            DrawnJob { first: pair.first, differs }
-        })
-        .collect()
 }
 
 /// How many are drawn next; 0: none.
@@ -205,55 +254,6 @@ fn draws(state: &mut CascadeState, wanted: Option<&CertifyWanted>) -> usize {
         }
         Err(_) => 0,
     }
-}
-
-/// Submits a stage: for each of its documents a job that sees nothing of what was read before.
-#[expect(clippy::too_many_arguments, reason = "all that a batch is made of")]
-async fn submit(
-    store: &dyn Store,
-    root: &BatchRow,
-    settings: &BatchSettings,
-    cascade: &Cascade,
-    entries: &[QueueEntry],
-    stage: &CascadeStage,
-    number: usize,
-    now: Timestamp,
-) -> Result<(), BatchError> {
-    let first = &root.batch;
-    let mut instructions = settings.instructions.clone();
-    instructions.cascade = None;
-    instructions.model = Some(cascade.strong.clone());
-    let of_stage = BatchSettings {
-        instructions,
-        closing: None,
-        left_out: overnight_core::job::left_out::LeftOut::default(),
-        only: None,
-        eval: None,
-        cascade: Some(CascadeBatch { first: first.id, stage: number }),
-        ..settings.clone()
-    };
-    let new = NewBatch {
-        id: stage.batch,
-        created: now,
-        name: Some(format!("{}, strong {number}", first.shown_name())),
-        model: cascade.strong.clone(),
-        settings: serde_json::to_value(&of_stage)
-            .map_err(|error| BatchError::Unwritable { batch: stage.batch, why: error.to_string() })?,
-        budget_usd: first.budget_usd.map(|budget| (budget - root.spent_usd).max(0.0)),
-        ..first.clone()
-    };
-    let by_id: BTreeMap<JobId, &QueuedJob> = entries.iter().map(|entry| (entry.job.id, &entry.job)).collect();
-    let jobs: Vec<QueuedJob> = stage
-        .escalated
-        .iter()
-        .chain(&stage.drawn)
-        .filter_map(|pair| {
-            let job = by_id.get(&pair.first)?;
-            Some(QueuedJob { id: pair.job, run_after: None, is_held: false, ..(*job).clone() })
-        })
-        .collect();
-    store.submit(&new, &jobs, false).await?;
-    Ok(())
 }
 
 /// What the stages have cost.

@@ -206,7 +206,7 @@ impl RemoteModel {
         let asked = WireRequest { prompt: request.prompt, model: &self.model, quirks };
         let OutgoingRequest { path, headers: wanted, body } = self.wire.outgoing(&asked);
         let url = self.address.url(&path);
-        let mut headers = self.header_map(&wanted);
+        let mut headers = header_map(&wanted);
         headers.extend(self.headers.clone());
         let mut attempt = HttpAttempt {
             wire: self.wire.as_ref(),
@@ -285,14 +285,6 @@ impl RemoteModel {
         if is_full && self.tier == Tier::Flex { Failure { kind: FailureKind::NoRoom, ..failure } } else { failure }
     }
 
-    /// Headers of a format's own; what is none is left out.
-    fn header_map(&self, wanted: &[(String, String)]) -> HeaderMap {
-        let pairs = wanted
-            .iter()
-            .filter_map(|(name, value)| Some((header_name(name).ok()?, HeaderValue::try_from(value.as_str()).ok()?)));
-        pairs.collect()
-    }
-
     fn build(
         &self,
         url: &str,
@@ -316,6 +308,14 @@ fn repairs(quirks: &Quirks, wire: &dyn Wire, address: &Address) -> bool {
 /// Headers that belong to the connection (RFC 9110, section 7.6.1) or follow from the body: not for users.
 const CONNECTION: [&str; 7] =
     ["connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"];
+
+/// Headers of a format's own; what is none is left out.
+fn header_map(wanted: &[(String, String)]) -> HeaderMap {
+    let pairs = wanted
+        .iter()
+        .filter_map(|(name, value)| Some((header_name(name).ok()?, HeaderValue::try_from(value.as_str()).ok()?)));
+    pairs.collect()
+}
 
 fn header_name(name: &str) -> Result<HeaderName, ModelError> {
     HeaderName::try_from(name).map_err(|_| ModelError::Header { name: error_messages::words(name) })

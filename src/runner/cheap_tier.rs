@@ -46,7 +46,7 @@ impl JobRunner<'_> {
         match self.models.current.tier() {
             Tier::Standard => return None,
             Tier::Batch => {
-                let is_over = self.batch_deadline(opened).is_some_and(|until| now() >= until);
+                let is_over = batch_deadline(opened).is_some_and(|until| now() >= until);
                 return is_over.then_some("the time for answers of batches is over");
             }
             Tier::Flex => {}
@@ -65,14 +65,6 @@ impl JobRunner<'_> {
     /// for them is gone.
     pub(super) fn flex_is_last(&self, opened: &OpenJob) -> bool {
         time_left(opened).is_some_and(|left| left <= self.near() / 2)
-    }
-
-    /// Until when an answer of a batch is waited for: as the instructions say, and not up to the end of the window.
-    pub(super) fn batch_deadline(&self, opened: &OpenJob) -> Option<Timestamp> {
-        let spec = &opened.job.spec;
-        let said = spec.instructions.batch_until.map(|until| until.of_job(spec.created));
-        let closes = opened.lease.status.borrow().closes;
-        said.into_iter().chain(closes.map(|closes| Timestamp::new(closes.utc() - BEHIND_BATCH))).min()
     }
 
     /// What is left of the job's time when its end is near.
@@ -104,4 +96,12 @@ fn time_left(opened: &OpenJob) -> Option<Duration> {
     let work = opened.job.work_left(now()).map(|(left_ms, _)| left_ms);
     let window = opened.lease.status.borrow().closes.map(|closes| closes.millis_since(now()));
     work.into_iter().chain(window).min().map(Duration::from_millis)
+}
+
+/// Until when an answer of a batch is waited for: as the instructions say, and not up to the end of the window.
+pub(super) fn batch_deadline(opened: &OpenJob) -> Option<Timestamp> {
+    let spec = &opened.job.spec;
+    let said = spec.instructions.batch_until.map(|until| until.of_job(spec.created));
+    let closes = opened.lease.status.borrow().closes;
+    said.into_iter().chain(closes.map(|closes| Timestamp::new(closes.utc() - BEHIND_BATCH))).min()
 }

@@ -35,7 +35,7 @@ impl RemoteModel {
     }
 
     fn batch_http(&self) -> BatchHttp<'_> {
-        let mut headers = self.header_map(&self.live_call().headers);
+        let mut headers = super::header_map(&self.live_call().headers);
         headers.extend(self.headers.clone());
         BatchHttp {
             address: &self.address,
@@ -66,7 +66,7 @@ impl RemoteModel {
     }
 
     /// A reply as it came from a batch.
-    fn from_batch(&self, body: &str, prompt: &Prompt) -> Result<Reply, Failure> {
+    fn of_batch(&self, body: &str, prompt: &Prompt) -> Result<Reply, Failure> {
         let mut decoder = self.wire.decoder();
         decoder.whole(&self.secrets.hide(body))?;
         let mut heard = decoder.finish()?;
@@ -103,7 +103,8 @@ impl LaterAnswers for RemoteModel {
             Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         });
         let system = system.unwrap_or_default();
-        let tools: String = prompt.tools.iter().map(|tool| format!("{}{}", tool.name, tool.parameters)).collect();
+        let tools: Vec<String> = prompt.tools.iter().map(|tool| tool.parameters.to_string()).collect();
+        let tools = tools.join("\n");
         let gathering = Gathering {
             key: call.key.to_owned(),
             job: call.job,
@@ -137,7 +138,7 @@ impl LaterAnswers for RemoteModel {
                 LaterAnswer::Failed(batch::failure(why))
             }
             HandedState::Ended(AnsweredCall { end: HandedEnd::Replied(body), primer_usd }) => {
-                match self.from_batch(&body, prompt) {
+                match self.of_batch(&body, prompt) {
                     Ok(reply) => LaterAnswer::Replied(Box::new(reply), primer_usd),
                     Err(failure) => LaterAnswer::Failed(failure),
                 }

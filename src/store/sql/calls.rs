@@ -102,8 +102,8 @@ impl<E: Engine> CallStore for E {
 
     async fn hold_lane(&self, lane: &str, who: Uuid, for_ms: u64) -> Result<bool, StoreError> {
         let add = SqlStatement::new(ADD_LANE, values![lane]);
-        let hold = SqlStatement::new(HOLD_LANE, values![lane, who, lease_ms(for_ms)]);
-        let held: Vec<(String,)> = self.write(vec![add, hold], Durability::Now).await?;
+        let take = SqlStatement::new(HOLD_LANE, values![lane, who, lease_ms(for_ms)]);
+        let held: Vec<(String,)> = self.write(vec![add, take], Durability::Now).await?;
         Ok(!held.is_empty())
     }
 

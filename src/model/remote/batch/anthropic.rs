@@ -10,7 +10,7 @@ use crate::{
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta};
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
 const PATH: &str = "v1/messages/batches";
 /// Clocks differ by less.
@@ -47,7 +47,8 @@ impl BatchApi for AnthropicBatches {
         let mut asked = "{\"requests\":[".to_owned();
         for (place, SentCall { key, body }) in calls.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };
-            asked.push_str(&format!("{comma}{{\"custom_id\":{},\"params\":{body}}}", json!(key)));
+            // Writing to a string can't fail.
+            let _ = write!(asked, "{comma}{{\"custom_id\":{},\"params\":{body}}}", json!(key));
         }
         asked.push_str("]}");
         let made = http.post(PATH, Some(asked.into_bytes())).await?;

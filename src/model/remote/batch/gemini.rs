@@ -10,7 +10,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
 /// Pages of batches that are looked through for one.
 const MOST_PAGES: usize = 50;
@@ -39,7 +39,8 @@ impl BatchApi for GeminiBatches {
             format!("{{\"batch\":{{\"displayName\":{},\"inputConfig\":{{\"requests\":{{\"requests\":[", json!(name));
         for (place, SentCall { key, body }) in calls.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };
-            asked.push_str(&format!("{comma}{{\"request\":{body},\"metadata\":{}}}", json!({ "key": key })));
+            // Writing to a string can't fail.
+            let _ = write!(asked, "{comma}{{\"request\":{body},\"metadata\":{}}}", json!({ "key": key }));
         }
         asked.push_str("]}}}}");
         let path = format!("models/{}:batchGenerateContent", escaped(http.model));

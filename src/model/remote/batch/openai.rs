@@ -9,7 +9,7 @@ use crate::{
 use async_trait::async_trait;
 use reqwest::{Method, header::HeaderValue};
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
 /// Under which a batch's name stands among its metadata.
 const NAME: &str = "overnight_batch";
@@ -126,10 +126,10 @@ impl OpenAiBatches {
         );
         for SentCall { key, body: asked } in calls {
             let (id, url) = (json!(key), json!(self.endpoint));
-            // The body is JSON already, and stands as it is.
-            body.push_str(&format!("{{\"custom_id\":{id},\"method\":\"POST\",\"url\":{url},\"body\":{asked}}}\n"));
+            // The body is JSON already, and stands as it is. (Writing to a string can't fail.)
+            let _ = writeln!(body, "{{\"custom_id\":{id},\"method\":\"POST\",\"url\":{url},\"body\":{asked}}}");
         }
-        body.push_str(&format!("\r\n--{BOUNDARY}--\r\n"));
+        let _ = write!(body, "\r\n--{BOUNDARY}--\r\n");
         (HeaderValue::from_static("multipart/form-data; boundary=overnight-batch-2f6d1c0e9b7a4d35"), body.into_bytes())
     }
 }

@@ -420,6 +420,7 @@ fn unanswered(why: &str) -> HandedEnd {
 }
 
 /// That the database can't be asked says nothing of the provider.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 fn stored(error: StoreError) -> Failure {
     Failure::new(FailureKind::Conflict, error.to_string())
 }
