@@ -26,7 +26,7 @@ pub struct TableColumn {
 }
 
 /// What the program knows of a record, behind its own fields.
-pub(super) const KNOWN: [(&str, ColumnKind); 18] = [
+pub(super) const KNOWN: [(&str, ColumnKind); 19] = [
     ("document", ColumnKind::Text),
     ("quote", ColumnKind::Text),
     ("page_found", ColumnKind::Integer),
@@ -40,6 +40,7 @@ pub(super) const KNOWN: [(&str, ColumnKind); 18] = [
     ("corrected", ColumnKind::Text),
     ("review_page", ColumnKind::Text),
     ("model", ColumnKind::Text),
+    ("paid", ColumnKind::Text),
     ("job_confidence", ColumnKind::Number),
     ("job_status", ColumnKind::Text),
     ("instructions_sha256", ColumnKind::Text),
@@ -398,21 +399,21 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|column| column.name.as_str()).collect();
         let expected = ["document", "id", "page", "party.name", "tags", "level", "quote", "share", "job", "count"];
         assert_eq!(names[..10], expected);
-        assert_eq!(names[24..], ["overnight_job", "place"]);
+        assert_eq!(names[25..], ["overnight_job", "place"]);
         assert_eq!(all.iter().filter(|column| column.kind == ColumnKind::Integer).count(), 4);
-        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(6), Some(24)));
+        assert_eq!((columns.place_of("quote"), columns.place_of("job")), (Some(6), Some(25)));
         let cells = columns.row(&record, vec![json!("a.md"), json!("no cell of its own")]);
         let count = json!(u64::MAX);
         let expected =
             [json!("a.md"), json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
         assert_eq!(cells[..8], expected);
-        assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 16]].concat());
+        assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 17]].concat());
         // What no column of its kind has room for.
         columns.observe(&json!({"page": "iv", "share": (1_u64 << 53) + 1, "Tags": [], "overnight_job": 1}));
         let all = columns.all();
         let kinds = [2, 7].map(|place| all[place].kind);
         assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Text]);
-        let names = [4, 10, 11, 26].map(|place| all[place].name.as_str());
+        let names = [4, 10, 11, 27].map(|place| all[place].name.as_str());
         assert_eq!(names, ["tags", "Tags_2", "overnight_job", "overnight_job_2"]);
         // Chosen ones, and a field that is the document's column.
         let mut columns = columns.said("document");

@@ -14,7 +14,7 @@ use crate::{
 use overnight_core::job::{
     contract::records::{VALUE, record_with},
     finding::Finding,
-    models::list_models,
+    models::{PaidRole, list_models},
     record::JobStatus,
     record_findings::{FoundBy, RecordFindings},
     state::Job,
@@ -65,6 +65,7 @@ pub(super) struct RecordFacts<'j> {
     outer: OuterDocuments,
     /// The same for all.
     models: String,
+    paid: String,
     confidence: Option<f64>,
 }
 
@@ -86,6 +87,7 @@ impl<'j> RecordFacts<'j> {
             review,
             outer,
             models: list_models(&job.answered.models, &job.spec.model),
+            paid: PaidRole::list(&job.answered.paid),
             confidence: ending.and_then(|ending| ending.completion.as_ref()).map(|completion| completion.confidence),
         })
     }
@@ -133,6 +135,7 @@ impl<'j> RecordFacts<'j> {
                 format!("{}/{id}.html#{}", pages.folder, (pages.anchor)(&self.list.deliverable.path, place))
             })),
             json!(self.models),
+            json!(self.paid),
             json!(self.confidence),
             json!(self.job.job_status().0.name()),
             json!(self.job.spec.instructions_sha256),

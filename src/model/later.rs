@@ -17,13 +17,21 @@ pub struct TakenCall {
     pub within: Duration,
 }
 
+/// What is known of an answer beside the reply itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AnswerFacts {
+    /// The provider's name for the batch that had the call.
+    pub batch: Option<String>,
+    /// USD that was paid before it, beside the call itself.
+    pub primer_usd: Option<f64>,
+}
+
 /// What became of a call that was handed in.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LaterAnswer {
     /// Its answer is still to come.
     Pending,
-    /// With what was paid for it before, in USD, beside the call itself.
-    Replied(Box<Reply>, Option<f64>),
+    Replied(Box<Reply>, AnswerFacts),
     /// No answer comes: it failed, expired or is lost.
     Failed(Failure),
 }

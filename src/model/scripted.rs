@@ -20,7 +20,7 @@ mod post_box;
 
 use super::{
     Failure, FailureKind, Model, ModelError, Request,
-    later::{LaterAnswer, LaterAnswers, LaterCall, TakenCall},
+    later::{AnswerFacts, LaterAnswer, LaterAnswers, LaterCall, TakenCall},
 };
 use async_trait::async_trait;
 use overnight_core::{
@@ -248,7 +248,7 @@ impl LaterAnswers for Scripted {
             Some(call) if !call.is_answered() => LaterAnswer::Pending,
             Some(call) => {
                 let line = self.line_of(call.turn, call.conversation, call.turn_of_conversation)?;
-                LaterAnswer::Replied(Box::new(self.said(line, call.prompt_tokens)), None)
+                LaterAnswer::Replied(Box::new(self.said(line, call.prompt_tokens)), AnswerFacts::default())
             }
         })
     }

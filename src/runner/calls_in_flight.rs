@@ -6,7 +6,7 @@ use crate::{
     model::{
         Failure, FailureKind, Model, Request,
         endpoint::{Probe, ServerDown},
-        later::{LaterCall, TakenCall},
+        later::{AnswerFacts, LaterCall, TakenCall},
     },
 };
 use overnight_core::{
@@ -27,8 +27,7 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 /// How a model call ended.
 #[derive(Debug)]
 pub(super) enum CallOutcome {
-    /// With what was paid for it before, in USD, beside the call itself.
-    Replied(Box<Reply>, Option<f64>),
+    Replied(Box<Reply>, AnswerFacts),
     Failed(Failure),
     /// Its answer comes later.
     Submitted(TakenCall),
@@ -225,7 +224,7 @@ async fn attempt(
     };
     let asked = async {
         Ok(match later {
-            None => CallOutcome::Replied(Box::new(model.reply(call.request).await?), None),
+            None => CallOutcome::Replied(Box::new(model.reply(call.request).await?), AnswerFacts::default()),
             Some(later) => CallOutcome::Submitted(later.submit(call).await?),
         })
     };

@@ -137,7 +137,7 @@ impl JobRunner<'_> {
         };
         let prompt = compose::prompt(opened.job.conversation(id.conversation)?);
         match asked.answer(&call.handle, &prompt).await {
-            Ok(LaterAnswer::Replied(reply, primer_usd)) => Some(CallOutcome::Replied(reply, primer_usd)),
+            Ok(LaterAnswer::Replied(reply, facts)) => Some(CallOutcome::Replied(reply, facts)),
             Ok(LaterAnswer::Pending) if now() >= call.waits_until => {
                 gone(format!("{} has not answered by {}", call.model, call.waits_until))
             }

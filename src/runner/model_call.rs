@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     failpoint,
-    model::{Failure, FailureKind, Model, Remedy, endpoint::Probe, retry},
+    model::{Failure, FailureKind, Model, Remedy, endpoint::Probe, later::AnswerFacts, retry},
     workspace::Workspace,
 };
 use overnight_core::{
@@ -182,9 +182,9 @@ impl JobRunner<'_> {
                 self.on_submitted(opened, id, call).await
             }
             CallOutcome::Failed(failure) => self.on_call_failed(opened, id, &model, failure).await,
-            CallOutcome::Replied(reply, primer_usd) => {
+            CallOutcome::Replied(reply, facts) => {
                 let is_withheld = reply.stop == Stop::Refused;
-                let result = self.replied(&model, *reply, primer_usd, prompt_sha256);
+                let result = self.replied(&model, *reply, facts, prompt_sha256);
                 // The reply stands; who is asked next may think otherwise.
                 if !self.decide(opened, id, Outcome::Done(result)).await? {
                     let text = "a reply came that nobody waits for any more; it is dropped".to_owned();
@@ -222,11 +222,12 @@ impl JobRunner<'_> {
         &mut self,
         model: &Arc<dyn Model>,
         mut reply: Reply,
-        primer_usd: Option<f64>,
+        facts: AnswerFacts,
         prompt_sha256: String,
     ) -> EffectResult {
         self.models.is_known = true;
         self.flex_has_answered();
+        let AnswerFacts { batch, primer_usd } = facts;
         let usual = model.standard_tier();
         let standard_usd = usual.as_ref().and_then(|usual| usual.cost(&reply.usage));
         if let Some(usd) = primer_usd {
@@ -239,7 +240,7 @@ impl JobRunner<'_> {
             None => (model.cost(&reply.usage), standard_usd),
         };
         let cost_usd = cost_usd.map(|usd| usd + primer_usd.unwrap_or_default());
-        EffectResult::Reply { reply, cost_usd, standard_usd, prompt_sha256 }
+        EffectResult::Reply { reply, cost_usd, standard_usd, batch, prompt_sha256 }
     }
 
     /// Holds the job when its time of work is over, although no answer has come that would lead to a decision.

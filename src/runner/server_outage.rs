@@ -90,8 +90,8 @@ impl JobRunner<'_> {
                     let Some(ended) = self.probed(opened, id).await? else { continue };
                     let EndedCall { model, prompt_sha256, key, outcome, .. } = ended;
                     match outcome {
-                        CallOutcome::Replied(reply, primer_usd) => {
-                            Some(Outcome::Done(self.replied(&model, *reply, primer_usd, prompt_sha256)))
+                        CallOutcome::Replied(reply, facts) => {
+                            Some(Outcome::Done(self.replied(&model, *reply, facts, prompt_sha256)))
                         }
                         CallOutcome::Submitted(taken) => {
                             Some(Outcome::Submitted(submitted_call(key, &*model, prompt_sha256, taken)))

@@ -82,6 +82,8 @@ pub enum HandedState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnsweredCall {
     pub end: HandedEnd,
+    /// The provider's name for the batch that had it.
+    pub batch: Option<String>,
     /// USD of a request that was sent for it and others before.
     pub primer_usd: Option<f64>,
 }
@@ -207,6 +209,7 @@ columns! {
         reply: Option<String>,
         failure: Option<String>,
         primer_usd: Option<f64>,
+        handle: Option<String>,
     }
 }
 
@@ -219,6 +222,6 @@ impl From<HandedColumns> for HandedState {
             }
             (None, None) => return Self::Waiting,
         };
-        Self::Ended(AnsweredCall { end, primer_usd: row.primer_usd })
+        Self::Ended(AnsweredCall { end, batch: row.handle, primer_usd: row.primer_usd })
     }
 }

@@ -25,7 +25,7 @@ use std::{
 
 const LIST: &str = "output/requirements.json";
 /// What the program tells of each record, in the order of the columns.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 17] = [
     "page_found",
     "line_found",
     "box",
@@ -37,6 +37,7 @@ const KNOWN: [&str; 16] = [
     "corrected",
     "review_page",
     "model",
+    "paid",
     "job_confidence",
     "job_status",
     "instructions_sha256",
@@ -175,7 +176,7 @@ fn a_table_has_every_record_of_every_job_in_each_form() {
     let linked = format!("{}#record-requirements-requirements-1", page(&expected[1]));
     assert_eq!(csv[1]["review_page"], linked);
     let sheet = of_xlsx(&dir, "table.xlsx", "xl/worksheets/sheet1.xml");
-    for part in ["<pane ySplit=\"1\"", "<autoFilter ref=\"A1:W4\"", ">=1+1 must be computed.<"] {
+    for part in ["<pane ySplit=\"1\"", "<autoFilter ref=\"A1:X4\"", ">=1+1 must be computed.<"] {
         assert!(sheet.contains(part), "{part}: {sheet}");
     }
     assert!(!sheet.contains("<f>"), "no formula: {sheet}");

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     model::{
         Failure, FailureKind, Model, Request,
-        later::{LaterAnswer, LaterAnswers, LaterCall, TakenCall},
+        later::{AnswerFacts, LaterAnswer, LaterAnswers, LaterCall, TakenCall},
         table::Quirks,
     },
     store::{AnsweredCall, HandedEnd, HandedState},
@@ -137,9 +137,9 @@ impl LaterAnswers for RemoteModel {
             HandedState::Ended(AnsweredCall { end: HandedEnd::Failed(why), .. }) => {
                 LaterAnswer::Failed(batch::failure(why))
             }
-            HandedState::Ended(AnsweredCall { end: HandedEnd::Replied(body), primer_usd }) => {
+            HandedState::Ended(AnsweredCall { end: HandedEnd::Replied(body), batch, primer_usd }) => {
                 match self.of_batch(&body, prompt) {
-                    Ok(reply) => LaterAnswer::Replied(Box::new(reply), primer_usd),
+                    Ok(reply) => LaterAnswer::Replied(Box::new(reply), AnswerFacts { batch, primer_usd }),
                     Err(failure) => LaterAnswer::Failed(failure),
                 }
             }

@@ -147,6 +147,7 @@ models:
     let table = ModelTable::parse("mine.yaml", text).unwrap();
     let expected = Quirks {
         window_tokens: 128_000,
+        batch: Some(0.5),
         output_tokens: 2_000,
         tool_choice: ToolChoice::Required,
         parallel_calls: Some(false),

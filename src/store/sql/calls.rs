@@ -24,7 +24,9 @@ const STILL_WAITING: &str = "select handed_calls.key from handed_calls
      join {given $1: key text} on handed_calls.key = given.key
      where reply is null and failure is null";
 
-const STATE: &str = "select reply, failure, primer_usd from handed_calls where key = $1";
+const STATE: &str = "select reply, failure, primer_usd, handle from handed_calls
+     left join provider_batches on provider_batches.id = provider_batch
+     where key = $1";
 
 /// (While a batch is open, its calls say at which place in it each stands.)
 const FORGET: &str = "delete from handed_calls

@@ -168,7 +168,7 @@ grey [grey] | The job of the record is partial or blocked.
     let unknown = dir.run(&["export", "night", "--columns", "due,date,quote"]);
     let known = "error: there is no column 'date': the columns are document, id, page, line, section, strength, quote, due, \
                  amount, count, year, lines, page_found, line_found, box, check, value_in_quote, found_by, open_finding, reviewer, \
-                 corrected, review_page, model, job_confidence, job_status, instructions_sha256, job, place\n";
+                 corrected, review_page, model, paid, job_confidence, job_status, instructions_sha256, job, place\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (2, known));
 }
 

@@ -332,7 +332,7 @@ impl World {
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
         reply.usage.input = local * self.counted_percent / 100;
-        EffectResult::Reply { reply, cost_usd: self.cost_usd, standard_usd: None, prompt_sha256 }
+        EffectResult::Reply { reply, cost_usd: self.cost_usd, standard_usd: None, batch: None, prompt_sha256 }
     }
 
     fn answer(&mut self, id: EffectId, effect: &Effect) -> EffectResult {

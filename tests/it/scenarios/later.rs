@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use overnight::model::{
     Failure, Model, Request,
-    later::{LaterAnswer, LaterAnswers, LaterCall, TakenCall},
+    later::{AnswerFacts, LaterAnswer, LaterAnswers, LaterCall, TakenCall},
 };
 use overnight_core::message::{Prompt, Reply, Usage};
 use std::{
@@ -73,7 +73,7 @@ impl LaterAnswers for Later {
         let is_known = self.calls.lock().unwrap().contains_key(&handle);
         if !is_known {
             let answer = match self.inner.reply(request).await {
-                Ok(reply) => LaterAnswer::Replied(Box::new(reply), None),
+                Ok(reply) => LaterAnswer::Replied(Box::new(reply), AnswerFacts::default()),
                 Err(failure) => LaterAnswer::Failed(failure),
             };
             self.taken.fetch_add(1, Ordering::Relaxed);

@@ -298,6 +298,9 @@ pub enum Event {
         /// What it would have cost at the standard tier, where it was answered at another.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         standard_usd: Option<f64>,
+        /// The provider's name for the batch in which it was answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch: Option<String>,
         stop: Stop,
         model: String,
         /// Tokens of the prompt as counted here, and of the reply.

@@ -3,7 +3,7 @@
 pub use crate::message::Tier;
 
 use super::{conversation::HelperRole, event::Event};
-use crate::amount::counted;
+use crate::amount::{COST_UNKNOWN, counted};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -157,6 +157,20 @@ impl PaidRole {
     pub fn told(&self) -> String {
         let tier = if self.tier.is_standard() { String::new() } else { format!(", {}", self.tier.name()) };
         format!("{}{tier}", self.role.told())
+    }
+
+    /// `work, batch: 1 turn, 4099 tokens in (2353 cached), 251 out, 0.0032 USD; verifier: …`.
+    pub fn list(paid: &[Self]) -> String {
+        let told = paid.iter().map(|paid| {
+            let usd = match paid.cost() {
+                Some(usd) => format!("{usd:.4} USD"),
+                None => COST_UNKNOWN.to_owned(),
+            };
+            let Self { tokens_in, tokens_cached, tokens_out, .. } = paid;
+            let turns = counted(paid.turns, "turn");
+            format!("{}: {turns}, {tokens_in} tokens in ({tokens_cached} cached), {tokens_out} out, {usd}", paid.told())
+        });
+        told.collect::<Vec<_>>().join("; ")
     }
 
     /// Whether it says more than the totals do: who else worked, or another tier.

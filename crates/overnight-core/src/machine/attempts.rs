@@ -46,6 +46,7 @@ impl Job {
         of: &Conversation,
         reply: Reply,
         (cost_usd, standard_usd): (Option<f64>, Option<f64>),
+        batch: Option<String>,
         prompt_sha256: String,
     ) -> Vec<Event> {
         let turn = self.totals.spent.turns + 1;
@@ -80,6 +81,7 @@ impl Job {
             usage: reply.usage,
             cost_usd,
             standard_usd,
+            batch,
             stop: reply.stop,
             model: reply.model,
             prompt_sha256,

@@ -66,8 +66,8 @@ impl Job {
                 }],
                 None => Vec::new(),
             },
-            EffectResult::Reply { reply, cost_usd, standard_usd, prompt_sha256 } => {
-                self.on_reply(conversation, reply, (cost_usd, standard_usd), prompt_sha256)
+            EffectResult::Reply { reply, cost_usd, standard_usd, batch, prompt_sha256 } => {
+                self.on_reply(conversation, reply, (cost_usd, standard_usd), batch, prompt_sha256)
             }
             EffectResult::Prepared(prepared, saved) => self.on_prepared(conversation, prepared, saved.as_ref()),
             EffectResult::Tool(result, saved) => self.on_result(conversation, result, saved),

@@ -113,6 +113,8 @@ pub enum EffectResult {
         cost_usd: Option<f64>,
         /// What it would have cost at the standard tier, where it was answered at another and the price is known.
         standard_usd: Option<f64>,
+        /// The provider's name for the batch in which it was answered.
+        batch: Option<String>,
         /// The name of the prompt that it answers.
         prompt_sha256: String,
     },

@@ -56,7 +56,7 @@
 //!     tier: None,
 //!     mended: Vec::new(),
 //! };
-//! let reply = EffectResult::Reply { reply, cost_usd: None, standard_usd: None, prompt_sha256: sha256(b"prompt") };
+//! let reply = EffectResult::Reply { reply, cost_usd: None, standard_usd: None, batch: None, prompt_sha256: sha256(b"prompt") };
 //! let events = job.decide(at, owed.id, Outcome::Done(reply));
 //! job.apply_all(&Decision { at, events });
 //!

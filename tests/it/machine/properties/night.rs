@@ -382,7 +382,7 @@ fn rests(world: &World) {
     let reply = Reply { stop: Stop::Done, ..say([done("late")]) };
     for late in [
         EffectResult::Now,
-        EffectResult::Reply { reply, cost_usd: None, standard_usd: None, prompt_sha256: String::new() },
+        EffectResult::Reply { reply, cost_usd: None, standard_usd: None, batch: None, prompt_sha256: String::new() },
         EffectResult::Prepared(
             PreparedWrite { before: None, after: String::new(), records: None, mended: Vec::new() },
             None,

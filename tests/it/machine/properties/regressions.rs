@@ -39,7 +39,13 @@ fn an_answer_that_comes_when_nothing_is_owed_means_nothing() {
         let reply = Reply { ..say([done("late")]) };
         [
             EffectResult::Now,
-            EffectResult::Reply { reply, cost_usd: None, standard_usd: None, prompt_sha256: String::new() },
+            EffectResult::Reply {
+                reply,
+                cost_usd: None,
+                standard_usd: None,
+                batch: None,
+                prompt_sha256: String::new(),
+            },
         ]
         .map(|answer| world.job.decide(moment(0), world.next_id(), Outcome::Done(answer)))
     };
