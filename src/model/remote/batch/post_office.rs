@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     failpoint,
-    model::{Failure, FailureKind},
+    model::{Failure, FailureKind, Remedy},
     store::{GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch, Store, StoreError},
 };
 use overnight_core::job::{id::JobId, time::Timestamp};
@@ -186,6 +186,9 @@ impl PostOffice {
             Ok((Standing::Ended { outcome }, polled)) => self.take_in(http, batch, &outcome, &polled).await,
             Ok((Standing::Refused(refused), _)) => self.on_refused(http, batch, refused, memory).await.map(|()| true),
             Err(failure) if failure.status == Some(404) && age < NOT_KNOWN_YET => Ok(false),
+            Err(failure) if failure.status == Some(404) => {
+                return self.give_up(batch, &format!("the provider knows batch {handle} no more")).await;
+            }
             Err(failure) => Err(failure),
         };
         match taken {
@@ -195,12 +198,16 @@ impl PostOffice {
                 Ok(())
             }
             Ok(false) | Err(_) if is_over => {
-                let why = format!("batch {handle} was not answered by {}", times.over);
-                self.end_rest(batch.id, &BTreeSet::new(), &unanswered(&why)).await?;
-                self.store.batch_ended(batch.id, "given up").await.map_err(stored)
+                self.give_up(batch, &format!("batch {handle} was not answered by {}", times.over)).await
             }
             taken => taken.map(drop),
         }
+    }
+
+    /// What of a batch has no answer gets none.
+    async fn give_up(&self, batch: &ProviderBatch, why: &str) -> Result<(), Failure> {
+        self.end_rest(batch.id, &BTreeSet::new(), &unanswered(why)).await?;
+        self.store.batch_ended(batch.id, "given up").await.map_err(stored)
     }
 
     /// Whether a batch was created of which that isn't known.
@@ -218,10 +225,15 @@ impl PostOffice {
         *next = Instant::now() + self.pace.least_poll;
         let known = self.store.known_handles().await.map_err(stored)?;
         let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
-        match self.api.find(http, batch, &known, &keys).await? {
-            Found::There(handle) => self.store.batch_created(batch.id, &handle).await.map_err(stored),
-            Found::NotThere if age >= SETTLED => self.store.release_batch(batch.id).await.map_err(stored),
-            Found::NotThere | Found::Unsure => Ok(()),
+        match self.api.find(http, batch, &known, &keys).await {
+            Ok(Found::There(handle)) => self.store.batch_created(batch.id, &handle).await.map_err(stored),
+            Ok(Found::NotThere) if age >= SETTLED => self.store.release_batch(batch.id).await.map_err(stored),
+            Ok(Found::NotThere | Found::Unsure) => Ok(()),
+            // A server that takes batches and lists none.
+            Err(failure) if failure.kind.remedy() == Remedy::Configure && age >= NOT_KNOWN_YET => {
+                self.give_up(batch, &format!("whether its batch was created can't be found out: {failure}")).await
+            }
+            Err(failure) => Err(failure),
         }
     }
 

@@ -33,7 +33,7 @@ async fn what_an_expired_batch_has_done_is_used() {
 async fn a_stuck_batch_is_given_up_in_time() {
     with_each_vendor(async |format| {
         let night = Night::of(format, Batching { stuck: 1, ..Batching::default() }).await;
-        night.submit_all(&DOCUMENTS, Some(BatchUntil::AfterMs(16_000))).await;
+        night.submit_all(&DOCUMENTS, Some(BatchUntil::AfterMs(40_000))).await;
         night.gather().await;
         assert_eq!(night.desk.work(Tier::Batch).await, completed(3));
         let replies = night.ended_well().await;
