@@ -5,12 +5,12 @@ mod fetched;
 
 pub use fetched::{fetched_folders, result_manifest};
 
-use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::UniqueNames, inspect};
+use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::UniqueNames, inspect, workspace_of};
 use crate::{
     blocking::run_blocking,
     extraction::Extractor,
     store::{BatchRow, JobStore, QueueEntry, Store},
-    workspace::{ModelPath, Workspace, packed::is_there},
+    workspace::{ModelPath, Workspace},
     workspace_store::WorkspaceStore,
 };
 use overnight_core::job::{
@@ -79,8 +79,7 @@ pub async fn close(
     now: Timestamp,
 ) -> Result<ClosingOutcome, BatchError> {
     let first = &batch.batch;
-    let settings: BatchSettings = serde_json::from_value(first.settings.clone())
-        .map_err(|error| BatchError::Settings { batch: first.id, why: error.to_string() })?;
+    let settings = BatchSettings::of(first)?;
     let Some(closing) = settings.closing else { return Ok(ClosingOutcome::NotAsked) };
     let entries = store.batch_entries(first.id).await?;
     if entries.iter().any(|entry| !entry.status.is_end()) {
@@ -154,7 +153,7 @@ async fn delivered(
     for entry in entries.iter().filter(|entry| has_result(entry.status)) {
         let job = entry.job.id;
         let Some(row) = store.job(job).await? else { continue };
-        let here = Workspace::open(&folder(entry, sources.workspaces)).ok();
+        let here = Workspace::open(&workspace_of(entry, sources.workspaces)).ok();
         let opened = match fetched::fetch_deliverables(store, &row, batch, sources, here.as_ref(), now).await? {
             Some(Ok(brought)) => Some(brought),
             Some(Err(why)) => {
@@ -199,15 +198,6 @@ fn has_result(status: JobStatus) -> bool {
         | JobStatus::Failed
         | JobStatus::Cancelled => false,
     }
-}
-
-/// The workspace of a job: where its row says, else below `workspaces` by the name of the job that did the work.
-fn folder(entry: &QueueEntry, workspaces: &Path) -> PathBuf {
-    let said = Path::new(&entry.workspace);
-    if !entry.workspace.is_empty() && is_there(said) {
-        return said.to_owned();
-    }
-    workspaces.join(entry.same_as.unwrap_or(entry.job.id).to_string())
 }
 
 /// The names of the closing batch and of its job. The batch's has no beginning in common with the first one's, which people

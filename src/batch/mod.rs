@@ -11,6 +11,7 @@
 //! - `eval_batch`: what makes a batch one of an evaluation
 //! - `derived_id`: ids that are computed from what they identify
 //! - `schedule`: batches that are submitted by themselves
+//! - `workspace_of`: where a job's workspace is
 //! - `window`: when jobs may be started; `zone`: time zones by name
 
 mod cascade_batch;
@@ -30,6 +31,7 @@ pub mod schedule;
 mod settings;
 mod submission;
 pub mod window;
+mod workspace_of;
 mod zone;
 
 pub use cascade_batch::{CascadeBatch, stage_ids};
@@ -44,4 +46,5 @@ pub use name::{MOST_LETTERS, checked_name};
 pub use only_fields::{EarlierJob, OnlyFields};
 pub use settings::{BatchSettings, ClosingSettings};
 pub use submission::Submission;
+pub use workspace_of::workspace_of;
 pub use zone::{on_the_wall, zone};

@@ -1,7 +1,8 @@
 //! What was set when a batch was submitted: all that a worker needs to make its workspaces, on whatever machine. It lies as
 //! JSON in the batch's row. Secrets are not in it: keys and headers come from each worker's own surroundings.
 
-use super::{CascadeBatch, EvalBatch, OnlyFields};
+use super::{BatchError, CascadeBatch, EvalBatch, OnlyFields};
+use crate::store::NewBatch;
 use overnight_core::job::{instructions::Instructions, left_out::LeftOut};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,12 @@ pub struct BatchSettings {
 }
 
 impl BatchSettings {
+    /// The settings of a batch. The error: they are of another version.
+    pub fn of(batch: &NewBatch) -> Result<Self, BatchError> {
+        Self::deserialize(&batch.settings)
+            .map_err(|error| BatchError::Settings { batch: batch.id, why: error.to_string() })
+    }
+
     /// The files that stored settings say were left out; none if the settings are of another version, which the worker reports.
     pub fn left_out(settings: &serde_json::Value) -> LeftOut {
         Self::deserialize(settings).map(|settings| settings.left_out).unwrap_or_default()

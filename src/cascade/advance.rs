@@ -6,11 +6,10 @@ use super::{
     same_result::difference,
 };
 use crate::{
-    batch::{BatchError, BatchSettings, CascadeBatch, stage_ids},
+    batch::{BatchError, BatchSettings, CascadeBatch, stage_ids, workspace_of},
     blocking::run_blocking,
     failpoint,
     store::{BatchRow, NewBatch, QueueEntry, QueuedJob, Store, StoreError},
-    workspace::packed::is_there,
 };
 use overnight_core::job::{
     id::JobId,
@@ -47,12 +46,12 @@ pub async fn advance(
     workspaces: &Path,
     now: Timestamp,
 ) -> Result<CascadeStep, BatchError> {
-    let settings = read_settings(batch)?;
+    let settings = BatchSettings::of(&batch.batch)?;
     let (root, settings) = match (&settings.instructions.cascade, &settings.cascade) {
         (Some(_), _) => (batch.clone(), settings),
         (None, Some(CascadeBatch { first, .. })) => {
             let root = store.batch(&first.to_string()).await?;
-            let settings = read_settings(&root)?;
+            let settings = BatchSettings::of(&root.batch)?;
             (root, settings)
         }
         (None, None) => return Ok(CascadeStep::NotAsked),
@@ -147,7 +146,7 @@ impl CascadeRun<'_> {
         };
         let mut accepted = Vec::new();
         for entry in entries.iter().filter(|entry| entry.status != JobStatus::Cancelled) {
-            match why_escalated(entry.status, &folder(entry, workspaces), cascade.accept) {
+            match why_escalated(entry.status, &workspace_of(entry, workspaces), cascade.accept) {
                 Some(why) => state.escalated.push(EscalatedJob { job: entry.job.id, why }),
                 None => accepted.push(entry.job.id),
             }
@@ -161,7 +160,7 @@ impl CascadeRun<'_> {
     /// What came of the drawn jobs so far.
     fn outcomes(&self, state: &CascadeState, strong: &[QueueEntry]) -> Vec<DrawnJob> {
         let by_id = |entries: &[QueueEntry]| -> BTreeMap<JobId, (JobStatus, PathBuf)> {
-            entries.iter().map(|entry| (entry.job.id, (entry.status, folder(entry, self.workspaces)))).collect()
+            entries.iter().map(|entry| (entry.job.id, (entry.status, workspace_of(entry, self.workspaces)))).collect()
         };
         let (cheap, strong) = (by_id(&self.entries), by_id(strong));
         let drawn = state.stages.iter().flat_map(|stage| &stage.drawn);
@@ -221,24 +220,10 @@ impl CascadeRun<'_> {
     }
 }
 
-fn read_settings(batch: &BatchRow) -> Result<BatchSettings, BatchError> {
-    serde_json::from_value(batch.batch.settings.clone())
-        .map_err(|error| BatchError::Settings { batch: batch.batch.id, why: error.to_string() })
-}
-
 async fn save(store: &dyn Store, batch: Uuid, state: &CascadeState) -> Result<(), BatchError> {
     let text =
         serde_json::to_string(state).map_err(|error| BatchError::Unwritable { batch, why: error.to_string() })?;
     Ok(store.set_cascade(batch, &text).await?)
-}
-
-/// Where a job's workspace is.
-fn folder(entry: &QueueEntry, workspaces: &Path) -> PathBuf {
-    let said = Path::new(&entry.workspace);
-    if !entry.workspace.is_empty() && is_there(said) {
-        return said.to_owned();
-    }
-    workspaces.join(entry.same_as.unwrap_or(entry.job.id).to_string())
 }
 
 /// How many are drawn next; 0: none.

@@ -1,6 +1,6 @@
 //! Whether two readings of a document are the same: in every field of their JSON deliverables, by the rules of evaluations.
 
-use crate::workspace::Workspace;
+use crate::{gold::is_json, workspace::Workspace};
 use overnight_core::job::instructions::{Deliverable, Instructions, Quotes};
 use overnight_evals::{agreement::agreement, plan::ComparisonPlan};
 use serde_json::Value;
@@ -11,9 +11,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The deliverables that can be compared.
 pub fn compared(instructions: &Instructions) -> impl Iterator<Item = &Deliverable> {
-    let is_json =
-        |path: &str| Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    instructions.deliverables.iter().filter(move |deliverable| is_json(&deliverable.path))
+    instructions.deliverables.iter().filter(|deliverable| is_json(&deliverable.path))
 }
 
 /// Where two readings differ, or why that can't be told; none: they are the same.

@@ -42,7 +42,7 @@ impl JobRunner<'_> {
     }
 
     /// Why the tier is left now; none where it isn't, or the job is at the standard one.
-    pub(super) fn flex_is_over(&self, opened: &OpenJob) -> Option<&'static str> {
+    pub(super) fn tier_is_over(&self, opened: &OpenJob) -> Option<&'static str> {
         match self.models.current.tier() {
             Tier::Standard => return None,
             Tier::Batch => {
@@ -73,11 +73,11 @@ impl JobRunner<'_> {
     }
 
     /// Goes over to the standard tier.
-    pub(super) async fn leave_flex(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
+    pub(super) async fn leave_tier(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
         if let Some(standard) = self.models.current.standard_tier() {
             self.models.left = Some(std::mem::replace(&mut self.models.current, standard));
         }
-        self.models.has_left_flex = true;
+        self.models.has_left_tier = true;
         self.tell_tier(opened, reason).await
     }
 

@@ -55,8 +55,8 @@ impl JobRunner<'_> {
             return Ok(true);
         }
         self.flex_is_asked(opened);
-        if let Some(reason) = self.flex_is_over(opened) {
-            self.leave_flex(opened, reason).await?;
+        if let Some(reason) = self.tier_is_over(opened) {
+            self.leave_tier(opened, reason).await?;
             self.resting.clear();
             return Ok(false);
         }
@@ -163,7 +163,7 @@ impl JobRunner<'_> {
                 if opened.job.is_running() {
                     self.check_signals(opened).await?;
                     self.check_time(opened).await?;
-                    if opened.job.is_running() && self.flex_is_over(opened).is_some() {
+                    if opened.job.is_running() && self.tier_is_over(opened).is_some() {
                         let is_last = self.flex_is_last(opened);
                         self.in_flight.give_up(|_, received| received == 0 || is_last);
                     }
@@ -299,7 +299,7 @@ impl JobRunner<'_> {
                 if was_handed_in {
                     self.ask_at_once(opened, id, failure).await?;
                 }
-                self.leave_flex(opened, &reason).await
+                self.leave_tier(opened, &reason).await
             }
             Remedy::Configure => {
                 let reason = failure.reason.clone();
@@ -354,7 +354,7 @@ impl JobRunner<'_> {
         let until = Instant::now() + time;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.flex_is_over(opened).is_some() {
+            if left.is_zero() || self.tier_is_over(opened).is_some() {
                 return Ok(());
             }
             tokio::select! {

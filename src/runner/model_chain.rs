@@ -32,7 +32,7 @@ pub(super) struct ModelChain {
     /// The model at the tier that was left: what it has been handed is still answered there.
     pub(super) left: Option<Arc<dyn Model>>,
     /// The tier `flex` or `batch` was left.
-    pub(super) has_left_flex: bool,
+    pub(super) has_left_tier: bool,
     /// What a person must change before it can be used.
     pub(super) misconfigured: Option<String>,
 }
@@ -48,7 +48,7 @@ impl ModelChain {
             is_known: false,
             flex: FlexWait::default(),
             left: None,
-            has_left_flex: false,
+            has_left_tier: false,
             misconfigured: None,
         }
     }
@@ -60,7 +60,7 @@ impl ModelChain {
             // Replayed, a job is answered by its own record, whoever answered then.
             Some(_) if self.current.name().starts_with("replay:") => Ok(self.current.clone()),
             Some(name) => match self.named.get(name) {
-                Some(model) if self.has_left_flex => Ok(model.standard_tier().unwrap_or_else(|| model.clone())),
+                Some(model) if self.has_left_tier => Ok(model.standard_tier().unwrap_or_else(|| model.clone())),
                 Some(model) => Ok(model.clone()),
                 None => {
                     let what = format!("the model {name}, which is named for a helper, was not opened");

@@ -188,6 +188,11 @@ fn safe(handle: &str) -> String {
     handle.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter)).collect()
 }
 
+/// The values of a list; none where there is no list.
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
 /// A text field; empty where there is none.
 fn field<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()

@@ -2,7 +2,7 @@
 //! size, and, once it has ended, by the names of its calls. Source: anthropic-sdk-python, `resources/messages/batches.py`,
 //! `types/messages/message_batch.py`.
 
-use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, not_done, primer, safe};
+use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, items, not_done, primer, safe};
 use crate::{
     model::Failure,
     store::{HandedEnd, ProviderBatch},
@@ -63,7 +63,7 @@ impl BatchApi for AnthropicBatches {
         keys: &[String],
     ) -> Result<Found, Failure> {
         let listed = http.get(&format!("{PATH}?limit=1000")).await?;
-        let listed = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let listed = items(&listed["data"]);
         let earliest = batch.intended.utc() - SKEW;
         let may_be = |one: &&Value| {
             let counts = one["request_counts"].as_object();

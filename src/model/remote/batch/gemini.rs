@@ -3,7 +3,7 @@
 //! its place (python-genai, issue 2008).
 
 use super::super::wire::gemini::escaped;
-use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, not_done, primer, safe};
+use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, items, not_done, primer, safe};
 use crate::{
     model::Failure,
     store::{HandedEnd, ProviderBatch},
@@ -59,7 +59,7 @@ impl BatchApi for GeminiBatches {
         let mut path = "batches?pageSize=100".to_owned();
         for _ in 0..MOST_PAGES {
             let page = http.get(&path).await?;
-            let listed = page["operations"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let listed = items(&page["operations"]);
             if let Some(found) = listed.iter().find(|one| field(&one["metadata"], "displayName") == name) {
                 return Ok(Found::There(field(found, "name").to_owned()));
             }

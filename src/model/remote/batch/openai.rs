@@ -1,7 +1,9 @@
 //! OpenAI's batches: a file of lines is uploaded, a batch made of it, and its answers stand in two other files. Source: the
 //! OpenAPI description of OpenAI's API and openai-python, `resources/batches.py`, `types/batch.py`.
 
-use super::{BatchApi, BatchHttp, Found, NotCreated, RefusedBatch, SentCall, Standing, field, not_done, primer, safe};
+use super::{
+    BatchApi, BatchHttp, Found, NotCreated, RefusedBatch, SentCall, Standing, field, items, not_done, primer, safe,
+};
 use crate::{
     model::Failure,
     store::{HandedEnd, ProviderBatch},
@@ -73,7 +75,7 @@ impl BatchApi for OpenAiBatches {
         let mut path = "batches?limit=100".to_owned();
         for _ in 0..MOST_PAGES {
             let page = http.get(&path).await?;
-            let listed = page.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let listed = items(&page["data"]);
             let ours = |one: &&Value| one.get("metadata").is_some_and(|metadata| field(metadata, NAME) == name);
             if let Some(found) = listed.iter().find(ours) {
                 return Ok(Found::There(field(found, "id").to_owned()));
@@ -151,7 +153,7 @@ fn end(http: &BatchHttp<'_>, line: &Value) -> HandedEnd {
 
 /// Why the provider took nothing of a batch.
 fn refused(batch: &Value) -> RefusedBatch {
-    let errors = batch["errors"]["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let errors = items(&batch["errors"]["data"]);
     let is_too_much = errors.iter().any(|error| field(error, "code") == "token_limit_exceeded");
     let line = |error: &Value| {
         let place = error["line"].as_u64().and_then(|line| usize::try_from(line).ok())?.checked_sub(1)?;

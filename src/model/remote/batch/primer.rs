@@ -11,7 +11,7 @@ const TOKENS: u64 = 16;
 /// A primer for a body whose messages stand in a list, and begin with the system prompt where it is one of them.
 pub(super) fn of_messages(body: &Value, list: &str) -> Value {
     let mut primer = body.clone();
-    let messages = body[list].as_array().map(Vec::as_slice).unwrap_or_default();
+    let messages = super::items(&body[list]);
     let system = messages.iter().take_while(|one| matches!(super::field(one, "role"), "system" | "developer"));
     let asked = json!({ "role": "user", "content": ASKED });
     primer[list] = system.cloned().chain([asked]).collect();
