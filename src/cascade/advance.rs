@@ -92,7 +92,7 @@ impl CascadeRun<'_> {
             let row = match self.store.batch(&stage.batch.to_string()).await {
                 Ok(row) => row,
                 // It was decided, and never submitted.
-                Err(StoreError::NoBatch { .. }) => return self.submit(stage, state.stages.len()).await,
+                Err(StoreError::NoBatch { .. }) => return self.submit(stage, state.stages.len(), &cost).await,
                 Err(error) => return Err(error.into()),
             };
             cost.add(&row, stage);
@@ -113,7 +113,7 @@ impl CascadeRun<'_> {
         state.stages.push(next.clone());
         save(self.store, first, &state).await?;
         failpoint::hit("cascade.decided");
-        self.submit(&next, state.stages.len()).await
+        self.submit(&next, state.stages.len(), &cost).await
     }
 
     /// What the strong model reads next: at first what is escalated, and as many draws as the bound still needs.
@@ -179,7 +179,12 @@ impl CascadeRun<'_> {
     }
 
     /// Submits a stage: for each of its documents a job that sees nothing of what was read before.
-    async fn submit(&self, stage: &CascadeStage, number: usize) -> Result<CascadeStep, BatchError> {
+    async fn submit(
+        &self,
+        stage: &CascadeStage,
+        number: usize,
+        spent: &CascadeCost,
+    ) -> Result<CascadeStep, BatchError> {
         let Self { root, settings, cascade, .. } = self;
         let first = &root.batch;
         let mut instructions = settings.instructions.clone();
@@ -201,7 +206,7 @@ impl CascadeRun<'_> {
             model: cascade.strong.clone(),
             settings: serde_json::to_value(&of_stage)
                 .map_err(|error| BatchError::Unwritable { batch: stage.batch, why: error.to_string() })?,
-            budget_usd: first.budget_usd.map(|budget| (budget - root.spent_usd).max(0.0)),
+            budget_usd: first.budget_usd.map(|budget| (budget - root.spent_usd - spent.strong_usd).max(0.0)),
             ..first.clone()
         };
         let by_id: BTreeMap<JobId, &QueuedJob> = self.entries.iter().map(|entry| (entry.job.id, &entry.job)).collect();
