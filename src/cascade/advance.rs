@@ -3,17 +3,18 @@
 use super::{
     acceptance::why_escalated,
     cascade_state::{CascadeStage, CascadeState, DrawnJob, EscalatedJob, StrongJob, stored_state},
+    person_reading::person_reading,
     same_result::difference,
 };
 use crate::{
     batch::{BatchError, BatchSettings, CascadeBatch, stage_ids, workspace_of},
     blocking::run_blocking,
     failpoint,
-    store::{BatchRow, NewBatch, QueueEntry, QueuedJob, Store, StoreError},
+    store::{BatchRow, JobRow, NewBatch, QueueEntry, QueuedJob, Store, StoreError},
 };
 use overnight_core::job::{
     id::JobId,
-    instructions::{Cascade, CertifyWanted},
+    instructions::{Cascade, DrawReader},
     left_out::LeftOut,
     record::JobStatus,
     time::Timestamp,
@@ -34,6 +35,8 @@ pub enum CascadeStep {
     TooEarly,
     /// Documents go to the strong model.
     Submitted { batch: Uuid, escalated: usize, drawn: usize },
+    /// People have so many drawn results still to read.
+    ForPeople { unread: usize },
     /// All is said that was to be said.
     Over { told: String },
 }
@@ -61,6 +64,22 @@ pub async fn advance(
     CascadeRun { store, root, settings, cascade, entries, workspaces, now }.step().await
 }
 
+/// Takes the cascade further whose draw a person reads, after something was said of a job's result. None: the job is in no such draw.
+pub async fn read_by_person(
+    store: &dyn Store,
+    job: &JobRow,
+    workspaces: &Path,
+    now: Timestamp,
+) -> Result<Option<CascadeStep>, BatchError> {
+    let Some(batch) = job.queue.as_ref().map(|queue| queue.batch) else { return Ok(None) };
+    match stored_state(store, batch).await? {
+        Some(state) if state.unread().any(|unread| unread == job.job.id) => {}
+        Some(_) | None => return Ok(None),
+    }
+    let batch = store.batch(&batch.to_string()).await?;
+    advance(store, &batch, workspaces, now).await.map(Some)
+}
+
 /// A cascade, as it is taken further.
 struct CascadeRun<'c> {
     store: &'c dyn Store,
@@ -86,6 +105,10 @@ impl CascadeRun<'_> {
                 state
             }
         };
+        if state.is_read_by_people() {
+            run_blocking(|| self.read_by_people(&mut state));
+            save(self.store, first, &state).await?;
+        }
         let mut strong = Vec::new();
         let mut cost = CascadeCost::of(&self.root);
         for stage in &state.stages {
@@ -102,13 +125,19 @@ impl CascadeRun<'_> {
             }
             strong.extend(jobs);
         }
-        state.drawn = run_blocking(|| self.outcomes(&state, &strong));
+        if !state.is_read_by_people() {
+            state.drawn = run_blocking(|| self.outcomes(&state, &strong));
+        }
         (state.cost_usd, state.strong_usd) = cost.told(state.documents());
         let next = self.next_stage(&mut state);
         if next.escalated.is_empty() && next.drawn.is_empty() {
-            state.is_over = true;
+            let unread = state.unread().count();
+            state.is_over = unread == 0;
             save(self.store, first, &state).await?;
-            return Ok(CascadeStep::Over { told: state.told() });
+            return Ok(match unread {
+                0 => CascadeStep::Over { told: state.told() },
+                unread => CascadeStep::ForPeople { unread },
+            });
         }
         state.stages.push(next.clone());
         save(self.store, first, &state).await?;
@@ -118,7 +147,7 @@ impl CascadeRun<'_> {
 
     /// What the strong model reads next: at first what is escalated, and as many draws as the bound still needs.
     fn next_stage(&self, state: &mut CascadeState) -> CascadeStage {
-        let draws = draws(state, self.cascade.certify.as_ref());
+        let draws = if state.is_read_by_people() { 0 } else { draws(state) };
         let (id, job_of) = stage_ids(self.root.batch.id, state.stages.len() + 1);
         let pair = |first: JobId| StrongJob { first, job: job_of(first) };
         let escalated = state.escalated.iter().filter(|_| state.stages.is_empty());
@@ -126,6 +155,29 @@ impl CascadeRun<'_> {
             batch: id,
             escalated: escalated.map(|one| pair(one.job)).collect(),
             drawn: state.order.iter().skip(state.drawn.len()).take(draws).copied().map(pair).collect(),
+        }
+    }
+
+    /// Takes over what people have said of the drawn results, and draws more where all are read and the bound still needs it.
+    fn read_by_people(&self, state: &mut CascadeState) {
+        let (instructions, settled) = (&self.settings.instructions, state.settled.unwrap_or(self.now));
+        let workspaces: BTreeMap<JobId, PathBuf> =
+            self.entries.iter().map(|entry| (entry.job.id, workspace_of(entry, self.workspaces))).collect();
+        loop {
+            let asked = state.order.iter().take(state.for_people);
+            state.drawn = asked
+                .filter_map(|job| match state.drawn.iter().find(|read| read.first == *job) {
+                    Some(read) => Some(read.clone()),
+                    None => person_reading(instructions, *job, workspaces.get(job)?, settled),
+                })
+                .collect();
+            if state.drawn.len() < state.for_people {
+                return;
+            }
+            match draws(state) {
+                0 => return,
+                more => state.for_people += more,
+            }
         }
     }
 
@@ -142,6 +194,7 @@ impl CascadeRun<'_> {
             strong: cascade.strong.clone(),
             wanted: cascade.certify,
             seed,
+            settled: Some(self.now),
             ..CascadeState::default()
         };
         let mut accepted = Vec::new();
@@ -173,7 +226,7 @@ impl CascadeRun<'_> {
                     (_, Some((status, _))) => Some(format!("the strong reading is {status}")),
                     (_, None) => Some("the strong reading is gone".to_owned()),
                 };
-                DrawnJob { first: pair.first, differs }
+                DrawnJob { first: pair.first, differs, by: None }
             })
             .collect()
     }
@@ -232,11 +285,17 @@ async fn save(store: &dyn Store, batch: Uuid, state: &CascadeState) -> Result<()
 }
 
 /// How many are drawn next; 0: none.
-fn draws(state: &mut CascadeState, wanted: Option<&CertifyWanted>) -> usize {
-    let Some(certify) = wanted.and_then(|wanted| Certify::new(wanted.right, wanted.confidence).ok()) else { return 0 };
+fn draws(state: &mut CascadeState) -> usize {
+    let Some(wanted) = state.wanted else { return 0 };
+    let Ok(certify) = Certify::new(wanted.right, wanted.confidence) else { return 0 };
     let agreed: Vec<bool> = state.drawn.iter().map(|drawn| drawn.differs.is_none()).collect();
-    let escalated = u32::try_from(state.escalated.len()).unwrap_or(u32::MAX);
-    match certify.certificate(state.documents(), escalated, &agreed) {
+    let count = |jobs: usize| u32::try_from(jobs).unwrap_or(u32::MAX);
+    // What is escalated is as the strong model reads it, and no person has seen it.
+    let (documents, escalated) = match wanted.by {
+        DrawReader::Model => (state.documents(), count(state.escalated.len())),
+        DrawReader::Person => (count(state.order.len()), 0),
+    };
+    match certify.certificate(documents, escalated, &agreed) {
         Ok(certificate) => {
             let needed = if certificate.holds { 0 } else { certificate.still_needed as usize };
             state.certificate = Some(certificate);

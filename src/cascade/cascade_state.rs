@@ -3,11 +3,18 @@
 use crate::store::{Store, StoreError};
 use overnight_core::{
     amount::{counted, percent},
-    job::{id::JobId, instructions::CertifyWanted},
+    job::{
+        id::JobId,
+        instructions::{CertifyWanted, DrawReader},
+        time::Timestamp,
+    },
 };
 use overnight_evals::statistics::Certificate;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 use uuid::Uuid;
 
 /// A cascade. Its fields are a promise.
@@ -24,6 +31,12 @@ pub struct CascadeState {
     /// The other jobs, in the order in which they are drawn.
     pub order: Vec<JobId>,
     pub stages: Vec<CascadeStage>,
+    /// When the draw was settled. What people said before is no reading of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Timestamp>,
+    /// How many of `order`, from its beginning, are for people to read.
+    #[serde(default)]
+    pub for_people: usize,
     /// What came of the drawn jobs, in their order.
     pub drawn: Vec<DrawnJob>,
     /// What can be said after these draws.
@@ -63,6 +76,9 @@ pub struct DrawnJob {
     pub first: JobId,
     /// Where the two readings differ, or why they can't be compared; none: they are equal.
     pub differs: Option<String>,
+    /// The person who read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// The cascade that was begun with a batch.
@@ -84,37 +100,66 @@ impl CascadeState {
         u32::try_from(self.escalated.len() + self.order.len()).unwrap_or(u32::MAX)
     }
 
+    /// Whether people read what is drawn.
+    pub(super) fn is_read_by_people(&self) -> bool {
+        self.wanted.is_some_and(|wanted| wanted.by == DrawReader::Person)
+    }
+
+    /// The drawn jobs whose results a person has still to read, in the order of the draw.
+    pub fn unread(&self) -> impl Iterator<Item = JobId> {
+        let drawn = self.order.iter().take(self.for_people).copied();
+        drawn.filter(|job| self.drawn.iter().all(|read| read.first != *job))
+    }
+
     /// What can be said of the results.
     pub fn told(&self) -> String {
-        let (documents, wanted) = (self.documents(), self.wanted.as_ref());
-        let mut told = match (&self.certificate, wanted) {
-            (Some(certificate), Some(wanted)) if certificate.holds => format!(
-                "at least {} of the {documents} results equal {}'s reading in every field, with {} confidence",
-                percent(wanted.right),
-                self.strong,
-                percent(wanted.confidence)
-            ),
-            (Some(certificate), Some(wanted)) => format!(
-                "it can't yet be said that {} of the {documents} results equal {}'s reading: {} of them do, with {} confidence",
-                percent(wanted.right),
-                self.strong,
-                certificate.right_at_least,
-                percent(wanted.confidence)
-            ),
-            _ => format!("{} read {documents} documents; nothing was to be certified", self.cheap),
+        let mut told = match (&self.certificate, self.wanted.as_ref()) {
+            (Some(certificate), Some(wanted)) => self.certified(certificate, wanted),
+            (None, Some(_)) => format!("{} read {} documents", self.cheap, self.documents()),
+            (_, None) => format!("{} read {} documents; nothing was to be certified", self.cheap, self.documents()),
         };
         let differing = self.drawn.iter().filter(|drawn| drawn.differs.is_some()).count();
         let _ = write!(told, ": {} escalated", self.escalated.len());
-        if wanted.is_some() {
-            let _ = write!(told, ", {} drawn, {differing} differed, seed {}", self.drawn.len(), self.seed);
+        if self.wanted.is_some() {
+            let differed = if self.is_read_by_people() { "not right" } else { "differed" };
+            let _ = write!(told, ", {} drawn, {differing} {differed}, seed {}", self.drawn.len(), self.seed);
         }
         if let (Some(cost), Some(strong)) = (self.cost_usd, self.strong_usd) {
             let _ = write!(told, ", cost {cost:.2} USD instead of about {strong:.2}");
         }
         if !self.is_over {
-            let open = self.stages.last().map_or(0, |stage| stage.escalated.len() + stage.drawn.len());
-            let _ = write!(told, " (not over: {} of {} still to come)", counted(open as u64, "reading"), self.strong);
+            let unread = self.unread().count() as u64;
+            let open = match self.stages.last() {
+                _ if unread > 0 => format!("{} drawn for people to read", counted(unread, "result")),
+                Some(stage) => {
+                    let open = (stage.escalated.len() + stage.drawn.len()) as u64;
+                    format!("{} of {} still to come", counted(open, "reading"), self.strong)
+                }
+                None => "nothing is submitted yet".to_owned(),
+            };
+            let _ = write!(told, " (not over: {open})");
         }
         told
+    }
+
+    /// How many results are as who was to say it reads them. A person has not seen what was escalated, so nothing is said of that.
+    fn certified(&self, certificate: &Certificate, wanted: &CertifyWanted) -> String {
+        let (right, confidence) = (percent(wanted.right), percent(wanted.confidence));
+        let (of, equal) = match wanted.by {
+            DrawReader::Model => {
+                (format!("the {} results", self.documents()), format!("equal {}'s reading", self.strong))
+            }
+            DrawReader::Person => {
+                let readers: BTreeSet<&str> = self.drawn.iter().filter_map(|drawn| drawn.by.as_deref()).collect();
+                let readers: Vec<&str> = readers.into_iter().collect();
+                let of = format!("the {} results of {} that were not escalated", self.order.len(), self.cheap);
+                (of, format!("are as {} read them", readers.join(" and ")))
+            }
+        };
+        if certificate.holds {
+            return format!("at least {right} of {of} {equal} in every field, with {confidence} confidence");
+        }
+        let least = certificate.right_at_least;
+        format!("it can't yet be said that {right} of {of} {equal}: {least} of them do, with {confidence} confidence")
     }
 }

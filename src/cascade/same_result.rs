@@ -21,9 +21,19 @@ pub(super) fn difference(instructions: &Instructions, first: &Path, strong: &Pat
         (Ok(first), Ok(strong)) => (first, strong),
         (Err(why), _) | (_, Err(why)) => return Some(format!("it can't be compared here: {why}")),
     };
+    differing(instructions, &first, |path, _| read(&strong, path))
+}
+
+/// Where the deliverables in `files` differ from the other reading of them; none: nowhere. `other`: by path and content of the first.
+pub(super) fn differing(
+    instructions: &Instructions,
+    files: &Workspace,
+    other: impl Fn(&str, &Value) -> Option<Value>,
+) -> Option<String> {
     for deliverable in compared(instructions) {
         let path = &deliverable.path;
-        let [Some(cheap), Some(strong)] = [&first, &strong].map(|files| read(files, path)) else {
+        let cheap = read(files, path);
+        let Some((cheap, strong)) = cheap.and_then(|cheap| other(path, &cheap).map(|strong| (cheap, strong))) else {
             return Some(format!("{path} is missing, or no JSON"));
         };
         let proof = deliverable.quotes.iter().flat_map(Quotes::proof_fields);

@@ -3,13 +3,16 @@
 use super::{
     AppContext, CliError, documents,
     job_or_batch::short_label,
-    out, result, run_job,
+    out,
+    progress::counted,
+    result, run_job,
     server::{self, ServerArgs, Target},
     workspace_store,
 };
 use crate::{
+    cascade::{CascadeStep, read_by_person},
     config::user_name,
-    runner::{JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, record_review},
+    runner::{JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, now, record_review},
     store::JobRow,
 };
 use overnight_core::job::{finding::CorrectedQuote, record::JobStatus, state::Status};
@@ -261,7 +264,25 @@ async fn record(
     action: ReviewAction,
 ) -> Result<(), CliError> {
     let uploader = workspace_store::uploader(app, row).await?;
-    Ok(record_review(app.store.as_ref(), opened, &reviewer.name(), action, uploader).await?)
+    record_review(app.store.as_ref(), opened, &reviewer.name(), action, uploader).await?;
+    if let Some(told) = draw_goes_on(app, row).await {
+        out::note(&told);
+    }
+    Ok(())
+}
+
+/// Tells the cascade that drew a job, if one did, that something was said of its result. Gives what came of it. What fails here is
+/// no fault of the review, which is recorded: the next one looks again.
+pub(super) async fn draw_goes_on(app: &AppContext, row: &JobRow) -> Option<String> {
+    let workspaces = app.settings.workspaces.value.as_path();
+    match read_by_person(app.store.as_ref(), row, workspaces, now()).await {
+        Ok(Some(CascadeStep::Over { told })) => Some(format!("cascade: {told}")),
+        Ok(Some(CascadeStep::ForPeople { unread })) => {
+            Some(format!("{} of the cascade's draw still to be read", counted(unread as u64, "result")))
+        }
+        Ok(Some(CascadeStep::NotAsked | CascadeStep::TooEarly | CascadeStep::Submitted { .. }) | None) => None,
+        Err(error) => Some(format!("the cascade of its batch can't go on: {error}")),
+    }
 }
 
 /// Opens the workspace of the job that a person named.

@@ -9,7 +9,7 @@ use super::{
     queue::{DatabaseJob, with_name},
     report,
     retry::retry,
-    review::ReviewerArgs,
+    review::{self, ReviewerArgs},
     stop,
     submit::{self, EachUnit, SubmitArgs},
     workspace_store,
@@ -186,6 +186,7 @@ impl WebBackend for CommandBackend {
     async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError> {
         let uploader = workspace_store::uploader(&self.app, &found.row).await?;
         review_job(&*self.app.store, &found.row, path, by, action, uploader).await?;
+        review::draw_goes_on(&self.app, &found.row).await;
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     batch::BatchSettings,
+    cascade::{CascadeState, stored_state},
     review::{JobReview, QueuedReview, page_query},
     runner::ReviewAction,
     store::{JobPageQuery, JobRow},
@@ -34,7 +35,10 @@ use overnight_core::job::{
     record::{HoldReason, JobStatus},
 };
 use serde::Deserialize;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 use uuid::Uuid;
 
 /// Jobs of a batch that are put in order.
@@ -101,13 +105,15 @@ pub(super) struct QueueRow {
     review: Option<Arc<QueuedReview>>,
     /// What it lacks that nearly all other documents of the batch have: a sentence's beginning.
     unlike: Option<String>,
+    /// A cascade's certificate needs it read.
+    is_drawn: bool,
 }
 
 impl QueueRow {
     /// Whether it is open and nothing of it is doubtful.
     fn is_clear(&self) -> bool {
         let is_done = self.review.as_ref().is_some_and(|review| review.is_clear());
-        self.mark == QueueMark::Open && is_done && self.reason.is_none() && self.unlike.is_none()
+        self.mark == QueueMark::Open && !self.is_drawn && is_done && self.reason.is_none() && self.unlike.is_none()
     }
 
     /// Where a click leads: to its records, else to what is known of it.
@@ -147,6 +153,7 @@ struct QueuePage {
     /// The first open one.
     next: Option<String>,
     clear: usize,
+    drawn: usize,
     all: u64,
     left_out: Vec<LeftOutFile>,
     more_left_out: u64,
@@ -179,12 +186,19 @@ impl BatchQueue {
         let wanted = JobPageQuery { batch: Some(id), most: MOST_JOBS, ..JobPageQuery::default() };
         let (jobs, all) = state.store.job_page(&wanted).await?;
         let mut rows = Vec::new();
+        let cascade = stored_state(state.store.as_ref(), id).await?;
+        let drawn: HashSet<JobId> = cascade.iter().flat_map(CascadeState::unread).collect();
         for row in jobs {
-            rows.push(queue_row(state, row).await?);
+            let is_drawn = drawn.contains(&row.job.id);
+            let row = queue_row(state, row).await?;
+            // What was approved before the draw is open again: a certificate is about what was read for it.
+            let is_open = is_drawn && matches!(row.mark, QueueMark::Open | QueueMark::Approved);
+            let mark = if is_open { QueueMark::Open } else { row.mark };
+            rows.push(QueueRow { mark, is_drawn, ..row });
         }
         let order = |row: &QueueRow| {
             let doubt = row.review.as_ref().map(|review| review.order());
-            (row.mark, row.is_clear(), doubt, row.title.clone())
+            (row.mark, !row.is_drawn, row.is_clear(), doubt, row.title.clone())
         };
         mark_unlike(&mut rows);
         rows.sort_by_cached_key(order);
@@ -253,6 +267,7 @@ async fn queue_row(state: &WebState, row: JobRow) -> Result<QueueRow, WebError> 
         reason,
         review,
         unlike: None,
+        is_drawn: false,
     })
 }
 
@@ -280,6 +295,7 @@ async fn queue(
     let marks = QueueMark::ALL.into_iter().map(|mark| (mark, count(mark))).filter(|(_, count)| *count > 0).collect();
     let next = batch.next("").map(QueueRow::address);
     let clear = batch.rows.iter().filter(|row| row.is_clear()).count();
+    let drawn = batch.rows.iter().filter(|row| row.is_drawn).count();
     let more_left_out = batch.left_out_files.saturating_sub(batch.left_out.len() as u64);
     let is_shown = |row: &QueueRow| chosen.is_none_or(|chosen| row.mark == chosen);
     page(&QueuePage {
@@ -291,6 +307,7 @@ async fn queue(
         rows: batch.rows.into_iter().filter(is_shown).collect(),
         next,
         clear,
+        drawn,
         all: batch.all,
         left_out: batch.left_out,
         more_left_out,

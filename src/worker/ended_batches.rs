@@ -55,6 +55,9 @@ async fn end(context: &WorkerContext, batch: &BatchRow) -> Result<(), StoreError
         Ok(CascadeStep::Submitted { escalated, drawn, .. }) => sentences.push(format!(
             "the cascade of batch {name} goes on: the strong model reads {escalated} documents that left a doubt, and {drawn} that were drawn"
         )),
+        Ok(CascadeStep::ForPeople { unread }) => {
+            sentences.push(format!("the cascade of batch {name} waits for people: {unread} drawn results are to be read"));
+        }
         Ok(CascadeStep::Over { told }) => sentences.push(format!("cascade: {told}")),
         Err(BatchError::Store(error)) => return Err(error),
         Err(error) => sentences.push(format!("the cascade of batch {name} can't go on: {error}")),

@@ -137,3 +137,58 @@ fn what_can_be_no_cascade_is_refused_in_a_sentence() {
     assert_eq!(code, 0);
     assert!(said.contains("with 12 documents the cascade's certificate does not pay"), "{said}");
 }
+
+/// The jobs of the batch that a person has still to read, as `show` names them.
+fn to_read(night: &Cascaded) -> Vec<String> {
+    let shown = night.dir.run_with(&[], &["show", "night"]).stdout;
+    shown.lines().filter_map(|line| line.trim().strip_prefix("to read       job ").map(str::to_owned)).collect()
+}
+
+#[test]
+fn people_read_the_draw_and_what_they_correct_was_not_right() {
+    let night = Cascaded::new("certify: { by: person, right: 0.6, confidence: 0.7, seed: 7 }");
+    assert_eq!(night.submit(&["--each"]).0, 0);
+    let told = night.work();
+    let first = to_read(&night);
+    assert!(!first.is_empty() && told.contains(&format!("waits for people: {} drawn results", first.len())), "{told}");
+    // What a person says of other jobs is no reading of the draw.
+    let cascade = || night.json(&["show", "night", "--json"])["cascade"].clone();
+    let other = cascade()["order"].as_array().unwrap().last().unwrap().as_str().unwrap().to_owned();
+    assert_eq!(night.dir.run_with(&[], &["approve", &other, "--as", "Anna"]).code, 0);
+    assert_eq!(to_read(&night), first);
+    // One is corrected; its correction alone does not say that all of it is read.
+    let place = "$.requirements[0].strength";
+    assert_eq!(night.dir.run_with(&[], &["correct", &first[0], place, "SHOULD", "--as", "Ben"]).code, 0);
+    assert_eq!(to_read(&night), first);
+    let mut said = String::new();
+    for job in &first {
+        said = night.dir.run_with(&[], &["approve", job, "--as", "Ben"]).stderr;
+    }
+    // As one was not right, more are drawn.
+    let second = to_read(&night);
+    assert!(!second.is_empty() && second.iter().all(|job| !first.contains(job)), "{second:?}");
+    assert!(said.contains(&format!("{} result", second.len())), "{said}");
+    for job in &second {
+        said = night.dir.run_with(&[], &["approve", job, "--as", "Anna"]).stderr;
+    }
+    let drawn = first.len() + second.len();
+    let sentence = format!(
+        "at least 60 % of the 10 results of openai:cheap that were not escalated are as Anna and Ben read them in every field, with 70 % confidence: 2 escalated, {drawn} drawn, 1 not right, seed 7"
+    );
+    assert!(said.contains(&sentence), "{said}");
+    let cascade = cascade();
+    let differs: Vec<(&str, bool)> = (cascade["drawn"].as_array().unwrap().iter())
+        .map(|one| (one["by"].as_str().unwrap(), one["differs"].is_string()))
+        .collect();
+    assert_eq!((differs[0], &cascade["is_over"]), (("Ben", true), &json!(true)));
+    assert_eq!(differs.iter().filter(|(_, differs)| *differs).count(), 1, "{differs:?}");
+    assert_eq!(
+        cascade["stages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|stage| stage["drawn"].as_array().unwrap().len())
+            .sum::<usize>(),
+        0
+    );
+}

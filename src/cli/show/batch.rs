@@ -21,6 +21,9 @@ use serde::Serialize;
 use std::fmt::Write;
 use uuid::Uuid;
 
+/// Drawn results that are named.
+const MOST_UNREAD: usize = 10;
+
 /// `--json` of a batch. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
 struct BatchView<'b> {
@@ -171,6 +174,13 @@ impl BatchView<'_> {
         }
         if let Some(cascade) = &self.cascade {
             let _ = writeln!(text, "\nCascade\n  {}", cascade.told());
+            let unread: Vec<JobId> = cascade.unread().collect();
+            for job in unread.iter().take(MOST_UNREAD) {
+                let _ = writeln!(text, "  to read       job {job}");
+            }
+            if let Some(more) = unread.len().checked_sub(MOST_UNREAD + 1) {
+                let _ = writeln!(text, "                and {} more", more + 1);
+            }
         }
         // What its number doesn't tell: a machine, a time.
         let told = self.waiting.iter().filter(|sum| sum.host.is_some() || sum.until.is_some());

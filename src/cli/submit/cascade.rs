@@ -5,7 +5,7 @@ use crate::{
     cascade::compared,
     cli::{CliError, out},
 };
-use overnight_core::job::instructions::Instructions;
+use overnight_core::job::instructions::{DrawReader, Instructions};
 use overnight_evals::statistics::{Certify, FEWEST_TO_CERTIFY};
 
 /// Refuses what can't be one.
@@ -35,6 +35,13 @@ pub(super) fn note_cost(instructions: &Instructions, jobs: usize) {
     let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
     let forecast = Certify::new(wanted.right, wanted.confidence).and_then(|certify| certify.forecast(jobs, 0));
     let Ok(forecast) = forecast else { return };
+    if wanted.by == DrawReader::Person {
+        out::note(&format!(
+            "the cascade's certificate takes {} of {jobs} results read by people, if all of them are right, and more for each that is not",
+            forecast.draws
+        ));
+        return;
+    }
     if forecast.pays {
         out::note(&format!(
             "the cascade's certificate takes {} of {jobs} documents read by both models, if none of them differs, and more for each that does",

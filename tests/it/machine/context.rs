@@ -59,6 +59,22 @@ fn a_reply_gets_no_more_results_than_the_model_will_see() {
     assert_eq!(world.prompt().matches("</document").count(), ran, "all that was run is seen");
 }
 
+/// What the model has written in the reply is taken, however long its reads were.
+#[test]
+fn writes_behind_reads_that_fill_the_context_are_run() {
+    let mut spec = spec("context: { budget_tokens: 8000 }\n", &[("north.md", 40)]);
+    spec.instructions.coverage = 0.0;
+    let mut world = World::of(spec);
+    world.page_letters = 1_000;
+    world.in_phase_one();
+    let reads = (1..=20).map(|line| read_document("north.md", line, line));
+    let written = write_file("output/notes.md", "# Notes\n\nThe pump is sound.\n");
+    world.play([say(reads.chain([written]))]);
+    let results = world.results(21);
+    assert!(results[19].starts_with("Skipped: not run: the results of this reply fill"), "{}", results[19]);
+    assert!(results[20].starts_with("Done"), "{}", results[20]);
+}
+
 /// A todo is not called done behind work for whose result there was no room.
 #[test]
 fn nothing_is_completed_behind_a_call_that_was_not_run() {

@@ -128,6 +128,13 @@ pub enum WorkCall {
     Change(FileChange),
 }
 
+impl WorkCall {
+    /// Whether its result may be long. What is written is known to the model already, and its result is short.
+    pub fn fills_the_context(&self) -> bool {
+        !matches!(self, Self::Change(_))
+    }
+}
+
 /// What is to be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

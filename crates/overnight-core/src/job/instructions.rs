@@ -27,7 +27,7 @@ pub mod shipped;
 mod task;
 mod values;
 
-pub use cascade::{Acceptance, Cascade, CertifyWanted};
+pub use cascade::{Acceptance, Cascade, CertifyWanted, DrawReader};
 pub use completeness::{Agent, Readers, SecondReader, Verify};
 
 impl Instructions {

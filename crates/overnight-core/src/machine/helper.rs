@@ -216,7 +216,7 @@ impl Job {
             // Quotes are looked for first.
             ParsedCall::Control(ControlCall::Verdict(_)) => None,
             ParsedCall::Control(_) => refused("a helper can't do that".to_owned()),
-            ParsedCall::Work(_) if bounds::is_full(&self.spec, helper) => {
+            ParsedCall::Work(call) if call.fills_the_context() && bounds::is_full(&self.spec, helper) => {
                 let text =
                     "not run: the results of this reply fill the context already; call it again in the next reply";
                 Some(vec![in_conversation(helper, returned(said, CallEnd::Skipped, text))])

@@ -211,7 +211,7 @@ impl Job {
             {
                 refused("helpers/ holds what helpers have written; write results under output/")
             }
-            ParsedCall::Work(_) if bounds::is_full(&self.spec, &self.own) => {
+            ParsedCall::Work(call) if call.fills_the_context() && bounds::is_full(&self.spec, &self.own) => {
                 skipped("not run: the results of this reply fill the context already; call it again in the next reply")
             }
             ParsedCall::Work(_) => None,

@@ -29,11 +29,31 @@ pub struct Acceptance {
     pub second_reader: bool,
 }
 
+/// Who reads the drawn results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DrawReader {
+    /// The strong model, blind.
+    #[default]
+    Model,
+    /// People, beside the sources.
+    Person,
+}
+
+impl DrawReader {
+    fn is_model(&self) -> bool {
+        *self == Self::Model
+    }
+}
+
 /// What is to be certified.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CertifyWanted {
-    /// The share of results that are to equal the strong reading, 0.5 to less than 1.
+    /// Who says what is right.
+    #[serde(default, skip_serializing_if = "DrawReader::is_model")]
+    pub by: DrawReader,
+    /// The share of results that are to be as `by` reads them, 0.5 to less than 1.
     pub right: f64,
     /// The probability with which that is to hold, 0.5 to less than 1.
     pub confidence: f64,
@@ -71,8 +91,11 @@ pub(super) fn cascade(at: &YamlValue<'_>, has_second_reader: bool) -> Result<Cas
 }
 
 fn certify(at: &YamlValue<'_>) -> Result<CertifyWanted, ValueError> {
-    let keys = at.table(&["right", "confidence", "seed"])?;
+    let keys = at.table(&["by", "right", "confidence", "seed"])?;
+    let by = keys
+        .get("by")
+        .map_or(Ok(DrawReader::Model), |at| at.word(&[("model", DrawReader::Model), ("person", DrawReader::Person)]))?;
     let share = |key: &str| keys.get(key).map_or(Ok(0.95), |at| at.number(0.5, MOST));
     let seed = keys.get("seed").map(|at| at.count(0)).transpose()?;
-    Ok(CertifyWanted { right: share("right")?, confidence: share("confidence")?, seed })
+    Ok(CertifyWanted { by, right: share("right")?, confidence: share("confidence")?, seed })
 }
