@@ -10,7 +10,8 @@
 //!
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
-//! - [`notify`]: tells people what became of a batch · [`web`]: the server's pages
+//! - [`notify`]: tells people what became of a batch · [`web`]: the server's pages and its HTTP API
+//! - [`view`]: what commands print as JSON and the HTTP API answers
 //! - [`eval`]: what candidates have found in the cases of a golden set, and which of them is better
 //! - [`compare`]: what two runs have found in the same documents · [`gold`]: golden sets: documents with what is right of them
 //! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read what was left behind
@@ -45,6 +46,7 @@ mod subprocess;
 pub mod table_query;
 pub mod telemetry;
 pub mod tool;
+pub mod view;
 pub mod web;
 pub mod worker;
 pub mod workspace;

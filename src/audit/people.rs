@@ -6,13 +6,14 @@ use overnight_core::job::{
     state::Job,
     time::Timestamp,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Who stands in the journal without a name.
 const SOMEBODY: &str = "a person";
 
 /// One thing that a person did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PersonAct {
     pub at: Timestamp,
     /// The name that was given.

@@ -13,6 +13,7 @@ use overnight_core::job::{
     time::Timestamp,
     todo::{Todo, TodoStatus},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::{collections::BTreeMap, path::Path};
 
@@ -75,7 +76,7 @@ impl PhaseRecord {
 }
 
 /// What a part of the journal cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Spending {
     pub turns: u64,
     /// Of these, turns of the planning before the phase.

@@ -10,6 +10,7 @@ use overnight_core::{
     },
 };
 use overnight_evals::statistics::Certificate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +19,7 @@ use std::{
 use uuid::Uuid;
 
 /// A cascade. Its fields are a promise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CascadeState {
     pub cheap: String,
     pub strong: String,
@@ -49,14 +50,14 @@ pub struct CascadeState {
 }
 
 /// A job that goes to the strong model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EscalatedJob {
     pub job: JobId,
     pub why: String,
 }
 
 /// A batch of jobs for the strong model: each for a job of the first batch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CascadeStage {
     pub batch: Uuid,
     pub escalated: Vec<StrongJob>,
@@ -64,14 +65,14 @@ pub struct CascadeStage {
 }
 
 /// A job that reads again what another has read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StrongJob {
     pub first: JobId,
     pub job: JobId,
 }
 
 /// What came of a draw.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DrawnJob {
     pub first: JobId,
     /// Where the two readings differ, or why they can't be compared; none: they are equal.

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     runner::{Anchor, OpenJob, RunError},
     store::{BatchRow, BatchTotals, ControlSignal, JobTarget, PAUSED_BY_PERSON},
+    view::RequestOutcome,
     workspace::lock::LockError,
 };
 use overnight_core::{
@@ -23,8 +24,6 @@ use overnight_core::{
     },
     machine::effect::Command,
 };
-use serde::Serialize;
-use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CancelArgs {
@@ -44,22 +43,6 @@ pub(super) struct PauseArgs {
     /// Print a JSON object
     #[arg(long)]
     json: bool,
-}
-
-/// What came of a request. As JSON its fields are a promise.
-#[derive(Debug, Serialize)]
-pub(super) struct RequestOutcome {
-    /// `cancel`, `pause` or `retry`.
-    pub(super) request: &'static str,
-    /// The job that was named; none: a batch was.
-    pub(super) job: Option<JobId>,
-    pub(super) batch: Option<Uuid>,
-    /// Jobs for which it is done.
-    pub(super) done: u64,
-    /// Jobs whose worker does it at its next turn, or when one takes them.
-    pub(super) asked: u64,
-    /// The same for people.
-    pub(super) message: String,
 }
 
 impl RequestOutcome {
@@ -90,22 +73,29 @@ impl RequestOutcome {
     }
 }
 
-pub(super) async fn cancel(app: &AppContext, args: &CancelArgs) -> Result<u8, CliError> {
+pub(super) async fn run_cancel(app: &AppContext, args: &CancelArgs) -> Result<u8, CliError> {
     let named = app.job_or_batch(&args.job).await?;
-    let outcome = match &named {
-        JobOrBatch::Job(job) => cancel_job(app, job).await,
-        JobOrBatch::Batch(batch) => cancel_batch(app, batch).await,
-    };
-    RequestOutcome::answer("cancel", &named, outcome, args.json)
+    RequestOutcome::answer("cancel", &named, cancel(app, &named).await, args.json)
 }
 
-pub(super) async fn pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliError> {
+pub(super) async fn cancel(app: &AppContext, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
+    match named {
+        JobOrBatch::Job(job) => cancel_job(app, job).await,
+        JobOrBatch::Batch(batch) => cancel_batch(app, batch).await,
+    }
+}
+
+pub(super) async fn run_pause(app: &AppContext, args: &PauseArgs) -> Result<u8, CliError> {
     let named = app.job_or_batch(&args.job).await?;
-    let outcome = match &named {
+    RequestOutcome::answer("pause", &named, pause(app, &named, &args.job).await, args.json)
+}
+
+/// `typed`: as a person has named it.
+pub(super) async fn pause(app: &AppContext, named: &JobOrBatch, typed: &str) -> Result<RequestOutcome, CliError> {
+    match named {
         JobOrBatch::Job(job) => pause_job(app, job).await,
-        JobOrBatch::Batch(batch) => pause_batch(app, batch, &args.job).await,
-    };
-    RequestOutcome::answer("pause", &named, outcome, args.json)
+        JobOrBatch::Batch(batch) => pause_batch(app, batch, typed).await,
+    }
 }
 
 pub(super) async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {

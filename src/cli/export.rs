@@ -72,15 +72,25 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
     Ok(if gathered.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
 }
 
-/// The table of a batch as a workbook.
-pub(super) async fn workbook(app: &AppContext, batch: &str) -> Result<Vec<u8>, CliError> {
+/// The table of a job or a batch; none: there is no list of records.
+pub(super) async fn table(app: &AppContext, named: &str, format: TableFormat) -> Result<Option<Vec<u8>>, CliError> {
+    let named = named_for_table(app, &[named.to_owned()]).await?;
+    let made = tokio::task::spawn_blocking(move || table_of(named, format));
+    made.await.map_err(|error| CliError::failed(error.to_string()))?
+}
+
+fn table_of((jobs, left_out): (Vec<TableJob>, Vec<LeftOut>), format: TableFormat) -> Result<Option<Vec<u8>>, CliError> {
     let folder = tempfile::tempdir().map_err(|error| CliError::failed(format!("no table can be made ({error})")))?;
-    let output = folder.path().join("records.xlsx");
-    let named = named_for_table(app, &[batch.to_owned()]).await?;
-    let args = ExportArgs { output: Some(output.clone()), ..ExportArgs::default() };
-    let written = tokio::task::spawn_blocking(move || write(&args, TableFormat::Xlsx, named));
-    written.await.map_err(|error| CliError::failed(error.to_string()))??;
-    std::fs::read(&output).map_err(|error| CliError::failed(format!("the table can't be read ({error})")))
+    let request = TableRequest { left_out, ..TableRequest::default() };
+    let failed = |error: crate::export::ExportError| CliError::failed(error.to_string());
+    let mut gathered = GatheredRecords::read(&jobs, &request, folder.path()).map_err(failed)?;
+    if gathered.jobs == 0 {
+        return Ok(None);
+    }
+    let output = folder.path().join("records");
+    write_table(&mut gathered, format, Some(&output), &mut io::sink()).map_err(failed)?;
+    let read = std::fs::read(&output);
+    read.map(Some).map_err(|error| CliError::failed(format!("the table can't be read ({error})")))
 }
 
 /// The jobs that are named, with what the queue knows of them.

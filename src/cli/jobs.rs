@@ -17,7 +17,8 @@ use super::{
 use crate::{
     config::Settings,
     report::{cell::Tone, words::short},
-    store::{ControlSignal, JOBS_AT_ONCE, JobFilter, JobRow},
+    store::{JOBS_AT_ONCE, JobFilter, JobRow},
+    view::JobListItem,
 };
 use chrono::Local;
 pub(super) use known_ids::KnownIds;
@@ -28,7 +29,6 @@ use overnight_core::job::{
     time::Timestamp,
     time::duration,
 };
-use serde::Serialize;
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -70,52 +70,6 @@ fn status(text: &str) -> Result<JobStatus, String> {
     found.ok_or_else(|| format!("it is one of {}", STATUSES.map(JobStatus::name).join(", ")))
 }
 
-/// A job in `--json`. Its fields are a promise; a value that isn't there is null.
-#[derive(Debug, Serialize)]
-struct JobListItem<'r> {
-    id: JobId,
-    status: JobStatus,
-    /// It stands as running, and no process works on it.
-    interrupted: bool,
-    hold_reason: Option<HoldReason>,
-    /// One sentence.
-    reason: Option<&'r str>,
-    /// What was asked of who works on it: `cancel`, `pause`.
-    wants: Option<&'static str>,
-    instructions: &'r str,
-    model: &'r str,
-    documents: u64,
-    phase_number: u32,
-    phase_title: &'r str,
-    phases_planned: u32,
-    phases_complete: u32,
-    turns: u64,
-    tokens_in: u64,
-    tokens_out: u64,
-    tokens_cached: u64,
-    cost_usd: Option<f64>,
-    worked_ms: u64,
-    /// 0 to 1.
-    coverage: f64,
-    confidence: Option<f64>,
-    created: Timestamp,
-    completed_at: Option<Timestamp>,
-    /// Empty where a worker hasn't made one yet.
-    workspace: &'r str,
-    /// Null from here on: the job is in no batch.
-    batch: Option<Uuid>,
-    batch_name: Option<&'r str>,
-    label: Option<&'r str>,
-    /// Attempts that failed.
-    attempts: Option<u32>,
-    /// Queued: not before. Held: queued by itself then.
-    run_after: Option<Timestamp>,
-    /// The machine that has the workspace on its own disk.
-    host: Option<&'r str>,
-    /// Done before by that job.
-    same_as: Option<JobId>,
-}
-
 pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliError> {
     let nothing = no_jobs_yet(&settings);
     let Some(app) = AppContext::read_any(settings).await? else {
@@ -134,7 +88,8 @@ pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliEr
         for job in app.jobs_with(page).await? {
             let job = app.caught_up(job).await?;
             if args.json {
-                list.add(&list_item(&job, is_interrupted(&job)))?;
+                let batch_name = job.queue.as_ref().and_then(|queue| queue.batch_name.as_deref());
+                list.add(&JobListItem::of(&job.row, batch_name, is_interrupted(&job)))?;
             } else {
                 jobs.push(job);
             }
@@ -275,43 +230,5 @@ pub(super) fn phase(state: &JobState) -> String {
             _ if complete < planned => format!("{} of {planned}", complete + 1),
             _ => "review".to_owned(),
         },
-    }
-}
-
-fn list_item(known: &DatabaseJob, interrupted: bool) -> JobListItem<'_> {
-    let JobRow { job, state, .. } = &known.row;
-    let queue = known.queue.as_ref();
-    JobListItem {
-        id: job.id,
-        status: state.status,
-        interrupted,
-        hold_reason: state.hold_reason,
-        reason: state.reason.as_deref(),
-        wants: known.row.wants.map(ControlSignal::name),
-        instructions: &job.instructions,
-        model: &job.model,
-        documents: job.documents,
-        phase_number: state.phase_number,
-        phase_title: &state.phase_title,
-        phases_planned: state.phases_planned,
-        phases_complete: state.phases_complete,
-        turns: state.turns,
-        tokens_in: state.tokens_in,
-        tokens_out: state.tokens_out,
-        tokens_cached: state.tokens_cached,
-        cost_usd: state.cost_usd,
-        worked_ms: state.worked_ms,
-        coverage: state.coverage,
-        confidence: state.confidence,
-        created: job.created,
-        completed_at: state.completed_at,
-        workspace: &job.workspace,
-        batch: queue.map(|queue| queue.batch),
-        batch_name: queue.and_then(|queue| queue.batch_name.as_deref()),
-        label: queue.map(|queue| queue.label.as_str()),
-        attempts: queue.map(|queue| queue.attempts),
-        run_after: queue.and_then(|queue| queue.run_after),
-        host: queue.and_then(|queue| queue.host.as_deref()),
-        same_as: queue.and_then(|queue| queue.same_as),
     }
 }

@@ -10,7 +10,7 @@
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
 //! - `export`: the records of many jobs as one table; `review_pages`: the same beside their sources; `compare`: those of two runs
-//! - `serve`: all that as pages
+//! - `serve`: all that as pages, and for programs; `token`: with what they come
 //! - `lessons`: what jobs have proposed for later ones
 //! - `init`: a folder for a task of one's own
 //! - `doctor`, `migrate`, `reindex`, `completions`, `man`
@@ -64,6 +64,7 @@ mod show;
 mod stop;
 mod submit;
 mod table;
+mod token;
 mod traces;
 mod watch;
 mod worker;
@@ -185,6 +186,10 @@ enum CliCommand {
     Review(review_pages::ReviewArgs),
     /// Serve pages: jobs live, records beside their sources, review, submission
     Serve(serve::ServeArgs),
+    /// Let an agent look at jobs, and submit some where it may: the Model Context Protocol, on standard input and output
+    Mcp(serve::McpArgs),
+    /// Tokens of people and programs that come to `overnight serve`: add, list, revoke
+    Token(token::TokenArgs),
     /// Report on the jobs of a night: what is done, what is not and why, what it cost, and what needs a person
     Report(report::ReportArgs),
     /// Tell what happened in a job, line by line
@@ -216,7 +221,9 @@ pub fn main() -> ExitCode {
     }
     // Several threads help a worker with many jobs, and a server with many viewers; a single job gains nothing from them.
     let mut builder = match &cli.command {
-        CliCommand::Work(_) | CliCommand::Serve(_) | CliCommand::Eval(_) => tokio::runtime::Builder::new_multi_thread(),
+        CliCommand::Work(_) | CliCommand::Serve(_) | CliCommand::Mcp(_) | CliCommand::Eval(_) => {
+            tokio::runtime::Builder::new_multi_thread()
+        }
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = match builder.enable_all().build() {
@@ -279,8 +286,8 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::AddDocuments(args) => {
             review::add_documents(&app_context(&args.server.add_to(flags)).await?, &args).await
         }
-        CliCommand::Cancel(args) => cancel::cancel(&app_context(&flags).await?, &args).await,
-        CliCommand::Pause(args) => cancel::pause(&app_context(&flags).await?, &args).await,
+        CliCommand::Cancel(args) => cancel::run_cancel(&app_context(&flags).await?, &args).await,
+        CliCommand::Pause(args) => cancel::run_pause(&app_context(&flags).await?, &args).await,
         CliCommand::Retry(args) => retry::run(&app_context(&flags).await?, &args).await,
         CliCommand::Lessons(args) => Box::pin(lessons::run(settings(&flags)?, &args)).await,
         CliCommand::Models(args) => models::run(flags, &args),
@@ -299,6 +306,8 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Review(args) => review_pages::run(settings(&flags)?, &args).await,
         CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
         CliCommand::Serve(args) => serve::run(flags, &args).await,
+        CliCommand::Mcp(args) => serve::run_mcp(flags, &args).await,
+        CliCommand::Token(args) => token::run(flags, &args).await,
         CliCommand::Show(args) => show::run(settings(&flags)?, &args).await,
         CliCommand::Logs(args) => logs::run(settings(&flags)?, &args).await,
         CliCommand::Audit(args) => Box::pin(audit::run(settings(&flags)?, &args)).await,

@@ -41,6 +41,11 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
     }
 }
 
+/// A value as JSON, for who asks over HTTP.
+pub(super) fn json_text(value: &impl serde::Serialize) -> Result<String, CliError> {
+    serde_json::to_string(value).map_err(|error| CliError::failed(format!("it can't be written as JSON ({error})")))
+}
+
 /// A list as indented JSON, an item after the other: as [`json`] writes it, and never in memory at once.
 #[derive(Debug, Default)]
 pub(super) struct JsonList {

@@ -18,6 +18,7 @@ use crate::{
     config::{Flags, Settings},
     runner::JobOutcome,
     store::{BatchRow, JobTarget},
+    view::RequestOutcome,
 };
 use overnight_core::{
     job::{
@@ -208,6 +209,26 @@ async fn requeue_batch(app: &AppContext, batch: &BatchRow, budget_usd: Option<f6
     }
     out::result(&text)?;
     Ok(exit::COMPLETED)
+}
+
+/// Queues again what is held of a job or a batch, for who asks over HTTP.
+pub(super) async fn resume(app: &AppContext, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
+    let (job, batch) = named.ids();
+    let (target, words, standing) = match named {
+        JobOrBatch::Job(known) if known.row.state.hold_reason == Some(HoldReason::Review) => {
+            return Err(CliError::usage(in_review_error(known.id()).message));
+        }
+        JobOrBatch::Job(known) => {
+            (JobTarget::Job(known.id()), format!("job {}", known.id()), known.status().to_string())
+        }
+        JobOrBatch::Batch(row) => (JobTarget::Batch(row.batch.id), batch_title(row), standing(&row.totals)),
+    };
+    let done = app.store.resume(target).await?;
+    if done == 0 {
+        return Err(CliError::usage(format!("nothing of {words} can be resumed: {standing}")));
+    }
+    let message = format!("{} of {words} {} resumed", counted(done, "job"), is_or_are(done));
+    Ok(RequestOutcome { request: "resume", job, batch, done, asked: 0, message })
 }
 
 /// Refuses a budget that can't hold. A model that can't be opened here is told by the worker.

@@ -2,13 +2,13 @@
 
 use super::{
     AppContext, CliError,
-    cancel::{RequestOutcome, is_or_are, it_or_them, standing},
+    cancel::{is_or_are, it_or_them, standing},
     job_or_batch::{JobOrBatch, batch_title},
     out,
     progress::counted,
     queue::DatabaseJob,
 };
-use crate::store::JobTarget;
+use crate::{store::JobTarget, view::RequestOutcome};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,26 +2,30 @@
 
 use super::{
     AppContext, CliError,
-    cancel::{cancel_job, pause_job},
+    cancel::{cancel, cancel_job, pause, pause_job},
     documents, eval, exit, export, instructions,
     job_or_batch::JobOrBatch,
     local_time, out,
     queue::{DatabaseJob, with_name},
     report,
+    resume::resume,
     retry::retry,
     review::{self, ReviewerArgs},
-    stop,
+    show, stop,
     submit::{self, EachUnit, SubmitArgs},
-    workspace_store,
+    token, workspace_store,
 };
 use crate::{
     config::{Flags, Settings},
     eval::Evaluation,
+    export::TableFormat,
     extraction::Extractor,
     runner::{ReviewAction, review_job},
-    store::{JobRow, JobTarget},
+    store::{BatchRow, JobRow, JobTarget, Role},
+    view::RequestOutcome,
     web::{
-        self, BulkAction, BulkOutcome, EvaluatedSet, FoundJob, ServeError, WantedBatch, WebBackend, WebConfig, WebError,
+        self, BulkAction, BulkOutcome, EvaluatedSet, FoundJob, RequestTarget, ServeError, WantedBatch, WebBackend,
+        WebConfig, WebError,
     },
 };
 use async_trait::async_trait;
@@ -43,7 +47,15 @@ Examples:
   overnight serve --token-env WEB_TOKEN --host jobs.example.org --user-header X-Remote-User    # behind a proxy
 
 The link that is printed carries a token: who has it may see everything, and without --read-only decide and submit.
-TLS and users are a proxy's business.";
+Other people and programs come with tokens of their own: `overnight token add`. TLS is a proxy's business.";
+
+const AGENT_EXAMPLES: &str = "\
+Examples:
+  overnight mcp
+  overnight mcp --role operator --documents-root /srv/contracts
+
+It speaks the Model Context Protocol on standard input and output: name this command in the agent's settings. An agent that asks from
+elsewhere comes to `overnight serve --mcp`, at /mcp, with a token of its own.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -60,6 +72,9 @@ pub(super) struct ServeArgs {
     /// Only show: nothing can be decided or submitted
     #[arg(long)]
     read_only: bool,
+    /// Let agents ask as well, by the Model Context Protocol, at /mcp
+    #[arg(long)]
+    mcp: bool,
     #[command(flatten)]
     reviewer: ReviewerArgs,
     /// The request's header in which a proxy names the person, such as X-Remote-User
@@ -74,6 +89,41 @@ pub(super) struct ServeArgs {
     /// Documents in this folder may be named for a batch, beside those that are uploaded
     #[arg(long, value_name = "FOLDER")]
     documents_root: Option<PathBuf>,
+}
+
+/// `overnight mcp`: the same for one agent, which has started this process.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AGENT_EXAMPLES)]
+pub(super) struct McpArgs {
+    /// What the agent may do: reader looks at everything, reviewer also says what is right, operator also submits
+    #[arg(long, value_parser = token::role, default_value = "reader")]
+    role: Role,
+    #[command(flatten)]
+    reviewer: ReviewerArgs,
+    /// Folder below which the agent may name documents for a batch
+    #[arg(long, value_name = "FOLDER")]
+    documents_root: Option<PathBuf>,
+}
+
+pub(super) async fn run_mcp(flags: Flags, args: &McpArgs) -> Result<u8, CliError> {
+    let settings = super::settings(&flags)?;
+    let uploads = settings.workspaces.value.with_file_name("uploads");
+    let app = Arc::new(AppContext { only_reads: true, ..AppContext::open(settings).await? });
+    let config = WebConfig {
+        hosts: Vec::new(),
+        read_only: false,
+        reviewer: Some(args.reviewer.name()),
+        user_header: None,
+        uploads,
+        most_upload_mb: 0,
+        documents_root: args.documents_root.clone(),
+        agents: true,
+        note: out::note,
+        minute: local_time::minute,
+    };
+    let store = app.store.clone();
+    web::serve_agent(config, args.role, store, Arc::new(CommandBackend { app, flags })).await?;
+    Ok(exit::COMPLETED)
 }
 
 pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> {
@@ -103,6 +153,8 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
         uploads,
         most_upload_mb: args.max_upload,
         documents_root: args.documents_root.clone(),
+        agents: args.mcp,
+        note: out::note,
         minute: local_time::minute,
     };
     let name = if listen.ip().is_unspecified() { format!("localhost:{}", listen.port()) } else { listen.to_string() };
@@ -227,8 +279,39 @@ impl WebBackend for CommandBackend {
         Ok(eval::correct_evaluated(&self.app, id, file, right, by).await?)
     }
 
-    async fn table(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {
-        Ok(export::workbook(&self.app, &batch.to_string()).await?)
+    async fn table(&self, named: &str, format: TableFormat) -> Result<Option<Vec<u8>>, WebError> {
+        Ok(export::table(&self.app, named, format).await?)
+    }
+
+    async fn job_view(&self, id: JobId) -> Result<String, WebError> {
+        Ok(show::job_json(&self.app, self.app.job_with(id).await?).await?)
+    }
+
+    async fn batch_view(&self, batch: &BatchRow) -> Result<String, WebError> {
+        Ok(show::batch::batch_json(&self.app, batch).await?)
+    }
+
+    async fn request(&self, action: BulkAction, named: RequestTarget) -> Result<RequestOutcome, WebError> {
+        let app = &self.app;
+        let named = match named {
+            RequestTarget::Job(job) => JobOrBatch::Job(Box::new(app.job_with(job).await?)),
+            RequestTarget::Batch(batch) => JobOrBatch::Batch(batch),
+        };
+        let outcome = match action {
+            BulkAction::Retry => retry(app, &named).await,
+            BulkAction::Cancel => cancel(app, &named).await,
+            BulkAction::Pause => {
+                let (job, batch) = named.ids();
+                let typed = batch.or(job.map(|job| job.0)).unwrap_or_default().to_string();
+                pause(app, &named, &typed).await
+            }
+            BulkAction::Resume => resume(app, &named).await,
+        };
+        outcome.map_err(
+            |error| {
+                if error.code == exit::USAGE { WebError::conflict(error.message) } else { error.into() }
+            },
+        )
     }
 
     async fn report(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {

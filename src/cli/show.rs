@@ -3,34 +3,22 @@
 //! - `job_page`: a job as a page for a person
 //! - `queued`: what the queue knows of a job, and one whose workspace can't be read here; `batch`: a batch
 
-mod batch;
+pub(super) mod batch;
 mod job_page;
 mod queued;
 
-use super::{AppContext, CliError, exit, job_location::JobLocation, job_or_batch::JobOrBatch, out};
+use super::{AppContext, CliError, exit, job_location::JobLocation, job_or_batch::JobOrBatch, out, queue::DatabaseJob};
 use crate::{
-    audit::{
-        people::PersonAct,
-        timeline::{PhaseRecord, Spending, Timeline, timeline},
-    },
+    audit::timeline::{PhaseRecord, Timeline, timeline},
+    blocking::run_blocking,
     config::Settings,
+    view::{DocumentView, InQueue, JobView, PhaseLine},
 };
 use overnight_core::job::{
-    contract::Check,
     ending::Ending,
-    finding::Finding,
-    id::JobId,
-    left_out::LeftOutFile,
-    models::{ModelTurns, PaidRole},
-    pages::{PageRange, UnreadPart},
-    proof::ProofResult,
-    record::{Delivered, HoldReason, JobStatus, QuotePositions},
-    refused_records::{RefusedCounts, RefusedRecord},
+    record::{HoldReason, JobStatus},
     state::Job,
-    time::Timestamp,
 };
-use queued::InQueue;
-use serde::Serialize;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
@@ -40,107 +28,6 @@ pub(super) struct ShowArgs {
     /// Print a JSON object
     #[arg(long)]
     json: bool,
-}
-
-/// `--json` of a job. Its fields are a promise; a value that isn't there is null.
-#[derive(Debug, Serialize)]
-struct JobView<'t> {
-    id: JobId,
-    status: JobStatus,
-    /// It stands as running, and no process works on it.
-    interrupted: bool,
-    hold_reason: Option<HoldReason>,
-    /// One sentence.
-    reason: Option<String>,
-    /// What is missing at the journal's end, in a sentence.
-    damage: Option<String>,
-    instructions: &'t str,
-    /// Of their file and those beside it.
-    instructions_sha256: &'t str,
-    description: &'t str,
-    /// The one that it began with.
-    model: &'t str,
-    /// Who answered, in how many turns; empty where the workspace isn't here.
-    models: &'t [ModelTurns],
-    created: Timestamp,
-    /// The moment of the last decision; where the journal isn't here, when the row was last written.
-    last: Timestamp,
-    /// Empty where the workspace isn't here.
-    documents: Vec<DocumentView<'t>>,
-    /// What was found where documents were looked for, and is none of them.
-    left_out_files: u64,
-    left_out: &'t [LeftOutFile],
-    /// 0 to 1, of all documents.
-    coverage: f64,
-    phase: &'t str,
-    /// The step of planning, while there is planning.
-    planning: Option<&'static str>,
-    phases: Vec<PhaseLine<'t>>,
-    turns: u64,
-    tokens_in: u64,
-    tokens_out: u64,
-    tokens_cached: u64,
-    cost_usd: Option<f64>,
-    /// The same by role and tier; empty where the workspace isn't here.
-    paid: &'t [PaidRole],
-    worked_ms: u64,
-    /// What the job delivered, or would if it were approved.
-    summary: Option<&'t str>,
-    confidence: Option<f64>,
-    notes: Option<&'t str>,
-    checks: &'t [Check],
-    deliverables: &'t [Delivered],
-    /// Where the quotes stand; null where there were none to check.
-    quotes: Option<&'t QuotePositions>,
-    /// What second reader and verifier say; null where neither has worked.
-    proof: Option<ProofResult>,
-    /// Records that were not written when they were added, and what became of them; null where there was none.
-    refused_records: Option<RefusedCounts>,
-    /// Values that a person should look at: rules that say so, and what does not stand in its quote.
-    doubts: u64,
-    /// Those that are in no deliverable, as they were sent, and why they were refused.
-    unmended_records: &'t [RefusedRecord],
-    /// What second reader and verifier hold against the result, settled or open.
-    findings: &'t [Finding],
-    /// What people did about it, the oldest first.
-    people: &'t [PersonAct],
-    open_todos: &'t [String],
-    /// Absolute; empty where a worker hasn't made one yet. Of a linked job, that of the job that did the work.
-    workspace: String,
-    next: Vec<String>,
-    /// Null: the job is in no batch.
-    queue: Option<InQueue<'t>>,
-}
-
-#[derive(Debug, Serialize)]
-struct DocumentView<'t> {
-    name: &'t str,
-    format: &'t str,
-    bytes: u64,
-    /// `page` or `line`.
-    unit: &'static str,
-    units: u64,
-    /// 0 to 1.
-    coverage: f64,
-    /// Parts that no text was got from.
-    gaps: &'t [UnreadPart],
-    /// Name and version of the program that read it.
-    reader: &'t str,
-    /// Pages whose characters were recognised in an image of them.
-    recognised: &'t [PageRange],
-    notes: &'t [String],
-}
-
-#[derive(Debug, Serialize)]
-struct PhaseLine<'t> {
-    number: u32,
-    attempt: u32,
-    kind: &'t str,
-    title: &'t str,
-    outcome: &'t str,
-    todos_completed: u64,
-    todos: usize,
-    spent: Spending,
 }
 
 pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliError> {
@@ -167,6 +54,19 @@ pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliEr
         out::result(&shown.text(Some(&timeline.job)))?;
     }
     Ok(exit::COMPLETED)
+}
+
+/// What `--json` prints of a job, for who asks over HTTP.
+pub(super) async fn job_json(app: &AppContext, job: DatabaseJob) -> Result<String, CliError> {
+    if queued::is_only_a_row(app, &job) {
+        return queued::json(app, &job).await;
+    }
+    let interrupted = app.is_interrupted(&job);
+    let location = JobLocation { path: app.workspace(&job)?, job: Some(job) };
+    run_blocking(|| {
+        let timeline = timeline(&location.path)?;
+        out::json_text(&job_view(&location, &timeline, interrupted))
+    })
 }
 
 /// How the job stands: as its journal says, and where that says running, as the database knows better.

@@ -7,6 +7,8 @@ use super::{
     table_writer::{ExportError, TableNotes, TableWriter},
     xlsx,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::{
     fs::Permissions,
     io::{self, BufWriter},
@@ -15,8 +17,10 @@ use std::{
 };
 
 /// The form of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum TableFormat {
+    #[default]
     Csv,
     Jsonl,
     Xlsx,

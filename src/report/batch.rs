@@ -11,6 +11,7 @@ use overnight_core::job::{
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -68,7 +69,7 @@ impl BatchFacts {
 }
 
 /// Jobs of batches that wait alike.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Waiting {
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,

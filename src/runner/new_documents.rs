@@ -14,7 +14,7 @@ use std::{
 const MOST_NAMED: usize = 30;
 
 /// What a person adds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NewDocuments {
     /// Files and folders.
     pub paths: Vec<PathBuf>,

@@ -30,7 +30,7 @@ const LONGEST_NAME: usize = 100;
 const LAST_TRIES: [u64; 4] = [0, 1, 2, 4];
 
 /// What a person says of a result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ReviewAction {
     /// It is accepted.
     Approve {

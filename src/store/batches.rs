@@ -8,6 +8,7 @@ use overnight_core::job::{
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -58,7 +59,7 @@ impl BatchRow {
 }
 
 /// How many jobs of a batch there are in each status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BatchTotals {
     pub queued: u64,
     pub running: u64,
@@ -208,6 +209,9 @@ pub trait BatchStore: Send + Sync + std::fmt::Debug {
 
     /// At most `limit` batches, newest first.
     async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
+
+    /// At most `limit` of the batches that come behind this one, newest first.
+    async fn batches_behind(&self, batch: Uuid, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
 
     /// How many jobs of the batch there are in each status; all zero where there is no such batch.
     async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError>;

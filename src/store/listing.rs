@@ -15,6 +15,12 @@ use uuid::Uuid;
 pub struct JobPageQuery {
     pub batch: Option<Uuid>,
     pub status: Option<JobStatus>,
+    /// Only those that are held for a person's review.
+    pub needs_review: bool,
+    /// Only those that were made since then.
+    pub since: Option<Timestamp>,
+    /// Only those that come behind this one.
+    pub behind: Option<JobId>,
     /// A part of the label, the instructions or the model, or the beginning of the id; empty: all fit.
     pub text: String,
     /// So many are left away, and so many shown at most.

@@ -14,6 +14,7 @@ pub(super) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| {
         (1, "schema", include_str!("../../migrations/sqlite/0001_schema.sql")),
         (2, "handed_calls", include_str!("../../migrations/sqlite/0002_handed_calls.sql")),
         (3, "cascades", include_str!("../../migrations/sqlite/0003_cascades.sql")),
+        (4, "reach", include_str!("../../migrations/sqlite/0004_reach.sql")),
     ])
 });
 
@@ -22,6 +23,7 @@ pub(super) static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
         (1, "schema", include_str!("../../migrations/postgres/0001_schema.sql")),
         (2, "handed_calls", include_str!("../../migrations/postgres/0002_handed_calls.sql")),
         (3, "cascades", include_str!("../../migrations/postgres/0003_cascades.sql")),
+        (4, "reach", include_str!("../../migrations/postgres/0004_reach.sql")),
     ])
 });
 

@@ -1,7 +1,7 @@
 //! The database: what is known of all jobs at their last checkpoints.
 //!
 //! Each trait is one thing that is asked of it: jobs, the queue, workers, batches, schedules, calls that are
-//! answered later. `sql` answers them all, once, in
+//! answered later, tokens. `sql` answers them all, once, in
 //! statements that both databases share but for a few fragments; `sqlite` and `postgres` know how to reach a database, and what
 //! each has to say in its own way. `tests/it/store.rs` runs one suite on both.
 //! What must hold in either:
@@ -30,6 +30,7 @@ mod row;
 mod schedules;
 mod sql;
 mod sqlite;
+mod tokens;
 mod url_secrets;
 mod value;
 mod workers;
@@ -46,6 +47,7 @@ pub use queue::{AwaitedCall, AwaitingJob, ClaimedJob, Enqueued, JobTarget, Queue
 pub use queue_entry::{Group, QueueEntry, QueueInfo, QueuedJob};
 pub use retry_policy::backoff_ms;
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, ScheduleStore};
+pub use tokens::{AccessToken, Role, TokenStore};
 pub use workers::{HeldLease, WorkerStore};
 
 use async_trait::async_trait;
@@ -54,7 +56,7 @@ use std::sync::Arc;
 /// A database, with all that is asked of it. Who needs a part of it takes that trait.
 #[async_trait]
 pub trait Store:
-    JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore + CallStore
+    JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore + CallStore + TokenStore
 {
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}

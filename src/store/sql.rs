@@ -19,6 +19,7 @@ mod listing;
 mod notices;
 mod queue;
 mod schedules;
+mod tokens;
 mod workers;
 
 pub(super) use checkpoint::{checkpoint_values, given_jobs, phases, progress, status, todos};

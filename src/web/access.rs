@@ -1,42 +1,64 @@
-//! Who may ask: the token, the host that is asked for, and the token of forms.
+//! Who may ask, and for what: the server's own token, tokens of people and programs, the host that is asked for, and the token of forms.
 //!
 //! One secret is known to who started the server. A browser gets a value derived from it as a cookie, and pages another one
-//! in their forms, so that neither gives the secret away.
+//! in their forms, so that neither gives the secret away. A token of the database is looked for by its hash alone: how long that takes
+//! says nothing of the token.
 
-use super::{WebError, state::WebState};
+use super::{
+    WebError,
+    state::WebState,
+    wrong_tokens::{WrongAttempt, WrongTokens},
+};
+use crate::{
+    runner::now,
+    store::{AccessToken, Role},
+};
 use axum::{
     extract::{Request, State},
     http::{
         HeaderMap, HeaderValue, Method, StatusCode, Uri,
-        header::{AUTHORIZATION, COOKIE, HOST, LOCATION, SET_COOKIE, WWW_AUTHENTICATE},
+        header::{AUTHORIZATION, COOKIE, HOST, LOCATION, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE},
     },
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use hmac::{Hmac, KeyInit, Mac};
-use overnight_core::job::digest::hex;
+use overnight_core::job::digest::{hex, sha256};
 use sha2::Sha256;
 use std::{
+    collections::HashMap,
     fmt,
     fs::File,
     io::{self, Read},
-    net::SocketAddr,
-    sync::Arc,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 use subtle::ConstantTimeEq;
+use uuid::Uuid;
 
 /// A shorter secret can be guessed.
 pub(super) const LEAST_TOKEN: usize = 16;
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// For how long the database isn't asked again for a good token: so long lives one that is revoked.
+const KNOWN_FOR: Duration = Duration::from_secs(5);
+/// Good tokens that are remembered.
+const MOST_KNOWN: usize = 1_024;
+
+/// From where a connection comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PeerAddress(pub(super) IpAddr);
 
 /// The secret, and what is derived from it.
 pub(super) struct Access {
     token: String,
     session: String,
-    form: String,
     cookie: String,
     /// Names under which the server may be asked, in lower case.
     hosts: Vec<String>,
+    wrong: WrongTokens,
+    /// Good tokens, by what was shown for them, and when the database said so.
+    known: Mutex<HashMap<Credential, (AccessToken, Instant)>>,
 }
 
 /// Not derived: it holds the secret.
@@ -51,7 +73,10 @@ impl fmt::Debug for Access {
 pub(super) struct Visitor {
     /// `None`: the proxy that should name the person has not.
     pub(super) name: Option<String>,
-    /// The secret itself was sent, which no browser does by itself: no other site can have caused that.
+    pub(super) role: Role,
+    /// What a form of theirs has to carry.
+    pub(super) form_token: String,
+    /// The token itself was sent, which no browser does by itself: no other site can have caused that.
     is_bearer: bool,
 }
 
@@ -60,6 +85,52 @@ impl Visitor {
     pub(super) fn named(self) -> Result<String, WebError> {
         self.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))
     }
+
+    /// Who runs this process.
+    pub(super) fn of_process(name: Option<String>, role: Role) -> Self {
+        Self { name, role, form_token: String::new(), is_bearer: true }
+    }
+
+    /// Refuses who may do less than `role` may.
+    pub(super) fn must_be(&self, role: Role) -> Result<(), WebError> {
+        if self.role >= role {
+            return Ok(());
+        }
+        Err(WebError::forbidden(&format!(
+            "This needs the role {}, and your token has {}.",
+            role.name(),
+            self.role.name()
+        )))
+    }
+
+    /// Refuses a form that this server has not made for them.
+    pub(super) fn check_form(&self, token: Option<&str>) -> Result<(), WebError> {
+        if self.is_bearer || token.is_some_and(|token| same(token, &self.form_token)) {
+            return Ok(());
+        }
+        Err(WebError::forbidden("This form is not of this server, or older than it: load the page again."))
+    }
+}
+
+/// What a request shows for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Credential {
+    /// The secret of who started the server, or the cookie that stands for it.
+    Server,
+    /// The hash of a token.
+    Token(String),
+    /// A cookie that this server gave to who has the token with this id.
+    Session(Uuid),
+    /// None of these.
+    Wrong,
+}
+
+/// What a request shows, and how.
+struct ShownCredential {
+    credential: Credential,
+    is_bearer: bool,
+    /// It stands in the link of the first page: a cookie is to be given for it.
+    is_link: bool,
 }
 
 /// A new secret.
@@ -80,35 +151,59 @@ impl Access {
         let hosts = LOOPBACK.into_iter().map(str::to_owned).chain([own]).chain(hosts.iter().cloned());
         Some(Self {
             session: derived(&token, "session"),
-            form: derived(&token, "form"),
             cookie: format!("overnight-{}", listen.port()),
             hosts: hosts.map(|host| host.to_lowercase()).collect(),
+            wrong: WrongTokens::default(),
+            known: Mutex::default(),
             token,
         })
     }
 
-    /// What a form has to carry.
-    pub(super) fn form_token(&self) -> &str {
-        &self.form
-    }
-
-    /// Refuses a form that this server has not made.
-    pub(super) fn check_form(&self, visitor: &Visitor, token: Option<&str>) -> Result<(), WebError> {
-        if visitor.is_bearer || token.is_some_and(|token| same(token, &self.form)) {
-            return Ok(());
+    /// What is shown; `None`: nothing at all.
+    fn shown(&self, method: &Method, headers: &HeaderMap, uri: &Uri) -> Option<ShownCredential> {
+        let of_token = |token: &str| {
+            if same(token, &self.token) { Credential::Server } else { Credential::Token(sha256(token.as_bytes())) }
+        };
+        let typed = (uri.path() == "/" && method == Method::GET).then(|| token_of(uri)).flatten();
+        if let Some(token) = typed {
+            return Some(ShownCredential { credential: of_token(token), is_bearer: false, is_link: true });
         }
-        Err(WebError::forbidden("This form is not of this server, or older than it: load the page again."))
-    }
-
-    /// Whether the secret itself was sent; `None`: nothing that lets anybody in.
-    fn is_bearer(&self, headers: &HeaderMap) -> Option<bool> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        if bearer.is_some_and(|token| same(token, &self.token)) {
-            return Some(true);
+        if let Some(token) = bearer {
+            return Some(ShownCredential { credential: of_token(token), is_bearer: true, is_link: false });
         }
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.any(|(name, value)| name == self.cookie && same(value, &self.session)).then_some(false)
+        let (_, value) = pairs.find(|(name, _)| *name == self.cookie)?;
+        let credential = if same(value, &self.session) {
+            Credential::Server
+        } else {
+            let parts = value.split_once('.').and_then(|(id, mac)| Some((id.parse().ok()?, mac)));
+            let own = parts.filter(|(id, mac)| same(mac, &self.session_of(*id)));
+            own.map_or(Credential::Wrong, |(id, _)| Credential::Session(id))
+        };
+        Some(ShownCredential { credential, is_bearer: false, is_link: false })
+    }
+
+    fn session_of(&self, token: Uuid) -> String {
+        derived(&self.token, &format!("session {token}"))
+    }
+
+    /// The token of the database that stands for what was shown, if it was asked for a moment ago.
+    fn known(&self, credential: &Credential) -> Option<AccessToken> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (token, asked) = known.get(credential)?;
+        (asked.elapsed() < KNOWN_FOR && token.is_good(now())).then(|| token.clone())
+    }
+
+    fn keep(&self, credential: Credential, token: &AccessToken) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.retain(|_, (_, asked)| asked.elapsed() < KNOWN_FOR);
+        }
+        if known.len() < MOST_KNOWN {
+            known.insert(credential, (token.clone(), Instant::now()));
+        }
     }
 
     fn has_host(&self, headers: &HeaderMap, uri: &Uri) -> bool {
@@ -117,47 +212,98 @@ impl Access {
         named.is_some_and(|named| self.hosts.contains(&host_name(named).to_lowercase()))
     }
 
-    fn session_cookie(&self) -> Option<HeaderValue> {
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie, self.session);
-        HeaderValue::from_str(&cookie).ok()
+    fn session_cookie(&self, token: Option<&AccessToken>) -> Option<HeaderValue> {
+        let session =
+            token.map_or_else(|| self.session.clone(), |token| format!("{}.{}", token.id, self.session_of(token.id)));
+        HeaderValue::from_str(&format!("{}={session}; Path=/; HttpOnly; SameSite=Strict", self.cookie)).ok()
     }
 }
 
-/// Lets through who has the token, under a name of this server; in read-only mode only who reads.
+impl WebState {
+    /// The token of the database that stands for what was shown, if it is good.
+    async fn access_token(&self, credential: &Credential) -> Result<Option<AccessToken>, WebError> {
+        if let Some(token) = self.access.known(credential) {
+            return Ok(Some(token));
+        }
+        let found = match credential {
+            Credential::Token(sha256) => self.store.token(sha256).await?,
+            Credential::Session(id) => self.store.token_with(*id).await?,
+            Credential::Server | Credential::Wrong => None,
+        };
+        let found = found.filter(|token| token.is_good(now()));
+        if let Some(token) = &found {
+            self.access.keep(credential.clone(), token);
+        }
+        Ok(found)
+    }
+}
+
+/// Lets through who has a token, under a name of this server; in read-only mode, and with a reader's token, only who reads.
 pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Request, next: Next) -> Response {
     let access = &state.access;
-    let (headers, uri) = (request.headers(), request.uri());
+    let (method, headers, uri) = (request.method(), request.headers(), request.uri());
     let has_host = access.has_host(headers, uri);
-    let typed = (uri.path() == "/" && request.method() == Method::GET).then(|| token_of(uri)).flatten();
-    if let (Some(token), true) = (typed, has_host)
-        && same(token, &access.token)
-        && let Some(cookie) = access.session_cookie()
-    {
-        let to = HeaderValue::from_static("/");
-        return (StatusCode::SEE_OTHER, [(LOCATION, to), (SET_COOKIE, cookie)]).into_response();
+    let peer = request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |PeerAddress(peer)| *peer);
+    let Some(shown) = access.shown(method, headers, uri) else { return unauthorized() };
+    let is_known = shown.credential == Credential::Server || access.known(&shown.credential).is_some();
+    if !is_known && let Some(wait) = access.wrong.wait(peer) {
+        let wait = HeaderValue::from(wait.as_secs().max(1));
+        let told = "Too many wrong tokens came from your address: wait a minute.\n";
+        return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, wait)], told).into_response();
     }
-    let Some(is_bearer) = access.is_bearer(headers) else {
-        let told =
-            "Open the link that `overnight serve` has printed, or send its token as `Authorization: Bearer …`.\n";
-        return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], told).into_response();
+    let token = match state.access_token(&shown.credential).await {
+        Ok(token) => token,
+        Err(error) => return error.into_response(),
     };
+    if token.is_none() && shown.credential != Credential::Server {
+        match access.wrong.add(peer) {
+            WrongAttempt::First => (state.config.note)(&format!("a wrong token came from {peer}")),
+            WrongAttempt::Further => {}
+            WrongAttempt::Last { wrong } => (state.config.note)(&format!(
+                "{wrong} wrong tokens came from {peer} within a minute: for the rest of it no other is looked at"
+            )),
+        }
+        return unauthorized();
+    }
     if !has_host {
         return WebError::forbidden(
             "The server is not known by this name: start it with --host and the name that is to be allowed.",
         )
         .into_response();
     }
-    if state.config.read_only && !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return WebError::forbidden("This server only shows: it was started with --read-only.").into_response();
+    if shown.is_link {
+        let Some(cookie) = access.session_cookie(token.as_ref()) else { return unauthorized() };
+        let to = HeaderValue::from_static("/");
+        return (StatusCode::SEE_OTHER, [(LOCATION, to), (SET_COOKIE, cookie)]).into_response();
     }
-    let name = match &state.config.user_header {
-        Some(header) => {
+    let name = match (&token, &state.config.user_header) {
+        (Some(token), _) => Some(token.name.clone()),
+        (None, Some(header)) => {
             headers.get(header).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::to_owned)
         }
-        None => state.config.reviewer.clone(),
+        (None, None) => state.config.reviewer.clone(),
     };
-    request.extensions_mut().insert(Visitor { name: name.filter(|name| !name.trim().is_empty()), is_bearer });
+    let visitor = Visitor {
+        name: name.filter(|name| !name.trim().is_empty()),
+        role: token.as_ref().map_or(Role::Operator, |token| token.role),
+        form_token: derived(&access.token, &token.map_or("form".to_owned(), |token| format!("form {}", token.id))),
+        is_bearer: shown.is_bearer,
+    };
+    if !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+        if state.config.read_only {
+            return WebError::forbidden("This server only shows: it was started with --read-only.").into_response();
+        }
+        if let Err(refused) = visitor.must_be(Role::Reviewer) {
+            return refused.into_response();
+        }
+    }
+    request.extensions_mut().insert(visitor);
     next.run(request).await
+}
+
+fn unauthorized() -> Response {
+    let told = "Open the link that `overnight serve` has printed, or send a token as `Authorization: Bearer …`.\n";
+    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], told).into_response()
 }
 
 /// The secret in a link.

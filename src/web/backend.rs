@@ -3,10 +3,12 @@
 use super::WebError;
 use crate::{
     eval::Evaluation,
+    export::TableFormat,
     extraction::Extractor,
     report::{facts::JobQueueFacts, read::Whereabouts},
     runner::ReviewAction,
-    store::JobRow,
+    store::{BatchRow, JobRow},
+    view::RequestOutcome,
 };
 use async_trait::async_trait;
 use overnight_core::job::{
@@ -71,6 +73,13 @@ impl BulkAction {
     }
 }
 
+/// What a request is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RequestTarget {
+    Job(JobId),
+    Batch(Box<BatchRow>),
+}
+
 /// What came of it for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkOutcome {
@@ -117,8 +126,17 @@ pub trait WebBackend: Debug + Send + Sync {
     /// Records what `by` says of the job whose own workspace is at `path`. 423: another process works on it just now.
     async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError>;
 
-    /// The table of all records of a batch, as a workbook.
-    async fn table(&self, batch: Uuid) -> Result<Vec<u8>, WebError>;
+    /// The table of all records of a job or a batch, by its id; none: there is no list of records.
+    async fn table(&self, named: &str, format: TableFormat) -> Result<Option<Vec<u8>>, WebError>;
+
+    /// What `overnight show --json` prints of a job.
+    async fn job_view(&self, id: JobId) -> Result<String, WebError>;
+
+    /// What `overnight show --json` prints of a batch.
+    async fn batch_view(&self, batch: &BatchRow) -> Result<String, WebError>;
+
+    /// Does what the command of that name does to a job, or to all of a batch. 409: nothing can be done of it.
+    async fn request(&self, action: BulkAction, named: RequestTarget) -> Result<RequestOutcome, WebError>;
 
     /// The report of a batch, as a page.
     async fn report(&self, batch: Uuid) -> Result<Vec<u8>, WebError>;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     report::words::counted,
-    store::{AlikeJobs, JobPageQuery},
+    store::{AlikeJobs, JobPageQuery, Role},
 };
 use askama::Template;
 use axum::{
@@ -178,7 +178,8 @@ async fn act_on_all(
     form: Result<Form<BulkForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let form = form?.0;
-    state.access.check_form(&visitor, Some(&form.token))?;
+    visitor.must_be(Role::Operator)?;
+    visitor.check_form(Some(&form.token))?;
     act(&state, None, &action, &query?.0, form.jobs).await
 }
 
@@ -190,7 +191,8 @@ async fn act_on_batch(
     form: Result<Form<BulkForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let form = form?.0;
-    state.access.check_form(&visitor, Some(&form.token))?;
+    visitor.must_be(Role::Operator)?;
+    visitor.check_form(Some(&form.token))?;
     let batch = state.batch(&id).await?.batch.id;
     act(&state, Some(batch), &action, &query?.0, form.jobs).await
 }
@@ -206,6 +208,7 @@ async fn ask(
     if state.config.read_only {
         return Err(WebError::forbidden("This server only shows: it was started with --read-only."));
     }
+    visitor.must_be(Role::Operator)?;
     let action = named(action)?;
     let found = state.store.job_counts(&query.fitting(batch)?).await?;
     let parts = found.iter().map(|alike| (action.counted(alike), alike)).filter(|(jobs, _)| *jobs > 0);

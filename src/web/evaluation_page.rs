@@ -73,7 +73,7 @@ async fn correct(
     form: Result<Form<GoldForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let GoldForm { token, case, file, place, value } = form?.0;
-    state.access.check_form(&visitor, Some(&token))?;
+    visitor.check_form(Some(&token))?;
     let by = visitor.name.ok_or_else(|| WebError::usage("Nobody is named who could say so."))?;
     let file = Some(file.as_str()).filter(|file| !file.is_empty());
     state.backend.correct_gold(&id, (&case, file), (&place, &value), &by).await?;

@@ -21,6 +21,7 @@ use axum::{
     http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE},
     response::{IntoResponse, Response},
 };
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::{io::Read, path::Path, sync::Arc};
 
 /// So much of a file is shown on a page.
@@ -75,12 +76,17 @@ async fn answer(
     page(&tokio::task::spawn_blocking(move || FilePage::of(frame, id, &workspace, &path)).await??)
 }
 
+/// All files of a workspace but those that are the program's own.
+pub(super) fn all(workspace: &Path) -> Result<Vec<FolderEntry>, WebError> {
+    let listed = Workspace::open(workspace)?.list(".")?;
+    Ok(listed.into_iter().filter(|entry| !entry.path.starts_with('.')).collect())
+}
+
 /// The file called `path`, if the workspace lists it, with its name there.
 fn listed(workspace: &Path, path: &str) -> Result<(std::fs::File, String, u64), WebError> {
+    // (The lock is no part of the record.)
+    let found = all(workspace)?.into_iter().find(|entry| entry.path == path);
     let workspace = Workspace::open(workspace)?;
-    // The lock is no part of the record.
-    let is_it = |entry: &FolderEntry| entry.path == path && !path.starts_with('.');
-    let found = workspace.list(".")?.into_iter().find(is_it);
     let entry = found.ok_or_else(|| WebError::not_found("file"))?;
     let (file, bytes) = workspace.stream(&entry.path)?;
     Ok((file, entry.path, bytes))
@@ -106,7 +112,7 @@ impl FilePage {
     }
 }
 
-fn download(workspace: &Path, path: &str) -> Result<Response, WebError> {
+pub(super) fn download(workspace: &Path, path: &str) -> Result<Response, WebError> {
     let (mut file, path, bytes) = listed(workspace, path)?;
     let (sender, body) = channel_body();
     tokio::task::spawn_blocking(move || {
@@ -121,6 +127,11 @@ fn download(workspace: &Path, path: &str) -> Result<Response, WebError> {
     Ok(attachment(&path, bytes, body))
 }
 
+/// A part of an address, with every sign but letters and digits as its bytes.
+pub(super) fn percent_encoded(part: &str) -> String {
+    utf8_percent_encode(part, NON_ALPHANUMERIC).to_string()
+}
+
 /// An answer that a browser saves and never shows.
 fn attachment(path: &str, bytes: u64, body: Body) -> Response {
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -129,13 +140,7 @@ fn attachment(path: &str, bytes: u64, body: Body) -> Response {
         .map(|letter| if letter.is_ascii_alphanumeric() || "-_. ".contains(letter) { letter } else { '_' })
         .collect();
     // The whole name, in a form that can hold any letter (RFC 8187).
-    let encoded = name.bytes().fold(String::new(), |text, byte| {
-        if byte.is_ascii_alphanumeric() {
-            text + char::from(byte).to_string().as_str()
-        } else {
-            text + &format!("%{byte:02X}")
-        }
-    });
+    let encoded = percent_encoded(name);
     let disposition = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
     let kind = "application/octet-stream".to_owned();
     ([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, disposition), (CONTENT_LENGTH, bytes.to_string())], body)

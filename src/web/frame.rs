@@ -1,7 +1,10 @@
 //! What all pages have in common: the frame around them, and how states, amounts and times are written.
 
 use super::{WebError, access::Visitor, state::WebState};
-use crate::{report::facts::JobStanding, store::JobRow};
+use crate::{
+    report::facts::JobStanding,
+    store::{JobRow, Role},
+};
 use askama::Template;
 use axum::response::{Html, IntoResponse, Response};
 use overnight_core::job::{record::HoldReason, time::Timestamp};
@@ -9,7 +12,10 @@ use overnight_core::job::{record::HoldReason, time::Timestamp};
 /// What stands above every page.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
+    /// Nothing can be said or done.
     pub(super) read_only: bool,
+    /// Nothing can be submitted, nor done to jobs.
+    pub(super) only_reviews: bool,
     /// Who acts; `None` where the proxy names nobody.
     pub(super) reviewer: Option<String>,
     pub(super) form_token: String,
@@ -34,9 +40,10 @@ pub(super) struct ShownTime {
 impl Frame {
     pub(super) fn of(state: &WebState, visitor: &Visitor) -> Self {
         Self {
-            read_only: state.config.read_only,
+            read_only: state.config.read_only || visitor.role < Role::Reviewer,
+            only_reviews: state.config.read_only || visitor.role < Role::Operator,
             reviewer: visitor.name.clone(),
-            form_token: state.access.form_token().to_owned(),
+            form_token: visitor.form_token.clone(),
             minute: state.config.minute,
         }
     }

@@ -188,8 +188,11 @@ impl<'p> ListPage<'p> {
             wanted.skipped = (number - 1) * PAGE;
             shown = state.store.job_page(&wanted).await?.0;
         }
-        let actions =
-            if frame.read_only { Vec::new() } else { bulk_links(&state.store.job_counts(&wanted).await?, query, path) };
+        let actions = if frame.only_reviews {
+            Vec::new()
+        } else {
+            bulk_links(&state.store.job_counts(&wanted).await?, query, path)
+        };
         let first = (number - 1) * PAGE;
         let of_batches: BTreeSet<Uuid> = shown.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
         let heads = state.store.batch_heads(of_batches.into_iter().collect()).await?;

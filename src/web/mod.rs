@@ -6,14 +6,16 @@
 //! its template. A file is sent only if it is in a list that was read: no path is made of a request. What blocks runs beside
 //! the async threads.
 //!
-//! - `server`: addresses, layers, connections; `state`: what all pages share; `access`: token, host, form token; `web_error`: what is answered instead of a page
+//! - `server`: addresses, layers, connections; `state`: what all pages share; `access`: tokens, host, form token; `wrong_tokens`; `web_error`: what is answered instead of a page
 //! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
 //! - `bulk_page`: one action on all jobs that a list shows; `evaluation_page`: what golden sets say of candidates
 //! - `queue_page`: the jobs of a batch in order of doubt, from `kept_reviews`; `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
+//! - `api`: the same for programs; `mcp`: for agents
 //! - `frame`: what all pages have in common; `channel_body`: an answer in pieces
 
 mod access;
+mod api;
 mod backend;
 mod bulk_page;
 mod channel_body;
@@ -26,6 +28,7 @@ mod job_record;
 mod kept_reviews;
 mod list_page;
 mod live_jobs;
+mod mcp;
 mod prompt_page;
 mod queue_page;
 mod review_page;
@@ -34,10 +37,11 @@ mod state;
 mod submit_page;
 mod uploads;
 mod web_error;
+mod wrong_tokens;
 
 pub use access::random_token;
-pub use backend::{BulkAction, BulkOutcome, EvaluatedSet, FoundJob, WantedBatch, WebBackend};
-pub use server::{ServeError, serve};
+pub use backend::{BulkAction, BulkOutcome, EvaluatedSet, FoundJob, RequestTarget, WantedBatch, WebBackend};
+pub use server::{ServeError, serve, serve_agent};
 pub use state::WebConfig;
 pub use uploads::sweep;
 pub use web_error::WebError;

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     batch::BatchSettings,
     cascade::{CascadeState, stored_state},
+    export::TableFormat,
     review::{JobReview, QueuedReview, page_query},
     runner::ReviewAction,
     store::{JobPageQuery, JobRow},
@@ -333,7 +334,7 @@ async fn approve_clear(
     form: Result<Form<QueueForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let form = form?.0;
-    state.access.check_form(&visitor, Some(&form.token))?;
+    visitor.check_form(Some(&form.token))?;
     let by = visitor.named()?;
     let batch = BatchQueue::read(&state, &id).await?;
     let clear: Vec<JobId> = batch.rows.iter().filter(|row| row.is_clear()).map(|row| row.job).collect();
@@ -350,7 +351,9 @@ async fn approve_clear(
 
 /// The table of all records, as `overnight export` writes it.
 async fn table(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>) -> Result<Response, WebError> {
-    let bytes = state.backend.table(state.batch(&id).await?.batch.id).await?;
+    let batch = state.batch(&id).await?.batch.id.to_string();
+    let bytes = state.backend.table(&batch, TableFormat::Xlsx).await?;
+    let bytes = bytes.ok_or_else(|| WebError::conflict("No job of this batch has a list of records yet."))?;
     let name = HeaderValue::from_static("attachment; filename=\"records.xlsx\"");
     let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
     Ok(([(CONTENT_TYPE, HeaderValue::from_static(kind)), (CONTENT_DISPOSITION, name)], bytes).into_response())

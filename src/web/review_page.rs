@@ -13,6 +13,7 @@ use crate::{
         render_job,
     },
     runner::ReviewAction,
+    store::Role,
 };
 use askama::Template;
 use axum::{
@@ -30,7 +31,7 @@ use axum::{
 };
 use overnight_core::job::contract::json_path::within;
 use serde::Deserialize;
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -111,9 +112,9 @@ async fn review(
         queue,
         status,
         next,
-        read_only: state.config.read_only,
+        read_only: state.config.read_only || visitor.role < Role::Reviewer,
         reviewer: visitor.name,
-        form_token: state.access.form_token().to_owned(),
+        form_token: visitor.form_token,
     };
     // The page's own style and script are known by their hashes.
     let policy = format!("{}; frame-ancestors 'none'", content_policy(&mode));
@@ -161,7 +162,7 @@ async fn act(
     form: Result<Form<ReviewForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let form = form?.0.with_own_breaks();
-    state.access.check_form(&visitor, Some(&form.token))?;
+    visitor.check_form(Some(&form.token))?;
     let found = state.find(&id).await?;
     let job = format!("/jobs/{}", found.row.job.id);
     let page = page?.0;
@@ -189,6 +190,25 @@ async fn act(
             Ok((status, Html(page.render()?)).into_response())
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Records what `by` says. While another decision on the job is being written, this one waits.
+pub(super) async fn record_patiently(
+    state: &WebState,
+    found: &FoundJob,
+    path: &Path,
+    by: &str,
+    action: ReviewAction,
+) -> Result<(), WebError> {
+    let begun = Instant::now();
+    loop {
+        match state.backend.review(found, path, by, action.clone()).await {
+            Err(error) if error.status == StatusCode::LOCKED && begun.elapsed() < PATIENCE => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            recorded => return recorded,
+        }
     }
 }
 

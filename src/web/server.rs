@@ -2,18 +2,20 @@
 
 use super::{
     WebError,
-    access::{self, Access},
+    access::{self, Access, PeerAddress, Visitor, random_token},
+    api,
     backend::WebBackend,
     bulk_page, evaluation_page, events, files, job_page,
     job_record::RecordCache,
     kept_reviews::KeptReviews,
     list_page,
     live_jobs::LiveJobs,
+    mcp::{self, McpServer},
     prompt_page, queue_page, review_page,
     state::{WebConfig, WebState},
     submit_page,
 };
-use crate::store::Store;
+use crate::store::{Role, Store};
 use axum::{
     Router,
     extract::DefaultBodyLimit,
@@ -24,7 +26,7 @@ use axum::{
             X_FRAME_OPTIONS,
         },
     },
-    middleware::{from_fn_with_state, map_response},
+    middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -39,8 +41,8 @@ use tokio::{
     sync::{Semaphore, watch},
 };
 use tower_http::{
-    CompressionLevel, compression::CompressionLayer, csrf::CsrfLayer, limit::RequestBodyLimitLayer,
-    set_header::SetResponseHeaderLayer, timeout::TimeoutLayer,
+    CompressionLevel, add_extension::AddExtension, compression::CompressionLayer, csrf::CsrfLayer,
+    limit::RequestBodyLimitLayer, set_header::SetResponseHeaderLayer, timeout::TimeoutLayer,
 };
 
 /// The most bytes of a form.
@@ -74,7 +76,7 @@ pub async fn serve(
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
     let listen = listener.local_addr().map_err(ServeError::Listen)?;
-    let service = TowerToHyperService::new(router(listen, token, config, store, backend)?);
+    let router = router(listen, token, config, store, backend)?;
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let permit = tokio::select! {
@@ -85,13 +87,13 @@ pub async fn serve(
             accepted = listener.accept() => accepted,
             _ = stop.wait_for(|stop| *stop) => return Ok(()),
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, peer)) = accepted else {
             // Out of files, or the other side is gone: neither is over by asking at once.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let service = service.clone();
+        let service = TowerToHyperService::new(AddExtension::new(router.clone(), PeerAddress(peer.ip())));
         tokio::spawn(async move {
             let mut server = http1::Builder::new();
             let server = server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
@@ -109,6 +111,35 @@ pub enum ServeError {
     Listen(std::io::Error),
     #[error("a token has at least {} letters, digits or signs, and no blanks", access::LEAST_TOKEN)]
     Token,
+    #[error("the agent can't be answered: {0}")]
+    Agent(String),
+}
+
+/// Answers an agent on standard input and output, in the name of `config.reviewer` and with the role.
+pub async fn serve_agent(
+    config: WebConfig,
+    role: Role,
+    store: Arc<dyn Store>,
+    backend: Arc<dyn WebBackend>,
+) -> Result<(), ServeError> {
+    let token = random_token().map_err(ServeError::Listen)?;
+    let access = Access::new(token, SocketAddr::from(([127, 0, 0, 1], 0)), &[]).ok_or(ServeError::Token)?;
+    let visitor = Visitor::of_process(config.reviewer.clone(), role);
+    let state = state(access, config, store, backend);
+    mcp::serve_stdio(McpServer::new(&state, Some(visitor))).await.map_err(ServeError::Agent)
+}
+
+fn state(access: Access, config: WebConfig, store: Arc<dyn Store>, backend: Arc<dyn WebBackend>) -> Arc<WebState> {
+    Arc::new(WebState {
+        config,
+        access,
+        jobs: LiveJobs::new(store.clone()),
+        store,
+        backend,
+        records: RecordCache::default(),
+        reviews: KeptReviews::default(),
+        pictures: Semaphore::new(MOST_PICTURES),
+    })
 }
 
 fn router(
@@ -120,17 +151,7 @@ fn router(
 ) -> Result<Router, ServeError> {
     let access = Access::new(token, listen, &config.hosts).ok_or(ServeError::Token)?;
     let most_upload = usize::try_from(config.most_upload_mb.saturating_mul(1_000_000)).unwrap_or(usize::MAX);
-    let jobs = LiveJobs::new(store.clone());
-    let state = Arc::new(WebState {
-        config,
-        access,
-        store,
-        backend,
-        jobs,
-        records: RecordCache::default(),
-        reviews: KeptReviews::default(),
-        pictures: Semaphore::new(MOST_PICTURES),
-    });
+    let state = state(access, config, store, backend);
     let limited = |routes: Router<Arc<WebState>>, bytes, time| {
         let late = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, time);
         let told = map_response(move |answer: Response| async move {
@@ -157,15 +178,18 @@ fn router(
         .merge(review_page::routes())
         .merge(queue_page::routes());
     let uploads = Router::new().route("/submit", get(submit_page::form).post(submit_page::estimate));
+    let api = api::operations();
+    let agents = mcp::routes(&state);
     let header = SetResponseHeaderLayer::<HeaderValue>::if_not_present;
-    Ok(limited(pages, MOST_FORM, PAGE_TIMEOUT)
-        .merge(limited(uploads, most_upload, UPLOAD_TIMEOUT))
+    Ok(limited(pages.merge(api.plain).merge(agents), MOST_FORM, PAGE_TIMEOUT)
+        .merge(limited(uploads.merge(api.uploads), most_upload, UPLOAD_TIMEOUT))
         .route("/events", get(events::events))
         .fallback(|| async { WebError::not_found("page") })
         .layer(DefaultBodyLimit::disable())
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .layer(CsrfLayer::new())
         .layer(from_fn_with_state(state.clone(), access::guard))
+        .layer(from_fn(api::as_problem))
         .layer((
             header(CONTENT_SECURITY_POLICY, POLICY),
             header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),

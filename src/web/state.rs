@@ -42,6 +42,10 @@ pub struct WebConfig {
     pub most_upload_mb: u64,
     /// Documents below it may be named.
     pub documents_root: Option<PathBuf>,
+    /// Agents may ask, at `/mcp`.
+    pub agents: bool,
+    /// Tells who runs the server.
+    pub note: fn(&str),
     /// Writes a time for people.
     pub minute: fn(Timestamp) -> String,
 }

@@ -9,7 +9,7 @@ use super::{
     state::{PathOf, WebState},
     uploads::{self, UploadFolder},
 };
-use crate::store::StoreError;
+use crate::store::{Role, StoreError};
 use askama::Template;
 use axum::{
     Extension, Form,
@@ -63,6 +63,7 @@ pub(super) async fn form(
     if state.config.read_only {
         return Err(WebError::forbidden("This server only shows: it was started with --read-only."));
     }
+    visitor.must_be(Role::Operator)?;
     page(&SubmitPage {
         frame: Frame::of(&state, &visitor),
         instructions: state.backend.instructions(),
@@ -77,6 +78,7 @@ pub(super) async fn estimate(
     Extension(visitor): Extension<Visitor>,
     mut parts: Multipart,
 ) -> Result<Response, WebError> {
+    visitor.must_be(Role::Operator)?;
     let id = Uuid::now_v7();
     let mut wanted = WantedForm::default();
     let mut folder: Option<UploadFolder> = None;
@@ -87,7 +89,7 @@ pub(super) async fn estimate(
             continue;
         }
         // It is the first field: nothing is written before it was seen.
-        state.access.check_form(&visitor, Some(&wanted.token))?;
+        visitor.check_form(Some(&wanted.token))?;
         match name.as_str() {
             "files" => {
                 if folder.is_none() {
@@ -106,7 +108,7 @@ pub(super) async fn estimate(
             _ => {}
         }
     }
-    state.access.check_form(&visitor, Some(&wanted.token))?;
+    visitor.check_form(Some(&wanted.token))?;
     let uploaded = folder.as_ref().filter(|folder| folder.files > 0).map(|folder| folder.path.clone());
     let told = state.backend.dry_run(&wanted.batch(&state, id, uploaded.clone())?).await?;
     if let Some(folder) = folder.filter(|_| uploaded.is_some()) {
@@ -125,7 +127,8 @@ pub(super) async fn submit(
     form: Result<Form<WantedForm>, FormRejection>,
 ) -> Result<Response, WebError> {
     let wanted = form?.0;
-    state.access.check_form(&visitor, Some(&wanted.token))?;
+    visitor.must_be(Role::Operator)?;
+    visitor.check_form(Some(&wanted.token))?;
     let id: Uuid = id.parse().map_err(|_| WebError::not_found("upload"))?;
     match state.store.batch(&id.to_string()).await {
         Ok(_) => {}
@@ -162,7 +165,7 @@ impl WantedForm {
 }
 
 /// The documents that are named, one a line. Each must really be below the root, wherever links lead.
-fn named(root: Option<&Path>, paths: &str) -> Result<Vec<PathBuf>, WebError> {
+pub(super) fn named(root: Option<&Path>, paths: &str) -> Result<Vec<PathBuf>, WebError> {
     let lines: Vec<&str> = paths.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let Some(root) = root else {
         return if lines.is_empty() {

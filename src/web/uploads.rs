@@ -6,7 +6,9 @@ use crate::{
     workspace::private::{make_file, make_folders},
 };
 use axum::extract::multipart::Field;
+use overnight_core::job::digest::sha256;
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -79,6 +81,32 @@ impl UploadFolder {
             io::ErrorKind::AlreadyExists => WebError::usage("Two of the files have the same name: rename one."),
             _ => WebError::failed(format!("a file can't be written ({error})")),
         })
+    }
+
+    /// The hash of all names and contents.
+    pub(super) fn fingerprint(&self) -> Result<String, WebError> {
+        let failed = |error: io::Error| WebError::failed(format!("an uploaded file can't be read ({error})"));
+        crate::blocking::run_blocking(|| {
+            let mut files = BTreeMap::new();
+            for entry in fs::read_dir(&self.path)? {
+                let entry = entry?;
+                files.insert(entry.file_name().to_string_lossy().into_owned(), sha256(&fs::read(entry.path())?));
+            }
+            Ok(sha256(serde_json::json!(files).to_string().as_bytes()))
+        })
+        .map_err(failed)
+    }
+
+    /// The same folder under the name of another batch, in place of what is there.
+    pub(super) fn rename(mut self, uploads: &Path, id: Uuid) -> Result<Self, WebError> {
+        let path = uploads.join(id.to_string());
+        if path != self.path {
+            let _ = fs::remove_dir_all(&path);
+            let failed = |error| WebError::failed(format!("the folder for uploads can't be renamed ({error})"));
+            fs::rename(&self.path, &path).map_err(failed)?;
+            self.path = path;
+        }
+        Ok(self)
     }
 
     /// Leaves the folder where it is.

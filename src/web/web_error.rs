@@ -10,7 +10,7 @@ use askama::Template;
 use axum::{
     extract::{
         multipart::MultipartError,
-        rejection::{FormRejection, PathRejection, QueryRejection},
+        rejection::{FormRejection, JsonRejection, PathRejection, QueryRejection},
     },
     http::{StatusCode, header::CONTENT_TYPE},
     response::{Html, IntoResponse, Response},
@@ -63,17 +63,26 @@ impl WebError {
         (self.status, [(CONTENT_TYPE, "application/problem+json")], problem.to_string()).into_response()
     }
 
-    pub(super) fn conflict(sentence: impl Into<String>) -> Self {
+    /// It can be read, and can't be done.
+    pub(super) fn unprocessable(sentence: &str) -> Self {
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY, sentence: sentence.to_owned() }
+    }
+
+    /// It can't be done as things stand.
+    pub fn conflict(sentence: impl Into<String>) -> Self {
         Self { status: StatusCode::CONFLICT, sentence: sentence.into() }
     }
 }
 
 impl IntoResponse for WebError {
     fn into_response(self) -> Response {
-        match (ErrorPage { status: self.status, sentence: &self.sentence }).render() {
+        let mut answer = match (ErrorPage { status: self.status, sentence: &self.sentence }).render() {
             Ok(page) => (self.status, Html(page)).into_response(),
             Err(_) => self.status.into_response(),
-        }
+        };
+        // A program is told it in another form.
+        answer.extensions_mut().insert(self);
+        answer
     }
 }
 
@@ -162,6 +171,12 @@ impl From<PathRejection> for WebError {
 impl From<QueryRejection> for WebError {
     fn from(rejection: QueryRejection) -> Self {
         Self::usage(rejection.body_text())
+    }
+}
+
+impl From<JsonRejection> for WebError {
+    fn from(rejection: JsonRejection) -> Self {
+        Self { status: rejection.status(), sentence: rejection.body_text() }
     }
 }
 

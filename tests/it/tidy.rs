@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
-const ROOMS: [&[&str]; 14] = [
+const ROOMS: [&[&str]; 15] = [
     &["failpoint", "exposure", "subprocess"],
     &["blocking", "table_query"],
     &["workspace", "store"],
@@ -24,6 +24,7 @@ const ROOMS: [&[&str]; 14] = [
     &["report", "export", "review", "telemetry", "audit"],
     &["compare", "gold"],
     &["eval", "cascade"],
+    &["view"],
     &["notify", "web"],
     // Configuration is read by the command line, which hands each room what is its.
     &["worker", "config"],

@@ -1,5 +1,6 @@
 //! The words that a model and the runner exchange: messages, tool calls, replies, usage.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -195,7 +196,7 @@ pub enum Stop {
 }
 
 /// How soon and how dearly a provider answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// As usual.

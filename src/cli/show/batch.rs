@@ -2,7 +2,7 @@
 
 use crate::{
     batch::BatchSettings,
-    cascade::{CascadeState, stored_state},
+    cascade::stored_state,
     cli::{
         AppContext, CliError, exit,
         job_or_batch::{batch_argument, batch_title, short_label},
@@ -12,61 +12,33 @@ use crate::{
     },
     report::batch::Waiting,
     store::{BatchRow, BatchTotals},
+    view::{BatchView, ClosingJobView},
 };
 use overnight_core::{
     amount::cost_of_all,
-    job::{digest::short, id::JobId, record::JobStatus, time::Timestamp, time::duration},
+    job::{digest::short, id::JobId, record::JobStatus, time::duration},
 };
-use serde::Serialize;
 use std::fmt::Write;
-use uuid::Uuid;
 
 /// Drawn results that are named.
 const MOST_UNREAD: usize = 10;
 
-/// `--json` of a batch. Its fields are a promise; a value that isn't there is null.
-#[derive(Debug, Serialize)]
-struct BatchView<'b> {
-    batch: Uuid,
-    name: Option<&'b str>,
-    created: Timestamp,
-    instructions: &'b str,
-    instructions_sha256: &'b str,
-    model: &'b str,
-    jobs: u64,
-    #[serde(flatten)]
-    totals: BatchTotals,
-    turns: u64,
-    tokens_in: u64,
-    tokens_out: u64,
-    worked_ms: u64,
-    /// What its jobs have cost so far, as far as prices are known.
-    spent_usd: f64,
-    /// Jobs with turns whose price isn't known.
-    unpriced_jobs: u64,
-    budget_usd: Option<f64>,
-    /// Files that were left out when it was submitted; the report names them.
-    left_out_files: u64,
-    /// When jobs may be started, as it was typed.
-    time_window: Option<&'b str>,
-    /// The job over all deliverables, once it is submitted.
-    closing: Option<ClosingJobView>,
-    /// The cascade that was begun with it.
-    cascade: Option<CascadeState>,
-    /// Jobs that nobody works on, by what they wait for.
-    #[serde(rename = "waits_for")]
-    waiting: Vec<Waiting>,
-    next: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct ClosingJobView {
-    job: JobId,
-    batch: Option<Uuid>,
-    status: JobStatus,
-}
-
 pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_json: bool) -> Result<u8, CliError> {
+    let shown = batch_view(app, batch, typed).await?;
+    if as_json {
+        out::json(&shown)?;
+    } else {
+        out::result(&shown.text(batch))?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+/// What `--json` prints of a batch, for who asks over HTTP.
+pub(in crate::cli) async fn batch_json(app: &AppContext, batch: &BatchRow) -> Result<String, CliError> {
+    out::json_text(&batch_view(app, batch, "").await?)
+}
+
+async fn batch_view<'b>(app: &AppContext, batch: &'b BatchRow, typed: &str) -> Result<BatchView<'b>, CliError> {
     let BatchRow { batch: asked, totals, .. } = batch;
     let work = app.store.batch_work(asked.id).await?;
     let waiting = Waiting::summed(work.waiting.into_iter().map(|alike| Waiting {
@@ -76,7 +48,7 @@ pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_jso
         jobs: alike.jobs,
         until: alike.until,
     }));
-    let shown = BatchView {
+    Ok(BatchView {
         batch: asked.id,
         name: asked.name.as_deref(),
         created: asked.created,
@@ -102,13 +74,7 @@ pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_jso
         }),
         next: next(totals, &waiting, &batch_argument(batch, typed)),
         waiting,
-    };
-    if as_json {
-        out::json(&shown)?;
-    } else {
-        out::result(&shown.text(batch))?;
-    }
-    Ok(exit::COMPLETED)
+    })
 }
 
 fn next(totals: &BatchTotals, waiting: &[Waiting], name: &str) -> Vec<String> {

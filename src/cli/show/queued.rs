@@ -1,7 +1,7 @@
 //! What the queue knows of a batch's job, and the page of a job whose workspace can't be read here: no worker has made it yet, another machine has
 //! it, or another job did the work. That page shows only what the database knows.
 
-use super::{JobView, PhaseLine, inspect_commands};
+use super::inspect_commands;
 use crate::{
     audit::timeline::Spending,
     cli::{
@@ -12,37 +12,14 @@ use crate::{
         queue::DatabaseJob,
     },
     report::facts::JobQueueFacts,
+    view::{InQueue, JobView, PhaseLine},
     workspace::lock,
 };
 use overnight_core::job::{
-    id::JobId,
-    record::{HoldReason, JobStatus, PhaseRow},
-    time::Timestamp,
+    record::{HoldReason, JobStatus, PhaseRow, TodoRow},
     todo::TodoStatus,
 };
-use serde::Serialize;
 use std::fmt::Write;
-use uuid::Uuid;
-
-/// A job's place in the queue. Its fields are a promise; a value that isn't there is null.
-#[derive(Debug, Serialize)]
-pub(super) struct InQueue<'k> {
-    batch: Uuid,
-    batch_name: Option<&'k str>,
-    label: &'k str,
-    group: Option<&'k str>,
-    /// Attempts that failed, and how many may.
-    attempts: u32,
-    max_attempts: u32,
-    /// Queued: not before. Held: queued by itself then.
-    run_after: Option<Timestamp>,
-    /// The machine that has the workspace on its own disk.
-    host: Option<&'k str>,
-    /// Done before by that job.
-    same_as: Option<JobId>,
-    /// Why nobody works on it now, in one sentence.
-    waits: Option<String>,
-}
 
 /// The location of a workspace that is on no single machine.
 const STORED: &str = "in the workspace store; `overnight fetch` brings a copy";
@@ -53,15 +30,42 @@ pub(super) fn is_only_a_row(app: &AppContext, job: &DatabaseJob) -> bool {
 }
 
 pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> Result<u8, CliError> {
-    let phases = app.store.phases(job.id()).await?;
-    let todos = app.store.todos(job.id()).await?;
+    let rows = PhaseRows::read(app, job).await?;
+    let shown = job_view(app, job, &rows);
+    if as_json {
+        out::json(&shown)?;
+    } else {
+        out::result(&shown.text(None))?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+/// What `--json` prints of such a job.
+pub(super) async fn json(app: &AppContext, job: &DatabaseJob) -> Result<String, CliError> {
+    let rows = PhaseRows::read(app, job).await?;
+    out::json_text(&job_view(app, job, &rows))
+}
+
+/// What the database knows of a job's phases.
+struct PhaseRows {
+    phases: Vec<PhaseRow>,
+    todos: Vec<TodoRow>,
+}
+
+impl PhaseRows {
+    async fn read(app: &AppContext, job: &DatabaseJob) -> Result<Self, CliError> {
+        Ok(Self { phases: app.store.phases(job.id()).await?, todos: app.store.todos(job.id()).await? })
+    }
+}
+
+fn job_view<'j>(app: &AppContext, job: &'j DatabaseJob, PhaseRows { phases, todos }: &'j PhaseRows) -> JobView<'j> {
     let lines = phases.iter().map(|phase| {
         let of = todos.iter().filter(|row| (row.phase, row.attempt) == (phase.number, phase.attempt));
         let completed = of.clone().filter(|row| row.todo.status == TodoStatus::Completed).count();
         line(phase, completed as u64, of.count())
     });
     let state = &job.row.state;
-    let shown = JobView {
+    JobView {
         id: job.id(),
         status: state.status,
         interrupted: false,
@@ -109,13 +113,7 @@ pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> 
         ),
         next: next(job, state.status, state.hold_reason, None).unwrap_or_default(),
         queue: InQueue::of(job),
-    };
-    if as_json {
-        out::json(&shown)?;
-    } else {
-        out::result(&shown.text(None))?;
     }
-    Ok(exit::COMPLETED)
 }
 
 fn line(phase: &PhaseRow, todos_completed: u64, todos: usize) -> PhaseLine<'_> {

@@ -127,6 +127,13 @@ impl<E: Engine> BatchStore for E {
         with_standing(self, newest(self, limit).await?).await
     }
 
+    async fn batches_behind(&self, batch: Uuid, limit: u32) -> Result<Vec<BatchRow>, StoreError> {
+        let behind = "select * from batches
+             where (created, id) < (select created, id from batches where id = $1)
+             order by created desc, id desc limit $2";
+        with_standing(self, self.query(behind, values![batch, limit]).await?).await
+    }
+
     async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError> {
         Ok(standing(self, batch).await?.totals)
     }

@@ -8,7 +8,7 @@ use crate::store::{
     value::{DbId, DbTime, Value, values},
 };
 use async_trait::async_trait;
-use overnight_core::job::id::JobId;
+use overnight_core::job::{id::JobId, record::HoldReason};
 use std::collections::{BTreeSet, HashMap};
 use uuid::Uuid;
 
@@ -34,6 +34,15 @@ fn conditions(wanted: &JobPageQuery) -> (String, Vec<Value>) {
     }
     if let Some(status) = wanted.status {
         sql.extend([" and status = ", &place(values![status.name()])]);
+    }
+    if wanted.needs_review {
+        sql.extend([" and status = 'held' and hold_reason = ", &place(values![HoldReason::Review.name()])]);
+    }
+    if let Some(since) = wanted.since {
+        sql.extend([" and created >= ", &place(values![since])]);
+    }
+    if let Some(behind) = wanted.behind {
+        sql.extend([" and (created, id) < (select created, id from jobs where id = ", &place(values![behind]), ")"]);
     }
     let text = wanted.text.trim();
     if !text.is_empty() {

@@ -6,6 +6,7 @@ use super::{
     second_reading::{AmbiguousGroup, QuoteSpan, ReadUnit, RecordEstimate, align, chapman, overlaps},
 };
 use crate::tokens::head;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,7 +46,7 @@ pub struct Lists {
 }
 
 /// What a comparison comes to, in the parts that were read twice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// Records of the first reader.
@@ -85,7 +86,7 @@ impl Comparison {
 }
 
 /// Records that overlap, and are not equally many in both lists.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceGroup {
     /// The document.

@@ -34,6 +34,7 @@ pub use quote_check::quotes_changed_at;
 pub use quote_query::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
 pub use rule_check::{RuleMemory, each_broken_rule};
 pub use schema_fields::{schema_fields, schema_parts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use sources::{DoubtfulValue, Sources};
@@ -53,7 +54,7 @@ const MOST_PLACES: usize = 200;
 pub(crate) const WORDS: &str = "words";
 
 /// One check of one deliverable, with its outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// `output/requirements.json: schema`

@@ -2,6 +2,7 @@
 //! `findings.jsonl` in the workspace, a JSON object each.
 
 use super::{second_reading::QuoteSpan, time::Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write;
@@ -10,7 +11,7 @@ use std::fmt::Write;
 pub const FINDINGS_FILE: &str = "findings.jsonl";
 
 /// What is held against a result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
     /// `r3` of the second reading, `v1.2` of a verifier's first round, `c1` of a person.
@@ -52,7 +53,7 @@ pub struct Finding {
 }
 
 /// What came of looking for a quote after a person had corrected it, its document or its page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CorrectedQuote {
     /// The object that it stands in: `$.requirements[3]`.
@@ -94,7 +95,7 @@ impl Finding {
 }
 
 /// What a finding says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// Only the second reader has this record.
@@ -147,7 +148,7 @@ impl FindingKind {
 }
 
 /// What was done about a finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "how", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Settlement {
     /// The record is in the deliverable now.
@@ -188,7 +189,7 @@ impl Settlement {
 }
 
 /// What was done about a finding, by whom, and when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settled {
     /// What was done.
     #[serde(flatten)]
@@ -204,7 +205,7 @@ pub const BY_MODEL: &str = "model";
 
 /// How many findings there are, by what became of them. A person's corrections are not among them: they hold nothing against the
 /// reading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindingCounts {
     /// Records that only the second reader had, and that were added.

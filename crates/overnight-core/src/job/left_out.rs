@@ -1,5 +1,6 @@
 //! What was found where documents were looked for, and is none of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ pub struct LeftOut {
 }
 
 /// One of them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOutFile {
     /// As it was found, within its archive where it lies in one.

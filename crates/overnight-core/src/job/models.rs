@@ -4,6 +4,7 @@ pub use crate::message::Tier;
 
 use super::{conversation::HelperRole, event::Event};
 use crate::amount::{COST_UNKNOWN, counted};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -68,7 +69,7 @@ pub fn provider(model: &str) -> &str {
 }
 
 /// Turns that one model answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelTurns {
     /// As it was asked for.
     pub model: String,
@@ -83,7 +84,7 @@ pub struct ModelTurns {
 }
 
 /// Who did a part of the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkRole {
     /// The job's own model.
@@ -125,7 +126,7 @@ impl WorkRole {
 }
 
 /// What one role took at one tier. Its fields are a promise.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PaidRole {
     /// Who.
     pub role: WorkRole,

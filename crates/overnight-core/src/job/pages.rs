@@ -1,10 +1,11 @@
 //! Ranges of a document's pages, and parts without text, as lists for people show them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Pages (or lines, where a document has no pages) from 1, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageRange {
     /// The first.
@@ -49,7 +50,7 @@ impl fmt::Display for PageLines {
 }
 
 /// A part of a document that no text was got from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnreadPart {
     /// The pages; none: it isn't known where in the document.

@@ -10,6 +10,7 @@ use super::{
     time::Timestamp,
 };
 use crate::amount::{grouped, percent};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Rounds of the verifier.
@@ -48,7 +49,7 @@ pub struct SecondReading {
 }
 
 /// What a verifier said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The result is what was asked for.
@@ -71,7 +72,7 @@ impl Verdict {
 }
 
 /// A verdict, with its round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenVerdict {
     /// From 1.
@@ -81,7 +82,7 @@ pub struct GivenVerdict {
 }
 
 /// What an ending says of all this.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProofResult {
     /// None where nothing was read twice.
@@ -95,7 +96,7 @@ pub struct ProofResult {
 }
 
 /// The second reading, as a result tells of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadingResult {
     /// By which the parts were drawn.

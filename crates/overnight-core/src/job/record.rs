@@ -1,12 +1,13 @@
 //! What the database knows of a job: rows derived from the state, written at checkpoints. Bulk stays in the workspace.
 
 use super::{id::JobId, time::Timestamp, todo::Todo};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How a job stands. What a crash leaves behind: the row of a job whose process died says `Running` with a lease that
 /// nobody renews; its workspace holds every decision, and whoever opens it next goes on from the last one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
     /// Waits for a worker.
@@ -61,7 +62,7 @@ impl fmt::Display for JobStatus {
 }
 
 /// Why a job is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldReason {
     /// Tokens or money are used up.
@@ -102,7 +103,7 @@ impl fmt::Display for HoldReason {
 }
 
 /// A file that the job delivered, as it was when the job ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Delivered {
     /// Relative to the workspace.
@@ -114,7 +115,7 @@ pub struct Delivered {
 }
 
 /// The file that says where each quote was found, as it was when the quotes were checked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuotePositions {
     /// Relative to the workspace.

@@ -10,6 +10,7 @@ use super::{
     event::{CallEnd, PreparedWrite, ToolResult},
 };
 use crate::amount::{counted, grouped};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,7 @@ const MOST_BYTES: usize = 16 << 10;
 const LEAST_SHARED: f64 = 0.75;
 
 /// A record that was not written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedRecord {
     /// From 1 in its job; 0 until it is a fact.
@@ -52,7 +53,7 @@ pub struct MendedRecord {
 }
 
 /// How many records were refused, and what became of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCounts {
     /// All.

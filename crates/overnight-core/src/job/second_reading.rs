@@ -4,6 +4,7 @@
 pub use super::read_unit::ReadUnit;
 
 use super::spec::DocumentEntry;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
     cmp::Ordering,
@@ -11,7 +12,7 @@ use std::{
 };
 
 /// Where the quote of one record stands: bytes of its document's text, half open. A quote has at least one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuoteSpan {
     /// The document's name.
@@ -263,7 +264,7 @@ fn in_order(places: &[SharedSpan<'_>], first: &[(usize, usize)], second: &[(usiz
 }
 
 /// How many records there are in all, with the interval in which that number is with 95 % confidence.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordEstimate {
     /// The most likely number.

@@ -1,8 +1,9 @@
 //! A moment, as the journal writes it: UTC with milliseconds. Time is data in an answer; nothing in `job` reads a clock.
 
 use chrono::{DateTime, SubsecRound, Utc};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// 9999-12-31T23:59:59.999Z in milliseconds since 1970.
 const LAST_MS: i64 = 253_402_300_799_999;
@@ -48,9 +49,23 @@ impl Serialize for Timestamp {
     }
 }
 
+impl JsonSchema for Timestamp {
+    fn schema_name() -> Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let text = <Cow<'de, str>>::deserialize(deserializer)?;
         DateTime::parse_from_rfc3339(&text)
             .map(|moment| Self::new(moment.with_timezone(&Utc)))
             .map_err(|error| D::Error::custom(format!("'{text}' is not a time: {error}")))

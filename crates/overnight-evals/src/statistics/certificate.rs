@@ -33,6 +33,7 @@ mod tests;
 
 use super::most_differing::MostDiffering;
 use fastrand::Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -81,7 +82,7 @@ pub struct Certify {
 }
 
 /// What may be said of the results of a night after some draws.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// Documents of the night.
     pub documents: u32,

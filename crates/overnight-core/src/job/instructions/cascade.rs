@@ -2,6 +2,7 @@
 //! rest, until it can be said how much of the result is as the strong one reads it.
 
 use crate::yaml::{ValueError, YamlValue};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the documents of a batch are read by two models.
@@ -30,7 +31,7 @@ pub struct Acceptance {
 }
 
 /// Who reads the drawn results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DrawReader {
     /// The strong model, blind.
@@ -41,13 +42,14 @@ pub enum DrawReader {
 }
 
 impl DrawReader {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands on references")]
     fn is_model(&self) -> bool {
         *self == Self::Model
     }
 }
 
 /// What is to be certified.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CertifyWanted {
     /// Who says what is right.

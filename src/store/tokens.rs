@@ -1,0 +1,105 @@
+//! Tokens of people and programs that come to `overnight serve`: who has one, what it allows, until when. Only the hash of a token
+//! is kept, so that nobody gets one from the database.
+
+use super::{
+    StoreError,
+    columns::columns,
+    value::{DbId, DbTime},
+};
+use async_trait::async_trait;
+use overnight_core::job::time::Timestamp;
+use uuid::Uuid;
+
+/// What somebody may do. Each may do what those before it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Look at everything.
+    Reader,
+    /// Say what is right: approve, correct, settle, send back.
+    Reviewer,
+    /// Submit, pause, resume, cancel, retry.
+    Operator,
+}
+
+impl Role {
+    pub const ALL: [Self; 3] = [Self::Reader, Self::Reviewer, Self::Operator];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reader => "reader",
+            Self::Reviewer => "reviewer",
+            Self::Operator => "operator",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// A token, as the database knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessToken {
+    pub id: Uuid,
+    /// Of who has it: what is recorded of their acts.
+    pub name: String,
+    pub role: Role,
+    pub created: Timestamp,
+    /// It lets nobody in from then on.
+    pub expires: Option<Timestamp>,
+    pub revoked: Option<Timestamp>,
+}
+
+impl AccessToken {
+    /// Whether it lets somebody in at that time.
+    pub fn is_good(&self, now: Timestamp) -> bool {
+        self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)
+    }
+}
+
+/// Tokens.
+#[async_trait]
+pub trait TokenStore: Send + Sync + std::fmt::Debug {
+    /// Adds a token. `sha256`: of the token, in hexadecimal digits.
+    async fn add_token(&self, token: &AccessToken, sha256: &str) -> Result<(), StoreError>;
+
+    /// All of them, the oldest first.
+    async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError>;
+
+    /// The one with this hash, good or not.
+    async fn token(&self, sha256: &str) -> Result<Option<AccessToken>, StoreError>;
+
+    /// The one with this id, good or not.
+    async fn token_with(&self, id: Uuid) -> Result<Option<AccessToken>, StoreError>;
+
+    /// The batch that a request with this key is for, and the hash of what was asked for: those that were given when it came first.
+    async fn claim_request(&self, key: &str, batch: Uuid, sha256: &str) -> Result<(Uuid, String), StoreError>;
+
+    /// Revokes a token; false: there is none, or it is revoked already.
+    async fn revoke_token(&self, id: Uuid, at: Timestamp) -> Result<bool, StoreError>;
+}
+
+columns! {
+    pub(super) struct TokenColumns {
+        id: DbId,
+        name: String,
+        role: String,
+        created: DbTime,
+        expires: Option<DbTime>,
+        revoked: Option<DbTime>,
+    }
+}
+
+impl From<TokenColumns> for AccessToken {
+    fn from(row: TokenColumns) -> Self {
+        Self {
+            id: row.id.0,
+            name: row.name,
+            // A role of a later version allows what all may.
+            role: Role::named(&row.role).unwrap_or(Role::Reader),
+            created: row.created.0,
+            expires: row.expires.map(|expires| expires.0),
+            revoked: row.revoked.map(|revoked| revoked.0),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What is answered to a program in place of what it asked for.
+
+use super::ROOT;
+use crate::web::WebError;
+use axum::{
+    extract::Request,
+    http::{StatusCode, header::CONTENT_TYPE},
+    middleware::Next,
+    response::Response,
+};
+
+/// Tells every refusal below [`ROOT`] as problem details, wherever it was decided.
+pub(in crate::web) async fn as_problem(request: Request, next: Next) -> Response {
+    let is_ours = request.uri().path().starts_with(ROOT);
+    let answer = next.run(request).await;
+    if !is_ours || answer.status().is_success() || answer.status().is_redirection() {
+        return answer;
+    }
+    let told = answer
+        .extensions()
+        .get::<WebError>()
+        .cloned()
+        .unwrap_or_else(|| WebError { status: answer.status(), sentence: sentence(answer.status()).to_owned() });
+    let (mut parts, body) = told.into_problem().into_parts();
+    // What goes with the status: who may come, when again, which methods there are.
+    for (name, value) in answer.headers().iter().filter(|(name, _)| **name != CONTENT_TYPE) {
+        if name != axum::http::header::CONTENT_LENGTH {
+            parts.headers.insert(name, value.clone());
+        }
+    }
+    Response::from_parts(parts, body)
+}
+
+/// What a status means here, where nothing else is known.
+fn sentence(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED => "Send a token as `Authorization: Bearer …`: `overnight token add` makes one.",
+        StatusCode::TOO_MANY_REQUESTS => "Too many wrong tokens came from your address: wait a minute.",
+        StatusCode::FORBIDDEN => "Your token does not allow this.",
+        StatusCode::NOT_FOUND => "There is no such operation.",
+        StatusCode::METHOD_NOT_ALLOWED => "There is no such operation: the header Allow names the methods.",
+        StatusCode::PAYLOAD_TOO_LARGE => "What was sent is more than is taken at once.",
+        StatusCode::SERVICE_UNAVAILABLE => "The answer took too long: try it again.",
+        _ => "It can't be done so.",
+    }
+}
