@@ -174,8 +174,9 @@ pub fn of(job: &Job, event: &Event) -> Option<String> {
             choice.model,
             choice.base_url.as_deref().unwrap_or("its provider's own server")
         ),
-        Event::Approved { by, comment } => {
-            format!("approved by {}{}", by.as_deref().unwrap_or("a person"), commented(comment.as_ref()))
+        Event::Approved { by, comment, seen } => {
+            let seen = seen.as_ref().map(|seen| format!(" {}", seen.told())).unwrap_or_default();
+            format!("approved by {}{seen}{}", by.as_deref().unwrap_or("a person"), commented(comment.as_ref()))
         }
         Event::RecordApproved { file, record, by, comment } => {
             format!("record {record} of {file} approved by {by}{}", commented(comment.as_ref()))

@@ -35,7 +35,10 @@ impl PersonAct {
     /// What a person did by `event`, if one did; `job` is the state before it.
     pub(super) fn of(job: &Job, at: Timestamp, event: &Event) -> Option<Self> {
         let (who, what, comment) = match event {
-            Event::Approved { by, comment } => (name(by.as_ref()), "approved the result".to_owned(), comment.clone()),
+            Event::Approved { by, comment, seen } => {
+                let seen = seen.as_ref().map(|seen| format!(" {}", seen.told())).unwrap_or_default();
+                (name(by.as_ref()), format!("approved the result{seen}"), comment.clone())
+            }
             Event::RecordApproved { file, record, by, comment } => {
                 (by.as_str(), format!("approved the record {record} of {file}"), comment.clone())
             }

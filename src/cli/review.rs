@@ -15,7 +15,12 @@ use crate::{
     runner::{JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, now, record_review},
     store::JobRow,
 };
-use overnight_core::job::{finding::CorrectedQuote, record::JobStatus, state::Status};
+use overnight_core::job::{
+    finding::CorrectedQuote,
+    record::JobStatus,
+    seen_result::{ApprovalWay, SeenResult},
+    state::Status,
+};
 use std::{io::Read, path::PathBuf, sync::Arc};
 
 /// Quotes that are not found, and named after a correction.
@@ -142,7 +147,7 @@ pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, 
     let (mut opened, path, row) = open(app, &args.job).await?;
     let comment = args.comment.clone();
     let action = match &args.record {
-        None => ReviewAction::Approve { comment },
+        None => ReviewAction::Approve { comment, seen: Some(Box::new(SeenResult::unopened(ApprovalWay::Command))) },
         Some(record) => {
             let file = file(&opened, args.file.as_ref())?;
             ReviewAction::ApproveRecord { file, record: record.clone(), comment }

@@ -180,6 +180,40 @@
     const form = event.target.matches('.correct') && event.target.querySelector('form');
     if (form && !form.elements.value.value) showValue(form);
   }, true);
+  // What was in view, and for how long, goes with what is said of the result.
+  const live = document.querySelector('.approve-all');
+  if (live) {
+    const seen = new Set();
+    let since = document.hidden ? 0 : performance.now(), visible = 0;
+    const watcher = new IntersectionObserver(entries => {
+      for (const entry of entries) {
+        const half = entry.intersectionRatio >= 0.5 || entry.intersectionRect.height >= innerHeight / 2;
+        if (entry.isIntersecting && half) seen.add(entry.target.id);
+      }
+    }, { threshold: [0, 0.25, 0.5, 0.75, 1] });
+    for (const record of records) watcher.observe(record);
+    const told = () => {
+      const now = performance.now();
+      if (since) visible += now - since;
+      since = document.hidden ? 0 : now;
+      const data = { seen_ms: Math.round(visible), seen: [...seen].join(' ') };
+      visible = 0;
+      return data;
+    };
+    const leave = () => {
+      const data = new URLSearchParams({ token: live.elements.token.value, ...told() });
+      navigator.sendBeacon(live.action.replace(/\/approve(?=\?|$)/, '/seen'), data);
+    };
+    document.addEventListener('visibilitychange', leave);
+    document.addEventListener('submit', event => {
+      const form = event.target;
+      if (form.method !== 'post') return;
+      for (const [name, value] of Object.entries(told())) {
+        const input = form.elements[name] || form.appendChild(Object.assign(document.createElement('input'), { type: 'hidden', name }));
+        input.value = value;
+      }
+    }, true);
+  }
   // A form is sent once, however often its button is pressed.
   document.addEventListener('submit', event => {
     if (event.target.method !== 'post') return;

@@ -16,6 +16,7 @@ use overnight_core::{
         record::{HoldReason, JobStatus},
         reviewed::corrected_path,
         rows::CheckpointExtent,
+        seen_result::SeenResult,
         state::{INSTRUCTIONS_FILE, Job},
     },
     machine::effect::{Command, Effect, EffectResult, Outcome, Owed},
@@ -36,6 +37,8 @@ pub enum ReviewAction {
     Approve {
         /// In that person's words.
         comment: Option<String>,
+        /// What they had in view.
+        seen: Option<Box<SeenResult>>,
     },
     /// One record is accepted.
     ApproveRecord {
@@ -296,7 +299,7 @@ impl OpenJob {
     /// What `action` means as a command.
     fn command_of(&self, by: String, action: ReviewAction) -> Result<Command, ReviewError> {
         Ok(match action {
-            ReviewAction::Approve { comment } => Command::Approve { by, comment: comment_of(comment)? },
+            ReviewAction::Approve { comment, seen } => Command::Approve { by, comment: comment_of(comment)?, seen },
             ReviewAction::ApproveRecord { file, record, comment } => {
                 let mut content = self.corrected(self.deliverable(&file)?)?;
                 if json_path::at_mut(&mut content, &record).is_none_or(|found| found.is_null()) {

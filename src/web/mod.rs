@@ -10,7 +10,7 @@
 //! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
 //! - `bulk_page`: one action on all jobs that a list shows; `evaluation_page`: what golden sets say of candidates
-//! - `queue_page`: the jobs of a batch in order of doubt, from `kept_reviews`; `review_page`: records, and what a person says of them; `submit_page`, `uploads`: a new batch
+//! - `queue_page`: the jobs of a batch in order of doubt, from `kept_reviews`; `review_page`: records, and what a person says of them; `viewings`: what they had in view; `submit_page`, `uploads`: a new batch
 //! - `api`: the same for programs; `mcp`: for agents
 //! - `frame`: what all pages have in common; `channel_body`: an answer in pieces
 
@@ -36,6 +36,7 @@ mod server;
 mod state;
 mod submit_page;
 mod uploads;
+mod viewings;
 mod web_error;
 mod wrong_tokens;
 

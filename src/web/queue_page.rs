@@ -34,6 +34,7 @@ use overnight_core::job::{
     id::JobId,
     left_out::LeftOutFile,
     record::{HoldReason, JobStatus},
+    seen_result::{ApprovalWay, SeenResult},
 };
 use serde::Deserialize;
 use std::{
@@ -344,7 +345,8 @@ async fn approve_clear(
     for job in clear {
         let found = state.find(&job.to_string()).await?;
         let path = WebState::own_workspace(&found)?;
-        state.backend.review(&found, &path, &by, ReviewAction::Approve { comment: None }).await?;
+        let seen = Some(Box::new(SeenResult::unopened(ApprovalWay::Together)));
+        state.backend.review(&found, &path, &by, ReviewAction::Approve { comment: None, seen }).await?;
     }
     Ok(Redirect::to(&format!("/batches/{}/queue", batch.id)).into_response())
 }

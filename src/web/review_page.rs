@@ -12,7 +12,7 @@ use crate::{
         JobReview, Mode, PageImageError, ReviewedRecord, content_policy, page_image, page_query, record_anchor,
         render_job,
     },
-    runner::ReviewAction,
+    runner::{ReviewAction, now},
     store::Role,
 };
 use askama::Template;
@@ -29,7 +29,7 @@ use axum::{
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
 };
-use overnight_core::job::contract::json_path::within;
+use overnight_core::job::{contract::json_path::within, seen_result::ApprovalWay};
 use serde::Deserialize;
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -38,6 +38,8 @@ use uuid::Uuid;
 /// How long a decision waits for another one on the same job to be written, and how often it looks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
+/// Milliseconds that one view of a page counts at most: nobody looks for longer.
+const LONGEST_VIEW_MS: u64 = 12 * 60 * 60 * 1000;
 
 /// Which page of the review is meant.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -76,6 +78,9 @@ struct ReviewForm {
     reason: String,
     text: String,
     comment: Option<String>,
+    /// For how long the page was in view, in milliseconds, and the elements of its records that were, by a script.
+    seen_ms: Option<u64>,
+    seen: String,
 }
 
 /// What is answered to a form that was refused: why, and the form again as it was filled in.
@@ -108,6 +113,9 @@ async fn review(
     let queue = page.queue(&found).map(|batch| format!("/batches/{batch}/queue"));
     let (status, next) = (found.row.state.status, state.next_step(&found.row).await?);
     let review = state.records.review(found, page.number()).await?;
+    if let Some(name) = &visitor.name {
+        state.viewings.opened(&review, name, now());
+    }
     let mode = Mode::Live {
         queue,
         status,
@@ -169,6 +177,12 @@ async fn act(
     let batch = page.queue(&found);
     let (page, query) = (page.number(), page_query(page.number(), batch.is_some()));
     let review = format!("{job}/review{query}");
+    if act == "seen" {
+        let by = visitor.named()?;
+        let review = state.records.review(found, page).await?;
+        form.note_seen(&state, &review, &by);
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     match decide(&state, visitor, found, &act, (&form, page)).await {
         Ok(_) if act == "approve" && batch.is_some() => {
             let next = batch.map(|batch| format!("/batches/{batch}/next?after={id}")).unwrap_or_default();
@@ -223,10 +237,14 @@ async fn decide(
     let by = visitor.named()?;
     let path = WebState::own_workspace(&found)?;
     let begun = Instant::now();
+    form.note_seen(state, &*state.records.review(found.clone(), page).await?, &by);
     loop {
         let review = state.records.review(found.clone(), page).await?;
         form.check_is_current(&review)?;
-        let action = form.action(act)?;
+        let mut action = form.action(act)?;
+        if let ReviewAction::Approve { seen, .. } = &mut action {
+            *seen = Some(Box::new(state.viewings.told(&review, &by, ApprovalWay::Page)));
+        }
         match state.backend.review(&found, &path, &by, action).await {
             Ok(()) => return Ok(form.anchor(&review)),
             Err(error) if error.status == StatusCode::LOCKED && begun.elapsed() < PATIENCE => {
@@ -251,13 +269,21 @@ impl ReviewForm {
     fn action(&self, act: &str) -> Result<ReviewAction, WebError> {
         let Self { file, record, place, value, finding, reason, text, comment, .. } = self.clone();
         Ok(match act {
-            "approve" => ReviewAction::Approve { comment },
+            "approve" => ReviewAction::Approve { comment, seen: None },
             "approve-record" => ReviewAction::ApproveRecord { file, record, comment },
             "correct" => ReviewAction::Correct { file, place, value, comment },
             "settle" => ReviewAction::Settle { finding, reason },
             "feedback" => ReviewAction::SendBack { text },
             _ => return Err(WebError::not_found("page")),
         })
+    }
+
+    /// Takes over what the page's script says was in view.
+    fn note_seen(&self, state: &WebState, review: &JobReview, by: &str) {
+        if let Some(visible_ms) = self.seen_ms {
+            let anchors: Vec<&str> = self.seen.split(' ').filter(|anchor| !anchor.is_empty()).collect();
+            state.viewings.seen(review, by, &anchors, visible_ms.min(LONGEST_VIEW_MS));
+        }
     }
 
     /// Refuses what is said of something that the person has not seen as it is.

@@ -14,6 +14,7 @@ use super::{
     prompt_page, queue_page, review_page,
     state::{WebConfig, WebState},
     submit_page,
+    viewings::Viewings,
 };
 use crate::store::{Role, Store};
 use axum::{
@@ -138,6 +139,7 @@ fn state(access: Access, config: WebConfig, store: Arc<dyn Store>, backend: Arc<
         backend,
         records: RecordCache::default(),
         reviews: KeptReviews::default(),
+        viewings: Viewings::default(),
         pictures: Semaphore::new(MOST_PICTURES),
     })
 }

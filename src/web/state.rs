@@ -7,6 +7,7 @@ use super::{
     job_record::RecordCache,
     kept_reviews::KeptReviews,
     live_jobs::LiveJobs,
+    viewings::Viewings,
 };
 use crate::{
     report::read::Whereabouts,
@@ -61,6 +62,8 @@ pub(super) struct WebState {
     pub(super) records: RecordCache,
     /// For the queues of batches.
     pub(super) reviews: KeptReviews,
+    /// What people have had in view.
+    pub(super) viewings: Viewings,
     /// Pages that are painted at once.
     pub(super) pictures: Semaphore,
 }

@@ -327,7 +327,7 @@ fn the_pages_tell_what_was_shown_and_by_whom_it_was_approved() {
         audit["people"].as_array().unwrap().iter().map(|act| (act["who"].as_str().unwrap(), act["comment"].clone()));
     assert_eq!(acts.collect::<Vec<_>>()[1], ("Bob", Value::from("read it all")));
     let (shown, _) = dir.run(0, &["show", "last"]);
-    assert!(shown.contains("  Bob approved the result: read it all\n"), "{shown}");
+    assert!(shown.contains("  Bob approved the result by command: read it all\n"), "{shown}");
     let (logged, _) = dir.run(0, &["logs", "last"]);
     assert!(logged.contains(&format!("output/requirements.corrected.json: as said in {HOSTILE}\n")), "{logged}");
 }

@@ -35,7 +35,7 @@ pub(crate) struct Place {
 
 /// Anna accepts the result.
 pub(crate) fn approve() -> Command {
-    Command::Approve { by: "Anna".to_owned(), comment: None }
+    Command::Approve { by: "Anna".to_owned(), comment: None, seen: None }
 }
 
 /// A job that came to rest.

@@ -18,6 +18,7 @@ use axum::{
     extract::{State, rejection::JsonRejection},
     routing::post,
 };
+use overnight_core::job::seen_result::ApprovalWay;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -111,7 +112,7 @@ async fn approve(
 ) -> Result<Made, WebError> {
     let ApprovalBody { record, file, comment, name } = body?.0;
     record_act(&state, visitor, &id, name, |review| match record {
-        None => Ok(ReviewAction::Approve { comment }),
+        None => Ok(ReviewAction::Approve { comment, seen: None }),
         Some(record) => Ok(ReviewAction::ApproveRecord { file: deliverable(review, file)?, record, comment }),
     })
     .await
@@ -182,7 +183,11 @@ async fn record_act(
     let path = WebState::own_workspace(&found)?;
     let read = path.clone();
     let review = tokio::task::spawn_blocking(move || JobReview::read_records(&read)).await?;
-    let action = action(&review.map_err(|error| WebError::conflict(error.to_string()))?)?;
+    let review = review.map_err(|error| WebError::conflict(error.to_string()))?;
+    let mut action = action(&review)?;
+    if let ReviewAction::Approve { seen, .. } = &mut action {
+        *seen = Some(Box::new(state.viewings.told(&review, &by, ApprovalWay::Api)));
+    }
     record_patiently(state, &found, &path, &by, action).await?;
     state.backend.job_view(found.row.job.id).await.map(Made)
 }

@@ -105,7 +105,7 @@ fn each_act_has_the_name_of_the_token() {
         .collect();
     assert_eq!(status, 200);
     assert!(people[0].1.starts_with("corrected $.requirements[0].strength"), "{people:?}");
-    assert_eq!((people[0].0, people[1]), ("Rita", ("Olga", "approved the result")));
+    assert_eq!((people[0].0, people[1]), ("Rita", ("Olga", "approved the result without opening its review page")));
     // Nobody but an operator speaks for another.
     let (status, refused) = rita.json(Method::POST, &format!("{job}/approve"), Some(&json!({ "as": "Olga" })));
     assert_eq!(

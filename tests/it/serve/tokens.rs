@@ -85,3 +85,36 @@ fn wrong_tokens_are_looked_at_some_times_only() {
     assert_eq!(anna.get("/api/v1/me")["name"], "Anna");
     assert_eq!(served.get("/").status(), StatusCode::OK);
 }
+
+/// What of the result was in view before it was accepted goes into the record: pages, records, doubts, for how long.
+#[test]
+fn what_a_reviewer_had_in_view_is_a_fact() {
+    let (dir, ids) = worked();
+    let served = Served::start(&dir, &[]);
+    let rita = Caller::new(&dir, &served, "Rita", "reviewer");
+    let approved = |job: &str| {
+        let shown = rita.get(&format!("/api/v1/jobs/{job}"));
+        shown["people"][0]["what"].as_str().unwrap().to_owned()
+    };
+    let post = |path: &str, body: &str| {
+        let request = rita.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
+        request.body(body.to_owned()).send().unwrap().status()
+    };
+    let address = format!("/jobs/{}", ids[0]);
+    let page = rita.send(Method::GET, &format!("{address}/review"), None).text().unwrap();
+    let record = page.split("<article class=\"record").nth(1).unwrap().split("id=\"").nth(1).unwrap();
+    let record = record.split('"').next().unwrap();
+    assert_eq!(
+        post(&format!("{address}/seen"), &format!("seen_ms=1500&seen={record}+elsewhere")),
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(post(&format!("{address}/approve"), "seen_ms=500&seen="), StatusCode::SEE_OTHER);
+    assert_eq!(approved(&ids[0]), "approved the result with 1 of 1 records in view, for 2.0s");
+    // Without a script the pages that were opened are known, and that nothing was where nothing was.
+    let other = format!("/jobs/{}", ids[1]);
+    assert_eq!(post(&format!("{other}/approve"), ""), StatusCode::SEE_OTHER);
+    assert_eq!(approved(&ids[1]), "approved the result without opening its review page");
+    let journal = dir.run_with(&[], &["logs", &ids[0]]).stdout;
+    assert!(journal.contains("approved by Rita with 1 of 1 records in view, for 2.0s"), "{journal}");
+    assert_eq!(dir.run_with(&[], &["audit", "verify", &ids[0]]).code, 0);
+}

@@ -19,6 +19,7 @@ use super::{
     record::HoldReason,
     scans::PageOutcome,
     second_reading::ReadUnit,
+    seen_result::SeenResult,
     spec::{DocumentEntry, JobSpec},
     submitted_call::SubmittedCall,
     time::Timestamp,
@@ -402,6 +403,9 @@ pub enum Event {
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         comment: Option<String>,
+        /// None in older journals.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<Box<SeenResult>>,
     },
     /// A person accepted one record of a deliverable.
     RecordApproved {

@@ -36,6 +36,7 @@ pub mod reviewed;
 pub mod rows;
 pub mod scans;
 pub mod second_reading;
+pub mod seen_result;
 pub mod spec;
 pub mod spent;
 pub mod state;

@@ -15,6 +15,7 @@ use crate::{
         plan::Plan,
         record::{Delivered, HoldReason, QuotePositions},
         scans::PageOutcome,
+        seen_result::SeenResult,
         spec::DocumentEntry,
         state::FileWrite,
         submitted_call::SubmittedCall,
@@ -234,6 +235,8 @@ pub enum Command {
         by: String,
         /// In that person's words.
         comment: Option<String>,
+        /// What they had in view.
+        seen: Option<Box<SeenResult>>,
     },
     /// One record of it is accepted.
     ApproveRecord {

@@ -18,7 +18,7 @@ impl Job {
             return Vec::new();
         }
         match command {
-            Command::Approve { by, comment } => vec![Event::Approved { by: Some(by), comment }],
+            Command::Approve { by, comment, seen } => vec![Event::Approved { by: Some(by), comment, seen }],
             Command::ApproveRecord { file, record, by, comment } => {
                 vec![Event::RecordApproved { file, record, by, comment }]
             }
@@ -86,7 +86,7 @@ impl Job {
                 let why = Why::Feedback { number: *number, text: text.clone() };
                 self.progress = Progress::Archiving { folder: format!("result-{number:02}"), why, ending: None };
             }
-            Event::Approved { by, comment } => {
+            Event::Approved { by, comment, .. } => {
                 self.reviewed.approvals.push(Approval { by: by.clone(), at, comment: comment.clone() });
                 if let (Status::Held { .. }, Progress::Closing { approved, .. }) = (&self.status, &mut self.progress) {
                     *approved = true;
