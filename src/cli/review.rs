@@ -12,7 +12,9 @@ use super::{
 use crate::{
     cascade::{CascadeStep, read_by_person},
     config::user_name,
-    runner::{JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, now, record_review},
+    runner::{
+        CorrectedValue, JobOutcome, MOST_WORDS, NewDocuments, OpenJob, ReviewAction, ReviewError, now, record_review,
+    },
     store::JobRow,
 };
 use overnight_core::job::{
@@ -197,7 +199,8 @@ pub(super) async fn add_documents(app: &AppContext, args: &AddDocumentsArgs) -> 
 pub(super) async fn correct(app: &AppContext, args: &CorrectArgs) -> Result<u8, CliError> {
     let (mut opened, path, row) = open(app, &args.job).await?;
     let file = file(&opened, args.file.as_ref())?;
-    let (place, value, comment) = (args.place.clone(), args.value.clone(), args.comment.clone());
+    let (place, comment) = (args.place.clone(), args.comment.clone());
+    let value = CorrectedValue::Typed(args.value.clone());
     let action = ReviewAction::Correct { file: file.clone(), place, value, comment };
     record(app, &mut opened, &row, &args.reviewer, action).await?;
     let written = path.join(overnight_core::job::reviewed::corrected_path(&file));

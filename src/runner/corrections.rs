@@ -20,6 +20,15 @@ use std::fmt::Write;
 /// Corrections that feedback tells the model one by one.
 const MOST_TOLD: usize = 50;
 
+/// The value that a field is to have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CorrectedValue {
+    /// As a person typed it: text, or JSON where the field is none.
+    Typed(String),
+    /// As it is.
+    Exact(Value),
+}
+
 /// One field that a person wants otherwise.
 #[derive(Debug)]
 pub(super) struct WantedValue {
@@ -27,8 +36,7 @@ pub(super) struct WantedValue {
     pub(super) file: String,
     /// `$.requirements[3].text`.
     pub(super) place: String,
-    /// As it was typed: text, or JSON where the field is none.
-    pub(super) typed: String,
+    pub(super) value: CorrectedValue,
     pub(super) by: String,
     pub(super) comment: Option<String>,
 }
@@ -83,7 +91,7 @@ impl OpenJob {
     }
 
     pub(super) fn correction(&self, wanted: WantedValue) -> Result<FieldCorrection, ReviewError> {
-        let WantedValue { file, place, typed, by, comment } = wanted;
+        let WantedValue { file, place, value, by, comment } = wanted;
         let deliverable = self.deliverable(&file)?;
         let present = self.corrected(deliverable)?;
         let mut content = present.clone();
@@ -93,20 +101,30 @@ impl OpenJob {
             return refused(format!("there is no field {place} in {file}"));
         }
         let before = found.unwrap_or_default();
-        // A text stays one, or becomes null; elsewhere JSON is meant, unless only a text fits.
-        let is_text = before.is_string() && typed.trim() != "null";
-        let meant: Option<Value> = if is_text { None } else { serde_json::from_str(&typed).ok() };
+        let (meant, as_text) = match value {
+            CorrectedValue::Exact(value) => (Some(value), None),
+            // A text stays one, or becomes null; elsewhere JSON is meant, unless only a text fits.
+            CorrectedValue::Typed(typed) => {
+                let is_text = before.is_string() && typed.trim() != "null";
+                let meant: Option<Value> = if is_text { None } else { serde_json::from_str(&typed).ok() };
+                (meant, Some(Value::String(typed)))
+            }
+        };
         if is_new && !meant.as_ref().is_some_and(Value::is_object) {
             return refused(format!("there is no {place} in {file} yet: a new record is an object, as JSON"));
         }
-        let as_text = Value::String(typed);
         let deleted = self.job.deleted_records(&file);
         // What fails elsewhere already may go on failing.
         let was_right = check(deliverable, &whole(present.clone(), &deleted)).is_ok();
         let mut fault = None;
-        for after in meant.into_iter().chain((!is_new).then_some(as_text)) {
+        for after in meant.into_iter().chain(as_text.filter(|_| !is_new)) {
             let mut content = present.clone();
             put(&mut content, &place, &after);
+            if !(is_kept(&before) && is_kept(&after)) {
+                return refused(format!(
+                    "{place} of {file} can't be changed so: a record keeps no whole number over 18446744073709551615, nor one below -9223372036854775808"
+                ));
+            }
             if after == before {
                 return refused(format!("{place} of {file} has this value already"));
             }
@@ -156,6 +174,16 @@ impl OpenJob {
         let deleted = deliverable.map(|deliverable| self.job.deleted_records(&deliverable.path)).unwrap_or_default();
         self.workspace.write(path, text_of(&whole(content, &deleted)).as_bytes())?;
         Ok(())
+    }
+}
+
+/// Whether the journal gives a value back: the reader of its lines knows whole numbers of 64 bits only.
+fn is_kept(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_i64() || number.is_u64() || number.as_str().contains(['.', 'e', 'E']),
+        Value::Array(parts) => parts.iter().all(is_kept),
+        Value::Object(fields) => fields.values().all(is_kept),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
     }
 }
 

@@ -66,6 +66,7 @@ mod server_outage;
 pub use active_jobs::ActiveJobs;
 pub use clock::{now, today};
 pub use contract_check::{QuoteExplainer, each_rule_broken};
+pub use corrections::CorrectedValue;
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::{Disposition, RunError};
 pub use heartbeat::{Heartbeat, Leases};

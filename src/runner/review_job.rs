@@ -2,7 +2,10 @@
 //! command line as for the pages of `overnight serve`. Facts go to the journal under the workspace's lock, and the database
 //! gets the journal's new end; only feedback makes the job go on.
 
-use super::{Anchor, NewDocuments, OpenJob, RunError, corrections::WantedValue};
+use super::{
+    Anchor, NewDocuments, OpenJob, RunError,
+    corrections::{CorrectedValue, WantedValue},
+};
 use crate::{
     blocking::run_blocking,
     failpoint,
@@ -55,8 +58,7 @@ pub enum ReviewAction {
         file: String,
         /// `$.requirements[3].text`.
         place: String,
-        /// As it was typed: text, or JSON where the field is none.
-        value: String,
+        value: CorrectedValue,
         /// In that person's words.
         comment: Option<String>,
     },
@@ -309,7 +311,7 @@ impl OpenJob {
             }
             ReviewAction::Correct { file, place, value, comment } => {
                 let comment = comment_of(comment)?;
-                Command::Correct(Box::new(self.correction(WantedValue { file, place, typed: value, by, comment })?))
+                Command::Correct(Box::new(self.correction(WantedValue { file, place, value, by, comment })?))
             }
             ReviewAction::Settle { finding, reason } => {
                 self.is_open(&finding)?;

@@ -75,6 +75,9 @@ pub trait TokenStore: Send + Sync + std::fmt::Debug {
     /// The batch that a request with this key is for, and the hash of what was asked for: those that were given when it came first.
     async fn claim_request(&self, key: &str, batch: Uuid, sha256: &str) -> Result<(Uuid, String), StoreError>;
 
+    /// Forgets a key: what was asked for came to nothing.
+    async fn free_request(&self, key: &str) -> Result<(), StoreError>;
+
     /// Revokes a token; false: there is none, or it is revoked already.
     async fn revoke_token(&self, id: Uuid, at: Timestamp) -> Result<bool, StoreError>;
 }

@@ -6,7 +6,7 @@
 
 use super::{
     WebError,
-    state::WebState,
+    state::{AGENTS_ADDRESS, WebState},
     wrong_tokens::{WrongAttempt, WrongTokens},
 };
 use crate::{
@@ -42,6 +42,8 @@ pub(super) const LEAST_TOKEN: usize = 16;
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// For how long the database isn't asked again for a good token: so long lives one that is revoked.
 const KNOWN_FOR: Duration = Duration::from_secs(5);
+/// For how long who was let in is still looked at, whatever else comes from the same address.
+const LET_IN_FOR: Duration = Duration::from_hours(1);
 /// Good tokens that are remembered.
 const MOST_KNOWN: usize = 1_024;
 
@@ -168,7 +170,8 @@ impl Access {
         if let Some(token) = typed {
             return Some(ShownCredential { credential: of_token(token), is_bearer: false, is_link: true });
         }
-        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
+        let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token);
         if let Some(token) = bearer {
             return Some(ShownCredential { credential: of_token(token), is_bearer: true, is_link: false });
         }
@@ -196,10 +199,16 @@ impl Access {
         (asked.elapsed() < KNOWN_FOR && token.is_good(now())).then(|| token.clone())
     }
 
+    /// Whether it has let somebody in not long ago.
+    fn was_good(&self, credential: &Credential) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(credential).is_some_and(|(_, asked)| asked.elapsed() < LET_IN_FOR)
+    }
+
     fn keep(&self, credential: Credential, token: &AccessToken) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_KNOWN {
-            known.retain(|_, (_, asked)| asked.elapsed() < KNOWN_FOR);
+            known.retain(|_, (_, asked)| asked.elapsed() < LET_IN_FOR);
         }
         if known.len() < MOST_KNOWN {
             known.insert(credential, (token.clone(), Instant::now()));
@@ -245,8 +254,12 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
     let has_host = access.has_host(headers, uri);
     let peer = request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |PeerAddress(peer)| *peer);
     let Some(shown) = access.shown(method, headers, uri) else { return unauthorized() };
-    let is_known = shown.credential == Credential::Server || access.known(&shown.credential).is_some();
-    if !is_known && let Some(wait) = access.wrong.wait(peer) {
+    // A cookie can't be guessed, and an old one is no attempt.
+    let is_token = matches!(shown.credential, Credential::Token(_));
+    if is_token
+        && !access.was_good(&shown.credential)
+        && let Some(wait) = access.wrong.wait(peer)
+    {
         let wait = HeaderValue::from(wait.as_secs().max(1));
         let told = "Too many wrong tokens came from your address: wait a minute.\n";
         return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, wait)], told).into_response();
@@ -256,7 +269,8 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
         Err(error) => return error.into_response(),
     };
     if token.is_none() && shown.credential != Credential::Server {
-        match access.wrong.add(peer) {
+        let attempt = if is_token { access.wrong.add(peer) } else { WrongAttempt::Further };
+        match attempt {
             WrongAttempt::First => (state.config.note)(&format!("a wrong token came from {peer}")),
             WrongAttempt::Further => {}
             WrongAttempt::Last { wrong } => (state.config.note)(&format!(
@@ -289,7 +303,9 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
         form_token: derived(&access.token, &token.map_or("form".to_owned(), |token| format!("form {}", token.id))),
         is_bearer: shown.is_bearer,
     };
-    if !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+    // What an agent asks for is looked at with each tool.
+    let is_agent = uri.path() == AGENTS_ADDRESS;
+    if !is_agent && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
         if state.config.read_only {
             return WebError::forbidden("This server only shows: it was started with --read-only.").into_response();
         }

@@ -54,9 +54,13 @@ pub(super) async fn events(
             Whereabouts::Gone(_) | Whereabouts::Stored(_) | Whereabouts::Elsewhere | Whereabouts::NotBegun => None,
         },
     };
+    let place = state.streams.clone().try_acquire_owned();
+    let place =
+        place.map_err(|_| WebError::busy("Too many pages follow what happens: close some, or ask again later."))?;
     let mut live = state.jobs.watch().await?;
     let (sender, body) = channel_body();
     tokio::spawn(async move {
+        let _place = place;
         let mut journal = journal_of(path.clone()).await;
         let mut said = Instant::now();
         let mut message = Bytes::from_static(b": watching\n\n");

@@ -5,7 +5,7 @@
 use super::{
     access::Visitor,
     api::{self, ROOT},
-    state::WebState,
+    state::{AGENTS_ADDRESS, WebState},
 };
 use axum::{
     Router,
@@ -58,6 +58,8 @@ const TOOLS: [&str; 10] = [
 pub(super) struct McpServer {
     routes: Router,
     tools: Arc<Vec<OperationTool>>,
+    /// The server only shows.
+    read_only: bool,
     /// Who asks, where no request says so.
     visitor: Option<Visitor>,
 }
@@ -75,7 +77,7 @@ impl McpServer {
         let routes = api::operations();
         let tools = TOOLS.iter().filter_map(|id| OperationTool::of(&routes.document, id)).collect();
         let routes = routes.plain.merge(routes.uploads).with_state(state.clone());
-        Self { routes, tools: Arc::new(tools), visitor }
+        Self { routes, tools: Arc::new(tools), read_only: state.config.read_only, visitor }
     }
 
     /// Asks an operation in the name of who asks this.
@@ -89,6 +91,9 @@ impl McpServer {
         let of_request = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Visitor>());
         let visitor = of_request.or(self.visitor.as_ref()).cloned();
         let visitor = visitor.ok_or_else(|| ErrorData::invalid_request("nobody is known who asks", None))?;
+        if self.read_only && method != Method::GET {
+            return Ok((StatusCode::FORBIDDEN, "This server only shows: it was started with --read-only.".to_owned()));
+        }
         let mut request = Request::builder().method(method).uri(format!("{ROOT}{path}"));
         if body.is_some() {
             request = request.header(CONTENT_TYPE, "application/json");
@@ -101,6 +106,9 @@ impl McpServer {
         let status = answer.status();
         if let Some(refused) = answer.extensions().get::<super::WebError>() {
             return Ok((status, refused.to_string()));
+        }
+        if !status.is_success() {
+            return Ok((status, "there is no such thing".to_owned()));
         }
         let bytes = to_bytes(answer.into_body(), MOST_ANSWER).await.map_err(|error| failed(error.to_string()))?;
         Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
@@ -296,7 +304,7 @@ pub(super) fn routes(state: &Arc<WebState>) -> Router<Arc<WebState>> {
         .disable_allowed_hosts();
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config);
-    Router::new().route_service("/mcp", service)
+    Router::new().route_service(AGENTS_ADDRESS, service)
 }
 
 /// Answers the agent on standard input and output, until it closes them.

@@ -12,7 +12,7 @@ use crate::{
         JobReview, Mode, PageImageError, ReviewedRecord, content_policy, page_image, page_query, record_anchor,
         render_job,
     },
-    runner::{ReviewAction, now},
+    runner::{CorrectedValue, ReviewAction, now},
     store::Role,
 };
 use askama::Template;
@@ -271,7 +271,7 @@ impl ReviewForm {
         Ok(match act {
             "approve" => ReviewAction::Approve { comment, seen: None },
             "approve-record" => ReviewAction::ApproveRecord { file, record, comment },
-            "correct" => ReviewAction::Correct { file, place, value, comment },
+            "correct" => ReviewAction::Correct { file, place, value: CorrectedValue::Typed(value), comment },
             "settle" => ReviewAction::Settle { finding, reason },
             "feedback" => ReviewAction::SendBack { text },
             _ => return Err(WebError::not_found("page")),

@@ -19,15 +19,16 @@ use super::{
 use crate::store::{Role, Store};
 use axum::{
     Router,
-    extract::DefaultBodyLimit,
+    body::HttpBody,
+    extract::{DefaultBodyLimit, Request},
     http::{
         HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+            CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
             X_FRAME_OPTIONS,
         },
     },
-    middleware::{from_fn, from_fn_with_state, map_response},
+    middleware::{Next, from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -39,7 +40,7 @@ use hyper_util::{
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::TcpListener,
-    sync::{Semaphore, watch},
+    sync::{Mutex, Semaphore, watch},
 };
 use tower_http::{
     CompressionLevel, add_extension::AddExtension, compression::CompressionLayer, csrf::CsrfLayer,
@@ -50,6 +51,8 @@ use tower_http::{
 const MOST_FORM: usize = 1 << 20;
 /// Connections at once; the next ones wait.
 const MOST_CONNECTIONS: usize = 512;
+/// Pages that follow what happens, at once: they may not take all connections.
+const MOST_STREAMS: usize = MOST_CONNECTIONS / 2;
 /// Pages of documents that are painted at once.
 const MOST_PICTURES: usize = 2;
 /// For the head of a request, also of the next one.
@@ -140,6 +143,8 @@ fn state(access: Access, config: WebConfig, store: Arc<dyn Store>, backend: Arc<
         records: RecordCache::default(),
         reviews: KeptReviews::default(),
         viewings: Viewings::default(),
+        submissions: std::array::from_fn(|_| Mutex::new(())),
+        streams: Arc::new(Semaphore::new(MOST_STREAMS)),
         pictures: Semaphore::new(MOST_PICTURES),
     })
 }
@@ -192,6 +197,7 @@ fn router(
         .layer(CsrfLayer::new())
         .layer(from_fn_with_state(state.clone(), access::guard))
         .layer(from_fn(api::as_problem))
+        .layer(from_fn(unread_bodies))
         .layer((
             header(CONTENT_SECURITY_POLICY, POLICY),
             header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -200,6 +206,17 @@ fn router(
             header(CACHE_CONTROL, HeaderValue::from_static("no-store")),
         ))
         .with_state(state))
+}
+
+/// Says that the connection ends with a refusal behind which a body may stand that nobody has read: the next request must not be sent
+/// on it.
+async fn unread_bodies(request: Request, next: Next) -> Response {
+    let has_body = !request.body().is_end_stream();
+    let mut answer = next.run(request).await;
+    if has_body && answer.status().is_client_error() {
+        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    answer
 }
 
 fn asset(kind: &'static str, text: &'static str) -> Response {

@@ -24,8 +24,11 @@ use overnight_core::job::{
 };
 use serde::de::DeserializeOwned;
 use std::{path::PathBuf, sync::Arc};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use uuid::Uuid;
+
+/// Where agents ask.
+pub(super) const AGENTS_ADDRESS: &str = "/mcp";
 
 /// How the server is run.
 #[derive(Debug)]
@@ -64,6 +67,10 @@ pub(super) struct WebState {
     pub(super) reviews: KeptReviews,
     /// What people have had in view.
     pub(super) viewings: Viewings,
+    /// Held by who submits with a key, one of them by what the key is.
+    pub(super) submissions: [Mutex<()>; 16],
+    /// Pages that follow what happens.
+    pub(super) streams: Arc<Semaphore>,
     /// Pages that are painted at once.
     pub(super) pictures: Semaphore,
 }

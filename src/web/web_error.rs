@@ -63,6 +63,11 @@ impl WebError {
         (self.status, [(CONTENT_TYPE, "application/problem+json")], problem.to_string()).into_response()
     }
 
+    /// There is no room for it now.
+    pub(super) fn busy(sentence: &str) -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, sentence: sentence.to_owned() }
+    }
+
     /// It can be read, and can't be done.
     pub(super) fn unprocessable(sentence: &str) -> Self {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, sentence: sentence.to_owned() }

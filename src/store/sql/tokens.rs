@@ -56,6 +56,11 @@ impl<E: Engine> TokenStore for E {
         Ok(rows.into_iter().next().map_or_else(|| (batch, sha256.to_owned()), |(known, of)| (known.0, of)))
     }
 
+    async fn free_request(&self, key: &str) -> Result<(), StoreError> {
+        let free = "delete from request_keys where key = $1 returning key";
+        self.take_effect(free, values![key], Durability::Now).await.map(drop)
+    }
+
     async fn revoke_token(&self, id: Uuid, at: Timestamp) -> Result<bool, StoreError> {
         self.take_effect(REVOKE, values![id, at], Durability::Now).await
     }

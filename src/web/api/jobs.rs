@@ -32,6 +32,9 @@ use uuid::Uuid;
 /// Bytes of a document's text that are sent.
 const MOST_TEXT: u64 = 256 << 20;
 
+/// Letters that are looked for.
+const MOST_LETTERS: usize = 200;
+
 /// Which jobs.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -169,6 +172,9 @@ async fn list(
     wanted: Result<Query<JobsWanted>, QueryRejection>,
 ) -> Result<Response, WebError> {
     let wanted = wanted?.0;
+    if wanted.text.chars().count() > MOST_LETTERS {
+        return Err(WebError::usage(format!("text has at most {MOST_LETTERS} letters.")));
+    }
     let most = limit(wanted.limit)?;
     let query = JobPageQuery {
         batch: wanted.batch,

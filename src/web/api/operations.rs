@@ -147,6 +147,7 @@ impl ApiRoutes {
     pub(super) fn document(&mut self) -> Value {
         let mut schemas = self.read.take_definitions(true);
         schemas.extend(self.written.take_definitions(true));
+        schemas.values_mut().for_each(join_words);
         schemas.insert(
             "Problem".to_owned(),
             json!({
@@ -263,6 +264,31 @@ impl ApiRoutes {
             Some(own) => own,
             None => found,
         }
+    }
+}
+
+/// Words that are told one by one, each with what it means, become one list: generators of clients know that form.
+fn join_words(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let parts = fields.get("oneOf").and_then(Value::as_array);
+            let words: Option<Vec<Value>> = parts.and_then(|parts| {
+                let word = |part: &Value| match (&part["const"], &part["enum"]) {
+                    (word @ Value::String(_), _) => Some(vec![word.clone()]),
+                    (_, Value::Array(words)) => Some(words.clone()),
+                    _ => None,
+                };
+                parts.iter().map(word).collect::<Option<Vec<_>>>().map(|words| words.concat())
+            });
+            if let Some(words) = words {
+                fields.remove("oneOf");
+                fields.insert("type".to_owned(), json!("string"));
+                fields.insert("enum".to_owned(), Value::Array(words));
+            }
+            fields.values_mut().for_each(join_words);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(join_words),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -4,10 +4,17 @@ use super::ROOT;
 use crate::web::WebError;
 use axum::{
     extract::Request,
-    http::{StatusCode, header::CONTENT_TYPE},
+    http::{
+        HeaderName, StatusCode,
+        header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING},
+    },
     middleware::Next,
     response::Response,
 };
+
+/// What is said of another body.
+const OF_BODY: [HeaderName; 5] =
+    [CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING];
 
 /// Tells every refusal below [`ROOT`] as problem details, wherever it was decided.
 pub(in crate::web) async fn as_problem(request: Request, next: Next) -> Response {
@@ -23,10 +30,8 @@ pub(in crate::web) async fn as_problem(request: Request, next: Next) -> Response
         .unwrap_or_else(|| WebError { status: answer.status(), sentence: sentence(answer.status()).to_owned() });
     let (mut parts, body) = told.into_problem().into_parts();
     // What goes with the status: who may come, when again, which methods there are.
-    for (name, value) in answer.headers().iter().filter(|(name, _)| **name != CONTENT_TYPE) {
-        if name != axum::http::header::CONTENT_LENGTH {
-            parts.headers.insert(name, value.clone());
-        }
+    for (name, value) in answer.headers().iter().filter(|(name, _)| !OF_BODY.contains(name)) {
+        parts.headers.insert(name, value.clone());
     }
     Response::from_parts(parts, body)
 }

@@ -3,7 +3,7 @@
 use super::operations::{ApiRoutes, Made, Operation, OperationAnswer, schema};
 use crate::{
     review::JobReview,
-    runner::ReviewAction,
+    runner::{CorrectedValue, ReviewAction},
     store::Role,
     view::JobView,
     web::{
@@ -19,7 +19,7 @@ use axum::{
     routing::post,
 };
 use overnight_core::job::seen_result::ApprovalWay;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,6 +44,7 @@ struct ApprovalBody {
 struct CorrectionBody {
     /// The field, `$.requirements[3].text`, or a record.
     place: String,
+    #[schemars(schema_with = "any_value")]
     value: Value,
     /// The deliverable; null: the first one with records.
     #[serde(default)]
@@ -76,6 +77,10 @@ struct SettledBody {
     /// In whose name: operators only.
     #[serde(default, rename = "as")]
     name: Option<String>,
+}
+
+fn any_value(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "description": "As it is to stand in the deliverable; null deletes a record." })
 }
 
 type JsonBody<T> = Result<Json<T>, JsonRejection>;
@@ -125,11 +130,7 @@ async fn correct(
     body: JsonBody<CorrectionBody>,
 ) -> Result<Made, WebError> {
     let CorrectionBody { place, value, file, comment, name } = body?.0;
-    // As it would be typed: a text as it is, everything else as JSON.
-    let value = match value {
-        Value::String(text) => text,
-        value => value.to_string(),
-    };
+    let value = CorrectedValue::Exact(value);
     record_act(&state, visitor, &id, name, |review| {
         Ok(ReviewAction::Correct { file: deliverable(review, file)?, place, value, comment })
     })

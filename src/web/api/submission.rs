@@ -57,10 +57,19 @@ struct SubmissionForm {
     /// The documents.
     #[schemars(schema_with = "binaries")]
     files: Vec<String>,
-    name: Option<String>,
-    each: Option<bool>,
-    dedupe: Option<bool>,
-    budget_usd: Option<f64>,
+    #[schemars(default)]
+    name: String,
+    #[schemars(default)]
+    each: bool,
+    #[schemars(default)]
+    dedupe: bool,
+    #[schemars(schema_with = "amount")]
+    #[schemars(default)]
+    budget_usd: f64,
+}
+
+fn amount(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "number", "minimum": 0})
 }
 
 fn binaries(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
@@ -124,10 +133,14 @@ async fn submit_batch(
     // What would be submitted: the same key with something else is a mistake.
     let content = folder.as_ref().map(UploadFolder::fingerprint).transpose()?;
     let fingerprint = sha256(json!([wanted, content]).to_string().as_bytes());
-    let id = match key {
+    // Two requests with the same key come one after the other.
+    let place =
+        usize::from_str_radix(&sha256(key.as_deref().unwrap_or_default().as_bytes())[..1], 16).unwrap_or_default();
+    let _one_at_a_time = if key.is_some() { Some(state.submissions[place].lock().await) } else { None };
+    let id = match &key {
         None => id,
         Some(key) => {
-            let (known, of) = state.store.claim_request(&key, id, &fingerprint).await?;
+            let (known, of) = state.store.claim_request(key, id, &fingerprint).await?;
             if of != fingerprint {
                 return Err(WebError::unprocessable(
                     "This Idempotency-Key was used for another submission: send a new one.",
@@ -141,20 +154,37 @@ async fn submit_batch(
         Err(StoreError::NoBatch { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let mut documents = named(state.config.documents_root.as_deref(), &wanted.paths.join("\n"))?;
-    let uploaded = match folder {
-        Some(folder) => Some(folder.rename(&state.config.uploads, id)?),
-        // A request that was cut off after its upload is made good by this one.
-        None => None,
-    };
+    if let Err(refused) = submit(&state, id, wanted, folder).await {
+        // What came to nothing has not used the key. Where it can't be freed, it stays taken for what was asked for.
+        if let Some(key) = key.filter(|_| refused.status.is_client_error()) {
+            let _ = state.store.free_request(&key).await;
+        }
+        return Err(refused);
+    }
+    let made = state.store.batch(&id.to_string()).await?;
+    Ok((StatusCode::CREATED, Made(state.backend.batch_view(&made).await?)).into_response())
+}
+
+/// Submits the batch `id`, with the files that were sent.
+async fn submit(
+    state: &WebState,
+    id: Uuid,
+    wanted: WantedSubmission,
+    folder: Option<UploadFolder>,
+) -> Result<(), WebError> {
+    let mut documents = Vec::new();
+    for path in &wanted.paths {
+        documents.extend(named(state.config.documents_root.as_deref(), path)?);
+    }
+    // A request that was cut off behind its upload is made good by this one.
+    let uploaded = folder.map(|folder| folder.rename(&state.config.uploads, id)).transpose()?;
     documents.extend(uploaded.as_ref().map(|folder| folder.path.clone()));
     if documents.is_empty() {
         return Err(WebError::usage(
             "There is no document: send `files`, or `paths` below the server's documents folder.",
         ));
     }
-    let known = state.backend.instructions().contains(&wanted.instructions);
-    if !known {
+    if !state.backend.instructions().contains(&wanted.instructions) {
         return Err(WebError::usage("There are no such instructions: GET /api/v1/instructions names all."));
     }
     let batch = WantedBatch {
@@ -170,8 +200,7 @@ async fn submit_batch(
     if let Some(folder) = uploaded {
         folder.keep();
     }
-    let made = state.store.batch(&id.to_string()).await?;
-    Ok((StatusCode::CREATED, Made(state.backend.batch_view(&made).await?)).into_response())
+    Ok(())
 }
 
 /// The request's key, of who sends it.
@@ -204,7 +233,7 @@ async fn read(
             continue;
         }
         let text = part.text().await?;
-        let flag = || match text.trim() {
+        let flag = || match text.trim().to_lowercase().as_str() {
             "true" => Ok(true),
             "false" | "" => Ok(false),
             _ => Err(WebError::usage(format!("{name} is true or false."))),

@@ -11,8 +11,8 @@ use std::process::Command;
 
 /// A server, and who asks it with a token of their own.
 pub(super) struct Caller<'s> {
-    served: &'s Served,
-    token: String,
+    pub(super) served: &'s Served,
+    pub(super) token: String,
 }
 
 impl<'s> Caller<'s> {
@@ -145,10 +145,18 @@ fn what_is_wrong_is_told_as_a_problem() {
         ("correct", json!({ "place": 7 })),
         ("approve", json!({ "coment": "x" })),
         ("correct", json!({ "place": "$.requirements[99].text", "value": "x" })),
+        // The journal would not give it back.
+        ("correct", json!({ "place": "$.requirements[0].line", "value": u128::from(u64::MAX) + 1 })),
     ] {
         let (status, told) = otto.json(Method::POST, &format!("{job}/{path}"), Some(&body));
         assert!((400..500).contains(&status), "{status}: {told}");
     }
+    assert_eq!(otto.get(&job)["status"], "completed");
+    // It is not said to be compressed where it is not.
+    let request = otto.request(Method::GET, nobody).header("accept-encoding", "gzip");
+    let answer = request.send().unwrap();
+    assert_eq!(answer.headers().get("content-encoding"), None);
+    assert!(answer.text().unwrap().starts_with('{'));
 }
 
 /// The same request again means the same batch, whatever has become of the answer to the first one.
@@ -179,6 +187,8 @@ fn a_key_makes_a_submission_safe_to_repeat() {
     dir.put("other.md", "# Other\n");
     let outside = json!({ "instructions": "extract-requirements", "paths": ["../other.md"] });
     assert_eq!(submit(&outside, "k3").0, StatusCode::BAD_REQUEST);
+    // What was refused has not used its key.
+    assert_eq!(submit(&wanted, "k3").0, StatusCode::CREATED);
 }
 
 /// Each operation of the document is there, and says who may call it.

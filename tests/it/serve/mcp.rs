@@ -100,10 +100,15 @@ fn over_http_an_agent_has_the_role_of_its_token() {
         told(&serde_json::from_str(&answer.text().unwrap()).unwrap())
     };
     let [reviewer, operator] = ["reviewer", "operator"].map(|role| Caller::new(&dir, &served, role, role));
+    let reader = Caller::new(&dir, &served, "reader", "reader");
+    assert_eq!(ask(&reader), ("This needs the role operator, and your token has reader.".to_owned(), true));
     assert_eq!(ask(&reviewer), ("This needs the role operator, and your token has reviewer.".to_owned(), true));
     let (batch, is_error) = ask(&operator);
     assert!(!is_error && batch.contains("\"queued\":1"), "{batch}");
     assert_eq!(operator.get("/api/v1/batches")["items"].as_array().unwrap().len(), 1);
+    let only_shows = Served::start(&dir, &["--mcp", "--read-only"]);
+    let elsewhere = Caller { served: &only_shows, ..operator };
+    assert_eq!(ask(&elsewhere), ("This server only shows: it was started with --read-only.".to_owned(), true));
     // Without the flag there is no such address.
     let other = Served::start(&dir, &[]);
     assert_eq!(other.get("/mcp").status(), StatusCode::NOT_FOUND);

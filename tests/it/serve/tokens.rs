@@ -81,6 +81,9 @@ fn wrong_tokens_are_looked_at_some_times_only() {
     let statuses: Vec<StatusCode> = (0..40).map(wrong).collect();
     assert_eq!(statuses[..20], [StatusCode::UNAUTHORIZED; 20]);
     assert_eq!(statuses[20..], [StatusCode::TOO_MANY_REQUESTS; 20]);
+    // A cookie of another server is no attempt.
+    let old = served.bare(Method::GET, "/").header("cookie", served.cookie().replace('=', "=0")).send().unwrap();
+    assert_eq!(old.status(), StatusCode::UNAUTHORIZED);
     // Who was let in a moment ago still is, and so is who started the server.
     assert_eq!(anna.get("/api/v1/me")["name"], "Anna");
     assert_eq!(served.get("/").status(), StatusCode::OK);
