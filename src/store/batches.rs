@@ -105,7 +105,7 @@ impl BatchTotals {
     }
 
     pub fn all(&self) -> u64 {
-        self.queued + self.running + self.held + self.ended()
+        self.queued + self.running + self.waiting + self.held + self.ended()
     }
 
     pub fn ended(&self) -> u64 {

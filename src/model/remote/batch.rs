@@ -24,7 +24,7 @@ pub(super) use post_office::{Gathering, PostOffice};
 use super::wire::Wire;
 use crate::{
     model::{Failure, FailureKind},
-    store::{HandedEnd, ProviderBatch},
+    store::{HandedEnd, ProviderBatch, StoreError},
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -181,6 +181,24 @@ pub(super) fn failure(kept: Value) -> Failure {
 /// The provider ended a call without doing it.
 fn not_done(what: &str) -> HandedEnd {
     kept(&Failure::new(FailureKind::Unanswered, format!("the provider's batch brought no answer ({what})")))
+}
+
+/// A reply that is none is told as missing: asked live, it is held against the server as any other.
+fn readable(end: HandedEnd) -> HandedEnd {
+    match &end {
+        HandedEnd::Replied(reply) if !reply.trim_start().starts_with('{') => not_done("a line without a reply"),
+        HandedEnd::Replied(_) | HandedEnd::Failed(_) => end,
+    }
+}
+
+fn unanswered(why: &str) -> HandedEnd {
+    kept(&Failure::new(FailureKind::Unanswered, why))
+}
+
+/// That the database can't be asked says nothing of the provider.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+fn stored(error: StoreError) -> Failure {
+    Failure::new(FailureKind::Conflict, error.to_string())
 }
 
 /// A path's part that a provider has named: letters that mean nothing in a path.

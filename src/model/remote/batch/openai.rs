@@ -146,7 +146,8 @@ fn end(http: &BatchHttp<'_>, line: &Value) -> HandedEnd {
             "" => field(error, "message"),
             code => code,
         }),
-        (Some(status), _) => http.refused(status, &response["body"]),
+        (Some(status @ 400..600), _) => http.refused(status, &response["body"]),
+        (Some(status), _) => not_done(&format!("a line with the status {status}")),
         (None, _) => not_done("neither a response nor an error"),
     }
 }

@@ -6,13 +6,14 @@
 use super::{
     BatchApi, BatchHttp, Found, GatherPace, NotCreated, RefusedBatch, SentCall, Standing,
     gathering::wave,
-    kept, not_done,
+    kept, not_done, readable, stored,
     timing::{GRACE, Times, is_late, now},
+    unanswered,
 };
 use crate::{
     failpoint,
     model::{Failure, FailureKind, Remedy},
-    store::{GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch, Store, StoreError},
+    store::{GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch, Store},
 };
 use overnight_core::job::{id::JobId, time::Timestamp};
 use serde_json::Value;
@@ -29,6 +30,8 @@ use uuid::Uuid;
 /// For how long a lane is held; it is renewed well before.
 const LEASE: Duration = Duration::from_secs(30);
 const RENEW: Duration = Duration::from_secs(10);
+/// How often results are fetched again that lack something.
+const MOST_FETCHES: u32 = 3;
 /// Answers that are written in one transaction.
 const CHUNK: usize = 100;
 /// How long what may have been created may take to stand in the provider's list.
@@ -74,6 +77,10 @@ struct Memory {
     rests_until: Option<Instant>,
     /// Tokens of a batch, where the account may not have more in line.
     most_tokens: Option<u64>,
+    /// Batches that were looked for and found: one of them may be somebody else's.
+    found: BTreeSet<Uuid>,
+    /// How often the results of a batch were fetched, and lacked something.
+    fetched: HashMap<Uuid, u32>,
 }
 
 /// Sends a primer: USD that it has cost, where that is known.
@@ -183,7 +190,7 @@ impl PostOffice {
         memory.polls.insert(batch.id, Instant::now() + pause);
         let taken = match self.api.poll(http, handle).await {
             Ok((Standing::Working, _)) => Ok(false),
-            Ok((Standing::Ended { outcome }, polled)) => self.take_in(http, batch, &outcome, &polled).await,
+            Ok((Standing::Ended { outcome }, polled)) => self.take_in(http, batch, (&outcome, &polled), memory).await,
             Ok((Standing::Refused(refused), _)) => self.on_refused(http, batch, refused, memory).await.map(|()| true),
             Err(failure) if failure.status == Some(404) && age < NOT_KNOWN_YET => Ok(false),
             Err(failure) if failure.status == Some(404) => {
@@ -226,7 +233,10 @@ impl PostOffice {
         let known = self.store.known_handles().await.map_err(stored)?;
         let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
         match self.api.find(http, batch, &known, &keys).await {
-            Ok(Found::There(handle)) => self.store.batch_created(batch.id, &handle).await.map_err(stored),
+            Ok(Found::There(handle)) => {
+                memory.found.insert(batch.id);
+                self.store.batch_created(batch.id, &handle).await.map_err(stored)
+            }
             Ok(Found::NotThere) if age >= SETTLED => self.store.release_batch(batch.id).await.map_err(stored),
             Ok(Found::NotThere | Found::Unsure) => Ok(()),
             // A server that takes batches and lists none.
@@ -242,8 +252,8 @@ impl PostOffice {
         &self,
         http: &BatchHttp<'_>,
         batch: &ProviderBatch,
-        outcome: &str,
-        polled: &Value,
+        (outcome, polled): (&str, &Value),
+        memory: &mut Memory,
     ) -> Result<bool, Failure> {
         let keys = self.store.calls_of_batch(batch.id).await.map_err(stored)?;
         let ends = match self.api.results(http, polled, &keys).await {
@@ -254,8 +264,10 @@ impl PostOffice {
         };
         let ours: BTreeSet<&String> = keys.iter().collect();
         let (ends, others): (Vec<_>, Vec<_>) = ends.into_iter().partition(|(key, _)| ours.contains(key));
-        if ends.is_empty() && !others.is_empty() {
-            // It was taken for the one that was looked for, and is somebody else's.
+        let ends: Vec<_> = ends.into_iter().map(|(key, end)| (key, readable(end))).collect();
+        if ends.is_empty() && !others.is_empty() && memory.found.remove(&batch.id) {
+            // It was taken for the one that was looked for, and is somebody else's. (Results of a batch that we have created are paid for,
+            // and sent again it would be paid again.)
             self.store.release_batch(batch.id).await.map_err(stored)?;
             return Ok(true);
         }
@@ -263,7 +275,15 @@ impl PostOffice {
             self.store.end_handed(chunk).await.map_err(stored)?;
             failpoint::hit("batch.answered");
         }
-        let answered = ends.into_iter().map(|(key, _)| key).collect();
+        let answered: BTreeSet<String> = ends.into_iter().map(|(key, _)| key).collect();
+        // A file that came to nothing, or was cut off, may come whole another time; what it holds is paid for.
+        let fetched = memory.fetched.entry(batch.id).or_default();
+        if answered.len() < keys.len() && *fetched < MOST_FETCHES {
+            *fetched += 1;
+            memory.polls.insert(batch.id, Instant::now() + self.pace.least_poll);
+            return Ok(false);
+        }
+        memory.fetched.remove(&batch.id);
         self.end_rest(batch.id, &answered, &not_done("it is missing among the results")).await?;
         self.store.batch_ended(batch.id, outcome).await.map_err(stored)?;
         Ok(true)
@@ -425,14 +445,4 @@ impl PostOffice {
             }
         }
     }
-}
-
-fn unanswered(why: &str) -> HandedEnd {
-    kept(&Failure::new(FailureKind::Unanswered, why))
-}
-
-/// That the database can't be asked says nothing of the provider.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
-fn stored(error: StoreError) -> Failure {
-    Failure::new(FailureKind::Conflict, error.to_string())
 }

@@ -127,3 +127,34 @@ async fn with_its_time_over_nothing_is_sent() {
         assert_eq!((entry.status, entry.attempts), (JobStatus::Completed, 0), "{label}");
     }
 }
+
+/// Results that come to nothing once are fetched again: they are paid for.
+#[tokio::test]
+async fn rubbish_in_place_of_results_is_fetched_again() {
+    with_each_vendor(async |format| {
+        let night = Night::of(format, Batching { rubbish: 1, ..Batching::default() }).await;
+        night.submit().await;
+        night.gather().await;
+        assert_eq!(night.desk.work(Tier::Batch).await, completed(3));
+        assert_eq!(firsts_in_batches(&night.ended_well().await), 3);
+    })
+    .await;
+}
+
+/// Results that name other calls are paid for, too: nothing is sent a second time to a batch endpoint that answers so.
+#[tokio::test]
+async fn results_of_nobody_are_not_paid_again_and_again() {
+    with_each_vendor(async |format| {
+        if format == Format::Gemini {
+            return;
+        }
+        let night = Night::of(format, Batching { foreign: true, ..Batching::default() }).await;
+        night.submit().await;
+        night.gather().await;
+        assert_eq!(night.desk.work(Tier::Batch).await, completed(3));
+        // Asked at once, each is answered: paid twice, and no more.
+        let counts = night.server.batches();
+        assert!(!counts.in_batches.is_empty() && counts.in_batches.values().all(|paid| *paid == 1), "{counts:#?}");
+    })
+    .await;
+}

@@ -29,6 +29,10 @@ pub(crate) struct Batching {
     pub(crate) others: usize,
     /// The first so many times that results are asked for, they are refused with a 403.
     pub(crate) early_403: u64,
+    /// The first so many times that results are fetched, a page of HTML comes, with a 200; not of Gemini.
+    pub(crate) rubbish: u64,
+    /// Results have names that nobody has given; not of Gemini.
+    pub(crate) foreign: bool,
     /// The first so many questions about a batch are answered with a 404.
     pub(crate) early_404: u64,
     /// The first so many batches expire: every second call is not done, of Gemini none is.
@@ -54,6 +58,8 @@ impl Default for Batching {
             loses_creations: 0,
             others: 0,
             early_403: 0,
+            rubbish: 0,
+            foreign: false,
             early_404: 0,
             expiring: 0,
             stuck: 0,

@@ -160,6 +160,9 @@ fn results(id: &str, setup: &Batching, batches: &mut Batches) -> Result<Answered
     if batches.is_too_early(setup) {
         return Err(Denied::now(403, "The results are not available yet."));
     }
+    if let Some(rubbish) = batches.rubbish(setup) {
+        return Ok(rubbish);
+    }
     let batch = batches.get(id)?;
     if !batch.state.is_over() {
         return Err(Denied { status: 404, words: format!("{id} has no results yet"), is_fault: true });
@@ -175,7 +178,7 @@ fn results(id: &str, setup: &Batching, batches: &mut Batches) -> Result<Answered
             Some(LineEnd::Expired) => json!({"type": "expired"}),
             Some(LineEnd::Cancelled) | None => json!({"type": "canceled"}),
         };
-        json!({"custom_id": line.key, "result": result})
+        json!({"custom_id": if setup.foreign { "nobodys" } else { &line.key }, "result": result})
     };
     Ok(Answered::lines("application/x-jsonl", batch.lines.iter().map(result)))
 }

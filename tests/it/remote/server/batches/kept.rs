@@ -137,6 +137,7 @@ pub(in super::super) struct Batches {
     kept: Vec<KeptBatch>,
     lost: u64,
     early_403: u64,
+    rubbish: u64,
     early_404: u64,
     expired: u64,
     /// The wrong call was told.
@@ -265,6 +266,14 @@ impl Batches {
             };
             line.end = Some(end);
         }
+    }
+
+    /// What comes in place of results this time, if something does.
+    pub(super) fn rubbish(&mut self, setup: &Batching) -> Option<super::Answered> {
+        let is_rubbish = self.rubbish < setup.rubbish;
+        self.rubbish += u64::from(is_rubbish);
+        let body = "<html><body>Bad gateway</body></html>".to_owned();
+        is_rubbish.then_some(super::Answered { status: 200, mime: "text/html", body })
     }
 
     /// Whether results are refused this time.
