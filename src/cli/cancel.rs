@@ -98,7 +98,7 @@ pub(super) async fn pause(app: &AppContext, named: &JobOrBatch, typed: &str) -> 
     }
 }
 
-pub(super) async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
+async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
     let id = job.id();
     let (is_done, text) = match open_or_signal(app, job, ControlSignal::Cancel).await? {
         Reach::Opened(mut opened) => {
@@ -123,7 +123,7 @@ pub(super) async fn cancel_job(app: &AppContext, job: &DatabaseJob) -> Result<Re
     Ok(RequestOutcome::of_job("cancel", id, is_done, text))
 }
 
-pub(super) async fn pause_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
+async fn pause_job(app: &AppContext, job: &DatabaseJob) -> Result<RequestOutcome, CliError> {
     let id = job.id();
     let asked = || (false, format!("job {id} is being worked on; that process was asked to hold it at its next turn"));
     let (is_done, text) = match open_or_signal(app, job, ControlSignal::Pause).await? {

@@ -2,7 +2,7 @@
 
 use super::{
     AppContext, CliError,
-    cancel::{cancel, cancel_job, pause, pause_job},
+    cancel::{cancel, pause},
     documents, eval, exit, export, instructions,
     job_or_batch::JobOrBatch,
     local_time, out,
@@ -21,7 +21,7 @@ use crate::{
     export::TableFormat,
     extraction::Extractor,
     runner::{ReviewAction, review_job},
-    store::{BatchRow, JobRow, JobTarget, Role},
+    store::{BatchRow, JobRow, Role},
     view::RequestOutcome,
     web::{
         self, BulkAction, BulkOutcome, EvaluatedSet, FoundJob, RequestTarget, ServeError, WantedBatch, WebBackend,
@@ -201,6 +201,25 @@ impl CommandBackend {
             ..SubmitArgs::default()
         }
     }
+
+    async fn job_named(&self, job: JobId) -> Result<JobOrBatch, CliError> {
+        Ok(JobOrBatch::Job(Box::new(self.app.job_with(job).await?)))
+    }
+
+    /// Does what the command of that name does.
+    async fn requested(&self, action: BulkAction, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
+        let app = &self.app;
+        match action {
+            BulkAction::Retry => retry(app, named).await,
+            BulkAction::Cancel => cancel(app, named).await,
+            BulkAction::Pause => {
+                let (job, batch) = named.ids();
+                let typed = batch.or(job.map(|job| job.0)).unwrap_or_default().to_string();
+                pause(app, named, &typed).await
+            }
+            BulkAction::Resume => resume(app, named).await,
+        }
+    }
 }
 
 #[async_trait]
@@ -243,18 +262,7 @@ impl WebBackend for CommandBackend {
     }
 
     async fn act(&self, action: BulkAction, job: JobId) -> Result<BulkOutcome, WebError> {
-        let app = &self.app;
-        let found = app.job_with(job).await?;
-        let outcome = match action {
-            BulkAction::Retry => retry(app, &JobOrBatch::Job(Box::new(found))).await,
-            BulkAction::Cancel => cancel_job(app, &found).await,
-            BulkAction::Pause => pause_job(app, &found).await,
-            BulkAction::Resume => {
-                let resumed = app.store.resume(JobTarget::Job(job)).await?;
-                return Ok(if resumed > 0 { BulkOutcome::Done } else { BulkOutcome::Unchanged });
-            }
-        };
-        match outcome {
+        match self.requested(action, &self.job_named(job).await?).await {
             Ok(outcome) => Ok(if outcome.done > 0 { BulkOutcome::Done } else { BulkOutcome::Asked }),
             Err(error) if error.code == exit::USAGE => Ok(BulkOutcome::Unchanged),
             Err(error) => Err(error.into()),
@@ -292,26 +300,14 @@ impl WebBackend for CommandBackend {
     }
 
     async fn request(&self, action: BulkAction, named: RequestTarget) -> Result<RequestOutcome, WebError> {
-        let app = &self.app;
         let named = match named {
-            RequestTarget::Job(job) => JobOrBatch::Job(Box::new(app.job_with(job).await?)),
+            RequestTarget::Job(job) => self.job_named(job).await?,
             RequestTarget::Batch(batch) => JobOrBatch::Batch(batch),
         };
-        let outcome = match action {
-            BulkAction::Retry => retry(app, &named).await,
-            BulkAction::Cancel => cancel(app, &named).await,
-            BulkAction::Pause => {
-                let (job, batch) = named.ids();
-                let typed = batch.or(job.map(|job| job.0)).unwrap_or_default().to_string();
-                pause(app, &named, &typed).await
-            }
-            BulkAction::Resume => resume(app, &named).await,
-        };
-        outcome.map_err(
-            |error| {
-                if error.code == exit::USAGE { WebError::conflict(error.message) } else { error.into() }
-            },
-        )
+        self.requested(action, &named).await.map_err(|error| match error.code {
+            exit::USAGE => WebError::conflict(error.message),
+            _ => error.into(),
+        })
     }
 
     async fn report(&self, batch: Uuid) -> Result<Vec<u8>, WebError> {

@@ -80,6 +80,8 @@ pub(super) struct Visitor {
     pub(super) form_token: String,
     /// The token itself was sent, which no browser does by itself: no other site can have caused that.
     is_bearer: bool,
+    /// The server only shows, whoever asks.
+    only_shows: bool,
 }
 
 impl Visitor {
@@ -90,19 +92,24 @@ impl Visitor {
 
     /// Who runs this process.
     pub(super) fn of_process(name: Option<String>, role: Role) -> Self {
-        Self { name, role, form_token: String::new(), is_bearer: true }
+        Self { name, role, form_token: String::new(), is_bearer: true, only_shows: false }
     }
 
-    /// Refuses who may do less than `role` may.
+    /// Whether they may do here what `role` may.
+    pub(super) fn may(&self, role: Role) -> bool {
+        self.role >= role && !(self.only_shows && role > Role::Reader)
+    }
+
+    /// Refuses who may not do here what `role` may.
     pub(super) fn must_be(&self, role: Role) -> Result<(), WebError> {
-        if self.role >= role {
+        if self.may(role) {
             return Ok(());
         }
-        Err(WebError::forbidden(&format!(
-            "This needs the role {}, and your token has {}.",
-            role.name(),
-            self.role.name()
-        )))
+        if self.only_shows {
+            return Err(WebError::forbidden("This server only shows: it was started with --read-only."));
+        }
+        let (needed, own) = (role.name(), self.role.name());
+        Err(WebError::forbidden(&format!("This needs the role {needed}, and your token has {own}.")))
     }
 
     /// Refuses a form that this server has not made for them.
@@ -302,16 +309,13 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
         role: token.as_ref().map_or(Role::Operator, |token| token.role),
         form_token: derived(&access.token, &token.map_or("form".to_owned(), |token| format!("form {}", token.id))),
         is_bearer: shown.is_bearer,
+        only_shows: state.config.read_only,
     };
     // What an agent asks for is looked at with each tool.
     let is_agent = uri.path() == AGENTS_ADDRESS;
-    if !is_agent && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
-        if state.config.read_only {
-            return WebError::forbidden("This server only shows: it was started with --read-only.").into_response();
-        }
-        if let Err(refused) = visitor.must_be(Role::Reviewer) {
-            return refused.into_response();
-        }
+    let is_change = !is_agent && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
+    if is_change && let Err(refused) = visitor.must_be(Role::Reviewer) {
+        return refused.into_response();
     }
     request.extensions_mut().insert(visitor);
     next.run(request).await

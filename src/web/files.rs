@@ -77,16 +77,16 @@ async fn answer(
 }
 
 /// All files of a workspace but those that are the program's own.
-pub(super) fn all(workspace: &Path) -> Result<Vec<FolderEntry>, WebError> {
-    let listed = Workspace::open(workspace)?.list(".")?;
+pub(super) fn all(workspace: &Workspace) -> Result<Vec<FolderEntry>, WebError> {
+    let listed = workspace.list(".")?;
     Ok(listed.into_iter().filter(|entry| !entry.path.starts_with('.')).collect())
 }
 
 /// The file called `path`, if the workspace lists it, with its name there.
 fn listed(workspace: &Path, path: &str) -> Result<(std::fs::File, String, u64), WebError> {
     // (The lock is no part of the record.)
-    let found = all(workspace)?.into_iter().find(|entry| entry.path == path);
     let workspace = Workspace::open(workspace)?;
+    let found = all(&workspace)?.into_iter().find(|entry| entry.path == path);
     let entry = found.ok_or_else(|| WebError::not_found("file"))?;
     let (file, bytes) = workspace.stream(&entry.path)?;
     Ok((file, entry.path, bytes))

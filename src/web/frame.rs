@@ -40,8 +40,8 @@ pub(super) struct ShownTime {
 impl Frame {
     pub(super) fn of(state: &WebState, visitor: &Visitor) -> Self {
         Self {
-            read_only: state.config.read_only || visitor.role < Role::Reviewer,
-            only_reviews: state.config.read_only || visitor.role < Role::Operator,
+            read_only: !visitor.may(Role::Reviewer),
+            only_reviews: !visitor.may(Role::Operator),
             reviewer: visitor.name.clone(),
             form_token: visitor.form_token.clone(),
             minute: state.config.minute,

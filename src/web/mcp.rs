@@ -58,8 +58,6 @@ const TOOLS: [&str; 10] = [
 pub(super) struct McpServer {
     routes: Router,
     tools: Arc<Vec<OperationTool>>,
-    /// The server only shows.
-    read_only: bool,
     /// Who asks, where no request says so.
     visitor: Option<Visitor>,
 }
@@ -77,7 +75,7 @@ impl McpServer {
         let routes = api::operations();
         let tools = TOOLS.iter().filter_map(|id| OperationTool::of(&routes.document, id)).collect();
         let routes = routes.plain.merge(routes.uploads).with_state(state.clone());
-        Self { routes, tools: Arc::new(tools), read_only: state.config.read_only, visitor }
+        Self { routes, tools: Arc::new(tools), visitor }
     }
 
     /// Asks an operation in the name of who asks this.
@@ -91,9 +89,6 @@ impl McpServer {
         let of_request = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Visitor>());
         let visitor = of_request.or(self.visitor.as_ref()).cloned();
         let visitor = visitor.ok_or_else(|| ErrorData::invalid_request("nobody is known who asks", None))?;
-        if self.read_only && method != Method::GET {
-            return Ok((StatusCode::FORBIDDEN, "This server only shows: it was started with --read-only.".to_owned()));
-        }
         let mut request = Request::builder().method(method).uri(format!("{ROOT}{path}"));
         if body.is_some() {
             request = request.header(CONTENT_TYPE, "application/json");

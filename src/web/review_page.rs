@@ -120,7 +120,7 @@ async fn review(
         queue,
         status,
         next,
-        read_only: state.config.read_only || visitor.role < Role::Reviewer,
+        read_only: !visitor.may(Role::Reviewer),
         reviewer: visitor.name,
         form_token: visitor.form_token,
     };

@@ -60,9 +60,6 @@ pub(super) async fn form(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
 ) -> Result<Response, WebError> {
-    if state.config.read_only {
-        return Err(WebError::forbidden("This server only shows: it was started with --read-only."));
-    }
     visitor.must_be(Role::Operator)?;
     page(&SubmitPage {
         frame: Frame::of(&state, &visitor),

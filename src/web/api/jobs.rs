@@ -256,7 +256,7 @@ impl DoubtfulRecord {
 
 async fn list_files(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>) -> Result<Response, WebError> {
     let workspace = WebState::workspace(&state.find(&id).await?)?;
-    let listed = tokio::task::spawn_blocking(move || files::all(&workspace)).await??;
+    let listed = tokio::task::spawn_blocking(move || files::all(&Workspace::open(&workspace)?)).await??;
     let files = listed.into_iter().map(|entry| JobFile { path: entry.path, bytes: entry.bytes });
     Ok(json_answer(JobFiles { files: files.collect() }))
 }

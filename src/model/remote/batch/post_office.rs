@@ -154,7 +154,10 @@ impl PostOffice {
     async fn work(&self, http: &BatchHttp<'_>, memory: &mut Memory, prime: SendPrimer<'_>) -> Result<(), Failure> {
         let mut fault = Ok(());
         let open = self.store.open_batches(&self.lane).await.map_err(stored)?;
-        memory.polls.retain(|id, _| open.iter().any(|batch| batch.id == *id));
+        let is_open = |id: &Uuid| open.iter().any(|batch| batch.id == *id);
+        memory.polls.retain(|id, _| is_open(id));
+        memory.found.retain(is_open);
+        memory.fetched.retain(|id, _| is_open(id));
         for batch in &open {
             fault = fault.and(self.look_after(http, batch, memory).await);
         }
@@ -283,7 +286,6 @@ impl PostOffice {
             memory.polls.insert(batch.id, Instant::now() + self.pace.least_poll);
             return Ok(false);
         }
-        memory.fetched.remove(&batch.id);
         self.end_rest(batch.id, &answered, &not_done("it is missing among the results")).await?;
         self.store.batch_ended(batch.id, outcome).await.map_err(stored)?;
         Ok(true)
