@@ -9,7 +9,7 @@ use crate::model::Model;
 use overnight_core::{
     job::call::ToolSet,
     message::Usage,
-    prompt::{bounds::fixed_tokens, compose::system_prompt},
+    prompt::{compose::system_prompt, measure::fixed_tokens},
 };
 
 /// Turns before and after the work on documents: the plan, the report and the completion.

@@ -65,7 +65,7 @@ pub(super) fn check(
             Err(error) if error.is_not_found() => None,
             Err(error) => {
                 let name = format!("{}: readable", deliverable.path);
-                checks.push(Check { name, passed: false, detail: error.to_string() });
+                checks.push(Check::new(name, false, error.to_string()));
                 continue;
             }
         };
@@ -92,11 +92,11 @@ pub(super) fn check(
         };
         match found {
             Some(found) => delivered.push(found),
-            None => checks.push(Check {
-                name: format!("{path}: named as a deliverable"),
-                passed: false,
-                detail: "there is no such file under output/; write it, or leave it out of the list".to_owned(),
-            }),
+            None => checks.push(Check::new(
+                format!("{path}: named as a deliverable"),
+                false,
+                "there is no such file under output/; write it, or leave it out of the list".to_owned(),
+            )),
         }
     }
     let (quotes, lists) = (quotes.write(reader)?, second_lists::read(job, workspace)?);

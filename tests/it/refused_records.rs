@@ -116,3 +116,28 @@ fn what_was_refused_is_seen_first_and_what_is_not_mended_is_told() {
         assert!(page.contains(part), "{part}: {page}");
     }
 }
+
+/// A list in the making has too few items up to its last record: that holds back no todo, and another fault of it does.
+#[test]
+fn a_list_that_is_not_finished_holds_no_todo_back() {
+    let dir = TestDir::new();
+    let schema = "    schema: { properties: { title: { type: string }, records: { minItems: 2 } } }\n";
+    dir.put("task.md", TASK.replace("    quotes", &format!("{schema}    quotes")));
+    let plan = "# Execution Plan\n\n## Phase 1: Listing\n\n- [ ] List a.md\n- [ ] List b.md\n";
+    let read = |name: &str| json!({"read_document": {"name": name}});
+    let [first, second] =
+        [("a.md", "The server MUST answer within 2 s.", "server"), ("b.md", "A client SHOULD wait.", "client")];
+    let begin = [write("main_plan.md", plan), read("a.md"), read("b.md")];
+    let one_after_the_other = [add(&[first]), done(), add(&[second]), done(), done(), done(), complete()];
+    dir.script("script.json", &[reply(&[&begin[..], &one_after_the_other].concat())]);
+    let ran = dir.run_with(&[], &["run", "task.md", "-d", "docs", "-m", "scripted:script.json", "-q"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("1 turn"), "{}", ran.stdout);
+
+    let untitled = write("output/list.json", r#"{"title": 7, "records": []}"#);
+    dir.script("script.json", &[reply(&[&begin[..], &[untitled, done()]].concat())]);
+    dir.run_with(&[], &["run", "task.md", "-d", "docs", "-m", "scripted:script.json", "-q"]);
+    let log = dir.run_with(&[], &["logs", "last"]).stdout;
+    let skipped = "todo_complete skipped: not run: write_file before it in this reply found what fails (output/list.json: schema)";
+    assert!(log.contains(skipped), "{log}");
+}

@@ -9,7 +9,7 @@ use overnight_core::{
     },
     machine::effect::{Command, EffectResult, Outcome},
     message::{Reply, Stop, Usage},
-    prompt::{compact::local_tokens, compose},
+    prompt::{compose, measure::local_tokens},
 };
 use serde_json::json;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::world::*;
 use overnight_core::{
     job::event::{EpochCause, Event},
-    prompt::{compact::local_tokens, compose, tools::ToolList},
+    prompt::{compose, measure::local_tokens, tools::ToolList},
 };
 use serde_json::json;
 
@@ -41,7 +41,8 @@ fn a_full_context_opens_the_next_epoch() {
     }
     let full = world.count(|event| matches!(event, Event::EpochOpened { cause: EpochCause::Full, .. }));
     assert!((3..12).contains(&full), "{full}");
-    assert!((12_000..=14_000).contains(&most), "{most}");
+    // At 70 %; the last result before may go beyond, and is seen.
+    assert!((13_000..=15_000).contains(&most), "{most}");
 }
 
 #[test]

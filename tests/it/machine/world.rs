@@ -30,7 +30,7 @@ use overnight_core::{
     },
     message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
     prompt::{
-        bounds, compose,
+        compose, measure,
         summary::{self, FileEntry},
         todo_board,
         tools::ToolList,
@@ -328,7 +328,7 @@ impl World {
         let prompt = compose::prompt(conversation);
         check_calls_and_results(&prompt);
         let prompt_sha256 = conversation.epoch.prompt_sha256();
-        let local = overnight_core::prompt::compact::local_tokens(conversation);
+        let local = overnight_core::prompt::measure::local_tokens(conversation);
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
         reply.usage.input = local * self.counted_percent / 100;
@@ -499,7 +499,7 @@ impl World {
 
     /// What is larger than a result may be goes to a file, whole.
     fn spill(&mut self, call: &ToolCall, result: ToolResult) -> ToolResult {
-        let most = bounds::room(&self.job.spec) / 10;
+        let most = measure::room(&self.job.spec) / 10;
         if result.shown.is_some() || estimate(&result.text) <= most {
             return result;
         }

@@ -77,8 +77,8 @@ fn a_thousand_calls_in_one_reply_have_a_thousand_results() {
     // What doesn't fit the prompt is not run, for the model would never see it.
     assert!(ends[..done].iter().all(|end| *end == CallEnd::Done), "{ends:?}");
     assert!(ends[done..].iter().all(|end| *end == CallEnd::Skipped), "{ends:?}");
-    assert!((50..500).contains(&done), "{done}");
-    assert!(rest.journal_bytes() < 1_000_000, "{} bytes of journal", rest.journal_bytes());
+    assert!((50..800).contains(&done), "{done}");
+    assert!(rest.journal_bytes() < 1_200_000, "{} bytes of journal", rest.journal_bytes());
 }
 
 #[test]

@@ -50,9 +50,6 @@ pub(crate) const SPELLED_OUT: usize = 10;
 /// Places of further errors that are named.
 const MOST_PLACES: usize = 200;
 
-/// The check of a text's length. Of what is written piece by piece it fails up to the last one.
-pub(crate) const WORDS: &str = "words";
-
 /// One check of one deliverable, with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,9 +60,18 @@ pub struct Check {
     pub passed: bool,
     /// What was found, in sentences; where the check failed, what to do about it.
     pub detail: String,
+    /// It fails for nothing but a text that is too short or a list that has too few items: of what is written piece by piece it
+    /// fails up to the last one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
 }
 
 impl Check {
+    /// A check with its outcome.
+    pub fn new(name: String, passed: bool, detail: String) -> Self {
+        Self { name, passed, detail, unfinished: false }
+    }
+
     /// Its name, and how many hold, where it counts: `output/terms.json: quotes: 9 of 10 found`.
     pub fn in_short(&self) -> String {
         let first = self.detail.split(". ").next().unwrap_or_default().trim_end_matches('.');
@@ -124,7 +130,8 @@ fn make_checks(
         check_json(d, text, sources, memory, checks);
     }
     if let Some(min) = d.min_words {
-        checks.add(WORDS, prose::check_words(text, min));
+        checks.add("words", prose::check_words(text, min));
+        checks.call_unfinished();
     }
     if !d.forbid.is_empty() {
         checks.add("forbidden text", prose::check_forbidden(text, &d.forbid));
@@ -164,6 +171,9 @@ fn check_json(
     checks.records = record_list::count(d, &value);
     if let Some(schema) = &d.schema {
         checks.add("schema", check_schema(schema, &value));
+        if lacks_only_items(schema, &value) {
+            checks.call_unfinished();
+        }
     }
     let mut lists: Vec<String> = Vec::new();
     for rule in &d.quotes {
@@ -204,6 +214,13 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
         rest => spelled.push(format!("And {rest} more.")),
     }
     Err(spelled.join(" "))
+}
+
+/// Whether the schema has nothing against the value but that its lists have too few items.
+fn lacks_only_items(schema: &Value, value: &Value) -> bool {
+    let is_length =
+        |error: jsonschema::ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::MinItems { .. });
+    compile(schema).is_ok_and(|validator| validator.iter_errors(value).all(is_length))
 }
 
 /// What the schema has against the part of `value` at `at`, `$.records[3]`, or within it: the first of all.

@@ -127,8 +127,18 @@ impl Epoch {
         self.unanswered.iter().map(|result| result.tokens).sum()
     }
 
-    /// A new history begins. Results without an answer stay so: they stand in `opening`, a user's message.
+    /// Of the results without an answer all but the first `kept` are not shown after all.
+    pub(crate) fn hide_results(&mut self, kept: usize) {
+        self.unanswered.iter_mut().skip(kept).for_each(|result| result.shown = None);
+    }
+
+    /// A new history begins. Results without an answer stay so: they stand in `opening`, a user's message. What had no room there
+    /// is not shown.
     pub(crate) fn open(&mut self, number: u32, system_prompt: &str, opening: Message, board: &str, tokens: u64) {
+        if let Message::User { text, .. } = &opening {
+            let stand = self.unanswered.iter().take_while(|result| text.contains(&result.text)).count();
+            self.hide_results(stand);
+        }
         self.number = number;
         let system = Message::System { text: system_prompt.to_owned() };
         self.messages = [system, opening].map(Arc::new).into();

@@ -2,7 +2,7 @@
 
 use super::{
     call::{PendingCall, Tool},
-    contract::{DeliverableState, WORDS},
+    contract::{Check, DeliverableState},
     conversation::HelperEnd,
     event::{CallEnd, PreparedWrite, ToolResult},
 };
@@ -32,6 +32,8 @@ pub enum SentBackKind {
         path: String,
         /// Their names.
         names: Vec<String>,
+        /// All of them fail for what is still to be written.
+        unfinished: bool,
     },
 }
 
@@ -72,7 +74,7 @@ pub struct ReplyCalls {
     pub skipped: Option<String>,
     /// What came back so far: what is claimed behind it was written in the belief that it would not.
     pub sent_back: Vec<SentBack>,
-    /// Checks that the model knew to fail when it replied.
+    /// Checks that the model knew to fail when it replied, for more than what was still to be written.
     known_failures: BTreeSet<String>,
     /// A working call was done: it is the evidence for all that this reply completes.
     pub has_worked: bool,
@@ -89,7 +91,7 @@ pub struct ReplyCalls {
 impl ReplyCalls {
     /// `known`: the deliverables as the model knows them.
     pub(crate) fn of(calls: &[PendingCall], known: &BTreeMap<String, DeliverableState>) -> Self {
-        let failed = known.values().flat_map(|state| &state.failed);
+        let failed = known.values().flat_map(|state| &state.failed).filter(|check| !check.unfinished);
         Self {
             pending: calls.iter().cloned().collect(),
             known_failures: failed.map(|check| check.name.clone()).collect(),
@@ -127,19 +129,21 @@ impl ReplyCalls {
             CallEnd::Done | CallEnd::Skipped | CallEnd::Interrupted => {}
         }
         for state in &result.checked {
-            let failed = state.failed.iter().map(|check| check.name.clone());
-            let names: Vec<String> = failed.filter(|name| !self.known_failures.contains(name)).collect();
-            if !names.is_empty() {
-                add(SentBackKind::Checks { path: state.path.clone(), names });
+            let failed = state.failed.iter();
+            let news: Vec<&Check> = failed.filter(|check| !self.known_failures.contains(&check.name)).collect();
+            if !news.is_empty() {
+                let names = news.iter().map(|check| check.name.clone()).collect();
+                let unfinished = news.iter().all(|check| check.unfinished);
+                add(SentBackKind::Checks { path: state.path.clone(), names, unfinished });
             }
         }
     }
 
-    /// What of it concerns work on the deliverables: it holds back a `todo_complete`, too. A text that is too short so far does not.
+    /// What of it concerns work on the deliverables: it holds back a `todo_complete`, too. What is not finished so far does not.
     pub(crate) fn unseen_work(&self) -> Option<&SentBack> {
         self.sent_back.iter().find(|sent| match &sent.what {
             SentBackKind::Records(_) => true,
-            SentBackKind::Checks { path, names } => names.iter().any(|name| *name != format!("{path}: {WORDS}")),
+            SentBackKind::Checks { unfinished, .. } => !unfinished,
             SentBackKind::Failed | SentBackKind::Refused => false,
         })
     }

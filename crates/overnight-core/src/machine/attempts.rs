@@ -16,7 +16,8 @@ use crate::{
     },
     message::{Reply, Stop, ToolCall, readable},
     prompt::{
-        compact::{self, FRAME, counted_room},
+        compact::FRAME,
+        measure::{self, counted_room},
         opening,
     },
     tokens::estimate,
@@ -75,7 +76,7 @@ impl Job {
             conversation: of.number,
             turn,
             reply_tokens: reply_tokens(&reply.text, &said, reply.carried.as_deref()),
-            prompt_tokens: compact::local_tokens(of),
+            prompt_tokens: measure::local_tokens(of),
             text: reply.text,
             calls,
             usage: reply.usage,

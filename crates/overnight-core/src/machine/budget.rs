@@ -4,7 +4,7 @@
 use crate::{
     job::{conversation::Conversation, hold_cause::HoldCause, state::Job},
     message::Usage,
-    prompt::compact::counted_tokens,
+    prompt::measure::counted_tokens,
 };
 
 /// Tokens of a reply, where none has come yet.

@@ -31,7 +31,7 @@ impl Job {
         let Some(conversation) = conversation else { return Vec::new() };
         // A working tool bounds what it gives by itself.
         let is_of_tool = matches!(&outcome, Outcome::Done(EffectResult::Tool(..)));
-        let most = if is_of_tool { bounds::reply_tokens(&self.spec) } else { bounds::answer_tokens(&self.spec) };
+        let most = if is_of_tool { bounds::given_tokens(&self.spec) } else { bounds::answer_tokens(&self.spec) };
         let mut events = match outcome {
             Outcome::Done(result) => self.facts(at, conversation, result),
             Outcome::Submitted(_) if conversation.submitted.is_some() => Vec::new(),

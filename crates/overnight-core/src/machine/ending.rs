@@ -236,7 +236,7 @@ impl Job {
                 missing[..missing.len().min(MOST_NAMED)].join("; ")
             )
         };
-        Check { name: "coverage".to_owned(), passed: missing.is_empty(), detail }
+        Check::new("coverage".to_owned(), missing.is_empty(), detail)
     }
 }
 

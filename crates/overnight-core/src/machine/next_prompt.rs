@@ -7,7 +7,7 @@ use crate::{
     },
     prompt::{
         compact::{self, Compaction, FRAME},
-        opening, todo_board,
+        measure, opening, todo_board,
     },
     tokens::estimate,
 };
@@ -38,7 +38,7 @@ impl Job {
             | Progress::Examining { .. }
             | Progress::Closing { .. } => BoardKind::Todos,
         };
-        let opening = |cause, digest| opening::event(self, cause, digest, compact::counted_room(&self.spec, &self.own));
+        let opening = |cause, digest| opening::event(self, cause, digest, measure::counted_room(&self.spec, &self.own));
         if self.progress == Progress::Digesting {
             let is_answered = !self.own.epoch.is_complete();
             let digest = self.own.epoch.last_reply().map(str::trim).filter(|text| is_answered && !text.is_empty());
@@ -47,7 +47,7 @@ impl Job {
         match compact::owed(self) {
             Compaction::Due(cause) => opening(cause, None),
             Compaction::NotDue => Event::CompactionNotDue {
-                prompt_tokens: compact::local_tokens(&self.own),
+                prompt_tokens: measure::local_tokens(&self.own),
                 document_tokens: self.spec.document_tokens(),
             },
             due @ (Compaction::None | Compaction::Digest) => {

@@ -160,7 +160,7 @@ pub(super) fn reads_of(spec: &JobSpec, units: &[ReadUnit]) -> Vec<PendingCall> {
 
 /// The parts of all documents, in their order: whole documents together as far as they have room, larger ones divided.
 pub fn parts(spec: &JobSpec, readers: &Readers) -> Vec<Vec<ReadUnit>> {
-    let most = readers.part_tokens.min(bounds::reply_tokens(spec) * PART_PERCENT / 100);
+    let most = readers.part_tokens.min(bounds::given_tokens(spec) * PART_PERCENT / 100);
     let tokens = spec.document_tokens();
     let even = tokens.div_ceil(readers.parts_for(tokens, most));
     let units = units(&spec.documents, even, 1.0, 0);

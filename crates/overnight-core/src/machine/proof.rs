@@ -16,7 +16,7 @@ use crate::{
         state::Job,
     },
     message::ToolCall,
-    prompt::{bounds, helper_opening::unit_told},
+    prompt::{bounds, helper_opening::unit_told, measure},
     tokens::estimate,
 };
 use std::fmt::Write;
@@ -77,7 +77,7 @@ impl Job {
         // A job's own name is as good as chance, and the same whenever this is decided.
         let of_job = || u64::from_str_radix(&sha256(self.spec.id.to_string().as_bytes())[..12], 16).unwrap_or_default();
         let seed = wanted.seed.unwrap_or_else(of_job);
-        let whole = bounds::room(&self.spec) * UNIT_PERCENT / 100;
+        let whole = measure::room(&self.spec) * UNIT_PERCENT / 100;
         let most =
             if wanted.share < 1.0 { whole.min(fine_unit(self.spec.document_tokens(), wanted.share)) } else { whole };
         let units = units(&self.spec.documents, most, wanted.share, seed);
@@ -89,7 +89,7 @@ impl Job {
 
     /// What is to be read next, divided among second readers: each has as many parts as it has room for, and at most so many.
     fn parts(&self, queue: &[ReadUnit], most_units: usize) -> Vec<Vec<ReadUnit>> {
-        let most = bounds::room(&self.spec) * READER_PERCENT / 100;
+        let most = measure::room(&self.spec) * READER_PERCENT / 100;
         let mut parts: Vec<Vec<ReadUnit>> = Vec::new();
         let mut left = 0;
         for unit in queue {

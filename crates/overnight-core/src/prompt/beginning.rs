@@ -1,10 +1,13 @@
 //! What the model is told at the job's beginning: what its first reply is to do, and what may come behind it.
 
-use super::{bounds, compact};
+use super::{bounds, compact, measure};
 use crate::{
     amount::grouped,
     job::{spec::JobSpec, state::Job},
 };
+
+/// Percent of the room that the first opening usually fills.
+const OPENING_PERCENT: u64 = 10;
 
 /// How the work goes, at the job's beginning.
 pub(super) fn begun(job: &Job) -> String {
@@ -26,12 +29,12 @@ pub(super) fn begun(job: &Job) -> String {
     if compact::are_given(&job.spec) {
         return include_str!("../../../../instructions/runner/bootstrap_given.md").trim().replace("{{steps}}", &steps);
     }
-    let room = bounds::room(&job.spec);
+    let room = measure::room(&job.spec);
     include_str!("../../../../instructions/runner/bootstrap.md")
         .trim()
         .replace("{{steps}}", &steps)
         .replace("{{read}}", &grouped(bounds::document_tokens(room)))
-        .replace("{{reply}}", &grouped(bounds::reply_tokens(&job.spec)))
+        .replace("{{reply}}", &grouped(bounds::reply_tokens(room, room * OPENING_PERCENT / 100)))
 }
 
 /// What may come behind the plan in the first reply.

@@ -1,18 +1,16 @@
 //! How many tokens the result of a call may have: a share of the *room*, which is the budget less the system prompt and the
 //! tools. The results of one reply come together in the next prompt, so that what is left of their common share bounds each.
 
-use super::tools::ToolList;
-use crate::{
-    job::{
-        call::{ReadCall, ToolSet},
-        conversation::Conversation,
-        spec::JobSpec,
-    },
-    tokens::estimate,
-};
+use super::measure::{counted_room, room};
+use crate::job::{call::ReadCall, conversation::Conversation, spec::JobSpec};
 
-/// Percent of the room for all results of one reply, for one read of a document, and for one result of another tool.
-const REPLY_PERCENT: u64 = 25;
+/// Percent of the room for what the system reads for an opening, and for all results of a helper's reply.
+const GIVEN_PERCENT: u64 = 25;
+/// Percent of the room up to which the results of a reply of the job's own model may fill it, with all that was said before.
+const FILLED_PERCENT: u64 = 85;
+/// Percent of the room for them where the epoch has not even a quarter left: it ends, and they stand in the next opening.
+pub(super) const CARRIED_PERCENT: u64 = 45;
+/// Percent of the room for one read of a document, and for one result of another tool.
 const DOCUMENT_PERCENT: u64 = 20;
 const OTHER_PERCENT: u64 = 10;
 /// Percent of the room under which it isn't worth while to run one more call of a reply.
@@ -34,7 +32,7 @@ impl ResultBound {
     pub fn of(spec: &JobSpec, conversation: &Conversation, call: &ReadCall) -> Self {
         let percent = match call {
             // What the system reads for the first opening is chosen so that it has room there.
-            ReadCall::ReadDocument(_) if conversation.epoch.number == 0 => REPLY_PERCENT,
+            ReadCall::ReadDocument(_) if conversation.epoch.number == 0 => GIVEN_PERCENT,
             ReadCall::ReadDocument(_) | ReadCall::ViewPage(_) => DOCUMENT_PERCENT,
             ReadCall::ReadFile(_)
             | ReadCall::ListFiles(_)
@@ -67,16 +65,6 @@ impl ResultBound {
     }
 }
 
-/// Tokens of the budget that are left beside the system prompt and the tools.
-pub fn room(spec: &JobSpec) -> u64 {
-    spec.budget_tokens.saturating_sub(fixed_tokens(spec.tools_of_job(), &spec.system_prompt))
-}
-
-/// Tokens of what stands before every opening: the tools' descriptions and the system prompt.
-pub fn fixed_tokens(tools: ToolSet, system_prompt: &str) -> u64 {
-    ToolList::of(tools).tokens + estimate(system_prompt)
-}
-
 /// Tokens of one answer of a control tool.
 pub(crate) fn answer_tokens(spec: &JobSpec) -> u64 {
     room(spec) * OTHER_PERCENT / 100
@@ -87,14 +75,31 @@ pub(crate) fn document_tokens(room: u64) -> u64 {
     room * DOCUMENT_PERCENT / 100
 }
 
-/// Tokens of all results of one reply.
-pub fn reply_tokens(spec: &JobSpec) -> u64 {
-    room(spec) * REPLY_PERCENT / 100
+/// Tokens of what the system reads for an opening, and of all results of a helper's reply.
+pub fn given_tokens(spec: &JobSpec) -> u64 {
+    room(spec) * GIVEN_PERCENT / 100
+}
+
+/// Tokens of all results of one reply, where `held` is what was said before it.
+pub(super) fn reply_tokens(room: u64, held: u64) -> u64 {
+    let left = (room * FILLED_PERCENT / 100).saturating_sub(held);
+    if left >= room * GIVEN_PERCENT / 100 { left } else { room * CARRIED_PERCENT / 100 }
 }
 
 /// Tokens that the results of the newest reply leave for the next one of it.
 fn left(spec: &JobSpec, conversation: &Conversation) -> u64 {
-    reply_tokens(spec).saturating_sub(conversation.epoch.unanswered_tokens())
+    let unanswered = conversation.epoch.unanswered_tokens();
+    let all = if conversation.is_own() && conversation.epoch.number > 0 {
+        reply_tokens(counted_room(spec, conversation), conversation.epoch.tokens() - unanswered)
+    } else {
+        given_tokens(spec)
+    };
+    all.saturating_sub(unanswered)
+}
+
+/// Whether the results of the newest reply fit into the next opening.
+pub(super) fn can_be_carried(spec: &JobSpec, conversation: &Conversation) -> bool {
+    conversation.epoch.unanswered_tokens() <= counted_room(spec, conversation) * CARRIED_PERCENT / 100
 }
 
 /// Whether the results of the newest reply leave no room that is worth another call.

@@ -1,6 +1,9 @@
 //! When an epoch ends: what the prompt comes to, what the budget has room for, and whether the job fits in one piece.
 
-use super::bounds::{fixed_tokens, reply_tokens, room};
+use super::{
+    bounds::{can_be_carried, given_tokens},
+    measure::{as_local, local_tokens, room},
+};
 use crate::job::{
     conversation::Conversation,
     event::EpochCause,
@@ -24,42 +27,14 @@ const AROUND_TOKENS: u64 = 40;
 /// What a message costs beside its text, in tokens.
 pub(crate) const FRAME: u64 = 4;
 
-/// Estimated tokens of the next prompt of a conversation, as counted here.
-pub fn local_tokens(conversation: &Conversation) -> u64 {
-    fixed(conversation) + conversation.epoch.tokens()
-}
-
-/// Estimated tokens of what stands before the first message of a history.
-fn fixed(conversation: &Conversation) -> u64 {
-    fixed_tokens(conversation.tools, &conversation.system_prompt)
-}
-
-/// The provider's count of the last prompt, and the estimate of the same one, where the count can be one.
-fn counted(conversation: &Conversation) -> Option<(u64, u64)> {
-    // A count far from the estimate is no count of this prompt (some servers report only what wasn't cached).
-    conversation.counted.filter(|(counted, local)| *counted > local / 2 && *local > counted / 4)
-}
-
-/// A number of the provider's tokens as it would be counted here: its last count corrects the estimate.
-fn as_local(conversation: &Conversation, tokens: u64) -> u64 {
-    counted(conversation).map_or(tokens, |(counted, local)| tokens * local / counted.max(1))
-}
-
-/// The next prompt's tokens as the provider would count them.
-pub(crate) fn counted_tokens(conversation: &Conversation) -> u64 {
-    let tokens = local_tokens(conversation);
-    counted(conversation).map_or(tokens, |(counted, local)| tokens * counted / local.max(1))
-}
-
-/// The room as the provider counts it, where it counts more than is estimated here: an opening has to fit there too.
-pub(crate) fn counted_room(spec: &JobSpec, conversation: &Conversation) -> u64 {
-    as_local(conversation, spec.budget_tokens).saturating_sub(fixed(conversation)).min(room(spec))
-}
-
-/// Whether the epoch can take `more` tokens before it is full. With nothing in it but the opening it is as small as it gets.
+/// Whether the epoch can take `more` tokens before it is full. With nothing in it but the opening it is as small as it gets. What
+/// the job's own model has just asked for may go beyond: it is shown once, and then the epoch ends.
 pub(crate) fn has_room(spec: &JobSpec, conversation: &Conversation, more: u64) -> bool {
-    let most = as_local(conversation, spec.budget_tokens) * FULL_PERCENT / 100;
-    conversation.epoch.conversation_tokens() == 0 || local_tokens(conversation) + more <= most
+    let budget = as_local(conversation, spec.budget_tokens);
+    let tokens = local_tokens(conversation) + more;
+    let unanswered = if conversation.is_own() { conversation.epoch.unanswered_tokens() } else { 0 };
+    conversation.epoch.conversation_tokens() == 0
+        || (tokens - unanswered <= budget * FULL_PERCENT / 100 && tokens <= budget)
 }
 
 /// Whether the job's documents leave so much of the room that it needs no division: neither small phases nor compactions.
@@ -76,7 +51,7 @@ pub fn are_given(spec: &JobSpec) -> bool {
     let tokens: u64 = readable.map(|document| document.read_tokens() + AROUND_TOKENS).sum();
     let is_wanted =
         spec.instructions.context.inline == InlineDocuments::Auto && spec.instructions.readers.is_none() && fits(spec);
-    is_wanted && tokens > 0 && tokens <= reply_tokens(spec)
+    is_wanted && tokens > 0 && tokens <= given_tokens(spec)
 }
 
 /// What comes before the next prompt.
@@ -110,19 +85,22 @@ pub(crate) fn owed(job: &Job) -> Compaction {
     }
     let (tokens, budget) = (local_tokens(own), as_local(own, job.spec.budget_tokens));
     let fits = fits(&job.spec);
+    // What the model has asked for is shown to it before it goes.
+    let is_shown_first = !can_be_carried(&job.spec, own);
+    let said = own.epoch.conversation_tokens().saturating_sub(own.epoch.unanswered_tokens());
     if job.compaction.phase_ended {
         // Where it was cut just before, for another reason, there is little to be cut again.
         let is_young = job.spec.instructions.context.compact == CompactionPolicy::Auto
-            && own.epoch.conversation_tokens() <= room(&job.spec) * YOUNG_PERCENT / 100;
+            && said <= room(&job.spec) * YOUNG_PERCENT / 100;
         let asks = job.spec.instructions.context.summary == SummaryBy::Model && !job.is_review();
-        return match is_young || (fits && tokens <= budget * FITTING_PROMPT_PERCENT / 100) {
+        return match is_young || is_shown_first || (fits && tokens <= budget * FITTING_PROMPT_PERCENT / 100) {
             true => Compaction::NotDue,
             false if asks => Compaction::Digest,
             false => Compaction::Due(EpochCause::PhaseEnded),
         };
     }
     let is_long = own.epoch.conversation_tokens() > room(&job.spec) * LONG_PERCENT / 100;
-    if job.compaction.todo_ended && !fits && is_long && !job.is_bootstrap() {
+    if job.compaction.todo_ended && !fits && is_long && !is_shown_first && !job.is_bootstrap() {
         return Compaction::Due(EpochCause::TodoEnded);
     }
     Compaction::None

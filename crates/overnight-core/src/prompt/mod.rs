@@ -7,6 +7,7 @@ pub mod compose;
 mod document_groups;
 pub mod fence;
 pub mod helper_opening;
+pub mod measure;
 pub mod opening;
 pub mod summary;
 pub mod todo_board;

@@ -1,5 +1,5 @@
 //! The opening of an epoch: where things stand, made by the system from the files as they were read and saved, and from the
-//! facts. It is bounded by construction, however long the job: at most half of the room.
+//! facts. It is bounded by construction, however long the job: at most half of the room, beside results that wait for an answer.
 
 use super::{bounds, compact::FRAME, document_groups::documents, todo_board};
 use crate::{
@@ -17,11 +17,11 @@ use crate::{
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
 
-/// Percent of the room that an opening may fill.
+/// Percent of the room that an opening may fill, and with results that the model has not answered to.
 const OPENING_PERCENT: u64 = 50;
-/// Percent of the room for results that the model has not answered to; what one reply may bring, and a little for the lines
-/// of calls that were not run.
-const UNANSWERED_PERCENT: u64 = 28;
+const WHOLE_PERCENT: u64 = 85;
+/// Percent of the room for those results: what one reply may bring, and a little for the lines of calls that were not run.
+const UNANSWERED_PERCENT: u64 = bounds::CARRIED_PERCENT + 3;
 /// Hundredths of the room for the task with the contract's state, for plan, memory and past each, for the documents, and
 /// for lessons.
 const TASK_SHARE: u64 = 10;
@@ -41,8 +41,20 @@ pub fn runner_mark(job: &Job) -> String {
 }
 
 /// The event that opens the next epoch. `digest` are the model's own words on the past, where it was asked for them; the
-/// whole is at most half of `room`, in tokens.
+/// whole is at most half of `room`, in tokens, and with results that wait for an answer 85 percent of it.
 pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> Event {
+    let (event, kept) = composed(job, cause, digest, room);
+    if kept == job.own.epoch.unanswered().len() {
+        return event;
+    }
+    // What has no room here is still to be read.
+    let mut job = job.clone();
+    job.own.epoch.hide_results(kept);
+    composed(&job, cause, digest, room).0
+}
+
+/// The event, and how many of the results that wait for an answer stand in it.
+fn composed(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> (Event, usize) {
     let board = todo_board::render(job);
     let line = todo_board::status_line(job);
     let mut parts =
@@ -50,11 +62,12 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let most = room * OPENING_PERCENT / 100;
     let of_last = estimate(&format!("{line}\n{board}"));
     let own = estimate(&parts[0]) + of_last;
-    let for_results = most.saturating_sub(own + LEAST_TOKENS).min(bounds::room(&job.spec) * UNANSWERED_PERCENT / 100);
-    let (results, images) = unanswered(job, cause, for_results);
+    let whole = room * WHOLE_PERCENT / 100;
+    let for_results = whole.saturating_sub(own + LEAST_TOKENS).min(room * UNANSWERED_PERCENT / 100);
+    let Carried { parts: results, images, kept } = carried(job, cause, for_results);
     let of_results = image_tokens(&images) + results.iter().map(|part| estimate(part)).sum::<u64>();
-    let taken = own + of_results;
-    let left = most.saturating_sub(taken + LEAST_TOKENS);
+    let most = most.min(whole.saturating_sub(of_results));
+    let left = most.saturating_sub(own + LEAST_TOKENS);
     let unit = (room / 100).min(left / SHARES);
     let plan = job.plan.as_ref().map_or("There is none yet.", Plan::text).trim();
     let memory = job.memory.as_deref().unwrap_or("It does not exist yet.").trim();
@@ -86,14 +99,14 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let used: u64 = parts.iter().map(|part| estimate(part)).sum();
     let so_far = words_on(job.own.epoch.messages());
     if !so_far.is_empty() && !matches!(cause, EpochCause::PhaseEnded | EpochCause::TodoEnded | EpochCause::Begun) {
-        let left = most.saturating_sub(used + of_results + of_last + 40);
+        let left = most.saturating_sub(used + of_last + 40);
         parts.push(format!("\n\n## This task so far\n{}", last_lines(&so_far, left.min(unit * SHARES))));
     }
     parts.extend(results);
     let tokens = FRAME + image_tokens(&images) + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + of_last;
     parts.extend([format!("\n\n{line}\n"), board]);
     let opening = parts.into_iter().map(Part::from).collect();
-    Event::EpochOpened { conversation: 0, number: job.own.epoch.number + 1, cause, opening, images, tokens }
+    (Event::EpochOpened { conversation: 0, number: job.own.epoch.number + 1, cause, opening, images, tokens }, kept)
 }
 
 /// The completed todos of the phase that is worked, with their outcomes.
@@ -106,21 +119,32 @@ fn done_in_phase(job: &Job) -> Vec<String> {
         .collect()
 }
 
-/// Results that the model has not answered to, whole, each in a part of its own; those beyond `tokens` are counted.
-fn unanswered(job: &Job, cause: EpochCause, tokens: u64) -> (Vec<String>, Vec<Image>) {
-    let (mut parts, mut images, mut left, mut hidden) = (Vec::new(), Vec::new(), tokens, 0);
-    for result in job.own.epoch.unanswered() {
+/// Results that the model has not answered to.
+struct Carried {
+    parts: Vec<String>,
+    images: Vec<Image>,
+    /// The first so many of them are there.
+    kept: usize,
+}
+
+/// Them whole, each in a part of its own; those beyond `tokens` are counted.
+fn carried(job: &Job, cause: EpochCause, tokens: u64) -> Carried {
+    let (mut parts, mut images, mut left, mut kept) = (Vec::new(), Vec::new(), tokens, 0);
+    let results = job.own.epoch.unanswered();
+    for result in results {
         let arguments = bounded(&result.arguments.to_string(), 60, "the journal").replace('\n', " ");
         let head = format!("\n\n### {}({arguments})\n", result.name);
         match left.checked_sub(estimate(&head) + estimate(&result.text) + image_tokens(&result.images)) {
-            Some(rest) if hidden == 0 => {
+            Some(rest) => {
                 left = rest;
                 parts.extend([head, result.text.clone()]);
                 images.extend_from_slice(&result.images);
+                kept += 1;
             }
-            Some(_) | None => hidden += 1,
+            None => break,
         }
     }
+    let hidden = results.len() - kept;
     if hidden > 0 {
         parts.push(format!("\n\nand {hidden} more results, for which there is no room: call again what you need"));
     }
@@ -131,7 +155,7 @@ fn unanswered(job: &Job, cause: EpochCause, tokens: u64) -> (Vec<String>, Vec<Im
         };
         parts.insert(0, format!("\n\n## {heading}"));
     }
-    (parts, images)
+    Carried { parts, images, kept }
 }
 
 /// What was done since the epoch began, a line for each reply and its first results.

@@ -5,7 +5,7 @@ use crate::{
     amount::percent,
     job::{
         call::TodoFilter,
-        contract::{Check, DeliverableState, WORDS},
+        contract::{Check, DeliverableState},
         event::{PhaseKind, Why},
         state::{INSTRUCTIONS_FILE, Job, LAST_REVIEW_TODO, PLAN_FILE, Planning, Progress, TODOS_FILE},
         todo::{Todo, TodoStatus},
@@ -128,9 +128,9 @@ fn told(name: &str, state: &DeliverableState) -> String {
     let mut facts = Vec::new();
     facts.extend(state.records.map(|records| format!("{records} records")));
     facts.extend(state.quotes.as_ref().map(|quotes| format!("{} of {} quotes found", quotes.found, quotes.all)));
-    let is_short = state.failed.iter().any(|check| check.name.ends_with(&format!(": {WORDS}")));
-    facts.push(match state.failed.len() - usize::from(is_short) {
-        0 if is_short => "not finished".to_owned(),
+    let unfinished = state.failed.iter().filter(|check| check.unfinished).count();
+    facts.push(match state.failed.len() - unfinished {
+        0 if unfinished > 0 => "not finished".to_owned(),
         0 => "all its checks pass".to_owned(),
         1 => "1 check fails".to_owned(),
         more => format!("{more} checks fail"),

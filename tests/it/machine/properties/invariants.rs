@@ -13,8 +13,7 @@ use overnight_core::{
     },
     message::Message,
     prompt::{
-        bounds::{fixed_tokens, room},
-        compact::local_tokens,
+        measure::{fixed_tokens, local_tokens, room},
         todo_board,
     },
     tokens::estimate,
@@ -259,7 +258,8 @@ impl Ledger {
                 assert_eq!(*number, self.epochs, "epochs are counted without a gap");
                 assert_eq!(*cause == EpochCause::Begun, self.epochs == 1);
                 let texts: Vec<&str> = opening.iter().map(overnight_core::job::part::Part::text).collect();
-                let most = room(&before.spec) / 2;
+                let percent = if before.own.epoch.unanswered().is_empty() { 50 } else { 85 };
+                let most = room(&before.spec) * percent / 100;
                 let size = estimate(&texts.concat());
                 assert!(size <= most, "{size} tokens in an opening, {most} are allowed:\n{}", texts.concat());
                 assert!(*tokens >= size, "{tokens} counted for {size}");
@@ -332,15 +332,19 @@ pub(crate) fn local_budget(job: &Job, of: &Conversation) -> u64 {
 }
 
 /// A prompt that is about to be sent has room: an opening with nothing behind it in half of what there is, any other
-/// prompt in 70 % of the budget, as the provider counts. Nothing of it is left uncounted.
+/// prompt in 70 % of the budget, as the provider counts, both without the results of the last reply; with them, an opening in 85 %
+/// of what there is, and any other in the budget. Nothing of it is left uncounted.
 pub(crate) fn has_room(job: &Job, of: &Conversation) {
     let (tokens, budget) = (local_tokens(of), local_budget(job, of));
     let history = &of.epoch;
+    let results = if of.is_own() { history.unanswered_tokens() } else { 0 };
     if history.conversation_tokens() > 0 {
-        assert!(tokens * 100 <= budget * 70, "an epoch ends at 70 %, {tokens} of {budget} are sent");
+        assert!((tokens - results) * 100 <= budget * 70, "an epoch ends at 70 %, {tokens} of {budget} are sent");
+        assert!(tokens <= budget, "{tokens} of {budget} are sent");
     } else {
         let fixed = fixed_tokens(of.tools, &of.system_prompt);
-        let most = fixed + (budget.saturating_sub(fixed) / 2).max(LEAST_OPENING);
+        let room = budget.saturating_sub(fixed);
+        let most = fixed + (room * if results == 0 { 50 } else { 85 } / 100).max(LEAST_OPENING);
         assert!(tokens <= most, "{tokens} of {budget} tokens in an opening");
     }
     let said = |message: &Message| match message {

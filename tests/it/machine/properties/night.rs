@@ -19,7 +19,7 @@ use overnight_core::{
     },
     machine::effect::{Command, Effect, EffectResult, Outcome},
     message::{Reply, Stop},
-    prompt::bounds,
+    prompt::measure,
 };
 use proptest::prelude::*;
 
@@ -181,7 +181,7 @@ impl Settings {
             spec.instructions.agents = [("checker".to_owned(), checker), ("writer".to_owned(), writer)].into();
             spec.instructions.verify = Some(Verify { rubric: "Is it true?".to_owned() });
         }
-        let read = bounds::room(&spec) * 20 / 100;
+        let read = measure::room(&spec) * 20 / 100;
         let mut world = World::of(spec);
         world.counted_percent = self.counted_percent;
         world.cost_usd = self.cost_usd;

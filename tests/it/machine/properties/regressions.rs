@@ -10,7 +10,7 @@ use overnight_core::{
     },
     machine::effect::{Command, EffectResult, Outcome},
     message::Reply,
-    prompt::{bounds::room, compose},
+    prompt::{compose, measure::room},
     tokens::estimate,
 };
 use serde_json::{Value, json};

@@ -94,7 +94,14 @@ impl CheckedDeliverable {
             Ok(detail) => (true, detail),
             Err(detail) => (false, detail),
         };
-        self.checks.push(Check { name: format!("{}: {what}", self.path), passed, detail });
+        self.checks.push(Check::new(format!("{}: {what}", self.path), passed, detail));
+    }
+
+    /// The check that was added last, where it fails, does so for what is still to be written.
+    pub(super) fn call_unfinished(&mut self) {
+        if let Some(check) = self.checks.last_mut() {
+            check.unfinished = !check.passed;
+        }
     }
 
     /// A record whose quote names this document.

@@ -28,7 +28,7 @@ pub fn check_kept_fields(
             EarlierResult::copy_of(&deliverable.path)
         )
     };
-    Check { name: format!("{}: only {fields} changed", deliverable.path), passed, detail }
+    Check::new(format!("{}: only {fields} changed", deliverable.path), passed, detail)
 }
 
 /// The keys that may have other values: the fields that are asked for, and what belongs to their own quotes only.
