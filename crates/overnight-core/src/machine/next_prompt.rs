@@ -11,6 +11,7 @@ use crate::{
     },
     tokens::estimate,
 };
+use std::fmt::Write;
 
 impl Job {
     /// Whether something is to be told: the opening of an epoch that is due, or the board, where it is not said yet.
@@ -64,7 +65,11 @@ impl Job {
         } else {
             (kind, Some(todo_board::render(self)).filter(|board| self.own.epoch.board() != Some(board)))
         };
-        let line = todo_board::status_line(self);
+        let mut line = todo_board::status_line(self);
+        if compact::ends_next(&self.spec, &self.own) {
+            let last_look = include_str!("../../../../instructions/runner/last_look.md").trim();
+            let _ = write!(line, "\n<reminder>{last_look}</reminder>");
+        }
         let tokens = FRAME + estimate(&line) + board.as_deref().map_or(0, estimate);
         (Event::BoardShown { conversation: 0, kind, board, line, tokens }, tokens)
     }

@@ -37,6 +37,11 @@ pub(crate) fn has_room(spec: &JobSpec, conversation: &Conversation, more: u64) -
         || (tokens - unanswered <= budget * FULL_PERCENT / 100 && tokens <= budget)
 }
 
+/// Whether the epoch ends behind the next reply, whatever that is.
+pub(crate) fn ends_next(spec: &JobSpec, conversation: &Conversation) -> bool {
+    local_tokens(conversation) > as_local(conversation, spec.budget_tokens) * FULL_PERCENT / 100
+}
+
 /// Whether the job's documents leave so much of the room that it needs no division: neither small phases nor compactions.
 pub fn fits(spec: &JobSpec) -> bool {
     match spec.instructions.context.compact {
