@@ -10,7 +10,7 @@
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
 //! - `export`: the records of many jobs as one table; `review_pages`: the same beside their sources; `compare`: those of two runs
-//! - `serve`: all that as pages, and for programs; `token`: with what they come
+//! - `serve`: all that as pages, and for programs; `token`: with what they come; `assign`: who reads what
 //! - `lessons`: what jobs have proposed for later ones
 //! - `init`: a folder for a task of one's own
 //! - `doctor`, `migrate`, `reindex`, `completions`, `man`
@@ -20,6 +20,7 @@ use clap::{Args, Parser, Subcommand};
 use std::{path::PathBuf, process::ExitCode};
 
 mod app_context;
+mod assign;
 mod audit;
 mod cancel;
 mod compare;
@@ -182,6 +183,8 @@ enum CliCommand {
     Export(export::ExportArgs),
     /// Compare the records of two runs over the same documents, field by field
     Compare(compare::CompareArgs),
+    /// Say who reads which results of a batch; show who is how far, and how far two who read the same ones agree
+    Assign(assign::AssignArgs),
     /// Write pages that show the records of jobs beside their sources, the most doubtful first
     Review(review_pages::ReviewArgs),
     /// Serve pages: jobs live, records beside their sources, review, submission
@@ -303,6 +306,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Watch(args) => watch::run(settings(&flags)?, &args).await,
         CliCommand::Export(args) => export::run(settings(&flags)?, &args).await,
         CliCommand::Compare(args) => compare::run(settings(&flags)?, &args).await,
+        CliCommand::Assign(args) => assign::run(&app_context(&flags).await?, &args).await,
         CliCommand::Review(args) => review_pages::run(settings(&flags)?, &args).await,
         CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
         CliCommand::Serve(args) => serve::run(flags, &args).await,

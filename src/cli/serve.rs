@@ -1,7 +1,7 @@
 //! `overnight serve`: the pages of `crate::web`, for which this file answers what only the command line knows.
 
 use super::{
-    AppContext, CliError,
+    AppContext, CliError, assign,
     cancel::{cancel, pause},
     documents, eval, exit, export, instructions,
     job_or_batch::JobOrBatch,
@@ -20,9 +20,10 @@ use crate::{
     eval::Evaluation,
     export::TableFormat,
     extraction::Extractor,
+    review::AssignmentWanted,
     runner::{ReviewAction, review_job},
     store::{BatchRow, JobRow, Role},
-    view::RequestOutcome,
+    view::{AssignmentsView, RequestOutcome},
     web::{
         self, BulkAction, BulkOutcome, EvaluatedSet, FoundJob, RequestTarget, ServeError, WantedBatch, WebBackend,
         WebConfig, WebError,
@@ -297,6 +298,15 @@ impl WebBackend for CommandBackend {
 
     async fn batch_view(&self, batch: &BatchRow) -> Result<String, WebError> {
         Ok(show::batch::batch_json(&self.app, batch).await?)
+    }
+
+    async fn assign(&self, batch: &BatchRow, wanted: &AssignmentWanted) -> Result<AssignmentsView, WebError> {
+        let assigned = assign::assign(&self.app, batch, wanted).await;
+        assigned.map_err(|error| match error.code {
+            exit::USAGE => WebError::usage(error.message),
+            _ => error.into(),
+        })?;
+        Ok(assign::view(&self.app, batch).await?)
     }
 
     async fn request(&self, action: BulkAction, named: RequestTarget) -> Result<RequestOutcome, WebError> {

@@ -148,10 +148,10 @@ pub(super) async fn run(flags: Flags, args: &TokenArgs) -> Result<u8, CliError> 
     Ok(exit::COMPLETED)
 }
 
-fn checked_name(name: &str) -> Result<String, CliError> {
+pub(super) fn checked_name(name: &str) -> Result<String, CliError> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
-        return Err(CliError::usage(format!("a token's name has 1 to {LONGEST_NAME} characters, on one line")));
+        return Err(CliError::usage(format!("a name has 1 to {LONGEST_NAME} characters, on one line")));
     }
     Ok(name.to_owned())
 }

@@ -5,7 +5,7 @@ use overnight_core::{
     amount::grouped,
     job::{finding::Finding, id::JobId, record::JobStatus, refused_records::RefusedRecord, reviewed::Approval},
 };
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// One job for its review: its records with their sources, the most doubtful first.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct JobReview {
     pub feedback: Vec<String>,
     /// How often people have corrected a field, in earlier results too.
     pub corrections: u32,
+    /// What each person has made of it: whether it was right as it was.
+    pub judgements: BTreeMap<String, bool>,
     /// Names of its documents.
     pub documents: Vec<String>,
     /// Who answered.

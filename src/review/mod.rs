@@ -4,12 +4,13 @@
 //!   the records of a deliverable; `fields`: a record's fields, a line each; `input`: how a field is corrected; `growing_list`: how
 //!   a record or a line is added; `doubt`: why a record is to be looked at, and which comes first
 //! - `source`: the documents' text by page, with the quotes marked in it; `page_image`: a page of a PDF as an image
-//! - `queued`: what the queue of a batch says of a job
+//! - `queued`: what the queue of a batch says of a job; `dealing`: who reads which results of a batch
 //! - `page`: makes HTML of it, for a file or for the server; `index`: the page over all jobs; `site`: writes both into a folder
 //!
 //! Documents, their names and what a model wrote are hostile: every text is escaped, and each page forbids all but its own style
 //! and script.
 
+mod dealing;
 mod doubt;
 mod fields;
 mod growing_list;
@@ -26,6 +27,7 @@ mod reviewed_record;
 mod site;
 mod source;
 
+pub use dealing::{AssignmentWanted, Dealing};
 pub use doubt::{BrokenRule, Doubt, DoubtKind};
 pub use fields::{ReviewedField, TableLine};
 pub use growing_list::{GrowingList, NewField};

@@ -2,7 +2,10 @@
 
 use super::{DoubtKind, JobReview};
 use overnight_core::amount::grouped;
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 /// A job as the queue shows it.
 #[derive(Clone, Debug)]
@@ -24,6 +27,8 @@ pub struct QueuedReview {
     /// The first doubt, a sentence's beginning.
     pub first: Option<String>,
     pub corrections: u32,
+    /// What each person has made of it: whether it was right as it was.
+    pub judgements: BTreeMap<String, bool>,
     /// How often it was sent back.
     pub sent_back: usize,
     pub has_result: bool,
@@ -67,6 +72,7 @@ impl QueuedReview {
             kinds,
             first: first.or_else(|| review.findings.first().map(super::JobFinding::told)).or_else(unquoted),
             corrections: review.corrections,
+            judgements: review.judgements.clone(),
             sent_back: review.feedback.len(),
             has_result: review.has_result,
             is_approved: !review.approvals.is_empty()

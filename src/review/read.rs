@@ -40,14 +40,27 @@ impl JobReview {
         Self::read_page(path, false, 1)
     }
 
+    /// Reads a page for somebody who judges the result without knowing what others made of it, as long as they have said nothing of it.
+    pub fn read_alone(path: &Path, page: usize, reader: &str) -> Result<Self, RunError> {
+        let mut job = load(path)?.job;
+        if !job.judgements().contains_key(reader) {
+            job.hide_others(reader);
+        }
+        Self::of_page(path, &job, false, page)
+    }
+
     /// The same of page `page`, from 1, with the whole text of long documents where `is_whole`.
     pub fn read_page(path: &Path, is_whole: bool, page: usize) -> Result<Self, RunError> {
-        let (job, workspace) = (load(path)?.job, Workspace::open(path)?);
-        let mut review = Self::of_records(path, (&job, &workspace), page)?;
-        explain(&job, &workspace, &mut review.records);
-        add_inputs(&job, &mut review.records);
-        review.lists.iter_mut().for_each(|list| list.add_fields(&job));
-        review.add_sources(&job, &workspace, is_whole);
+        Self::of_page(path, &load(path)?.job, is_whole, page)
+    }
+
+    fn of_page(path: &Path, job: &Job, is_whole: bool, page: usize) -> Result<Self, RunError> {
+        let workspace = Workspace::open(path)?;
+        let mut review = Self::of_records(path, (job, &workspace), page)?;
+        explain(job, &workspace, &mut review.records);
+        add_inputs(job, &mut review.records);
+        review.lists.iter_mut().for_each(|list| list.add_fields(job));
+        review.add_sources(job, &workspace, is_whole);
         review.add_targets();
         Ok(review)
     }
@@ -71,6 +84,7 @@ impl JobReview {
             approvals: job.reviewed.approvals.clone(),
             feedback: job.feedback.clone(),
             corrections: job.reviewed.corrections,
+            judgements: job.judgements().into_iter().map(|(name, right)| (name.to_owned(), right)).collect(),
             documents: job.spec.documents.iter().map(|document| document.name.clone()).collect(),
             models: list_models(&job.answered.models, &job.spec.model),
             confidence: completion.map(|completion| completion.confidence),

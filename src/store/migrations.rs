@@ -15,6 +15,7 @@ pub(super) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| {
         (2, "handed_calls", include_str!("../../migrations/sqlite/0002_handed_calls.sql")),
         (3, "cascades", include_str!("../../migrations/sqlite/0003_cascades.sql")),
         (4, "reach", include_str!("../../migrations/sqlite/0004_reach.sql")),
+        (5, "assignments", include_str!("../../migrations/sqlite/0005_assignments.sql")),
     ])
 });
 
@@ -24,6 +25,7 @@ pub(super) static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
         (2, "handed_calls", include_str!("../../migrations/postgres/0002_handed_calls.sql")),
         (3, "cascades", include_str!("../../migrations/postgres/0003_cascades.sql")),
         (4, "reach", include_str!("../../migrations/postgres/0004_reach.sql")),
+        (5, "assignments", include_str!("../../migrations/postgres/0005_assignments.sql")),
     ])
 });
 

@@ -1,7 +1,7 @@
 //! The database: what is known of all jobs at their last checkpoints.
 //!
 //! Each trait is one thing that is asked of it: jobs, the queue, workers, batches, schedules, calls that are
-//! answered later, tokens. `sql` answers them all, once, in
+//! answered later, tokens, who reads which results. `sql` answers them all, once, in
 //! statements that both databases share but for a few fragments; `sqlite` and `postgres` know how to reach a database, and what
 //! each has to say in its own way. `tests/it/store.rs` runs one suite on both.
 //! What must hold in either:
@@ -10,6 +10,7 @@
 //! - Deadlines are made and read by the database's clock alone; every other time is given by the caller.
 //! - No transaction is open between two calls.
 
+mod assignments;
 mod batches;
 mod calls;
 mod columns;
@@ -35,6 +36,7 @@ mod url_secrets;
 mod value;
 mod workers;
 
+pub use assignments::{AssignmentStore, ReaderAssignment};
 pub use batches::{BatchRow, BatchStore, BatchTotals, BatchWork, Grant, JobStands, NewBatch, RecentWork, WaitingJobs};
 pub use calls::{AnsweredCall, CallStore, GatheredCall, HandedCall, HandedEnd, HandedState, ProviderBatch};
 pub use connect::{connect, connect_to_read, database_file};
@@ -56,7 +58,16 @@ use std::sync::Arc;
 /// A database, with all that is asked of it. Who needs a part of it takes that trait.
 #[async_trait]
 pub trait Store:
-    JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStore + NoticeStore + ListStore + CallStore + TokenStore
+    AssignmentStore
+    + BatchStore
+    + CallStore
+    + JobStore
+    + ListStore
+    + NoticeStore
+    + QueueStore
+    + ScheduleStore
+    + TokenStore
+    + WorkerStore
 {
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}

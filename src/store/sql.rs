@@ -11,6 +11,7 @@ macro_rules! like_eval {
     };
 }
 
+mod assignments;
 mod batches;
 mod calls;
 mod checkpoint;

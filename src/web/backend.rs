@@ -6,9 +6,10 @@ use crate::{
     export::TableFormat,
     extraction::Extractor,
     report::{facts::JobQueueFacts, read::Whereabouts},
+    review::AssignmentWanted,
     runner::ReviewAction,
     store::{BatchRow, JobRow},
-    view::RequestOutcome,
+    view::{AssignmentsView, RequestOutcome},
 };
 use async_trait::async_trait;
 use overnight_core::job::{
@@ -134,6 +135,9 @@ pub trait WebBackend: Debug + Send + Sync {
 
     /// What `overnight show --json` prints of a batch.
     async fn batch_view(&self, batch: &BatchRow) -> Result<String, WebError>;
+
+    /// Who reads which of its results; what is wanted is assigned before.
+    async fn assign(&self, batch: &BatchRow, wanted: &AssignmentWanted) -> Result<AssignmentsView, WebError>;
 
     /// Does what the command of that name does to a job, or to all of a batch. 409: nothing can be done of it.
     async fn request(&self, action: BulkAction, named: RequestTarget) -> Result<RequestOutcome, WebError>;

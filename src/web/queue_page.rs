@@ -14,7 +14,7 @@ use crate::{
     export::TableFormat,
     review::{JobReview, QueuedReview, page_query},
     runner::ReviewAction,
-    store::{JobPageQuery, JobRow},
+    store::{JobPageQuery, JobRow, ReaderAssignment},
 };
 use askama::Template;
 use axum::{
@@ -38,7 +38,7 @@ use overnight_core::job::{
 };
 use serde::Deserialize;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 use uuid::Uuid;
@@ -109,6 +109,8 @@ pub(super) struct QueueRow {
     unlike: Option<String>,
     /// A cascade's certificate needs it read.
     is_drawn: bool,
+    /// Who is to read it.
+    readers: Vec<String>,
 }
 
 impl QueueRow {
@@ -133,6 +135,9 @@ impl QueueRow {
 struct QueueQuery {
     mark: String,
     after: String,
+    /// Only what this person is to read.
+    #[serde(rename = "for")]
+    reader: String,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -157,6 +162,10 @@ struct QueuePage {
     clear: usize,
     drawn: usize,
     all: u64,
+    /// Whose rows are shown, where those of one person are.
+    reader: Option<String>,
+    /// Who is to read something, and how much of it is open.
+    readers: Vec<(String, usize)>,
     left_out: Vec<LeftOutFile>,
     more_left_out: u64,
 }
@@ -181,13 +190,18 @@ struct BatchQueue {
 }
 
 impl BatchQueue {
-    async fn read(state: &WebState, id: &str) -> Result<Self, WebError> {
+    /// The whole of it, or what one person is to read.
+    async fn read(state: &WebState, id: &str, reader: Option<&str>) -> Result<Self, WebError> {
         let batch = state.batch(id).await?.batch;
         let id = batch.id;
         let left_out = BatchSettings::left_out(&batch.settings);
         let wanted = JobPageQuery { batch: Some(id), most: MOST_JOBS, ..JobPageQuery::default() };
         let (jobs, all) = state.store.job_page(&wanted).await?;
         let mut rows = Vec::new();
+        let mut assignments: HashMap<JobId, Vec<ReaderAssignment>> = HashMap::new();
+        for one in state.store.assignments(id).await? {
+            assignments.entry(one.job).or_default().push(one);
+        }
         let cascade = stored_state(state.store.as_ref(), id).await?;
         let drawn: HashSet<JobId> = cascade.iter().flat_map(CascadeState::unread).collect();
         for row in jobs {
@@ -196,7 +210,16 @@ impl BatchQueue {
             // What was approved before the draw is open again: a certificate is about what was read for it.
             let is_open = is_drawn && matches!(row.mark, QueueMark::Open | QueueMark::Approved);
             let mark = if is_open { QueueMark::Open } else { row.mark };
-            rows.push(QueueRow { mark, is_drawn, ..row });
+            let assigned = assignments.get(&row.job).map_or(&[][..], Vec::as_slice);
+            // Of what two people read, each has to say something.
+            let own = assigned.iter().find(|one| one.twice && reader == Some(one.reviewer.as_str()));
+            let is_judged =
+                own.is_some_and(|own| row.review.iter().any(|it| it.judgements.contains_key(&own.reviewer)));
+            let mark = if own.is_some() && !is_judged && mark == QueueMark::Approved { QueueMark::Open } else { mark };
+            let readers: Vec<String> = assigned.iter().map(|one| one.reviewer.clone()).collect();
+            if reader.is_none_or(|reader| readers.iter().any(|name| name == reader)) {
+                rows.push(QueueRow { mark, is_drawn, readers, ..row });
+            }
         }
         let order = |row: &QueueRow| {
             let doubt = row.review.as_ref().map(|review| review.order());
@@ -270,6 +293,7 @@ async fn queue_row(state: &WebState, row: JobRow) -> Result<QueueRow, WebError> 
         review,
         unlike: None,
         is_drawn: false,
+        readers: Vec::new(),
     })
 }
 
@@ -291,7 +315,8 @@ async fn queue(
     query: Result<Query<QueueQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
     let query = query?.0;
-    let batch = BatchQueue::read(&state, &id).await?;
+    let reader = Some(query.reader).filter(|name| !name.is_empty());
+    let batch = BatchQueue::read(&state, &id, reader.as_deref()).await?;
     let chosen = QueueMark::ALL.into_iter().find(|mark| mark.key() == query.mark);
     let count = |mark: QueueMark| batch.rows.iter().filter(|row| row.mark == mark).count();
     let marks = QueueMark::ALL.into_iter().map(|mark| (mark, count(mark))).filter(|(_, count)| *count > 0).collect();
@@ -299,6 +324,12 @@ async fn queue(
     let clear = batch.rows.iter().filter(|row| row.is_clear()).count();
     let drawn = batch.rows.iter().filter(|row| row.is_drawn).count();
     let more_left_out = batch.left_out_files.saturating_sub(batch.left_out.len() as u64);
+    let mut readers: BTreeMap<String, usize> = BTreeMap::new();
+    for row in &batch.rows {
+        for name in &row.readers {
+            *readers.entry(name.clone()).or_default() += usize::from(row.mark == QueueMark::Open);
+        }
+    }
     let is_shown = |row: &QueueRow| chosen.is_none_or(|chosen| row.mark == chosen);
     page(&QueuePage {
         frame: Frame::of(&state, &visitor),
@@ -311,6 +342,8 @@ async fn queue(
         clear,
         drawn,
         all: batch.all,
+        readers: if reader.is_some() { Vec::new() } else { readers.into_iter().collect() },
+        reader,
         left_out: batch.left_out,
         more_left_out,
     })
@@ -319,10 +352,15 @@ async fn queue(
 /// Leads to the records of the next open job, or back to the queue.
 async fn next(
     State(state): State<Arc<WebState>>,
+    Extension(visitor): Extension<Visitor>,
     PathOf(id): PathOf<String>,
     query: Result<Query<QueueQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
-    let batch = BatchQueue::read(&state, &id).await?;
+    // Who has something to read in it goes through that.
+    let batch = state.batch(&id).await?.batch.id;
+    let assigned = state.store.assignments(batch).await?;
+    let reader = visitor.name.as_deref().filter(|name| assigned.iter().any(|one| one.reviewer == *name));
+    let batch = BatchQueue::read(&state, &id, reader).await?;
     let to = batch.next(&query?.0.after).map_or_else(|| format!("/batches/{}/queue", batch.id), QueueRow::address);
     Ok(Redirect::to(&to).into_response())
 }
@@ -337,7 +375,7 @@ async fn approve_clear(
     let form = form?.0;
     visitor.check_form(Some(&form.token))?;
     let by = visitor.named()?;
-    let batch = BatchQueue::read(&state, &id).await?;
+    let batch = BatchQueue::read(&state, &id, None).await?;
     let clear: Vec<JobId> = batch.rows.iter().filter(|row| row.is_clear()).map(|row| row.job).collect();
     if clear.len() != form.jobs {
         return Err(WebError::conflict("The batch has changed since you opened the queue: look at it again."));

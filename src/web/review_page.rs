@@ -112,7 +112,7 @@ async fn review(
     let (found, page) = (state.find(&id).await?, page?.0);
     let queue = page.queue(&found).map(|batch| format!("/batches/{batch}/queue"));
     let (status, next) = (found.row.state.status, state.next_step(&found.row).await?);
-    let review = state.records.review(found, page.number()).await?;
+    let review = state.review_for(found, page.number(), visitor.name.as_deref()).await?;
     if let Some(name) = &visitor.name {
         state.viewings.opened(&review, name, now());
     }
@@ -179,7 +179,7 @@ async fn act(
     let review = format!("{job}/review{query}");
     if act == "seen" {
         let by = visitor.named()?;
-        let review = state.records.review(found, page).await?;
+        let review = state.review_for(found, page, Some(&by)).await?;
         form.note_seen(&state, &review, &by);
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -237,9 +237,9 @@ async fn decide(
     let by = visitor.named()?;
     let path = WebState::own_workspace(&found)?;
     let begun = Instant::now();
-    form.note_seen(state, &*state.records.review(found.clone(), page).await?, &by);
+    form.note_seen(state, &*state.review_for(found.clone(), page, Some(&by)).await?, &by);
     loop {
-        let review = state.records.review(found.clone(), page).await?;
+        let review = state.review_for(found.clone(), page, Some(&by)).await?;
         form.check_is_current(&review)?;
         let mut action = form.action(act)?;
         if let ReviewAction::Approve { seen, .. } = &mut action {

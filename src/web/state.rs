@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     report::read::Whereabouts,
+    review::JobReview,
     store::{BatchRow, JobRow, Store, StoreError},
 };
 use axum::{
@@ -102,6 +103,28 @@ impl WebState {
             StoreError::NoBatch { .. } => WebError::not_found("batch"),
             error => error.into(),
         })
+    }
+
+    /// A page of a job's review, from 1, as this person is to see it: of a result that another one judges too, without what others have
+    /// said of it, until they have said something themselves.
+    pub(super) async fn review_for(
+        &self,
+        found: FoundJob,
+        page: usize,
+        person: Option<&str>,
+    ) -> Result<Arc<JobReview>, WebError> {
+        let assigned = match person {
+            Some(_) => self.store.assignments_of(found.row.job.id).await?,
+            None => Vec::new(),
+        };
+        match person.filter(|name| assigned.iter().any(|one| one.twice && one.reviewer == *name)) {
+            None => self.records.review(found, page).await,
+            Some(name) => {
+                let (path, name) = (Self::own_workspace(&found)?, name.to_owned());
+                let read = tokio::task::spawn_blocking(move || JobReview::read_alone(&path, page, &name)).await?;
+                Ok(Arc::new(read.map_err(|error| WebError::conflict(error.to_string()))?))
+            }
+        }
     }
 
     /// What happens next with a job that goes on: who or what it waits for.

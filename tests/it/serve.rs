@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod api;
+mod assignments;
 mod bulk;
 mod evaluations;
 mod families;

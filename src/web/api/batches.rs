@@ -7,15 +7,20 @@ use super::{
 };
 use crate::{
     export::TableFormat,
+    review::AssignmentWanted,
     store::{BatchRow, BatchTotals, Role},
-    view::{BatchView, RequestOutcome},
+    view::{AssignmentsView, BatchView, RequestOutcome},
     web::{
         BulkAction, RequestTarget, WebError,
         state::{PathOf, WebState},
     },
 };
 use axum::{
-    extract::{Query, State, rejection::QueryRejection},
+    Json,
+    extract::{
+        Query, State,
+        rejection::{JsonRejection, QueryRejection},
+    },
     response::Response,
     routing::{get, post},
 };
@@ -118,6 +123,30 @@ pub(super) fn add(api: &mut ApiRoutes) {
         Operation::get("/batches/{id}/report", "getBatchReport", "The report, as a page.", report),
         get(report_page),
     );
+    let assignments = || OperationAnswer::Json(schema::<AssignmentsView>());
+    api.add(
+        Operation::get("/batches/{id}/assignments", "getAssignments", "Who reads which of its results.", assignments()),
+        get(|State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>| async move {
+            assign(&state, &id, &AssignmentWanted::default()).await
+        }),
+    );
+    api.add(
+        Operation::post(
+            Role::Operator,
+            "/batches/{id}/assign",
+            "assignBatch",
+            "Say who reads which of its results.",
+            assignments(),
+        )
+        .with_body::<AssignmentWanted>(),
+        post(
+            |State(state): State<Arc<WebState>>,
+             PathOf(id): PathOf<String>,
+             wanted: Result<Json<AssignmentWanted>, JsonRejection>| async move {
+                assign(&state, &id, &wanted?.0).await
+            },
+        ),
+    );
     for action in BulkAction::ALL {
         let (path, id, summary) = match action {
             BulkAction::Pause => ("/batches/{id}/pause", "pauseBatch", "Hold its jobs at their next turn."),
@@ -136,6 +165,11 @@ pub(super) fn add(api: &mut ApiRoutes) {
             }),
         );
     }
+}
+
+async fn assign(state: &WebState, id: &str, wanted: &AssignmentWanted) -> Result<Response, WebError> {
+    let batch = state.batch(id).await?;
+    Ok(json_answer(state.backend.assign(&batch, wanted).await?))
 }
 
 async fn list(

@@ -25,7 +25,7 @@ fn a_token_is_shown_once_and_kept_as_its_hash() {
     }
     for (arguments, sentence) in [
         (&["token", "add", "Anna", "--role", "king"][..], "it is one of reader, reviewer, operator"),
-        (&["token", "add", " ", "--role", "reader"], "a token's name has 1 to 100 characters, on one line"),
+        (&["token", "add", " ", "--role", "reader"], "a name has 1 to 100 characters, on one line"),
         (&["token", "add", "Anna", "--role", "reader", "--expires", "2020-01-01"], "'2020-01-01' is over already"),
         (&["token", "revoke", "Bob"], "there is no token 'Bob' that isn't revoked"),
     ] {

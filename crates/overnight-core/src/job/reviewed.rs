@@ -2,10 +2,12 @@
 //! the findings (`findings.jsonl`), each settled by who made it; the deliverable with all of them is a file beside the model's.
 
 use super::{
+    finding::FindingKind,
     record::{HoldReason, JobStatus},
     state::{Job, Status},
     time::Timestamp,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A person accepted the whole result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Reviewed {
     pub corrections: u32,
     /// Documents that were added after the job was made.
     pub documents_added: usize,
+    /// Who has corrected something or sent a result back, earlier results included.
+    pub objectors: BTreeSet<String>,
 }
 
 impl Reviewed {
@@ -72,6 +76,26 @@ pub fn corrected_path(file: &str) -> String {
 }
 
 impl Job {
+    /// What each person has made of the result, by name: whether it was right as it was. Who has corrected something or sent it back
+    /// found it wrong; who has approved it and did neither found it right.
+    pub fn judgements(&self) -> BTreeMap<&str, bool> {
+        let approvals = self.reviewed.approvals.iter().filter_map(|approval| approval.by.as_deref());
+        let objectors = self.reviewed.objectors.iter().map(|name| (name.as_str(), false));
+        approvals.map(|name| (name, true)).chain(objectors).collect()
+    }
+
+    /// Takes out what others than `name` have said of the present result: who is to judge it by themselves sees nothing of that.
+    pub fn hide_others(&mut self, name: &str) {
+        self.reviewed.approvals.retain(|approval| approval.by.as_deref() == Some(name));
+        self.reviewed.records.retain(|approval| approval.by == name);
+        let is_own = |by: Option<&str>| by == Some(name);
+        self.proof.findings.retain(|finding| {
+            finding.kind != FindingKind::Correction
+                || is_own(finding.settled.as_ref().map(|settled| settled.by.as_str()))
+        });
+        self.reviewed.corrections = u32::try_from(self.corrections().count()).unwrap_or(u32::MAX);
+    }
+
     /// Whether people may say something of a result: it is held for that, or the job has ended with one.
     pub fn has_result(&self) -> bool {
         match &self.status {

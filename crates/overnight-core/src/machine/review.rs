@@ -69,7 +69,8 @@ impl Job {
     /// What such a fact means. False: it is another one.
     pub(super) fn apply_review(&mut self, at: Timestamp, event: &Event) -> bool {
         match event {
-            Event::FeedbackGiven { number, text, instructions, .. } => {
+            Event::FeedbackGiven { number, text, instructions, by } => {
+                self.reviewed.objectors.extend(by.clone());
                 self.feedback.push(text.clone());
                 instructions.text().clone_into(&mut self.instructions);
                 self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: self.instructions.clone() });
@@ -103,6 +104,7 @@ impl Job {
             Event::FieldCorrected { finding, path, .. } => {
                 self.reviewed.unwritten = Some(path.clone());
                 self.reviewed.corrections += 1;
+                self.reviewed.objectors.extend(finding.settled.as_ref().map(|settled| settled.by.clone()));
                 self.proof.findings.push(finding.as_ref().clone());
             }
             Event::DocumentsAdded { documents, .. } => {

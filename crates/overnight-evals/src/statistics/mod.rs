@@ -9,6 +9,7 @@ mod candidate_verdict;
 mod certificate;
 mod difference;
 mod document_score;
+mod kappa;
 mod most_differing;
 mod score;
 
@@ -16,4 +17,5 @@ pub use candidate_verdict::{CandidateVerdict, SIGNIFICANCE, holm};
 pub use certificate::{Certificate, CertificateForecast, Certify, CertifyError, FEWEST_TO_CERTIFY, draw_order};
 pub use difference::{Difference, difference};
 pub use document_score::DocumentScore;
+pub use kappa::cohens_kappa;
 pub use score::{Score, score};

@@ -1,0 +1,55 @@
+//! Who is to read which results.
+
+use super::{
+    StoreError,
+    columns::columns,
+    value::{DbId, DbTime},
+};
+use async_trait::async_trait;
+use overnight_core::job::{id::JobId, time::Timestamp};
+use uuid::Uuid;
+
+/// A result that somebody is to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReaderAssignment {
+    pub job: JobId,
+    pub batch: Uuid,
+    /// A name: that of their token.
+    pub reviewer: String,
+    /// Another person reads it too, and neither sees what the other says of it.
+    pub twice: bool,
+    pub created: Timestamp,
+}
+
+/// Assignments.
+#[async_trait]
+pub trait AssignmentStore: Send + Sync + std::fmt::Debug {
+    /// Adds assignments, all or none; who has a job already keeps it as it is.
+    async fn assign(&self, assignments: &[ReaderAssignment]) -> Result<(), StoreError>;
+
+    /// Takes these jobs from this person.
+    async fn take_from(&self, reviewer: &str, jobs: &[JobId]) -> Result<(), StoreError>;
+
+    /// Those of a batch, in the order of their jobs, of a job in the order in which they were made.
+    async fn assignments(&self, batch: Uuid) -> Result<Vec<ReaderAssignment>, StoreError>;
+
+    /// Those of a job.
+    async fn assignments_of(&self, job: JobId) -> Result<Vec<ReaderAssignment>, StoreError>;
+}
+
+columns! {
+    pub(super) struct AssignmentColumns {
+        job: DbId,
+        batch: DbId,
+        reviewer: String,
+        twice: bool,
+        created: DbTime,
+    }
+}
+
+impl From<AssignmentColumns> for ReaderAssignment {
+    fn from(row: AssignmentColumns) -> Self {
+        let AssignmentColumns { job, batch, reviewer, twice, created } = row;
+        Self { job: JobId(job.0), batch: batch.0, reviewer, twice, created: created.0 }
+    }
+}

@@ -1,0 +1,101 @@
+//! Who is to read which results of a batch, how far they are, and how far two who read the same results agree.
+
+use crate::store::ReaderAssignment;
+use overnight_core::job::id::JobId;
+use overnight_evals::statistics::cohens_kappa;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// What people have made of results, by job: whether each found it right as it was.
+pub type ReviewJudgements = BTreeMap<JobId, BTreeMap<String, bool>>;
+
+/// Who reads what of a batch. As JSON its fields are a promise.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AssignmentsView {
+    pub batch: Uuid,
+    /// By name.
+    pub reviewers: Vec<ReviewerQueue>,
+    /// Of each two people who have read results of each other's.
+    pub agreement: Vec<PairAgreement>,
+}
+
+/// What one person has to read.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReviewerQueue {
+    pub name: String,
+    /// Results that are theirs to read.
+    pub assigned: u64,
+    /// Of them, those that they have approved, corrected or sent back.
+    pub judged: u64,
+    /// Of those, the ones that they approved without a change.
+    pub right: u64,
+    /// The others.
+    pub open: Vec<JobId>,
+}
+
+/// How far two people agree on the results that both have judged, each by themselves.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PairAgreement {
+    pub one: String,
+    pub other: String,
+    /// Results that both have judged.
+    pub results: u64,
+    /// Of them, those that both found right, or both wrong.
+    pub equal: u64,
+    /// Cohen's kappa; null where both have always said one and the same, for that tells nothing.
+    pub kappa: Option<f64>,
+}
+
+impl AssignmentsView {
+    pub fn of(batch: Uuid, assignments: &[ReaderAssignment], judgements: &ReviewJudgements) -> Self {
+        let judged =
+            |one: &ReaderAssignment| judgements.get(&one.job).and_then(|people| people.get(&one.reviewer)).copied();
+        let mut reviewers: BTreeMap<&str, ReviewerQueue> = BTreeMap::new();
+        let mut pairs: BTreeMap<(&str, &str), Vec<(bool, bool)>> = BTreeMap::new();
+        let mut twice: BTreeMap<JobId, Vec<&ReaderAssignment>> = BTreeMap::new();
+        for one in assignments {
+            let name = one.reviewer.as_str();
+            let queue = reviewers.entry(name).or_insert_with(|| ReviewerQueue {
+                name: name.to_owned(),
+                assigned: 0,
+                judged: 0,
+                right: 0,
+                open: Vec::new(),
+            });
+            queue.assigned += 1;
+            match judged(one) {
+                Some(right) => {
+                    queue.judged += 1;
+                    queue.right += u64::from(right);
+                }
+                None => queue.open.push(one.job),
+            }
+            if one.twice {
+                twice.entry(one.job).or_default().push(one);
+            }
+        }
+        for readers in twice.values_mut() {
+            readers.sort_by(|one, other| one.reviewer.cmp(&other.reviewer));
+            if let [one, other] = readers[..]
+                && let (Some(first), Some(second)) = (judged(one), judged(other))
+            {
+                pairs.entry((&one.reviewer, &other.reviewer)).or_default().push((first, second));
+            }
+        }
+        let agreement = pairs.into_iter().map(|((one, other), pairs)| PairAgreement {
+            one: one.to_owned(),
+            other: other.to_owned(),
+            results: pairs.len() as u64,
+            equal: pairs.iter().filter(|(one, other)| one == other).count() as u64,
+            kappa: cohens_kappa(&pairs),
+        });
+        Self { batch, agreement: agreement.collect(), reviewers: reviewers.into_values().collect() }
+    }
+
+    /// Jobs whose judgements it needs.
+    pub fn jobs(assignments: &[ReaderAssignment]) -> BTreeSet<JobId> {
+        assignments.iter().map(|one| one.job).collect()
+    }
+}
