@@ -131,3 +131,29 @@ fn the_model_writes_the_digest_where_it_is_asked_to() {
     world.in_phase_one().play([say([])]);
     assert!(!world.prompt().contains("<reminder>"), "{}", world.prompt());
 }
+
+/// What one reply reads may fill the context; the model sees all of it, is told that it sees it once, and what it reads then stands in
+/// the next opening. What has no room there counts as not shown.
+#[test]
+fn what_fills_the_context_is_seen_once() {
+    let mut spec = spec("context: { budget_tokens: 20000 }\n", &[("north.md", 60)]);
+    spec.instructions.coverage = 0.0;
+    let mut world = World::of(spec);
+    world.page_letters = 3_000;
+    world.in_phase_one();
+    let epoch = world.job.own.epoch.number;
+    world.play([say((1..=15).map(|page| read_document("north.md", page, page)))]);
+    assert_eq!(world.job.own.epoch.number, epoch, "all of it is in one prompt");
+    let ran = world.results(15).iter().filter(|text| text.starts_with("Done")).count();
+    let tokens = local_tokens(world.at_work());
+    assert!((14_500..17_500).contains(&tokens) && ran > 10, "{ran} reads, {tokens} tokens");
+    assert!(world.prompt().contains("<reminder>The context is full: after your next reply"), "{}", world.prompt());
+    let more = u64::try_from(ran).unwrap();
+    world.play([say((1..=15).map(|page| read_document("north.md", more + page, more + page)))]);
+    assert_eq!(world.job.own.epoch.number, epoch + 1);
+    let shown = world.prompt().matches("</document").count();
+    let pages = u32::try_from(ran + shown).unwrap();
+    let seen = world.job.coverage_shown().total(&world.job.spec.documents);
+    assert!(shown > 5 && local_tokens(world.at_work()) < 15_000, "{shown}");
+    assert!((seen - f64::from(pages) / 60.0).abs() < 1e-9, "{seen}: {pages} of 60");
+}

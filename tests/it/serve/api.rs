@@ -7,7 +7,7 @@ use reqwest::{
     header::CONTENT_TYPE,
 };
 use serde_json::{Value, json};
-use std::process::Command;
+use std::{fmt::Write, process::Command};
 
 /// A server, and who asks it with a token of their own.
 pub(super) struct Caller<'s> {
@@ -216,7 +216,7 @@ fn a_reader_can_change_nothing() {
             assert!(reader.send(Method::GET, &at, None).status().is_success(), "{at}");
         }
     }
-    assert_eq!(posts, 13);
+    assert_eq!(posts, 14);
     let job = &ids[0];
     for path in [
         format!("/jobs/{job}/approve"),
@@ -234,4 +234,62 @@ fn a_reader_can_change_nothing() {
     assert_eq!(command(&dir, &["jobs", "--json"]), before);
     let verified = Command::new(PROGRAM).current_dir(dir.path()).args(["audit", "verify", job]).output().unwrap();
     assert!(verified.status.success());
+}
+
+/// The page of the book with all operations is made from the document: `UPDATE=1` writes it.
+#[test]
+fn the_page_of_operations_is_what_the_document_says() {
+    let dir = TestDir::new();
+    let served = Served::start(&dir, &[]);
+    let document = Caller::new(&dir, &served, "Anna", "reader").get("/api/v1/openapi.json");
+    let mut page =
+        "# Operations of the HTTP API\n\nMade from `/api/v1/openapi.json`, which has the schemas of all answers. \
+                    [The HTTP API](api.md) tells how they are used.\n"
+            .to_owned();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let text = |value: &Value| value.as_str().unwrap_or_default().replace('\n', " ");
+            let role = text(&operation["description"]).to_lowercase().replace('.', "");
+            let summary = text(&operation["summary"]);
+            let _ = write!(
+                page,
+                "\n## `{} {path}`\n\n{summary} ({}; {role})\n",
+                method.to_uppercase(),
+                text(&operation["operationId"])
+            );
+            let mut fields: Vec<[String; 3]> = Vec::new();
+            for parameter in operation["parameters"].as_array().into_iter().flatten().filter(|it| it["in"] != "path") {
+                let place = text(&parameter["in"]);
+                fields.push([text(&parameter["name"]), place, text(&parameter["description"])]);
+            }
+            for (kind, body) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+                let name = body["schema"]["$ref"].as_str().unwrap_or_default().rsplit('/').next().unwrap();
+                for (field, schema) in
+                    document["components"]["schemas"][name]["properties"].as_object().into_iter().flatten()
+                {
+                    fields.push([field.clone(), kind.clone(), text(&schema["description"])]);
+                }
+            }
+            if !fields.is_empty() {
+                page += "\n| field | in | |\n|---|---|---|\n";
+            }
+            for [name, place, what] in fields {
+                let _ = writeln!(page, "| `{name}` | {place} | {} |", what.replace('|', "\\|"));
+            }
+            for (status, answer) in
+                operation["responses"].as_object().unwrap().iter().filter(|(status, _)| *status != "default")
+            {
+                let kinds = answer["content"].as_object().into_iter().flatten().map(|(kind, content)| {
+                    let name = content["schema"]["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+                    name.map_or_else(|| kind.clone(), |name| format!("{kind} (`{name}`)"))
+                });
+                let _ = write!(page, "\nAnswers {status}: {}\n", kinds.collect::<Vec<_>>().join(", "));
+            }
+        }
+    }
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src/operations.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), page, "UPDATE=1 takes it as it is");
 }

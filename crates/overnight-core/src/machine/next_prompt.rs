@@ -1,11 +1,13 @@
 //! What the model is told before it is asked: the opening of a new epoch, or the board behind the newest result.
 
 use crate::{
+    amount::grouped,
     job::{
         event::{BoardKind, EpochCause, Event},
         state::{Job, Progress},
     },
     prompt::{
+        bounds,
         compact::{self, Compaction, FRAME},
         measure, opening, todo_board,
     },
@@ -67,7 +69,9 @@ impl Job {
         };
         let mut line = todo_board::status_line(self);
         if compact::ends_next(&self.spec, &self.own) {
-            let last_look = include_str!("../../../../instructions/runner/last_look.md").trim();
+            let reply = grouped(bounds::carried_tokens(&self.spec, &self.own));
+            let last_look =
+                include_str!("../../../../instructions/runner/last_look.md").trim().replace("{{reply}}", &reply);
             let _ = write!(line, "\n<reminder>{last_look}</reminder>");
         }
         let tokens = FRAME + estimate(&line) + board.as_deref().map_or(0, estimate);

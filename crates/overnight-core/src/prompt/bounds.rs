@@ -97,9 +97,14 @@ fn left(spec: &JobSpec, conversation: &Conversation) -> u64 {
     all.saturating_sub(unanswered)
 }
 
+/// Tokens of the results of a reply that stand in the next opening.
+pub(crate) fn carried_tokens(spec: &JobSpec, conversation: &Conversation) -> u64 {
+    counted_room(spec, conversation) * CARRIED_PERCENT / 100
+}
+
 /// Whether the results of the newest reply fit into the next opening.
 pub(super) fn can_be_carried(spec: &JobSpec, conversation: &Conversation) -> bool {
-    conversation.epoch.unanswered_tokens() <= counted_room(spec, conversation) * CARRIED_PERCENT / 100
+    conversation.epoch.unanswered_tokens() <= carried_tokens(spec, conversation)
 }
 
 /// Whether the results of the newest reply leave no room that is worth another call.
