@@ -9,6 +9,32 @@
 """
 
 from ._client import AsyncClient, Client
-from ._models import Batch, Caller, Doubt, DoubtfulRecord, Doubts, Job, Outcome, OvernightError
+from ._models import (
+    Assignments,
+    Batch,
+    Caller,
+    Doubt,
+    DoubtfulRecord,
+    Doubts,
+    Job,
+    Outcome,
+    OvernightError,
+    PairAgreement,
+    ReviewerQueue,
+)
 
-__all__ = ["AsyncClient", "Batch", "Caller", "Client", "Doubt", "DoubtfulRecord", "Doubts", "Job", "Outcome", "OvernightError"]
+__all__ = [
+    "Assignments",
+    "AsyncClient",
+    "Batch",
+    "Caller",
+    "Client",
+    "Doubt",
+    "DoubtfulRecord",
+    "Doubts",
+    "Job",
+    "Outcome",
+    "OvernightError",
+    "PairAgreement",
+    "ReviewerQueue",
+]

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import httpx
 
-from ._models import Batch, Caller, Doubts, Job, Outcome, OvernightError
+from ._models import Assignments, Batch, Caller, Doubts, Job, Outcome, OvernightError
 
 if TYPE_CHECKING:
     import pandas
@@ -299,6 +299,22 @@ class _Operations:
     def feedback(self, job: JobId, text: str) -> Steps[Job]:
         """Sends a result back: the job goes on with this text among its instructions."""
         return Job.of((yield from _post(f"{_job(job)}/feedback", {"text": text})))
+
+    @_Operation
+    def assignments(self, batch: BatchId) -> Steps[Assignments]:
+        """Who reads which results of a batch, who is how far, and how far two who read the same ones agree."""
+        return cast(Assignments, (yield from _get(f"{_batch(batch)}/assignments")).json())
+
+    @_Operation
+    def assign(
+        self, batch: BatchId, to: Iterable[str], *, twice: int = 0, seed: int | None = None, taken_from: str | None = None
+    ) -> Steps[Assignments]:
+        """Deals the results of a batch that nobody has yet out to people, the names of their tokens; `twice` of them, drawn by chance
+        with `seed`, to two each. What `taken_from` has and hasn't judged yet is dealt out again."""
+        if isinstance(to, str):
+            raise TypeError("to is a list of names: put a single one into brackets")
+        body = _given({"to": list(to), "twice": twice, "seed": seed, "from": taken_from})
+        return cast(Assignments, (yield from _post(f"{_batch(batch)}/assign", body)))
 
     @_Operation
     def pause(self, of: AnyId) -> Steps[Outcome]:

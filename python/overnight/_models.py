@@ -123,6 +123,34 @@ class Outcome(TypedDict):
     message: str
 
 
+class ReviewerQueue(TypedDict):
+    """What one person is to read of a batch, how much of it they have judged, and how much of that they found right."""
+
+    name: str
+    assigned: int
+    judged: int
+    right: int
+    open: list[str]
+
+
+class PairAgreement(TypedDict):
+    """On how many results two people agree that both have judged, each by themselves; `kappa` is Cohen's, None where it tells nothing."""
+
+    one: str
+    other: str
+    results: int
+    equal: int
+    kappa: float | None
+
+
+class Assignments(TypedDict):
+    """Who reads which results of a batch."""
+
+    batch: str
+    reviewers: list[ReviewerQueue]
+    agreement: list[PairAgreement]
+
+
 class Doubt(TypedDict):
     """Why a record is in doubt; `field` is None where the record as a whole is."""
 

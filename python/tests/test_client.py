@@ -152,6 +152,19 @@ def test_a_job_shows_its_files_texts_and_doubts(nightly, done):
     assert unknown.value.status == 400 and "finding" in unknown.value.detail
 
 
+def test_results_are_dealt_out_to_people(nightly, done):
+    dealt = nightly.assign(done, ["Anna", "Ben"], twice=4, seed=7)
+    names = [queue["name"] for queue in dealt["reviewers"]]
+    results = {job for queue in dealt["reviewers"] for job in queue["open"]}
+    assert (names, sum(queue["assigned"] for queue in dealt["reviewers"])) == (["Anna", "Ben"], len(results) + 4)
+    assert dealt == nightly.assignments(done.id) == nightly.assign(done, ["Anna", "Ben"])
+    assert dealt["agreement"] == []
+    with pytest.raises(TypeError):
+        nightly.assign(done, "Anna")
+    with pytest.raises(OvernightError, match="two people"):
+        nightly.assign(done, ["Anna"], twice=1)
+
+
 def test_a_reader_changes_nothing(place, nightly, done):
     job = job_of(nightly, done, "pump-06.md")
 
