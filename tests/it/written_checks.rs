@@ -97,7 +97,8 @@ fn each_write_answers_with_the_checks_of_its_file() {
             "done",
             "Wrote output/notes.md (3 bytes now). Words: 1 (at least 3). Write 2 more.",
             json!([{"path": "output/notes.md", "failed": [
-                {"name": "output/notes.md: words", "passed": false, "detail": "1 (at least 3). Write 2 more."}]}]),
+                {"name": "output/notes.md: words", "passed": false, "detail": "1 (at least 3). Write 2 more.",
+                 "unfinished": true}]}]),
         ),
         (
             "done",
@@ -129,7 +130,8 @@ fn each_write_answers_with_the_checks_of_its_file() {
                     {"name": "output/list.json: quotes", "passed": false,
                      "detail": "0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md."}]},
                 {"path": "output/notes.md", "failed": [
-                    {"name": "output/notes.md: words", "passed": false, "detail": "1 (at least 3). Write 2 more."}]}
+                    {"name": "output/notes.md: words", "passed": false, "detail": "1 (at least 3). Write 2 more.",
+                 "unfinished": true}]}
             ]),
         ),
         ("done", "Wrote elsewhere.md (3 bytes now).", Value::Null),

@@ -15,7 +15,7 @@ pub(super) fn without(calls: Vec<ToolCall>) -> (Vec<ToolCall>, Vec<String>) {
     for call in calls {
         let is_equal = |other: &ToolCall| other.name == call.name && other.arguments == call.arguments;
         let is_known = seen.get(&call.id).and_then(|at| kept.get(*at)).is_some_and(is_equal);
-        let is_repeated = changes_something(&call.name) && kept.last().is_some_and(is_equal);
+        let is_repeated = changes_something(&call) && kept.last().is_some_and(is_equal);
         if is_known || is_repeated {
             left_out.push(call.name);
             continue;
@@ -29,10 +29,11 @@ pub(super) fn without(calls: Vec<ToolCall>) -> (Vec<ToolCall>, Vec<String>) {
 }
 
 /// Whether a second call in a row does what the first has done already.
-fn changes_something(name: &str) -> bool {
-    match Tool::named(name) {
-        // One step's word may be the next one's too.
+fn changes_something(call: &ToolCall) -> bool {
+    match Tool::named(&call.name) {
         Some(Tool::TodoList) | None => false,
+        // One step's outcome may be the next one's too.
+        Some(Tool::TodoComplete) => call.arguments.as_object().is_none_or(serde_json::Map::is_empty),
         Some(tool) => match tool.family() {
             Family::Reading => false,
             Family::Writing | Family::Control => true,

@@ -3,6 +3,7 @@
 
 use super::answers::returned;
 use crate::{
+    amount::counted,
     job::{
         call::arguments::TodoItem,
         event::{CallEnd, Event, PhaseKind, PlanningEnd, Why},
@@ -79,8 +80,9 @@ pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {
             let middle = phase.steps.len() / 2;
             let text = phase.steps.get(middle.saturating_sub(1)).map_or("", |step| step.text.as_str());
             return Some(format!(
-                "{} has {steps} steps, and {rule}: divide it, for example behind step {middle} ('{}')",
+                "{} has {}, and {rule}: divide it, for example behind step {middle} ('{}')",
                 named(phase),
+                counted(steps.into(), "step"),
                 crate::tokens::head(text, 20)
             ));
         }
@@ -93,7 +95,7 @@ pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {
             } else {
                 format!("merge it with {}", neighbours.join(" or "))
             };
-            return Some(format!("{} has {steps} steps, and {rule}: {advice}", named(phase)));
+            return Some(format!("{} has {}, and {rule}: {advice}", named(phase), counted(steps.into(), "step")));
         }
     }
     None
@@ -281,12 +283,13 @@ fn feedback_steps(job: &Job) -> Vec<String> {
     vec![format!("Address: {}", crate::tokens::head(&text, 100))]
 }
 
-/// The plan for a job whose model writes none: a phase per group of documents, then one for the deliverables.
+/// The plan for a job whose model writes none: a phase per group of documents, unless readers read them all, then one for the
+/// deliverables.
 fn plan_of_the_system(spec: &JobSpec) -> Plan {
     let deliverables: Vec<String> =
         spec.instructions.deliverables.iter().map(|deliverable| format!("Write {}", deliverable.path)).collect();
-    let mut phases: Vec<(String, Vec<String>)> = spec
-        .documents
+    let documents = if spec.instructions.readers.is_some() { &[][..] } else { &spec.documents[..] };
+    let mut phases: Vec<(String, Vec<String>)> = documents
         .chunks(DOCUMENTS_A_PHASE)
         .map(|group| {
             let title = match group {
@@ -306,10 +309,8 @@ fn plan_of_the_system(spec: &JobSpec) -> Plan {
         "Finish the deliverables".to_owned(),
         deliverables.into_iter().map(|step| format!("{step} in full")).collect(),
     ));
-    Plan::write(
-        &phases,
-        "Written by the system, because the model wrote no plan: the documents in groups, then the deliverables.",
-    )
+    let what = if documents.is_empty() { "the deliverables" } else { "the documents in groups, then the deliverables" };
+    Plan::write(&phases, &format!("Written by the system, because the model wrote no plan: {what}."))
 }
 
 /// What is shown while a todo is worked that came without an active form.

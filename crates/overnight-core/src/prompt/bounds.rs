@@ -90,7 +90,7 @@ pub(super) fn reply_tokens(room: u64, held: u64) -> u64 {
 fn left(spec: &JobSpec, conversation: &Conversation) -> u64 {
     let unanswered = conversation.epoch.unanswered_tokens();
     let all = if conversation.is_own() && conversation.epoch.number > 0 {
-        reply_tokens(counted_room(spec, conversation), conversation.epoch.tokens() - unanswered)
+        reply_tokens(counted_room(spec, conversation), conversation.epoch.tokens().saturating_sub(unanswered))
     } else {
         given_tokens(spec)
     };

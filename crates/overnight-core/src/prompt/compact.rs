@@ -34,7 +34,7 @@ pub(crate) fn has_room(spec: &JobSpec, conversation: &Conversation, more: u64) -
     let tokens = local_tokens(conversation) + more;
     let unanswered = if conversation.is_own() { conversation.epoch.unanswered_tokens() } else { 0 };
     conversation.epoch.conversation_tokens() == 0
-        || (tokens - unanswered <= budget * FULL_PERCENT / 100 && tokens <= budget)
+        || (tokens.saturating_sub(unanswered) <= budget * FULL_PERCENT / 100 && tokens <= budget)
 }
 
 /// Whether the epoch ends behind the next reply, whatever that is.
