@@ -75,10 +75,10 @@ pub(super) async fn assign(
     let id = batch.batch.id;
     let mut known = app.store.assignments(id).await?;
     if let Some(from) = &wanted.from {
-        let open = judged(app, AssignmentsView::jobs(&known)).await?;
-        let is_open = |job: JobId| !open.get(&job).is_some_and(|people| people.contains_key(from));
-        let theirs: Vec<JobId> =
-            known.iter().filter(|one| one.reviewer == *from && is_open(one.job)).map(|one| one.job).collect();
+        let theirs: Vec<JobId> = known.iter().filter(|one| one.reviewer == *from).map(|one| one.job).collect();
+        let judged = judged(app, theirs.iter().copied()).await?;
+        let is_open = |job: &JobId| !judged.get(job).is_some_and(|people| people.contains_key(from));
+        let theirs: Vec<JobId> = theirs.into_iter().filter(is_open).collect();
         if theirs.is_empty() {
             return Err(CliError::usage(format!("{} has nothing left to read of {}", from, batch_title(batch))));
         }
@@ -130,14 +130,15 @@ fn people(wanted: &AssignmentWanted) -> Result<Vec<String>, CliError> {
 /// Who reads what of a batch.
 pub(super) async fn view(app: &AppContext, batch: &BatchRow) -> Result<AssignmentsView, CliError> {
     let assignments = app.store.assignments(batch.batch.id).await?;
-    let judgements = judged(app, AssignmentsView::jobs(&assignments)).await?;
+    let judgements = judged(app, assignments.iter().map(|one| one.job)).await?;
     Ok(AssignmentsView::of(batch.batch.id, &assignments, &judgements))
 }
 
 /// What people have made of results. Of one that is not here, nothing is known.
-async fn judged(app: &AppContext, jobs: BTreeSet<JobId>) -> Result<ReviewJudgements, CliError> {
+async fn judged(app: &AppContext, jobs: impl Iterator<Item = JobId>) -> Result<ReviewJudgements, CliError> {
     let mut judgements = ReviewJudgements::new();
-    for page in jobs.into_iter().collect::<Vec<_>>().chunks(JOBS_AT_ONCE) {
+    let jobs: Vec<JobId> = jobs.collect::<BTreeSet<_>>().into_iter().collect();
+    for page in jobs.chunks(JOBS_AT_ONCE) {
         for job in app.jobs_with(page).await? {
             let id = job.id();
             let Ok(path) = app.own_workspace(&job) else { continue };

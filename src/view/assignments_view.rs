@@ -5,7 +5,7 @@ use overnight_core::job::id::JobId;
 use overnight_evals::statistics::cohens_kappa;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// What people have made of results, by job: whether each found it right as it was.
@@ -92,10 +92,5 @@ impl AssignmentsView {
             kappa: cohens_kappa(&pairs),
         });
         Self { batch, agreement: agreement.collect(), reviewers: reviewers.into_values().collect() }
-    }
-
-    /// Jobs whose judgements it needs.
-    pub fn jobs(assignments: &[ReaderAssignment]) -> BTreeSet<JobId> {
-        assignments.iter().map(|one| one.job).collect()
     }
 }

@@ -170,8 +170,9 @@ fn check_json(
     };
     checks.records = record_list::count(d, &value);
     if let Some(schema) = &d.schema {
-        checks.add("schema", check_schema(schema, &value));
-        if lacks_only_items(schema, &value) {
+        let (outcome, lacks_only_items) = check_schema(schema, &value);
+        checks.add("schema", outcome);
+        if lacks_only_items {
             checks.call_unfinished();
         }
     }
@@ -200,12 +201,19 @@ fn count_by_document(rule: &Quotes, value: &Value, checks: &mut CheckedDeliverab
     }
 }
 
-fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
-    let validator = compile(schema).map_err(|why| format!("The schema itself can't be used: {why}."))?;
-    let mut errors = validator.iter_errors(value);
+/// The outcome, and whether the schema has nothing against the value but that its lists have too few items.
+fn check_schema(schema: &Value, value: &Value) -> (Result<String, String>, bool) {
+    let validator = match compile(schema) {
+        Ok(validator) => validator,
+        Err(why) => return (Err(format!("The schema itself can't be used: {why}.")), false),
+    };
+    let mut lacks_only_items = true;
+    let mut errors = validator.iter_errors(value).inspect(|error| {
+        lacks_only_items &= matches!(error.kind(), ValidationErrorKind::MinItems { .. });
+    });
     let mut spelled: Vec<String> = errors.by_ref().take(SPELLED_OUT).map(|error| spelled_out(schema, &error)).collect();
     if spelled.is_empty() {
-        return Ok("ok.".to_owned());
+        return (Ok("ok.".to_owned()), false);
     }
     // Counting goes on a while and then stops: a hostile file could have millions.
     match errors.take(10_000).count() {
@@ -213,14 +221,7 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
         10_000 => spelled.push("And more than 10000 others.".to_owned()),
         rest => spelled.push(format!("And {rest} more.")),
     }
-    Err(spelled.join(" "))
-}
-
-/// Whether the schema has nothing against the value but that its lists have too few items.
-fn lacks_only_items(schema: &Value, value: &Value) -> bool {
-    let is_length =
-        |error: jsonschema::ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::MinItems { .. });
-    compile(schema).is_ok_and(|validator| validator.iter_errors(value).all(is_length))
+    (Err(spelled.join(" ")), lacks_only_items)
 }
 
 /// What the schema has against the part of `value` at `at`, `$.records[3]`, or within it: the first of all.
