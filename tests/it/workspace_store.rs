@@ -5,6 +5,7 @@
 
 mod bucket;
 mod delivered;
+mod gate;
 mod gc;
 mod lost;
 mod pruned;
@@ -15,6 +16,7 @@ use crate::{
     support::{files, wait},
 };
 use bucket::Bucket;
+use gate::Gate;
 use overnight::{store::QueueEntry, workspace_store::ManifestKey};
 use overnight_core::job::{id::JobId, record::JobStatus};
 use serde_json::{Value, json};
@@ -116,6 +118,24 @@ impl Night {
         let mut command = Command::new(PROGRAM);
         command.current_dir(self.dir.path()).env_clear().envs(self.variables(&[("FAILPOINTS", points)]));
         command.args(self.worker(folder)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// A worker that has put workspaces into the store three times, and stands at the gate on its way to the fourth.
+    fn stands_before_its_fourth_upload(&self, gate: &Gate) -> Child {
+        let list = self.dir.path().join("pointed");
+        let points = format!(
+            "workspace_store.pointed=return({});workspace_store.blocks=3*off->1*{}",
+            list.display(),
+            gate.action()
+        );
+        let worker = self.start("first", &points);
+        for _ in 0..1200 {
+            if std::fs::read_to_string(&list).unwrap_or_default().lines().count() == 3 {
+                return worker;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        unreachable!("it never came so far");
     }
 
     fn sql(&self, sql: &'static str) {
@@ -278,16 +298,8 @@ fn a_left_behind_workspace_is_moved_aside() {
 
 /// A worker that stands still past its lease can only leave what nobody points to, and gc takes just that.
 fn a_zombie_leaves_nothing_that_counts(night: &Night) {
-    let list = night.dir.path().join("pointed");
-    let points =
-        format!("workspace_store.pointed=return({});workspace_store.blocks=3*off->1*sleep(10000)", list.display());
-    let mut zombie = night.start("first", &points);
-    for _ in 0..600 {
-        if std::fs::read_to_string(&list).unwrap_or_default().lines().count() == 3 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let gate = Gate::new(night.dir.path());
+    let mut zombie = night.stands_before_its_fourth_upload(&gate);
     let (id, key) = night.running().unwrap();
     night.take_away();
     night.work("second");
@@ -295,6 +307,7 @@ fn a_zombie_leaves_nothing_that_counts(night: &Night) {
     let (_, pointed) = night.entries().into_values().find(|(entry, _)| entry.job.id == id).unwrap();
     let pointed = pointed.unwrap();
     assert!(pointed.seq > key.seq);
+    gate.open();
     let woken = output(&mut zombie);
     let summary: Value = serde_json::from_slice(&woken).unwrap();
     assert_eq!(summary["lost"], 1, "{summary}");

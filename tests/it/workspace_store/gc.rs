@@ -1,6 +1,6 @@
 //! What gc takes, and what it leaves where that can't be known.
 
-use super::{Night, files};
+use super::{Night, files, gate::Gate};
 use crate::{
     cli_run::{PROGRAM, Ran},
     store::Place,
@@ -122,7 +122,8 @@ fn a_job_that_goes_on_beside_gc_is_taken_up_again() {
     };
     point(&old);
     let begun = night.dir.path().join("begun");
-    let points = format!("workspace_store.cleared=1*return({})->1*sleep(3000)->off", begun.display());
+    let gate = Gate::new(night.dir.path());
+    let points = format!("workspace_store.cleared=1*return({})->1*{}->off", begun.display(), gate.action());
     let mut command = Command::new(PROGRAM);
     command.current_dir(night.dir.path()).env_clear().envs(night.variables(&[("FAILPOINTS", &points)]));
     command.args(["gc", "--grace", "0s", "--workspace-store", &night.address]);
@@ -135,6 +136,7 @@ fn a_job_that_goes_on_beside_gc_is_taken_up_again() {
     }
     point(&now);
     std::fs::remove_file(night.path(&old)).unwrap();
+    gate.open();
     let ran = gc.wait_with_output().unwrap();
     assert_eq!((ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned()), (Some(0), String::new()));
     assert!(files(&night.dir.path().join("store")).contains_key(&now));

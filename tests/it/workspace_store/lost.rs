@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use super::{Night, files, output};
+use super::{Night, files, gate::Gate, output};
 use overnight::store::QueueEntry;
 use overnight_core::job::{id::JobId, record::JobStatus};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::PathBuf, process::Child, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 const MARKER: &str = "workspace-store.json";
 const GONE: &str =
@@ -44,21 +44,6 @@ impl Night {
         std::fs::rename(self.dir.path().join("away"), self.folder()).unwrap();
     }
 
-    /// A worker that has put each job into the store once, and is on its way to it again.
-    fn on_its_way(&self) -> Child {
-        let list = self.dir.path().join("pointed");
-        let points =
-            format!("workspace_store.pointed=return({});workspace_store.blocks=3*off->1*sleep(2000)", list.display());
-        let worker = self.start("first", &points);
-        for _ in 0..600 {
-            if std::fs::read_to_string(&list).unwrap_or_default().lines().count() == 3 {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        worker
-    }
-
     /// Waits until a job is held.
     fn held(&self) -> QueueEntry {
         for _ in 0..1200 {
@@ -91,8 +76,10 @@ impl Night {
 fn a_store_that_goes_while_a_worker_works_is_an_outage() {
     for leaves_folder in [true, false] {
         let night = Night::in_a_folder();
-        let mut worker = night.on_its_way();
+        let gate = Gate::new(night.dir.path());
+        let mut worker = night.stands_before_its_fourth_upload(&gate);
         night.unmount(leaves_folder);
+        gate.open();
         let before = night.pointers();
         let held = night.held();
         assert_eq!(held.reason, Some(night.lost()));
@@ -130,12 +117,14 @@ fn a_worker_that_starts_without_its_store_waits_for_it() {
 #[test]
 fn another_store_at_the_same_place_is_an_outage() {
     let night = Night::in_a_folder();
-    let mut worker = night.on_its_way();
+    let gate = Gate::new(night.dir.path());
+    let mut worker = night.stands_before_its_fourth_upload(&gate);
     night.unmount(true);
     let other = json!({"format": 1, "id": "019ab3c0-1234-7000-8000-000000000001"}).to_string();
     // At once, as another store would stand there: a marker that is being written is no marker.
     std::fs::write(night.dir.path().join("marker"), &other).unwrap();
     std::fs::rename(night.dir.path().join("marker"), night.folder().join(MARKER)).unwrap();
+    gate.open();
     let expected = format!(
         "the workspace store {} is not the workspace store that it was: is the right one mounted?",
         night.address
