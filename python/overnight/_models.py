@@ -149,6 +149,7 @@ class Assignments(TypedDict):
     batch: str
     reviewers: list[ReviewerQueue]
     agreement: list[PairAgreement]
+    lack_second: list[str]
 
 
 class Doubt(TypedDict):

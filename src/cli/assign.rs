@@ -74,24 +74,25 @@ pub(super) async fn assign(
     }
     let id = batch.batch.id;
     let mut known = app.store.assignments(id).await?;
+    let mut gone = Vec::new();
     if let Some(from) = &wanted.from {
         let theirs: Vec<JobId> = known.iter().filter(|one| one.reviewer == *from).map(|one| one.job).collect();
         let judged = judged(app, theirs.iter().copied()).await?;
         let is_open = |job: &JobId| !judged.get(job).is_some_and(|people| people.contains_key(from));
-        let theirs: Vec<JobId> = theirs.into_iter().filter(is_open).collect();
-        if theirs.is_empty() {
+        (gone, known) = known.into_iter().partition(|one| one.reviewer == *from && is_open(&one.job));
+        if gone.is_empty() {
             return Err(CliError::usage(format!("{} has nothing left to read of {}", from, batch_title(batch))));
         }
-        app.store.take_from(from, &theirs).await?;
-        known.retain(|one| one.reviewer != *from || !theirs.contains(&one.job));
     }
+    // What two are to read, both read, though one of them has approved it.
+    let twice: BTreeSet<JobId> = known.iter().filter(|one| one.twice).map(|one| one.job).collect();
     let mut jobs = Vec::new();
     for page in app.ids_of(batch).await?.chunks(JOBS_AT_ONCE) {
         let rows = app.store.jobs(page).await?.into_iter();
         let is_to_read = |row: &JobRow| {
             let is_over = matches!(row.state.status, JobStatus::Failed | JobStatus::Cancelled);
             let was_done = row.queue.as_ref().is_some_and(|queue| queue.same_as.is_some());
-            !is_over && !was_done && row.state.approved_by.is_none()
+            !is_over && !was_done && (row.state.approved_by.is_none() || twice.contains(&row.job.id))
         };
         jobs.extend(rows.filter(is_to_read).map(|row| row.job.id));
     }
@@ -101,7 +102,7 @@ pub(super) async fn assign(
     let dealing = Dealing { batch: id, people, twice: wanted.twice as usize, seed, at: now() };
     let dealt = dealing.deal(&jobs, &known);
     let results: BTreeSet<JobId> = dealt.iter().map(|one| one.job).collect();
-    app.store.assign(&dealt).await?;
+    app.store.assign(&gone, &dealt).await?;
     Ok(Some(results.len()))
 }
 
@@ -165,6 +166,10 @@ fn told(view: &AssignmentsView) -> String {
         table.row([vec![out::one_line(&queue.name)], numbers.to_vec(), vec![open]].concat());
     }
     let mut text = table.render(table::room());
+    if !view.lack_second.is_empty() {
+        let results = counted(view.lack_second.len() as u64, "result");
+        let _ = writeln!(text, "{results} that two are to read: only one has it. Name somebody else with --to");
+    }
     for pair in &view.agreement {
         let kappa = match pair.kappa {
             Some(kappa) => format!("Cohen's kappa {kappa:.2}"),

@@ -5,7 +5,7 @@ use overnight_core::job::{id::JobId, time::Timestamp};
 use overnight_evals::statistics::draw_order;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Whom the results of a batch are assigned to.
@@ -41,35 +41,52 @@ pub struct Dealing {
 }
 
 impl Dealing {
-    /// What is new: those of `jobs` that nobody has in `known` go to who has the fewest, in the order of a draw; the first ones of that
-    /// to a second person, too.
+    /// What is new beside `known`: those of `jobs` that nobody has go to who has the fewest, in the order of a draw, the first ones of
+    /// that to two people; and what two are to read and only one has, to another one.
     pub fn deal(&self, jobs: &[JobId], known: &[ReaderAssignment]) -> Vec<ReaderAssignment> {
-        let taken: BTreeSet<JobId> = known.iter().map(|one| one.job).collect();
-        let free: Vec<JobId> = jobs.iter().copied().filter(|job| !taken.contains(job)).collect();
+        let mut readers_of: BTreeMap<JobId, Vec<&ReaderAssignment>> = BTreeMap::new();
         let mut loads: BTreeMap<&str, usize> = BTreeMap::new();
         for one in known {
+            readers_of.entry(one.job).or_default().push(one);
             *loads.entry(&one.reviewer).or_default() += 1;
         }
-        let mut dealt = Vec::new();
+        let (free, taken): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|job| !readers_of.contains_key(job));
         let order = draw_order(u32::try_from(free.len()).unwrap_or(u32::MAX), self.seed);
-        for (nth, job) in order.into_iter().filter_map(|place| free.get(place as usize)).enumerate() {
-            let twice = nth < self.twice;
-            let mut readers: Vec<&String> = self.people.iter().collect();
+        let drawn = order.into_iter().filter_map(|place| free.get(place as usize).copied()).enumerate();
+        let drawn = drawn.map(|(nth, job)| (job, nth < self.twice));
+        let lacking = taken.into_iter().filter(|job| lacks_second(&readers_of[job])).map(|job| (job, true));
+        let mut dealt = Vec::new();
+        for (job, twice) in lacking.chain(drawn) {
+            let has = readers_of.get(&job).map_or(&[][..], Vec::as_slice);
+            let has_it = |name: &String| has.iter().any(|one| one.reviewer == *name);
+            let mut others: Vec<&String> = self.people.iter().filter(|name| !has_it(name)).collect();
             // Who stands earlier goes first among those who have as many.
-            readers.sort_by_key(|name| loads.get(name.as_str()).copied().unwrap_or_default());
-            for reviewer in readers.into_iter().take(if twice { 2 } else { 1 }) {
+            others.sort_by_key(|name| loads.get(name.as_str()).copied().unwrap_or_default());
+            let lacks = if twice { 2 } else { 1_usize }.saturating_sub(has.len());
+            for reviewer in others.into_iter().take(lacks) {
                 *loads.entry(reviewer).or_default() += 1;
-                let (job, batch, reviewer) = (*job, self.batch, reviewer.clone());
-                dealt.push(ReaderAssignment { job, batch, reviewer, twice, created: self.at });
+                dealt.push(ReaderAssignment {
+                    job,
+                    batch: self.batch,
+                    reviewer: reviewer.clone(),
+                    twice,
+                    created: self.at,
+                });
             }
         }
         dealt
     }
 }
 
+/// Two are to read it, and only one has it.
+pub(crate) fn lacks_second(readers: &[&ReaderAssignment]) -> bool {
+    matches!(readers, [one] if one.twice)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn job(number: u128) -> JobId {
         JobId(Uuid::from_u128(number))
@@ -90,5 +107,20 @@ mod tests {
         let more: Vec<JobId> = (0..26).map(job).collect();
         let more = Dealing { twice: 0, ..dealing }.deal(&more, &dealt);
         assert_eq!(["Anna", "Ben", "Cem"].map(|name| of(&more, name)), [2, 2, 2]);
+    }
+
+    #[test]
+    fn what_is_taken_from_one_of_two_goes_to_a_third() {
+        let deal = |people: &[&str], twice, known: &[ReaderAssignment]| {
+            let people = people.iter().map(|name| (*name).to_owned()).collect();
+            let dealing = Dealing { batch: Uuid::nil(), people, twice, seed: 7, at: Timestamp::default() };
+            dealing.deal(&[job(1), job(2)], known)
+        };
+        let mut known = deal(&["Anna", "Ben"], 2, &[]);
+        known.retain(|one| one.reviewer == "Ben");
+        assert_eq!(deal(&["Ben"], 0, &known), []);
+        let new = deal(&["Ben", "Cem"], 0, &known);
+        let new: Vec<_> = new.iter().map(|one| (one.job, one.reviewer.as_str(), one.twice)).collect();
+        assert_eq!(new, [(job(1), "Cem", true), (job(2), "Cem", true)]);
     }
 }

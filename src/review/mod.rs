@@ -27,6 +27,7 @@ mod reviewed_record;
 mod site;
 mod source;
 
+pub(crate) use dealing::lacks_second;
 pub use dealing::{AssignmentWanted, Dealing};
 pub use doubt::{BrokenRule, Doubt, DoubtKind};
 pub use fields::{ReviewedField, TableLine};

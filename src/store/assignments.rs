@@ -24,11 +24,8 @@ pub struct ReaderAssignment {
 /// Assignments.
 #[async_trait]
 pub trait AssignmentStore: Send + Sync + std::fmt::Debug {
-    /// Adds assignments, all or none; who has a job already keeps it as it is.
-    async fn assign(&self, assignments: &[ReaderAssignment]) -> Result<(), StoreError>;
-
-    /// Takes these jobs from this person.
-    async fn take_from(&self, reviewer: &str, jobs: &[JobId]) -> Result<(), StoreError>;
+    /// Takes some away and adds others, all or none; who has a job already keeps it as it is.
+    async fn assign(&self, gone: &[ReaderAssignment], new: &[ReaderAssignment]) -> Result<(), StoreError>;
 
     /// Those of a batch, in the order of their jobs, of a job in the order in which they were made.
     async fn assignments(&self, batch: Uuid) -> Result<Vec<ReaderAssignment>, StoreError>;

@@ -1,6 +1,6 @@
 //! Who is to read which results of a batch, how far they are, and how far two who read the same results agree.
 
-use crate::store::ReaderAssignment;
+use crate::{review::lacks_second, store::ReaderAssignment};
 use overnight_core::job::id::JobId;
 use overnight_evals::statistics::cohens_kappa;
 use schemars::JsonSchema;
@@ -19,6 +19,8 @@ pub struct AssignmentsView {
     pub reviewers: Vec<ReviewerQueue>,
     /// Of each two people who have read results of each other's.
     pub agreement: Vec<PairAgreement>,
+    /// Results that two are to read and only one has.
+    pub lack_second: Vec<JobId>,
 }
 
 /// What one person has to read.
@@ -76,6 +78,7 @@ impl AssignmentsView {
                 twice.entry(one.job).or_default().push(one);
             }
         }
+        let lack_second = twice.iter().filter(|(_, readers)| lacks_second(readers)).map(|(job, _)| *job).collect();
         for readers in twice.values_mut() {
             readers.sort_by(|one, other| one.reviewer.cmp(&other.reviewer));
             if let [one, other] = readers[..]
@@ -91,6 +94,6 @@ impl AssignmentsView {
             equal: pairs.iter().filter(|(one, other)| one == other).count() as u64,
             kappa: cohens_kappa(&pairs),
         });
-        Self { batch, agreement: agreement.collect(), reviewers: reviewers.into_values().collect() }
+        Self { batch, agreement: agreement.collect(), lack_second, reviewers: reviewers.into_values().collect() }
     }
 }

@@ -17,17 +17,13 @@ const TAKE: &str = "delete from assignments where job = $1 and reviewer = $2";
 
 #[async_trait]
 impl<E: Engine> AssignmentStore for E {
-    async fn assign(&self, assignments: &[ReaderAssignment]) -> Result<(), StoreError> {
+    async fn assign(&self, gone: &[ReaderAssignment], new: &[ReaderAssignment]) -> Result<(), StoreError> {
+        let take = |one: &ReaderAssignment| SqlStatement::new(TAKE, values![one.job, &one.reviewer]);
         let add = |one: &ReaderAssignment| {
             SqlStatement::new(ADD, values![one.job, one.batch, &one.reviewer, one.twice, one.created])
         };
-        let _: Vec<()> = self.write(assignments.iter().map(add).collect(), Durability::Now).await?;
-        Ok(())
-    }
-
-    async fn take_from(&self, reviewer: &str, jobs: &[JobId]) -> Result<(), StoreError> {
-        let take = |job: &JobId| SqlStatement::new(TAKE, values![*job, reviewer]);
-        let _: Vec<()> = self.write(jobs.iter().map(take).collect(), Durability::Now).await?;
+        let statements = gone.iter().map(take).chain(new.iter().map(add)).collect();
+        let _: Vec<()> = self.write(statements, Durability::Now).await?;
         Ok(())
     }
 

@@ -87,3 +87,24 @@ fn what_one_person_has_not_read_goes_to_others() {
     ]);
     assert_eq!(moved["reviewers"], expected);
 }
+
+#[test]
+fn what_one_of_two_has_not_read_goes_to_a_third() {
+    let (dir, mut ids) = worked();
+    ids.sort_unstable();
+    assigned(&dir, &["--to", "Anna", "Ben", "--twice", "2"]);
+    assert_eq!(dir.run_with(&[], &["approve", &ids[0], "--as", "Ben", "-q"]).code, 0);
+    let row = |name: &str, judged: usize, open: &[String]| json!({"name": name, "assigned": judged + open.len(), "judged": judged, "right": judged, "open": open});
+    // Ben has both already, so that Anna's are left to him alone.
+    let moved = assigned(&dir, &["--from", "Anna", "--to", "Ben"]);
+    assert_eq!((&moved["reviewers"], &moved["lack_second"]), (&json!([row("Ben", 1, &ids[1..])]), &json!(ids)));
+    let told = dir.run_with(&[], &["assign", "night"]).stdout;
+    assert!(
+        told.contains("\n2 results that two are to read: only one has it. Name somebody else with --to\n"),
+        "{told}"
+    );
+    // The next one named gets them, also the one that Ben has approved.
+    let dealt = assigned(&dir, &["--to", "Ben", "Cem"]);
+    let expected = json!([row("Ben", 1, &ids[1..]), row("Cem", 0, &ids)]);
+    assert_eq!((&dealt["reviewers"], &dealt["lack_second"]), (&expected, &json!([])));
+}
