@@ -1,7 +1,7 @@
 //! Which addresses are reached over networks of others, where plain HTTP shows a key to all of them.
 
-use reqwest::Url;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use url::Url;
 
 /// Whether what is sent to `url` goes over networks of others, for all of them to read.
 pub(crate) fn is_exposed(url: &Url) -> bool {

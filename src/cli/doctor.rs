@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::{Flags, Settings},
-    runner::{ProbeResult, today},
+    runner::today,
 };
 use console::style;
 use overnight_core::job::models::ModelChoice;
@@ -145,10 +145,11 @@ async fn try_model(
     let mut checks = vec![check_result("model", opened.map_err(|error| error.to_string()))];
     // One that still answers is a warning.
     checks.extend(retirement.map(|(is_gone, detail)| CheckResult { name: "retirement", passed: !is_gone, detail }));
+    #[cfg(feature = "network")]
     if is_tried {
         match server::probe_target(settings, target).await {
             Ok(probed) => {
-                let shown = |ProbeResult { name, passed, detail }| CheckResult { name, passed, detail };
+                let shown = |crate::runner::ProbeResult { name, passed, detail }| CheckResult { name, passed, detail };
                 checks.extend(probed.into_iter().map(shown));
             }
             Err(error) => checks.push(check_result("call", Err(error.to_string()))),

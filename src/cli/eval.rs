@@ -9,8 +9,10 @@ mod candidates;
 mod judge;
 mod outcome;
 mod runs;
+#[cfg(feature = "network")]
 mod standing;
 
+#[cfg(feature = "network")]
 pub(super) use standing::{correct_evaluated, evaluated_sets, standing_evaluation};
 
 use super::{AppContext, CliError, exit, out, server, stop, submit::usd, worker};

@@ -59,6 +59,10 @@ mod review_pages;
 mod run;
 mod run_job;
 mod schedule;
+#[cfg(feature = "network")]
+mod serve;
+#[cfg(not(feature = "network"))]
+#[path = "serve_left_out.rs"]
 mod serve;
 mod server;
 mod show;

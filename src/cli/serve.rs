@@ -170,7 +170,7 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
 /// The token, and whether it is a new one.
 fn token(settings: &Settings, args: &ServeArgs) -> Result<(String, bool), CliError> {
     let Some(name) = &args.token_env else {
-        let token = web::random_token();
+        let token = crate::store::random_token();
         let failed = |error| CliError::failed(format!("the system gives no random numbers for a token ({error})"));
         return token.map(|token| (token, true)).map_err(failed);
     };

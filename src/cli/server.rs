@@ -10,7 +10,7 @@ use crate::{
         remote::{CallPosting, GatherPace, Key, Timeouts, wire_of},
         table::{Api, ModelTable},
     },
-    runner::{MODELS_ASSET, ModelOptions, OpenJob, ProbeResult, open_model, probe},
+    runner::{MODELS_ASSET, ModelOptions, OpenJob, open_model},
     worker::JobModels,
 };
 use overnight_core::{
@@ -313,10 +313,14 @@ fn no_jobs(job: &str) -> Result<PathBuf, String> {
 }
 
 /// Tests a model with a short conversation; a model that is not behind HTTP has no tests.
-pub(super) async fn probe_target(settings: &Settings, target: &Target) -> Result<Vec<ProbeResult>, CliError> {
+#[cfg(feature = "network")]
+pub(super) async fn probe_target(
+    settings: &Settings,
+    target: &Target,
+) -> Result<Vec<crate::runner::ProbeResult>, CliError> {
     let find_key = |name: &str| settings.key(name);
     let find_job = |job: &str| Err(format!("the job '{job}' is not looked for here"));
-    Ok(probe(&target.choice.model, &options(settings, target, &find_job, &find_key)?).await?)
+    Ok(crate::runner::probe(&target.choice.model, &options(settings, target, &find_job, &find_key)?).await?)
 }
 
 fn open_target(

@@ -9,8 +9,7 @@ use super::{
 use crate::{
     config::Flags,
     runner::now,
-    store::{AccessToken, Role},
-    web::random_token,
+    store::{AccessToken, Role, random_token},
 };
 use chrono::Local;
 use clap::{Args, Subcommand};

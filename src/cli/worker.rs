@@ -139,6 +139,9 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     };
     let listener = match &args.metrics {
         None => None,
+        #[cfg(not(feature = "network"))]
+        Some(_) => return Err(CliError::usage(format!("--metrics: {}", crate::built_without::NO_NETWORK))),
+        #[cfg(feature = "network")]
         Some(at) => Some(TcpListener::bind(at.as_str()).await.map_err(|error| {
             CliError::usage(format!("--metrics {}: nothing can be answered there ({error})", out::one_line(at)))
         })?),

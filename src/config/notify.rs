@@ -50,7 +50,7 @@ impl NotifySettings {
     /// What is set, with where it comes from. An address may hold a secret: its server is shown.
     pub(super) fn rows(&self) -> impl Iterator<Item = (&'static str, String, Origin)> {
         let server = |url: &String| {
-            let read = reqwest::Url::parse(url).ok();
+            let read = url::Url::parse(url).ok();
             read.map_or_else(|| url.clone(), |url| url.origin().ascii_serialization() + "/…")
         };
         let url = Setting { value: self.url.value.as_ref().map(server), origin: self.url.origin.clone() };

@@ -19,12 +19,14 @@ mod lists;
 mod nested;
 mod not_in_table;
 mod outer_documents;
+#[cfg(feature = "tables")]
 mod parquet;
 mod review_pages;
 mod row_marks;
 mod sqlite;
 mod table;
 mod table_writer;
+#[cfg(feature = "tables")]
 mod xlsx;
 
 pub use column_format::{ColumnFormat, DecimalFormat};

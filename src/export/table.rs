@@ -3,9 +3,8 @@
 use super::{
     TableColumns, csv,
     gather::GatheredRecords,
-    jsonl, parquet, sqlite,
+    jsonl, sqlite,
     table_writer::{ExportError, TableNotes, TableWriter},
-    xlsx,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,8 +47,12 @@ pub fn write_table(
     let mut out = BufWriter::new(file.reopen()?);
     let table: Box<dyn TableWriter> = match format {
         TableFormat::Csv | TableFormat::Jsonl => text(format, columns, &mut out)?,
-        TableFormat::Xlsx => Box::new(xlsx::ExcelTable::new(file.path(), folder, gathered)?),
-        TableFormat::Parquet => Box::new(parquet::ParquetTable::new(file.reopen()?, columns)?),
+        #[cfg(not(feature = "tables"))]
+        TableFormat::Xlsx | TableFormat::Parquet => return Err(ExportError::LeftOut),
+        #[cfg(feature = "tables")]
+        TableFormat::Xlsx => Box::new(super::xlsx::ExcelTable::new(file.path(), folder, gathered)?),
+        #[cfg(feature = "tables")]
+        TableFormat::Parquet => Box::new(super::parquet::ParquetTable::new(file.reopen()?, columns)?),
         TableFormat::Sqlite => Box::new(sqlite::SqliteTable::new(file.path(), columns)?),
     };
     let notes = write(gathered, table)?;

@@ -13,10 +13,15 @@ pub enum ExportError {
     Csv(#[from] ::csv::Error),
     #[error("the table can't be written ({0})")]
     Json(#[from] serde_json::Error),
+    #[cfg(feature = "tables")]
     #[error("the table can't be written as XLSX ({0})")]
     Xlsx(#[from] rust_xlsxwriter::XlsxError),
+    #[cfg(feature = "tables")]
     #[error("the table can't be written as Parquet ({0})")]
     Parquet(#[from] ::parquet::errors::ParquetError),
+    #[cfg(not(feature = "tables"))]
+    #[error("{}", crate::built_without::NO_TABLES)]
+    LeftOut,
     #[error("the table can't be written as SQLite ({0})")]
     Sqlite(#[from] sqlx::Error),
     #[error(
@@ -36,7 +41,7 @@ impl ExportError {
                 _ => None,
             },
             Self::Json(error) => error.io_error_kind(),
-            Self::Xlsx(_) | Self::Parquet(_) | Self::Sqlite(_) | Self::TooManyColumns(_) => None,
+            _ => None,
         };
         kind == Some(io::ErrorKind::BrokenPipe)
     }

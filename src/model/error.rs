@@ -9,6 +9,9 @@ pub enum ModelError {
         "the model '{name}' is not known: use offline, scripted:FILE, replay:JOB, openai:NAME, anthropic:NAME, gemini:NAME or ollama:NAME"
     )]
     Unknown { name: String },
+    #[cfg(not(feature = "network"))]
+    #[error("the model '{name}' can't be asked: {what}", what = crate::built_without::NO_NETWORK)]
+    BuiltWithout { name: String },
     #[error("{variable} is not set: set it, or name another variable with --api-key-env")]
     NoKey { variable: String },
     /// The key is not repeated.

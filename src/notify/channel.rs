@@ -1,6 +1,6 @@
 //! How people are told: by a command of this machine, at a web address, by e-mail.
 
-use super::{EmailChannel, Notice, NoticeKind, webhook};
+use super::{EmailChannel, Notice, NoticeKind};
 use crate::{model::remote::Key, subprocess};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::{fmt, process::Stdio, time::Duration};
@@ -62,7 +62,7 @@ impl NoticeChannel {
 
     /// A web address.
     pub fn webhook(url: &str, secret: Option<Key>) -> Result<Self, InvalidChannel> {
-        let read = reqwest::Url::parse(url).map_err(|error| InvalidChannel(format!("is no web address ({error})")))?;
+        let read = url::Url::parse(url).map_err(|error| InvalidChannel(format!("is no web address ({error})")))?;
         match read.scheme() {
             "http" | "https" => Ok(Self::Webhook { url: url.to_owned(), secret }),
             _ => Err(InvalidChannel("must begin with http:// or https://".to_owned())),
@@ -86,7 +86,13 @@ impl NoticeChannel {
             last = match self {
                 // What it has done by then isn't known here.
                 Self::Command { line } => return run(line, &json(notice)).await,
-                Self::Webhook { url, secret } => webhook::post(url, secret.as_ref(), notice.event, json(notice)).await,
+                #[cfg(not(feature = "network"))]
+                Self::Webhook { .. } | Self::Email(_) => return Err(crate::built_without::NO_NETWORK.to_owned()),
+                #[cfg(feature = "network")]
+                Self::Webhook { url, secret } => {
+                    super::webhook::post(url, secret.as_ref(), notice.event, json(notice)).await
+                }
+                #[cfg(feature = "network")]
                 Self::Email(email) => email.send(notice).await,
             };
             if last.is_ok() {

@@ -1,13 +1,17 @@
 //! An e-mail with a notice.
 
+use super::InvalidChannel;
+#[cfg(feature = "network")]
 use super::{
-    InvalidChannel, Notice,
+    Notice,
     channel::{TRY_TIMEOUT, chain},
 };
 use crate::model::remote::Key;
+use lettre::message::{Mailbox, Mailboxes};
+#[cfg(feature = "network")]
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
-    message::{Mailbox, Mailboxes, MessageBuilder, header::ContentType},
+    message::{MessageBuilder, header::ContentType},
     transport::smtp::authentication::Credentials,
 };
 use std::fmt;
@@ -18,6 +22,7 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// A mail server, and from whom to whom.
 #[derive(Clone)]
 pub struct EmailChannel {
+    #[cfg(feature = "network")]
     server: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
     to: Mailboxes,
@@ -36,8 +41,8 @@ impl EmailChannel {
     pub fn new(smtp: &str, from: &str, to: &str, login: Option<(String, Key)>) -> Result<Self, InvalidChannel> {
         let wrong = |error: lettre::address::AddressError| InvalidChannel(error.to_string());
         let (from, to) = (from.parse::<Mailbox>().map_err(wrong)?, to.parse::<Mailboxes>().map_err(wrong)?);
-        let url = reqwest::Url::parse(smtp)
-            .map_err(|error| InvalidChannel(format!("is no address of a server ({error})")))?;
+        let url =
+            url::Url::parse(smtp).map_err(|error| InvalidChannel(format!("is no address of a server ({error})")))?;
         let is_known = matches!(url.scheme(), "smtp" | "smtps");
         if !is_known || !url.username().is_empty() || url.password().is_some() {
             return Err(InvalidChannel(
@@ -50,13 +55,22 @@ impl EmailChannel {
                 "would send the password for all to read: write smtps://HOST, or smtp://HOST?tls=required".to_owned(),
             ));
         }
+        #[cfg(feature = "network")]
         let server =
             AsyncSmtpTransport::<Tokio1Executor>::from_url(smtp).map_err(|error| InvalidChannel(chain(&error)))?;
+        #[cfg(feature = "network")]
         let server = match login {
             Some((user, password)) => server.credentials(Credentials::new(user, password.reveal().to_owned())),
             None => server,
         };
-        Ok(Self { server: server.timeout(Some(TRY_TIMEOUT)).build(), from, to })
+        #[cfg(feature = "network")]
+        let server = server.timeout(Some(TRY_TIMEOUT)).build();
+        Ok(Self {
+            #[cfg(feature = "network")]
+            server,
+            from,
+            to,
+        })
     }
 
     /// Whether it is an address, with a name or without.
@@ -70,6 +84,7 @@ impl EmailChannel {
     }
 
     /// One try.
+    #[cfg(feature = "network")]
     pub(super) async fn send(&self, notice: &Notice) -> Result<(), String> {
         let builder = Message::builder().from(self.from.clone()).message_id(None).subject(notice.subject());
         let builder = self.to.clone().into_iter().fold(builder, MessageBuilder::to);

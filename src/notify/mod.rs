@@ -9,6 +9,7 @@
 mod channel;
 mod email;
 mod notice;
+#[cfg(feature = "network")]
 mod webhook;
 
 pub use channel::{InvalidChannel, NoticeChannel, NoticeTarget};

@@ -4,8 +4,8 @@
 use super::facts::{FileFacts, FileState, JobFacts};
 use crate::workspace::packed::packed_path;
 use overnight_core::job::id::JobId;
-use reqwest::Url;
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// Where links of a report begin and lead.
 #[derive(Clone, Debug, Default)]

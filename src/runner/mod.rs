@@ -50,12 +50,15 @@ mod other_version;
 mod own_text;
 mod page_reading;
 mod perform;
+#[cfg(feature = "network")]
 mod probe;
 mod quote_boxes;
 mod quote_line;
 mod quote_positions;
 mod read_call;
 mod reindex;
+#[cfg(feature = "network")]
+mod remote_models;
 mod review_job;
 mod scan_file;
 mod scanned_text;
@@ -76,6 +79,7 @@ pub use lease::{LeaseHandle, LeaseStatus, StopRequest, WorkerTimes};
 pub use models::{ModelOptions, open_model};
 pub use new_documents::NewDocuments;
 pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
+#[cfg(feature = "network")]
 pub use probe::{ProbeResult, probe};
 pub use quote_line::{OneReading, QuoteBox, QuoteLine, QuoteStatus, ValueStatus};
 pub use reindex::{

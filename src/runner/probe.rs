@@ -2,7 +2,7 @@
 //! that call tools, and what came with the replies sent back. Each line says what was found, and what to do where it isn't
 //! as it should be.
 
-use super::{ModelOptions, RunError, models::open_remote, today};
+use super::{ModelOptions, RunError, remote_models::open_remote, today};
 use crate::model::{
     Failure, FailureKind, Model, Remedy, Request,
     remote::{self, RemoteModel, Timeouts},

@@ -49,7 +49,7 @@ pub use queue::{AwaitedCall, AwaitingJob, ClaimedJob, Enqueued, JobTarget, Queue
 pub use queue_entry::{Group, QueueEntry, QueueInfo, QueuedJob};
 pub use retry_policy::backoff_ms;
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, ScheduleStore};
-pub use tokens::{AccessToken, Role, TokenStore};
+pub use tokens::{AccessToken, Role, TokenStore, random_token};
 pub use workers::{HeldLease, WorkerStore};
 
 use async_trait::async_trait;

@@ -7,8 +7,19 @@ use super::{
     value::{DbId, DbTime},
 };
 use async_trait::async_trait;
-use overnight_core::job::time::Timestamp;
+use overnight_core::job::{digest::hex, time::Timestamp};
+use std::{
+    fs::File,
+    io::{self, Read},
+};
 use uuid::Uuid;
+
+/// A new secret.
+pub fn random_token() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hex(&bytes))
+}
 
 /// What somebody may do. Each may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,9 +3,12 @@
 //! - `spans`: spans from reports: job, phase, todo, turn, tool, as the OpenTelemetry SDK's own `SpanData`: they are made from
 //!   recorded facts, with times that are facts too and a parent that another process may have begun
 //! - `span`: what all spans have in common
-//! - `exporter`: hands them to the SDK, which sends them beside the work, and counts those that did not arrive
+//! - `exporter`: hands them to the SDK, which sends them beside the work, and counts those that did not arrive;
+//!   `collector_client`: the way there
 //! - `trace`: the spans of one job, on their way there
 
+#[cfg(feature = "network")]
+mod collector_client;
 mod exporter;
 mod span;
 mod spans;

@@ -28,8 +28,6 @@ use sha2::Sha256;
 use std::{
     collections::HashMap,
     fmt,
-    fs::File,
-    io::{self, Read},
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -140,13 +138,6 @@ struct ShownCredential {
     is_bearer: bool,
     /// It stands in the link of the first page: a cookie is to be given for it.
     is_link: bool,
-}
-
-/// A new secret.
-pub fn random_token() -> io::Result<String> {
-    let mut bytes = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(hex(&bytes))
 }
 
 impl Access {

@@ -262,7 +262,7 @@ impl ListQuery {
         let pairs = [("q", self.q.clone()), ("status", status.to_owned()), ("page", page.to_string())];
         let told =
             pairs.into_iter().filter(|(name, value)| !value.is_empty() && (*name, value.as_str()) != ("page", "1"));
-        let query = reqwest::Url::parse_with_params("http://localhost/", told);
+        let query = url::Url::parse_with_params("http://localhost/", told);
         let query = query.ok().and_then(|url| url.query().map(str::to_owned)).unwrap_or_default();
         format!("{path}?{query}")
     }

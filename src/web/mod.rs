@@ -40,7 +40,6 @@ mod viewings;
 mod web_error;
 mod wrong_tokens;
 
-pub use access::random_token;
 pub use backend::{BulkAction, BulkOutcome, EvaluatedSet, FoundJob, RequestTarget, WantedBatch, WebBackend};
 pub use server::{ServeError, serve, serve_agent};
 pub use state::WebConfig;

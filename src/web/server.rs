@@ -2,7 +2,7 @@
 
 use super::{
     WebError,
-    access::{self, Access, PeerAddress, Visitor, random_token},
+    access::{self, Access, PeerAddress, Visitor},
     api,
     backend::WebBackend,
     bulk_page, evaluation_page, events, files, job_page,
@@ -126,7 +126,7 @@ pub async fn serve_agent(
     store: Arc<dyn Store>,
     backend: Arc<dyn WebBackend>,
 ) -> Result<(), ServeError> {
-    let token = random_token().map_err(ServeError::Listen)?;
+    let token = crate::store::random_token().map_err(ServeError::Listen)?;
     let access = Access::new(token, SocketAddr::from(([127, 0, 0, 1], 0)), &[]).ok_or(ServeError::Token)?;
     let visitor = Visitor::of_process(config.reviewer.clone(), role);
     let state = state(access, config, store, backend);

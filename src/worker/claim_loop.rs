@@ -5,7 +5,7 @@ use super::{
     batches::{Batches, Supply},
     context::DatabaseHealth,
     context::WorkerContext,
-    ended_batches, metrics,
+    ended_batches,
     notices::{self, NoticeTasks},
 };
 use crate::{
@@ -164,7 +164,9 @@ impl Worker {
             AbortOnDrop(tokio::spawn(notices::tell_on(context.clone()))),
         ];
         let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let _read = listener.map(|listener| AbortOnDrop(tokio::spawn(metrics::serve(listener, context.clone()))));
+        #[cfg(feature = "network")]
+        let _read =
+            listener.map(|listener| AbortOnDrop(tokio::spawn(super::metrics_page::serve(listener, context.clone()))));
         let mut jobs = JoinSet::new();
         let mut rests = LastOutcomes::default();
         let worked = self.claim_and_wait(&mut jobs, &mut rests).await;

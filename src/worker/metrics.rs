@@ -2,11 +2,8 @@
 //!
 //! The numbers are those of this process, from its start; only the states of the queue are the whole database's.
 
-use super::{claim_outcome::ClaimOutcome, context::WorkerContext};
+use super::claim_outcome::ClaimOutcome;
 use crate::{runner::RunReport, store::ClaimedJob};
-use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
-use hyper::server::conn::http1;
-use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use overnight_core::job::{event::Event, failure::FailureKind};
@@ -18,7 +15,6 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use tokio::sync::Semaphore;
 
 /// Upper bounds of what a claim takes, in seconds.
 const CLAIM_BOUNDS: [f64; 9] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0];
@@ -32,7 +28,7 @@ static META: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, None
 /// All numbers of a worker.
 pub(super) struct Metrics {
     recorder: PrometheusRecorder,
-    handle: PrometheusHandle,
+    pub(super) handle: PrometheusHandle,
     /// When the database took the last heartbeat, in milliseconds after `begun`.
     heartbeat_ms: AtomicU64,
     begun: Instant,
@@ -106,7 +102,7 @@ impl Metrics {
         self.recorder.register_counter(&Key::from_parts(name, labels), &META)
     }
 
-    fn gauge(&self, name: &'static str, labels: Vec<Label>) -> Gauge {
+    pub(super) fn gauge(&self, name: &'static str, labels: Vec<Label>) -> Gauge {
         self.recorder.register_gauge(&Key::from_parts(name, labels), &META)
     }
 
@@ -143,7 +139,7 @@ impl Metrics {
     }
 
     /// Whether the database took a heartbeat lately.
-    fn is_well(&self, within: Duration) -> bool {
+    pub(super) fn is_well(&self, within: Duration) -> bool {
         let heartbeat = Duration::from_millis(self.heartbeat_ms.load(Ordering::Relaxed));
         self.begun.elapsed().saturating_sub(heartbeat) < within
     }
@@ -197,60 +193,4 @@ fn micro(usd: f64) -> u64 {
 /// As events name it.
 fn name(kind: FailureKind) -> String {
     serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
-/// Connections that are answered at once. Who connects takes files away from the jobs: the others wait.
-const MOST_READERS: usize = 32;
-
-/// Answers `GET /metrics` and `GET /health` until the worker ends. (`axum::serve` bounds neither time nor number.)
-pub(super) async fn serve(listener: tokio::net::TcpListener, context: Arc<WorkerContext>) {
-    let timeout = context.config.times.metrics_timeout;
-    let app = Router::new().route("/metrics", get(page)).route("/health", get(health)).with_state(context);
-    let room = Arc::new(Semaphore::new(MOST_READERS));
-    while let Ok(permit) = room.clone().acquire_owned().await {
-        let Ok((stream, _)) = listener.accept().await else {
-            // Out of files, or the other side is gone: neither is over by asking at once.
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            continue;
-        };
-        let service = TowerToHyperService::new(app.clone());
-        tokio::spawn(async move {
-            let answer = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
-            // Whatever went wrong, there is nobody to tell.
-            let _ = tokio::time::timeout(timeout, answer).await;
-            drop(permit);
-        });
-    }
-}
-
-async fn page(State(context): State<Arc<WorkerContext>>) -> impl IntoResponse {
-    let metrics = &context.metrics;
-    // An outage shows in the gauge for it.
-    if let Ok(depth) = context.store.depth().await {
-        for (status, jobs) in depth {
-            metrics.gauge("overnight_queue_jobs", vec![Label::new("status", status.name())]).set(precise(jobs));
-        }
-    }
-    metrics.gauge("overnight_running_jobs", Vec::new()).set(precise(context.active_jobs.count() as u64));
-    for (endpoint, is_down) in context.batches.endpoints().await {
-        metrics
-            .gauge("overnight_endpoint_down", vec![Label::new("endpoint", endpoint)])
-            .set(f64::from(u8::from(is_down)));
-    }
-    let is_up = metrics.is_well(context.config.times.lease);
-    metrics.gauge("overnight_database_up", Vec::new()).set(f64::from(u8::from(is_up)));
-    metrics.handle.run_upkeep();
-    ([("content-type", "text/plain; version=0.0.4")], metrics.handle.render())
-}
-
-async fn health(State(context): State<Arc<WorkerContext>>) -> (StatusCode, &'static str) {
-    if context.metrics.is_well(context.config.times.lease) {
-        (StatusCode::OK, "ok\n")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "the database takes no heartbeat\n")
-    }
-}
-
-fn precise(number: u64) -> f64 {
-    u32::try_from(number).map_or(f64::MAX, f64::from)
 }

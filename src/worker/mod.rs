@@ -11,7 +11,7 @@
 //! - `batches`: the batches that the jobs belong to, read once
 //! - `ended_batches`: submits the closing job of a batch that has ended
 //! - `notices`: tells people that a batch has ended, or that they are needed
-//! - `metrics`: numbers for Prometheus
+//! - `metrics`: numbers for Prometheus; `metrics_page`: where they are asked for
 //! - `config`: how a worker works, and what it tells of that
 //!
 //! What a crash leaves behind: rows that say running, with a lease that nobody renews. Any worker's next sweep queues them
@@ -29,6 +29,8 @@ mod context;
 mod ended_batches;
 mod job_setup;
 mod metrics;
+#[cfg(feature = "network")]
+mod metrics_page;
 mod notices;
 mod open_workspace;
 

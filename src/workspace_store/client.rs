@@ -6,23 +6,13 @@ use super::{
     manifest::{MOST_MANIFEST, ManifestKey, WorkspaceManifest},
     marker::MARKER,
 };
-use object_store::{
-    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig, aws::AmazonS3Builder,
-    azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder, local::LocalFileSystem, path::Path as Name,
-};
+use object_store::{ObjectStore, ObjectStoreExt, local::LocalFileSystem, path::Path as Name};
 use std::{
     fmt, io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 use uuid::Uuid;
-
-/// How long one request may take; a block of a megabyte has to get through a slow line.
-const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
-/// How often, and for how long, a request is tried. Who asked tries again at the next checkpoint.
-const TRIES: usize = 3;
-const RETRY_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A workspace store.
 #[derive(Clone)]
@@ -57,46 +47,23 @@ pub(super) struct StoredObject {
     pub(super) modified: chrono::DateTime<chrono::Utc>,
 }
 
-/// Applies the variables that a builder knows by its own names.
-macro_rules! with_variables {
-    ($builder:expr, $variables:expr, $prefix:literal) => {{
-        let mut builder = $builder.with_client_options(client()).with_retry(retry());
-        for (name, value) in $variables.iter().filter(|(name, _)| name.starts_with($prefix)) {
-            if let Ok(key) = name.to_ascii_lowercase().parse() {
-                builder = builder.with_config(key, value);
-            }
-        }
-        builder
-    }};
-}
-
 impl WorkspaceStore {
     /// Opens the store at `address`; `variables` are those of the environment that its provider knows. Whether it is there
     /// shows at the first request.
     pub fn open(address: &str, variables: &[(String, String)]) -> Result<Self, WorkspaceStoreError> {
         let shown = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/').to_owned();
         let wrong = |detail: String| WorkspaceStoreError::Address { store: shown.clone(), detail };
-        let refused = |error: object_store::Error| wrong(message(&error));
         let (scheme, rest) = shown.split_once("://").unwrap_or_default();
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.is_empty() && scheme != "file" {
             return Err(wrong(format!("name the bucket, such as {scheme}://bucket/folder")));
         }
-        let bucket_url = format!("{scheme}://{bucket}");
         let bucket: Arc<dyn ObjectStore> = match scheme {
             "file" => return Self::folder(&shown, rest),
-            "s3" => {
-                let builder = with_variables!(AmazonS3Builder::new(), variables, "AWS_");
-                Arc::new(builder.with_url(bucket_url).build().map_err(refused)?)
-            }
-            "gs" => {
-                let builder = with_variables!(GoogleCloudStorageBuilder::new(), variables, "GOOGLE_");
-                Arc::new(builder.with_url(bucket_url).build().map_err(refused)?)
-            }
-            "az" => {
-                let builder = with_variables!(MicrosoftAzureBuilder::new(), variables, "AZURE_");
-                Arc::new(builder.with_url(bucket_url).build().map_err(refused)?)
-            }
+            #[cfg(not(feature = "network"))]
+            "s3" | "gs" | "az" => return Err(wrong(crate::built_without::NO_NETWORK.to_owned())),
+            #[cfg(feature = "network")]
+            "s3" | "gs" | "az" => super::buckets::open(scheme, bucket, variables).map_err(wrong)?,
             _ => return Err(wrong("it must begin with s3://, gs://, az:// or file://".to_owned())),
         };
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
@@ -257,14 +224,6 @@ fn undo_put(root: &Path, name: &str) {
             return;
         }
     }
-}
-
-fn client() -> ClientOptions {
-    ClientOptions::new().with_timeout(REQUEST_TIMEOUT)
-}
-
-fn retry() -> RetryConfig {
-    RetryConfig { backoff: BackoffConfig::default(), max_retries: TRIES, retry_timeout: RETRY_TIMEOUT }
 }
 
 #[cfg(test)]

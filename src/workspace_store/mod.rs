@@ -1,7 +1,7 @@
 //! Workspaces in an object store: what a job's folder holds at each checkpoint, so that any machine
 //! can go on with the job from there.
 //!
-//! - `client`: the client of the store behind an address
+//! - `client`: the client of the store behind an address; `buckets`: opens those of the providers
 //! - `marker`: recognises a store as the one that it was
 //! - `manifest`: which files a workspace had, block by block
 //! - `upload`: uploads a workspace again and again, each time only the blocks that have changed
@@ -22,6 +22,8 @@
 //! - Nothing goes into a folder that has lost its marker: a share that is not mounted is an outage, and no empty store.
 //! - A manifest is foreign input, and so is every block: paths are confined, and nothing is believed before its hash is right.
 
+#[cfg(feature = "network")]
+mod buckets;
 mod client;
 mod deliverables;
 mod error;

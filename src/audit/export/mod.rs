@@ -21,6 +21,7 @@ mod phase_page;
 mod record;
 mod record_zip;
 pub mod signature;
+#[cfg(feature = "network")]
 pub mod time_stamp;
 pub mod unpacked;
 

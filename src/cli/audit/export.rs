@@ -1,7 +1,7 @@
 //! `overnight audit export`: the record of a job in one ZIP, which needs nothing of this program to be read and checked.
 
 use crate::{
-    audit::export::{RecordAnchor, RecordError, UnsealedRecord, signature, time_stamp},
+    audit::export::{RecordAnchor, RecordError, UnsealedRecord, signature},
     cli::{CliError, exit, job_location::JobLocation, out, progress::counted},
     config::Settings,
     workspace::lock::is_worked_on,
@@ -71,8 +71,11 @@ pub(super) async fn run(settings: Settings, args: &RecordArgs) -> Result<u8, Cli
     let record = UnsealedRecord::write(&location.path, &anchor, &args.output, signer.as_deref())?;
     let manifest = record.manifest().as_bytes();
     let sealing = args.sign.as_deref().map(|key| signature::sign(key, manifest)).transpose()?;
-    let stamped = match &args.timestamp {
-        Some(url) => Some(time_stamp::time_stamp(url, manifest).await?),
+    let stamped: Option<Vec<u8>> = match &args.timestamp {
+        #[cfg(feature = "network")]
+        Some(url) => Some(crate::audit::export::time_stamp::time_stamp(url, manifest).await?),
+        #[cfg(not(feature = "network"))]
+        Some(_) => return Err(CliError::usage(format!("--timestamp: {}", crate::built_without::NO_NETWORK))),
         None => None,
     };
     let (job, seq) = (record.job, record.seq);

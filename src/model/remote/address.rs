@@ -5,7 +5,7 @@ use crate::{
     exposure::{is_exposed, is_plain_nearby},
     model::ModelError,
 };
-use reqwest::Url;
+use url::Url;
 
 /// A base URL: what a format puts its paths behind.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,11 +17,10 @@ mod post_office;
 mod primer;
 mod timing;
 
-pub use gathering::GatherPace;
 pub(super) use http::BatchHttp;
 pub(super) use post_office::{Gathering, PostOffice};
 
-use super::wire::Wire;
+use super::{GatherPace, wire::Wire};
 use crate::{
     model::{Failure, FailureKind},
     store::{HandedEnd, ProviderBatch, StoreError},

@@ -1,12 +1,7 @@
 //! What a model behind HTTP is opened with.
 
-use super::{GatherPace, Key, RemoteModel, wire::Wire};
-use crate::{
-    model::{endpoint::Endpoint, table::Quirks},
-    store::Store,
-};
-use overnight_core::job::models::Tier;
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use crate::store::Store;
+use std::{sync::Arc, time::Duration};
 
 /// The timeouts of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,37 +27,25 @@ pub struct CallPosting {
     pub pace: GatherPace,
 }
 
-/// The settings of a model behind HTTP.
-pub struct RemoteConfig {
-    pub wire: Arc<dyn Wire>,
-    /// As in `provider:name`.
-    pub provider: String,
-    /// The model's name as the server knows it.
-    pub model: String,
-    pub base_url: String,
-    pub key: Option<Key>,
-    /// The variable that holds the key, or would.
-    pub key_variable: String,
-    /// The user's own; they may hold secrets.
-    pub headers: Vec<(String, String)>,
-    pub quirks: Quirks,
-    pub endpoint: Arc<Endpoint>,
-    pub timeouts: Timeouts,
-    /// The same model at the standard tier, where this one is at another.
-    pub standard: Option<Arc<RemoteModel>>,
-    /// The tier at which it is asked.
-    pub tier: Tier,
-    /// How calls are handed in for the tier `batch`; none: they are answered at once.
-    pub posting: Option<CallPosting>,
-    /// Where attempts are recorded.
-    pub record: Option<PathBuf>,
+/// How calls are gathered, and how often a provider is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatherPace {
+    /// A batch is sent when no call has come for so long,
+    pub quiet: Duration,
+    /// or its first call has waited so long.
+    pub most: Duration,
+    /// Between two questions: a tenth of a batch's age within these bounds.
+    pub least_poll: Duration,
+    pub most_poll: Duration,
 }
 
-/// Not derived: headers may hold secrets.
-impl fmt::Debug for RemoteConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("RemoteConfig");
-        shown.field("wire", &self.wire).field("provider", &self.provider).field("model", &self.model);
-        shown.finish_non_exhaustive()
+impl Default for GatherPace {
+    fn default() -> Self {
+        Self {
+            quiet: Duration::from_secs(5),
+            most: Duration::from_mins(1),
+            least_poll: Duration::from_secs(5),
+            most_poll: Duration::from_mins(2),
+        }
     }
 }

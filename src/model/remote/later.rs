@@ -1,9 +1,10 @@
 //! A model at the tier `batch`: its calls are handed in, and answered within hours.
 
 use super::{
-    OutgoingRequest, RemoteModel, WireRequest, batch,
+    RemoteModel, batch,
     batch::{BatchHttp, Gathering},
     understood::bytes,
+    wire::{OutgoingRequest, WireRequest},
 };
 use crate::{
     model::{
@@ -35,7 +36,7 @@ impl RemoteModel {
     }
 
     fn batch_http(&self) -> BatchHttp<'_> {
-        let mut headers = super::header_map(&self.live_call().headers);
+        let mut headers = super::remote_model::header_map(&self.live_call().headers);
         headers.extend(self.headers.clone());
         BatchHttp {
             address: &self.address,
@@ -110,7 +111,7 @@ impl LaterAnswers for RemoteModel {
             job: call.job,
             prefix: sha256(format!("{system}\n{tools}").as_bytes())[..16].to_owned(),
             prefix_tokens: estimate(system) + estimate(&tools),
-            tokens: super::prompt_tokens(prompt) + call.output_tokens,
+            tokens: crate::model::scripted::prompt_tokens(prompt) + call.output_tokens,
             until: call.until,
             body,
         };
@@ -159,7 +160,7 @@ impl LaterAnswers for RemoteModel {
 fn history_and_new(prompt: &Prompt) -> (u64, u64) {
     let messages: Vec<&Message> = prompt.messages().collect();
     let replied = messages.iter().rposition(|message| matches!(message, Message::Assistant { .. }));
-    let all = super::prompt_tokens(prompt);
+    let all = crate::model::scripted::prompt_tokens(prompt);
     let Some(replied) = replied else { return (0, all) };
     let new = messages[replied + 1..].iter().map(|message| match message {
         Message::System { text }

@@ -1,6 +1,6 @@
 //! Which of the calls that were gathered are sent together, and when.
 
-use super::timing::now;
+use super::{GatherPace, timing::now};
 use crate::store::GatheredCall;
 use chrono::TimeDelta;
 use overnight_core::job::time::Timestamp;
@@ -10,29 +10,6 @@ use std::time::Duration;
 const MOST_CALLS: usize = 2_000;
 /// Calls whose times are so near to each other go together.
 const SAME_TIME: TimeDelta = TimeDelta::minutes(15);
-
-/// How calls are gathered, and how often a provider is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GatherPace {
-    /// A batch is sent when no call has come for so long,
-    pub quiet: Duration,
-    /// or its first call has waited so long.
-    pub most: Duration,
-    /// Between two questions: a tenth of a batch's age within these bounds.
-    pub least_poll: Duration,
-    pub most_poll: Duration,
-}
-
-impl Default for GatherPace {
-    fn default() -> Self {
-        Self {
-            quiet: Duration::from_secs(5),
-            most: Duration::from_mins(1),
-            least_poll: Duration::from_secs(5),
-            most_poll: Duration::from_mins(2),
-        }
-    }
-}
 
 /// The calls that go together now; none: more may come.
 pub(super) fn wave(
