@@ -21,7 +21,7 @@
 //!   [`workspace_store`]: workspaces kept in an object store, so that any machine can go on
 //! - [`workspace`]: files, journal, archives · [`store`]: SQLite and PostgreSQL · [`model`]: who answers a prompt
 //! - [`blocking`]: work that blocks its thread · `subprocess`: starts other programs, without this one's secrets · [`failpoint`]:
-//!   where tests kill the program; a release build has none
+//!   where tests kill the program; a release build has none · `built_without`: what a program says that lacks a part
 
 // What serves only a part that was left out; the whole program is held to these.
 #![cfg_attr(

@@ -39,6 +39,8 @@ mod job_location;
 mod job_or_batch;
 mod job_request;
 mod jobs;
+#[cfg(not(feature = "network"))]
+mod left_out;
 mod lessons;
 mod local_time;
 mod logs;
@@ -60,9 +62,6 @@ mod run;
 mod run_job;
 mod schedule;
 #[cfg(feature = "network")]
-mod serve;
-#[cfg(not(feature = "network"))]
-#[path = "serve_left_out.rs"]
 mod serve;
 mod server;
 mod show;
@@ -192,9 +191,14 @@ enum CliCommand {
     /// Write pages that show the records of jobs beside their sources, the most doubtful first
     Review(review_pages::ReviewArgs),
     /// Serve pages: jobs live, records beside their sources, review, submission
+    #[cfg(feature = "network")]
     Serve(serve::ServeArgs),
     /// Let an agent look at jobs, and submit some where it may: the Model Context Protocol, on standard input and output
+    #[cfg(feature = "network")]
     Mcp(serve::McpArgs),
+    #[cfg(not(feature = "network"))]
+    #[command(name = "serve", alias = "mcp", hide = true)]
+    LeftOut(left_out::LeftOutArgs),
     /// Tokens of people and programs that come to `overnight serve`: add, list, revoke
     Token(token::TokenArgs),
     /// Report on the jobs of a night: what is done, what is not and why, what it cost, and what needs a person
@@ -228,9 +232,9 @@ pub fn main() -> ExitCode {
     }
     // Several threads help a worker with many jobs, and a server with many viewers; a single job gains nothing from them.
     let mut builder = match &cli.command {
-        CliCommand::Work(_) | CliCommand::Serve(_) | CliCommand::Mcp(_) | CliCommand::Eval(_) => {
-            tokio::runtime::Builder::new_multi_thread()
-        }
+        #[cfg(feature = "network")]
+        CliCommand::Serve(_) | CliCommand::Mcp(_) => tokio::runtime::Builder::new_multi_thread(),
+        CliCommand::Work(_) | CliCommand::Eval(_) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = match builder.enable_all().build() {
@@ -313,7 +317,11 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Assign(args) => assign::run(&app_context(&flags).await?, &args).await,
         CliCommand::Review(args) => review_pages::run(settings(&flags)?, &args).await,
         CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
+        #[cfg(feature = "network")]
         CliCommand::Serve(args) => serve::run(flags, &args).await,
+        #[cfg(not(feature = "network"))]
+        CliCommand::LeftOut(args) => left_out::run(&args),
+        #[cfg(feature = "network")]
         CliCommand::Mcp(args) => serve::run_mcp(flags, &args).await,
         CliCommand::Token(args) => token::run(flags, &args).await,
         CliCommand::Show(args) => show::run(settings(&flags)?, &args).await,

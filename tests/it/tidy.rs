@@ -14,7 +14,7 @@ use std::{
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
 const ROOMS: [&[&str]; 15] = [
-    &["failpoint", "exposure", "subprocess"],
+    &["failpoint", "exposure", "subprocess", "built_without"],
     &["blocking", "table_query"],
     &["workspace", "store"],
     &["model"],
