@@ -118,6 +118,8 @@ export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$fol
 if (($# == 0)); then
     step 'rustfmt and clippy' install_components
     step 'cargo fmt' cargo fmt --all --check
+    # The program that the first command of README.md builds.
+    step 'cargo check' cargo check --quiet --no-default-features --bin overnight
     step 'cargo clippy' cargo clippy --workspace --quiet --all-targets --features failpoints -- -D warnings
 fi
 # Two tests in three wait most of their time, for a lease, a process, a store: more of them at once than there are processors.
