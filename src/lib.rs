@@ -23,10 +23,15 @@
 //! - [`blocking`]: work that blocks its thread · `subprocess`: starts other programs, without this one's secrets · [`failpoint`]:
 //!   where tests kill the program; a release build has none · `built_without`: what a program says that lacks a part
 
-// What serves only a part that was left out; the whole program is held to these.
 #![cfg_attr(
     not(all(feature = "network", feature = "tables")),
-    allow(dead_code, unreachable_code, unused_mut, unused_variables)
+    allow(
+        dead_code,
+        unreachable_code,
+        unused_mut,
+        unused_variables,
+        reason = "what serves only a part that was left out"
+    )
 )]
 
 pub mod audit;

@@ -8,7 +8,7 @@ use super::{
     table::{self, Align, TextTable},
 };
 use crate::{
-    review::{AssignmentWanted, Dealing},
+    review::{AssignmentWanted, Dealing, read_twice},
     runner::{load, now},
     store::{BatchRow, JOBS_AT_ONCE, JobRow},
     view::{AssignmentsView, ReviewJudgements},
@@ -75,17 +75,17 @@ pub(super) async fn assign(
     let id = batch.batch.id;
     let mut known = app.store.assignments(id).await?;
     let mut gone = Vec::new();
-    if let Some(from) = &wanted.from {
-        let theirs: Vec<JobId> = known.iter().filter(|one| one.reviewer == *from).map(|one| one.job).collect();
+    if let Some(from) = wanted.from.as_deref().map(str::trim) {
+        let theirs: Vec<JobId> = known.iter().filter(|one| one.reviewer == from).map(|one| one.job).collect();
         let judged = judged(app, theirs.iter().copied()).await?;
         let is_open = |job: &JobId| !judged.get(job).is_some_and(|people| people.contains_key(from));
-        (gone, known) = known.into_iter().partition(|one| one.reviewer == *from && is_open(&one.job));
+        (gone, known) = known.into_iter().partition(|one| one.reviewer == from && is_open(&one.job));
         if gone.is_empty() {
             return Err(CliError::usage(format!("{} has nothing left to read of {}", from, batch_title(batch))));
         }
     }
     // What two are to read, both read, though one of them has approved it.
-    let twice: BTreeSet<JobId> = known.iter().filter(|one| one.twice).map(|one| one.job).collect();
+    let twice = read_twice(&known, &gone);
     let mut jobs = Vec::new();
     for page in app.ids_of(batch).await?.chunks(JOBS_AT_ONCE) {
         let rows = app.store.jobs(page).await?.into_iter();
@@ -100,7 +100,7 @@ pub(super) async fn assign(
     #[expect(clippy::cast_possible_truncation, reason = "any 64 bits of the id do")]
     let seed = wanted.seed.unwrap_or((id.as_u128() >> 16) as u64);
     let dealing = Dealing { batch: id, people, twice: wanted.twice as usize, seed, at: now() };
-    let dealt = dealing.deal(&jobs, &known);
+    let dealt = dealing.deal(&jobs, &known, &gone);
     let results: BTreeSet<JobId> = dealt.iter().map(|one| one.job).collect();
     app.store.assign(&gone, &dealt).await?;
     Ok(Some(results.len()))
@@ -111,7 +111,7 @@ fn people(wanted: &AssignmentWanted) -> Result<Vec<String>, CliError> {
     let mut people: Vec<String> = Vec::new();
     for name in &wanted.to {
         let name = super::token::checked_name(name)?;
-        if wanted.from.as_ref() == Some(&name) {
+        if wanted.from.as_deref().map(str::trim) == Some(name.as_str()) {
             return Err(CliError::usage(format!("{name} can't get what is taken from {name}: leave one of them out")));
         }
         if !people.contains(&name) {

@@ -41,7 +41,11 @@ impl ExportError {
                 _ => None,
             },
             Self::Json(error) => error.io_error_kind(),
-            _ => None,
+            #[cfg(feature = "tables")]
+            Self::Xlsx(_) | Self::Parquet(_) => None,
+            #[cfg(not(feature = "tables"))]
+            Self::LeftOut => None,
+            Self::Sqlite(_) | Self::TooManyColumns(_) => None,
         };
         kind == Some(io::ErrorKind::BrokenPipe)
     }

@@ -5,7 +5,7 @@ use overnight_core::job::{id::JobId, time::Timestamp};
 use overnight_evals::statistics::draw_order;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 /// Whom the results of a batch are assigned to.
@@ -17,7 +17,6 @@ pub struct AssignmentWanted {
     pub to: Vec<String>,
     /// So many results, drawn by chance, go to two of them each
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    #[schemars(range(max = 100_000))]
     pub twice: u32,
     /// Seed of the draw: the same one draws the same results [default: another one for each batch]
     #[arg(long, value_name = "NUMBER")]
@@ -42,19 +41,21 @@ pub struct Dealing {
 
 impl Dealing {
     /// What is new beside `known`: those of `jobs` that nobody has go to who has the fewest, in the order of a draw, the first ones of
-    /// that to two people; and what two are to read and only one has, to another one.
-    pub fn deal(&self, jobs: &[JobId], known: &[ReaderAssignment]) -> Vec<ReaderAssignment> {
+    /// that to two people. What two were to read, as `known` or what was taken from somebody (`gone`) says, is given to two again.
+    pub fn deal(&self, jobs: &[JobId], known: &[ReaderAssignment], gone: &[ReaderAssignment]) -> Vec<ReaderAssignment> {
+        let twice_before = read_twice(known, gone);
         let mut readers_of: BTreeMap<JobId, Vec<&ReaderAssignment>> = BTreeMap::new();
         let mut loads: BTreeMap<&str, usize> = BTreeMap::new();
         for one in known {
             readers_of.entry(one.job).or_default().push(one);
             *loads.entry(&one.reviewer).or_default() += 1;
         }
-        let (free, taken): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|job| !readers_of.contains_key(job));
+        let is_free = |job: &JobId| !readers_of.contains_key(job) && !twice_before.contains(job);
+        let free: Vec<JobId> = jobs.iter().copied().filter(is_free).collect();
         let order = draw_order(u32::try_from(free.len()).unwrap_or(u32::MAX), self.seed);
         let drawn = order.into_iter().filter_map(|place| free.get(place as usize).copied()).enumerate();
         let drawn = drawn.map(|(nth, job)| (job, nth < self.twice));
-        let lacking = taken.into_iter().filter(|job| lacks_second(&readers_of[job])).map(|job| (job, true));
+        let lacking = jobs.iter().filter(|job| twice_before.contains(job)).map(|job| (*job, true));
         let mut dealt = Vec::new();
         for (job, twice) in lacking.chain(drawn) {
             let has = readers_of.get(&job).map_or(&[][..], Vec::as_slice);
@@ -78,6 +79,11 @@ impl Dealing {
     }
 }
 
+/// What two are to read.
+pub(crate) fn read_twice(known: &[ReaderAssignment], gone: &[ReaderAssignment]) -> BTreeSet<JobId> {
+    known.iter().chain(gone).filter(|one| one.twice).map(|one| one.job).collect()
+}
+
 /// Two are to read it, and only one has it.
 pub(crate) fn lacks_second(readers: &[&ReaderAssignment]) -> bool {
     matches!(readers, [one] if one.twice)
@@ -86,7 +92,6 @@ pub(crate) fn lacks_second(readers: &[&ReaderAssignment]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     fn job(number: u128) -> JobId {
         JobId(Uuid::from_u128(number))
@@ -97,30 +102,37 @@ mod tests {
         let people = ["Anna", "Ben", "Cem"].map(str::to_owned).to_vec();
         let dealing = Dealing { batch: Uuid::nil(), people, twice: 4, seed: 7, at: Timestamp::default() };
         let jobs: Vec<JobId> = (0..20).map(job).collect();
-        let dealt = dealing.deal(&jobs, &[]);
+        let dealt = dealing.deal(&jobs, &[], &[]);
         let of = |dealt: &[ReaderAssignment], name: &str| dealt.iter().filter(|one| one.reviewer == name).count();
         assert_eq!(["Anna", "Ben", "Cem"].map(|name| of(&dealt, name)), [8, 8, 8]);
         let twice: BTreeSet<JobId> = dealt.iter().filter(|one| one.twice).map(|one| one.job).collect();
         assert_eq!((twice.len(), dealt.iter().filter(|one| one.twice).count()), (4, 8));
         assert_eq!(dealt.iter().map(|one| one.job).collect::<BTreeSet<_>>(), jobs.iter().copied().collect());
-        assert_eq!(dealing.deal(&jobs, &dealt), []);
+        assert_eq!(dealing.deal(&jobs, &dealt, &[]), []);
         let more: Vec<JobId> = (0..26).map(job).collect();
-        let more = Dealing { twice: 0, ..dealing }.deal(&more, &dealt);
+        let more = Dealing { twice: 0, ..dealing }.deal(&more, &dealt, &[]);
         assert_eq!(["Anna", "Ben", "Cem"].map(|name| of(&more, name)), [2, 2, 2]);
     }
 
     #[test]
     fn what_is_taken_from_one_of_two_goes_to_a_third() {
-        let deal = |people: &[&str], twice, known: &[ReaderAssignment]| {
+        let deal = |people: &[&str], twice, known: &[ReaderAssignment], gone: &[ReaderAssignment]| {
             let people = people.iter().map(|name| (*name).to_owned()).collect();
             let dealing = Dealing { batch: Uuid::nil(), people, twice, seed: 7, at: Timestamp::default() };
-            dealing.deal(&[job(1), job(2)], known)
+            dealing.deal(&[job(1), job(2)], known, gone)
         };
-        let mut known = deal(&["Anna", "Ben"], 2, &[]);
-        known.retain(|one| one.reviewer == "Ben");
-        assert_eq!(deal(&["Ben"], 0, &known), []);
-        let new = deal(&["Ben", "Cem"], 0, &known);
-        let new: Vec<_> = new.iter().map(|one| (one.job, one.reviewer.as_str(), one.twice)).collect();
-        assert_eq!(new, [(job(1), "Cem", true), (job(2), "Cem", true)]);
+        let all = deal(&["Anna", "Ben"], 2, &[], &[]);
+        let (bens, annas): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.reviewer == "Ben");
+        assert_eq!(deal(&["Ben"], 0, &bens, &annas), []);
+        let names = |new: Vec<ReaderAssignment>| {
+            let new = new.into_iter().map(|one| (one.job, one.reviewer, one.twice));
+            new.collect::<BTreeSet<_>>()
+        };
+        let one = |number, name: &str| (job(number), name.to_owned(), true);
+        let cems = BTreeSet::from([one(1, "Cem"), one(2, "Cem")]);
+        assert_eq!(names(deal(&["Ben", "Cem"], 0, &bens, &annas)), cems);
+        // What nobody else has is still for two.
+        let both = BTreeSet::from([one(1, "Anna"), one(2, "Anna")]).union(&cems).cloned().collect();
+        assert_eq!(names(deal(&["Anna", "Cem"], 0, &[], &bens)), both);
     }
 }

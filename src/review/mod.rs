@@ -27,8 +27,8 @@ mod reviewed_record;
 mod site;
 mod source;
 
-pub(crate) use dealing::lacks_second;
 pub use dealing::{AssignmentWanted, Dealing};
+pub(crate) use dealing::{lacks_second, read_twice};
 pub use doubt::{BrokenRule, Doubt, DoubtKind};
 pub use fields::{ReviewedField, TableLine};
 pub use growing_list::{GrowingList, NewField};

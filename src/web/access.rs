@@ -110,6 +110,16 @@ impl Visitor {
         Err(WebError::forbidden(&format!("This needs the role {needed}, and your token has {own}.")))
     }
 
+    /// Refuses who may change nothing, whatever it is.
+    fn must_change(&self) -> Result<(), WebError> {
+        match self.role {
+            Role::Reader if !self.only_shows => {
+                Err(WebError::forbidden("Your token has the role reader, which only looks."))
+            }
+            Role::Reader | Role::Reviewer | Role::Operator => self.must_be(Role::Reviewer),
+        }
+    }
+
     /// Refuses a form that this server has not made for them.
     pub(super) fn check_form(&self, token: Option<&str>) -> Result<(), WebError> {
         if self.is_bearer || token.is_some_and(|token| same(token, &self.form_token)) {
@@ -305,7 +315,7 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
     // What an agent asks for is looked at with each tool.
     let is_agent = uri.path() == AGENTS_ADDRESS;
     let is_change = !is_agent && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    if is_change && let Err(refused) = visitor.must_be(Role::Reviewer) {
+    if is_change && let Err(refused) = visitor.must_change() {
         return refused.into_response();
     }
     request.extensions_mut().insert(visitor);

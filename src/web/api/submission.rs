@@ -18,7 +18,7 @@ use axum::{
 use overnight_core::job::digest::sha256;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -45,12 +45,13 @@ struct WantedSubmission {
     dedupe: bool,
     /// USD that the jobs may spend together.
     #[serde(default)]
-    #[schemars(range(min = 0))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     budget_usd: Option<f64>,
 }
 
 /// The same with files, as a form. Flags are `true` or `false`.
 #[derive(JsonSchema)]
+#[schemars(transform = without_budget)]
 #[expect(dead_code, reason = "it tells the form, which is read part by part")]
 struct SubmissionForm {
     instructions: String,
@@ -69,7 +70,14 @@ struct SubmissionForm {
 }
 
 fn amount(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"type": "number", "minimum": 0})
+    schemars::json_schema!({"type": "number", "exclusiveMinimum": 0})
+}
+
+/// Who names no budget sends none.
+fn without_budget(form: &mut schemars::Schema) {
+    if let Some(budget) = form.pointer_mut("/properties/budget_usd").and_then(Value::as_object_mut) {
+        budget.remove("default");
+    }
 }
 
 fn binaries(_: &mut schemars::SchemaGenerator) -> schemars::Schema {

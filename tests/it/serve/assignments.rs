@@ -107,4 +107,9 @@ fn what_one_of_two_has_not_read_goes_to_a_third() {
     let dealt = assigned(&dir, &["--to", "Ben", "Cem"]);
     let expected = json!([row("Ben", 1, &ids[1..]), row("Cem", 0, &ids)]);
     assert_eq!((&dealt["reviewers"], &dealt["lack_second"]), (&expected, &json!([])));
+    // What one person holds alone is still for two.
+    assigned(&dir, &["--from", "Cem", "--to", "Ben"]);
+    let dealt = assigned(&dir, &["--from", "Ben", "--to", "Anna", "Cem"]);
+    let expected = json!([row("Anna", 0, &ids), row("Ben", 1, &[]), row("Cem", 0, &ids[1..])]);
+    assert_eq!((&dealt["reviewers"], &dealt["lack_second"]), (&expected, &json!([])));
 }
