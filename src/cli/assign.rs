@@ -8,7 +8,7 @@ use super::{
     table::{self, Align, TextTable},
 };
 use crate::{
-    review::{AssignmentWanted, Dealing, read_twice},
+    review::{AssignmentWanted, Dealing},
     runner::{load, now},
     store::{BatchRow, JOBS_AT_ONCE, JobRow},
     view::{AssignmentsView, ReviewJudgements},
@@ -68,14 +68,15 @@ pub(super) async fn assign(
     batch: &BatchRow,
     wanted: &AssignmentWanted,
 ) -> Result<Option<usize>, CliError> {
-    let people = people(wanted)?;
+    let from = wanted.from.as_deref().map(str::trim);
+    let people = people(wanted, from)?;
     if people.is_empty() {
         return Ok(None);
     }
     let id = batch.batch.id;
     let mut known = app.store.assignments(id).await?;
     let mut gone = Vec::new();
-    if let Some(from) = wanted.from.as_deref().map(str::trim) {
+    if let Some(from) = from {
         let theirs: Vec<JobId> = known.iter().filter(|one| one.reviewer == from).map(|one| one.job).collect();
         let judged = judged(app, theirs.iter().copied()).await?;
         let is_open = |job: &JobId| !judged.get(job).is_some_and(|people| people.contains_key(from));
@@ -85,7 +86,7 @@ pub(super) async fn assign(
         }
     }
     // What two are to read, both read, though one of them has approved it.
-    let twice = read_twice(&known, &gone);
+    let twice: BTreeSet<JobId> = known.iter().chain(&gone).filter(|one| one.twice).map(|one| one.job).collect();
     let mut jobs = Vec::new();
     for page in app.ids_of(batch).await?.chunks(JOBS_AT_ONCE) {
         let rows = app.store.jobs(page).await?.into_iter();
@@ -100,18 +101,18 @@ pub(super) async fn assign(
     #[expect(clippy::cast_possible_truncation, reason = "any 64 bits of the id do")]
     let seed = wanted.seed.unwrap_or((id.as_u128() >> 16) as u64);
     let dealing = Dealing { batch: id, people, twice: wanted.twice as usize, seed, at: now() };
-    let dealt = dealing.deal(&jobs, &known, &gone);
+    let dealt = dealing.deal(&jobs, &known, &twice);
     let results: BTreeSet<JobId> = dealt.iter().map(|one| one.job).collect();
     app.store.assign(&gone, &dealt).await?;
     Ok(Some(results.len()))
 }
 
 /// The names, each once.
-fn people(wanted: &AssignmentWanted) -> Result<Vec<String>, CliError> {
+fn people(wanted: &AssignmentWanted, from: Option<&str>) -> Result<Vec<String>, CliError> {
     let mut people: Vec<String> = Vec::new();
     for name in &wanted.to {
         let name = super::token::checked_name(name)?;
-        if wanted.from.as_deref().map(str::trim) == Some(name.as_str()) {
+        if from == Some(name.as_str()) {
             return Err(CliError::usage(format!("{name} can't get what is taken from {name}: leave one of them out")));
         }
         if !people.contains(&name) {
@@ -119,7 +120,7 @@ fn people(wanted: &AssignmentWanted) -> Result<Vec<String>, CliError> {
         }
     }
     match people.len() {
-        0 if wanted.twice > 0 || wanted.from.is_some() => Err(CliError::usage("say with --to who is to read them")),
+        0 if wanted.twice > 0 || from.is_some() => Err(CliError::usage("say with --to who is to read them")),
         1 if wanted.twice > 0 => {
             Err(CliError::usage("two people are needed to read the same results: name both with --to"))
         }

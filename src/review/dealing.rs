@@ -41,9 +41,13 @@ pub struct Dealing {
 
 impl Dealing {
     /// What is new beside `known`: those of `jobs` that nobody has go to who has the fewest, in the order of a draw, the first ones of
-    /// that to two people. What two were to read, as `known` or what was taken from somebody (`gone`) says, is given to two again.
-    pub fn deal(&self, jobs: &[JobId], known: &[ReaderAssignment], gone: &[ReaderAssignment]) -> Vec<ReaderAssignment> {
-        let twice_before = read_twice(known, gone);
+    /// that to two people. What two were to read already (`twice_before`) is for two again, also where nobody has it now.
+    pub fn deal(
+        &self,
+        jobs: &[JobId],
+        known: &[ReaderAssignment],
+        twice_before: &BTreeSet<JobId>,
+    ) -> Vec<ReaderAssignment> {
         let mut readers_of: BTreeMap<JobId, Vec<&ReaderAssignment>> = BTreeMap::new();
         let mut loads: BTreeMap<&str, usize> = BTreeMap::new();
         for one in known {
@@ -79,16 +83,6 @@ impl Dealing {
     }
 }
 
-/// What two are to read.
-pub(crate) fn read_twice(known: &[ReaderAssignment], gone: &[ReaderAssignment]) -> BTreeSet<JobId> {
-    known.iter().chain(gone).filter(|one| one.twice).map(|one| one.job).collect()
-}
-
-/// Two are to read it, and only one has it.
-pub(crate) fn lacks_second(readers: &[&ReaderAssignment]) -> bool {
-    matches!(readers, [one] if one.twice)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,15 +96,15 @@ mod tests {
         let people = ["Anna", "Ben", "Cem"].map(str::to_owned).to_vec();
         let dealing = Dealing { batch: Uuid::nil(), people, twice: 4, seed: 7, at: Timestamp::default() };
         let jobs: Vec<JobId> = (0..20).map(job).collect();
-        let dealt = dealing.deal(&jobs, &[], &[]);
+        let dealt = dealing.deal(&jobs, &[], &BTreeSet::new());
         let of = |dealt: &[ReaderAssignment], name: &str| dealt.iter().filter(|one| one.reviewer == name).count();
         assert_eq!(["Anna", "Ben", "Cem"].map(|name| of(&dealt, name)), [8, 8, 8]);
         let twice: BTreeSet<JobId> = dealt.iter().filter(|one| one.twice).map(|one| one.job).collect();
         assert_eq!((twice.len(), dealt.iter().filter(|one| one.twice).count()), (4, 8));
         assert_eq!(dealt.iter().map(|one| one.job).collect::<BTreeSet<_>>(), jobs.iter().copied().collect());
-        assert_eq!(dealing.deal(&jobs, &dealt, &[]), []);
+        assert_eq!(dealing.deal(&jobs, &dealt, &twice), []);
         let more: Vec<JobId> = (0..26).map(job).collect();
-        let more = Dealing { twice: 0, ..dealing }.deal(&more, &dealt, &[]);
+        let more = Dealing { twice: 0, ..dealing }.deal(&more, &dealt, &twice);
         assert_eq!(["Anna", "Ben", "Cem"].map(|name| of(&more, name)), [2, 2, 2]);
     }
 
@@ -119,7 +113,8 @@ mod tests {
         let deal = |people: &[&str], twice, known: &[ReaderAssignment], gone: &[ReaderAssignment]| {
             let people = people.iter().map(|name| (*name).to_owned()).collect();
             let dealing = Dealing { batch: Uuid::nil(), people, twice, seed: 7, at: Timestamp::default() };
-            dealing.deal(&[job(1), job(2)], known, gone)
+            let twice_before = known.iter().chain(gone).filter(|one| one.twice).map(|one| one.job).collect();
+            dealing.deal(&[job(1), job(2)], known, &twice_before)
         };
         let all = deal(&["Anna", "Ben"], 2, &[], &[]);
         let (bens, annas): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.reviewer == "Ben");

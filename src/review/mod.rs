@@ -28,7 +28,6 @@ mod site;
 mod source;
 
 pub use dealing::{AssignmentWanted, Dealing};
-pub(crate) use dealing::{lacks_second, read_twice};
 pub use doubt::{BrokenRule, Doubt, DoubtKind};
 pub use fields::{ReviewedField, TableLine};
 pub use growing_list::{GrowingList, NewField};

@@ -1,6 +1,6 @@
 //! Who is to read which results of a batch, how far they are, and how far two who read the same results agree.
 
-use crate::{review::lacks_second, store::ReaderAssignment};
+use crate::store::ReaderAssignment;
 use overnight_core::job::id::JobId;
 use overnight_evals::statistics::cohens_kappa;
 use schemars::JsonSchema;
@@ -78,7 +78,7 @@ impl AssignmentsView {
                 twice.entry(one.job).or_default().push(one);
             }
         }
-        let lack_second = twice.iter().filter(|(_, readers)| lacks_second(readers)).map(|(job, _)| *job).collect();
+        let lack_second = twice.iter().filter(|(_, readers)| readers.len() == 1).map(|(job, _)| *job).collect();
         for readers in twice.values_mut() {
             readers.sort_by(|one, other| one.reviewer.cmp(&other.reviewer));
             if let [one, other] = readers[..]

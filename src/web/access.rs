@@ -112,12 +112,10 @@ impl Visitor {
 
     /// Refuses who may change nothing, whatever it is.
     fn must_change(&self) -> Result<(), WebError> {
-        match self.role {
-            Role::Reader if !self.only_shows => {
-                Err(WebError::forbidden("Your token has the role reader, which only looks."))
-            }
-            Role::Reader | Role::Reviewer | Role::Operator => self.must_be(Role::Reviewer),
+        if self.role == Role::Reader && !self.only_shows {
+            return Err(WebError::forbidden("Your token has the role reader, which only looks."));
         }
+        self.must_be(Role::Reviewer)
     }
 
     /// Refuses a form that this server has not made for them.
