@@ -17,7 +17,7 @@ pub(crate) struct OpenDocumentReader;
 
 impl Reader for OpenDocumentReader {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+3"
+        "quick-xml 0.42.0+4"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

@@ -340,10 +340,12 @@ impl<'s> OpenStory<'s> {
         loop {
             match xml.next()? {
                 XmlNode::Start(part) => match part.name() {
+                    "image" if has_form => xml.skip()?,
+                    // A text may be typed on it.
                     "image" => {
-                        self.omitted.images += u64::from(!has_form);
+                        self.omitted.images += 1;
                         has_form = true;
-                        xml.skip()?;
+                        self.blocks(xml, &mut inner)?;
                     }
                     "object" => {
                         has_form = true;

@@ -117,6 +117,15 @@ fn a_page_of_a_presentation_is_a_slide_in_reading_order() {
 }
 
 #[test]
+fn what_is_typed_on_a_picture_is_read_once() {
+    let body = "<draw:page><draw:frame><draw:image><office:binary-data>aGVsbG8=</office:binary-data><text:p>Gate 7 stays shut.</text:p>\
+        </draw:image><draw:image><text:p>Gate 7 stays shut.</text:p></draw:image></draw:frame></draw:page>";
+    let read = extract("a.odp", &file("presentation", "", body, &[])).unwrap();
+    let notes = vec!["1 image was left out", "headers and footers were left out"];
+    assert_eq!(described(&read), (Unit::Page, vec!["Gate 7 stays shut.\n"], vec![], notes));
+}
+
+#[test]
 fn a_text_within_the_file_is_read_with_styles_of_its_own() {
     let inner = "<office:document-content><office:automatic-styles><text:list-style style:name=\"L\"><text:list-level-style-number \
         text:level=\"1\" style:num-format=\"A\" style:num-suffix=\")\"/></text:list-style></office:automatic-styles><office:body>\

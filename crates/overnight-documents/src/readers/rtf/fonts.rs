@@ -48,6 +48,8 @@ impl FontTable {
 
     pub(super) fn set_charset(&mut self, charset: i32) {
         let encoding = match charset {
+            // That of Western Europe, whatever the document's code page is.
+            0 => WINDOWS_1252,
             2 => return self.learn(FontBytes::Signs),
             77 => MACINTOSH,
             78 | 128 => SHIFT_JIS,

@@ -10,7 +10,7 @@ pub(crate) struct RtfReader;
 
 impl Reader for RtfReader {
     fn version(&self) -> &'static str {
-        "rtf+3"
+        "rtf+4"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

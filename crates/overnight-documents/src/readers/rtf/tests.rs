@@ -18,6 +18,13 @@ fn text(body: &str) -> String {
 }
 
 #[test]
+fn a_font_of_western_europe_is_read_as_such_under_any_code_page() {
+    let fonts = "{\\fonttbl{\\f0\\fcharset0 Arial;}{\\f1\\fcharset128 Gothic;}{\\f2 Courier;}}";
+    let file = format!("{{\\rtf1\\ansi\\ansicpg932\\deff0{fonts}\\f0 Gen\\'e8ve \\f1\\'93\\'fa\\f2\\'96\\'7b\\par}}");
+    assert_eq!(extract("a.rtf", file.as_bytes()).unwrap().text, "Genève 日本\n");
+}
+
+#[test]
 fn characters_come_in_every_way_that_they_are_written() {
     for (body, expected) in [
         (

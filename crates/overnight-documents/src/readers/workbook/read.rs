@@ -11,7 +11,7 @@ pub(crate) struct WorkbookReader;
 
 impl Reader for WorkbookReader {
     fn version(&self) -> &'static str {
-        "calamine 0.38.0, quick-xml 0.42.0, ssfmt 0.1.2+8"
+        "calamine 0.38.0, quick-xml 0.42.0, ssfmt 0.1.2+9"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {

@@ -25,6 +25,7 @@ const MAX_COLUMNS: u32 = 16_384;
 /// Numbers of records.
 mod kind {
     pub(super) const ROW: u32 = 0;
+    pub(super) const BLANK: u32 = 1;
     pub(super) const RK: u32 = 2;
     pub(super) const ERROR: u32 = 3;
     pub(super) const BOOL: u32 = 4;
@@ -35,10 +36,15 @@ mod kind {
     pub(super) const FORMULA_REAL: u32 = 9;
     pub(super) const FORMULA_BOOL: u32 = 10;
     pub(super) const FORMULA_ERROR: u32 = 11;
+    /// The first of those that name no column: a blank cell …
+    pub(super) const SHORT_BLANK: u32 = 12;
+    /// … to a shared text, in the order of their long forms.
+    pub(super) const SHORT_SHARED: u32 = 18;
     pub(super) const SHARED_ITEM: u32 = 19;
     pub(super) const FORMAT: u32 = 44;
     pub(super) const STYLE: u32 = 47;
     pub(super) const RICH_TEXT: u32 = 62;
+    pub(super) const SHEET_END: u32 = 130;
     pub(super) const SHEET: u32 = 156;
     pub(super) const WORKBOOK: u32 = 153;
     pub(super) const STYLES_BEGIN: u32 = 617;
@@ -184,19 +190,36 @@ impl SharedParts {
 fn read_sheet(package: &Package<'_>, part: &str, parts: &SharedParts, pager: &mut Pager<'_>) -> Result<(), Halt> {
     let mut row = 0_u64;
     let mut cells: Vec<SheetCell> = Vec::new();
+    // The first column behind the row's last cell, where a cell is that names none.
+    let mut next = 0;
+    let mut is_over = false;
+    let mut long = Vec::new();
     let read = each(package, part, |kind, record| {
+        is_over |= kind == kind::SHEET_END;
+        if is_over {
+            return Ok(());
+        }
+        let (kind, record) = match kind {
+            kind::SHORT_BLANK..=kind::SHORT_SHARED => {
+                long.clear();
+                long.extend_from_slice(&u32::to_le_bytes(next));
+                long.extend_from_slice(record);
+                (kind - kind::SHORT_BLANK + kind::BLANK, &long[..])
+            }
+            _ => (kind, record),
+        };
+        let text = parts.cell(kind, record, pager);
         if kind == kind::ROW {
             pager.row(row, std::mem::take(&mut cells))?;
             row = u64::from(number(record, 0)) + 1;
-        } else if let Some(text) = parts.cell(kind, record, pager) {
+            next = 0;
+        } else if text.is_some() || kind == kind::BLANK {
             let column = number(record, 0);
-            let is_next = cells.last().is_none_or(|(last, _)| *last < column);
-            if column >= MAX_COLUMNS || !is_next {
+            if column >= MAX_COLUMNS || column < next {
                 return Err(BrokenPart(format!("the cells of row {row} in its part {part} make no sense")).into());
             }
-            if !text.is_empty() {
-                cells.push((column, bounded(text, pager)));
-            }
+            next = column + 1;
+            cells.extend(text.filter(|text| !text.is_empty()).map(|text| (column, bounded(text, pager))));
         }
         Ok(())
     });
@@ -366,6 +389,36 @@ mod tests {
         let cut = extract("a.xlsb", &workbook(&sheet[..sheet.len() - 3])).unwrap();
         assert_eq!(cut.gaps[0].why, "cut off, because its part xl/s.bin can't be read: it is cut off");
         assert!(cut.text.contains("12.50 EUR"));
+    }
+
+    #[test]
+    fn cells_that_name_no_column_are_behind_the_one_before() {
+        let short = |kind: u32, style: u32, value: &[u8]| record(kind, &[&style.to_le_bytes(), value].concat());
+        let sheet = [
+            record(0, &0_u32.to_le_bytes()),
+            cell(6, 0, 0, &wide("Item")),
+            short(17, 0, &wide("Price")),
+            short(12, 0, &[]),
+            short(17, 0, &wide("Sold")),
+            record(0, &1_u32.to_le_bytes()),
+            short(18, 0, &0_u32.to_le_bytes()),
+            short(16, 1, &12.5_f64.to_le_bytes()),
+            cell(1, 2, 0, &[]),
+            short(15, 0, &[1]),
+            record(0, &2_u32.to_le_bytes()),
+            cell(7, 0, 0, &0_u32.to_le_bytes()),
+            short(13, 1, &(12_u32 << 2 | 2).to_le_bytes()),
+            short(14, 0, &[0x2a]),
+            // What is behind the sheet's end is none of it.
+            record(130, &[]),
+            record(0, &3_u32.to_le_bytes()),
+            cell(6, 0, 0, &wide("behind")),
+        ]
+        .concat();
+        let read = extract("a.xlsb", &workbook(&sheet)).unwrap();
+        let lines = "| Item | Price |  | Sold |\n| --- | --- | --- | --- |\n| Lamp | 12.50 EUR |  | TRUE |\n| Lamp | 12.00 EUR | #N/A |  |\n";
+        assert_eq!(read.text, format!("# Prices\n\n{lines}"));
+        assert_eq!((read.gaps, read.notes), (vec![], vec![]));
     }
 
     #[test]
