@@ -59,9 +59,9 @@ impl Submission {
     }
 
     /// The jobs over `documents`, those of each job together. Their ids are derived from the batch's, so that repeating a submission changes nothing.
-    pub fn jobs(&self, documents: &[Vec<Document>]) -> Vec<QueuedJob> {
-        let jobs = documents.iter().enumerate();
-        jobs.map(|(place, documents)| self.job(job_id(self.id, place), place, documents)).collect()
+    pub fn jobs<D: AsRef<[Document]>>(&self, documents: impl IntoIterator<Item = D>) -> Vec<QueuedJob> {
+        let jobs = documents.into_iter().enumerate();
+        jobs.map(|(place, documents)| self.job(job_id(self.id, place), place, documents.as_ref())).collect()
     }
 
     /// The job in its `place` among the jobs of the batch, from 0.

@@ -153,7 +153,6 @@ struct Selection {
 pub(super) struct ReadySubmission {
     submission: Submission,
     pub(super) batch: NewBatch,
-    pub(super) jobs: Vec<QueuedJob>,
     selection: Selection,
     assignment: Assignment,
     /// Whether jobs that were done before are linked to those that did them.
@@ -172,15 +171,12 @@ pub(super) async fn run(flags: Flags, args: &SubmitArgs) -> Result<u8, CliError>
     warn_of_namesake(&app, ready.batch.name.as_deref()).await?;
     stop::ends_with("interrupted while the batch was put into the queue: `overnight jobs` says whether it is there")?;
     let counted = CountedDocuments::of(&ready);
-    if !args.ids {
-        // The jobs say all that the queue is given.
-        ready.selection.documents = Vec::new();
-    }
-    ready.enqueue(&*app.store).await?;
+    let jobs = if args.ids { ready.jobs() } else { ready.take_jobs() };
+    enqueue::enqueue(&*app.store, &ready.batch, &jobs, ready.dedupes).await?;
     let printed = async {
         let totals = app.store.totals(ready.batch.id).await?;
         let standing = if args.ids { Some(app.store.batch_standing(ready.batch.id).await?) } else { None };
-        output::submitted(&ready, &counted, totals, standing.as_deref(), args.json)
+        output::submitted((&ready, &jobs), &counted, totals, standing.as_deref(), args.json)
     };
     printed.await.map(|()| exit::COMPLETED).map_err(|CliError { message, code }| {
         let id = ready.batch.id;
@@ -300,8 +296,7 @@ pub(super) async fn ready(
         submission.id = eval.id(args.eval.as_ref().map_or(0, |eval| eval.made_ms));
     }
     let batch = submission.batch().map_err(of_batch)?;
-    let jobs = submission.jobs(&selection.documents);
-    Ok(ReadySubmission { submission, batch, jobs, selection, assignment, dedupes: args.dedupe, app })
+    Ok(ReadySubmission { submission, batch, selection, assignment, dedupes: args.dedupe, app })
 }
 
 impl ReadySubmission {
@@ -317,7 +312,16 @@ impl ReadySubmission {
 
     /// Puts the batch into the queue; doing it again changes nothing.
     pub(super) async fn enqueue(&self, store: &dyn Store) -> Result<(), CliError> {
-        enqueue::enqueue(store, &self.batch, &self.jobs, self.dedupes).await
+        enqueue::enqueue(store, &self.batch, &self.jobs(), self.dedupes).await
+    }
+
+    pub(super) fn jobs(&self) -> Vec<QueuedJob> {
+        self.submission.jobs(&self.selection.documents)
+    }
+
+    /// The jobs, which say all that the queue is given: of a hundred thousand documents there is no room for both.
+    fn take_jobs(&mut self) -> Vec<QueuedJob> {
+        self.submission.jobs(std::mem::take(&mut self.selection.documents))
     }
 }
 

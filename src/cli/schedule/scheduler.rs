@@ -26,7 +26,7 @@ impl Submit for Scheduler {
         let ready = Box::pin(submit::ready(self.flags.clone(), &args, batch, Some(self.store.clone())))
             .await
             .map_err(refused)?;
-        self.store.submit(&ready.batch, &ready.jobs, args.dedupes()).await?;
+        self.store.submit(&ready.batch, &ready.jobs(), args.dedupes()).await?;
         Ok(())
     }
 }

@@ -27,10 +27,11 @@ impl FamiliesView {
         }
         let size =
             |documents: &[Document]| (documents.len(), documents.iter().map(|document| document.tokens).sum::<u64>());
-        let jobs = ready.jobs.iter().zip(&selection.documents).map(|(job, documents)| (job, size(documents)));
+        let jobs = ready.jobs();
+        let sizes = jobs.iter().zip(&selection.documents).map(|(job, documents)| (job, size(documents)));
         // The first of several: `max_by_key` takes the last.
-        let (job, (largest_documents, largest_tokens)) = jobs.rev().max_by_key(|(_, size)| *size)?;
-        Some(Self { families: ready.jobs.len(), largest: job.label.clone(), largest_documents, largest_tokens })
+        let (job, (largest_documents, largest_tokens)) = sizes.rev().max_by_key(|(_, size)| *size)?;
+        Some(Self { families: jobs.len(), largest: job.label.clone(), largest_documents, largest_tokens })
     }
 
     /// `3 of 7 documents; the largest has 4: lease.md and 3 more`.

@@ -13,7 +13,7 @@ use crate::{
         progress::{amount, counted},
         server,
     },
-    store::{BatchTotals, JobStands},
+    store::{BatchTotals, JobStands, QueuedJob},
 };
 use overnight_core::amount::{COST_UNKNOWN, percent};
 use overnight_core::job::{
@@ -152,13 +152,13 @@ struct DryRunView<'s> {
 
 /// Prints what is in the queue now; with `standing`, each document with its job.
 pub(super) fn submitted(
-    ready: &ReadySubmission,
+    (ready, jobs): (&ReadySubmission, &[QueuedJob]),
     counted: &CountedDocuments,
     totals: BatchTotals,
     standing: Option<&[JobStands]>,
     as_json: bool,
 ) -> Result<(), CliError> {
-    let ReadySubmission { submission, batch, jobs, selection, .. } = ready;
+    let ReadySubmission { submission, batch, selection, .. } = ready;
     let documents = &selection.documents;
     let shown = SubmittedView {
         batch: batch.id,
