@@ -3,7 +3,7 @@
 //! the undisturbed run left, in the workspace and in the database.
 //!
 //! For each line (of very long journals for every second, third …) one state in which a crash can leave the files is tried,
-//! another for each, and then the middle of line k + 1. A quarter of the crashes is worked to the scenario's end, half of
+//! another for each; at every third it is the middle of line k + 1. A quarter of the crashes is worked to the scenario's end, half of
 //! these through a second crash; the others until they have caught up with the undisturbed run by some lines: files and
 //! state are then the same as at that line, and what follows depends on nothing else. `CRASH=all` tries every state at
 //! every line, and works each to the end; `SCENARIO=part-of-a-name` tries only some scenarios.
@@ -25,7 +25,7 @@ use crate::{
     support::wait,
 };
 use caught_up::CaughtUp;
-use cut::Cut;
+use cut::{Cut, Wanted};
 use record::Record;
 use std::{
     collections::BTreeMap,
@@ -131,8 +131,13 @@ impl Ordeal<'_> {
         let mut tried = 0;
         let mut faults = Vec::new();
         let lines = self.record.lines();
-        for line in (1..=lines).rev().step_by(if all { 1 } else { lines.div_ceil(MOST_LINES) }) {
-            for cut in cut::cuts(self.scenario, &self.record, line, all) {
+        for (turn, line) in (1..=lines).rev().step_by(if all { 1 } else { lines.div_ceil(MOST_LINES) }).enumerate() {
+            let wanted = match (all, turn % 3) {
+                (true, _) => Wanted::All,
+                (false, 2) => Wanted::Torn,
+                (false, _) => Wanted::One,
+            };
+            for cut in cut::cuts(self.scenario, &self.record, line, wanted) {
                 tried += 1;
                 let far = match (tried % 8, all) {
                     (0, _) | (2 | 6, true) => Far::ToTheEnd,
@@ -180,7 +185,7 @@ fn a_job_that_is_cancelled_after_a_crash_tells_its_todos_truly() {
         scenario.steps = vec![Step::Cancel];
         // The last line ends the job, which can't be cancelled any more.
         for line in 1..record.lines() {
-            for cut in cut::cuts(&scenario, &record, line, true).into_iter().filter(|cut| !cut.is_torn) {
+            for cut in cut::cuts(&scenario, &record, line, Wanted::All).into_iter().filter(|cut| !cut.is_torn) {
                 cut.tree.write(&record.path);
                 record.put_rows(&*ground.store, cut.rows_at).await.unwrap();
                 play::play(&scenario, 0, &*ground.store, &record.path, &mut |_| {}).await.unwrap();

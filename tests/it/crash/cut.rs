@@ -28,8 +28,19 @@ pub(crate) const DERIVED: [&str; 2] = ["todos.md", "progress.md"];
 /// As `rooted` names what is unfinished.
 const STRAY: &str = "0193a2b4c5d6789abcdef0123456789a";
 
-/// A crash after line `line` (from 1), and one in the middle of the next; under `all`, in all states.
-pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool) -> Vec<Cut> {
+/// Which crashes are wanted at a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// After the line in all states, and at several places of the next.
+    All,
+    /// After the line, in one of the states.
+    One,
+    /// In the middle of the next line.
+    Torn,
+}
+
+/// Crashes after line `line` (from 1), or within the next.
+pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, wanted: Wanted) -> Vec<Cut> {
     let Some(at) = record.at(line) else {
         return Vec::new();
     };
@@ -37,22 +48,25 @@ pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool)
     // What the database knows may be older than the line: a checkpoint is made now and then only.
     let rows_at = line - (line % 5).min(line - 1);
     let mut states = states(scenario, record, line);
-    if !all {
-        let place = line % states.len();
-        states = vec![states.swap_remove(place)];
+    // Nothing comes behind the last line.
+    let wanted = if next.is_none() && wanted == Wanted::Torn { Wanted::One } else { wanted };
+    match wanted {
+        Wanted::All => {}
+        Wanted::One => states = vec![states.swap_remove(line % states.len())],
+        Wanted::Torn => states.clear(),
     }
     let from = step_after(scenario, record, line);
     let mut cuts: Vec<Cut> =
         states.into_iter().map(|(what, tree)| Cut { what, line, is_torn: false, tree, from, rows_at }).collect();
     if let Some(next) = next {
-        let parts: &[(&str, usize)] = if all {
-            &[
+        let parts: &[(&str, usize)] = match wanted {
+            Wanted::All => &[
                 ("with a byte of the next line", 0),
                 ("with half of the next line", 2),
                 ("with the next line but its end", 1),
-            ]
-        } else {
-            &[("with half of the next line", 2)]
+            ],
+            Wanted::One => &[],
+            Wanted::Torn => &[("with half of the next line", 2)],
         };
         cuts.extend(parts.iter().map(|(what, part)| Cut {
             what,

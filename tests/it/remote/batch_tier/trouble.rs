@@ -38,10 +38,12 @@ async fn a_stuck_batch_is_given_up_in_time() {
         let replies = night.ended_well().await;
         let counts = night.server.batches();
         assert!(counts.cancelled > 0, "{counts:#?}");
-        // How many first calls come together is a matter of time: every second one of the first batch is not done.
+        // How many first calls come together is a matter of time: every second one of the first batch is not done. So is whether
+        // there is time for these in another batch.
         let stuck = counts.created[0];
         let missing = if format == Format::Gemini { stuck } else { stuck / 2 };
-        assert_eq!(firsts_in_batches(&replies), 3 - missing, "{replies:#?} {counts:#?}");
+        let used = firsts_in_batches(&replies);
+        assert!((3 - missing..=3).contains(&used), "{used} {replies:#?} {counts:#?}");
     })
     .await;
 }
