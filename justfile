@@ -24,13 +24,13 @@ scenarios word="":
 update +tests:
     UPDATE=1 INSTA_UPDATE=always cargo test --features failpoints --test it -- {{tests}}
 
-# Formatting and lints, as test.sh checks them
+# Formatting and lints
 lint:
-    cargo fmt --all --check
-    cargo clippy --workspace --quiet --all-targets --features failpoints -- -D warnings
+    ./lint.sh
 
 # All checks, as CI makes them
 all:
+    ./lint.sh
     ./test.sh
 
 # Run the sample job without a model, and check its record

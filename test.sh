@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks everything: formatting, lints, and all tests, on SQLite and on a PostgreSQL server of its own, which is started
-# here, listens on loopback only, and is gone afterwards.
+# Runs all tests, on SQLite and on a PostgreSQL server of its own, which is started here, listens on loopback only, and is
+# gone afterwards. Formatting and lints are checked by lint.sh.
 #
-#   ./test.sh            everything
+#   ./test.sh            all tests
 #   ./test.sh NAME…      only tests whose names contain one of these (or flags of the test program, such as --nocapture)
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
@@ -94,16 +94,7 @@ start_postgres() {
     return 1
 }
 
-# ── The toolchain's parts
-
-install_components() {
-    local component
-    for component in rustfmt clippy; do
-        cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 && continue
-        command -v rustup >/dev/null || fail "cargo has no $component, and there is no rustup to install it with"
-        rustup component add "$component"
-    done
-}
+# ── The tests
 
 command -v cargo >/dev/null || fail 'cargo is missing: install Rust (https://rustup.rs)'
 find_postgres || step 'install PostgreSQL' install_packages postgresql || true
@@ -115,14 +106,7 @@ find_postgres || step 'install PostgreSQL' install_packages postgresql || true
 step 'start PostgreSQL' start_postgres
 # For tests that need a server of their own, which they stop and start: its programs, and where to put it.
 export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$folder
-if (($# == 0)); then
-    step 'rustfmt and clippy' install_components
-    step 'cargo fmt' cargo fmt --all --check
-    # The program that the first command of README.md builds.
-    step 'cargo check' cargo check --quiet --no-default-features --bin overnight
-    step 'cargo clippy' cargo clippy --workspace --quiet --all-targets --features failpoints -- -D warnings
-fi
 # Two tests in three wait most of their time, for a lease, a process, a store: more of them at once than there are processors.
-export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 3))}
 # With the places at which tests kill the program: one build for all of it.
 step 'cargo test' cargo test --workspace --quiet --features failpoints -- "$@"
