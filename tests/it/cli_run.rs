@@ -89,7 +89,7 @@ impl TestDir {
             .env_clear()
             .envs(variables.iter().copied())
             .args(arguments)
-            .timeout(Duration::from_mins(2))
+            .timeout(Duration::from_mins(10))
             .output()
             .unwrap();
         Ran {

@@ -73,7 +73,7 @@ const QUICK: GatherPace = GatherPace {
 /// Nothing is sent.
 const NEVER: GatherPace = GatherPace { quiet: Duration::from_hours(1), most: Duration::from_hours(1), ..QUICK };
 /// No night takes so long.
-const PATIENCE: Duration = Duration::from_mins(3);
+const PATIENCE: Duration = Duration::from_mins(10);
 /// What a primer asks for.
 const PRIMER: &str = "Answer with the one word OK.";
 /// USD per million tokens at the standard tier: input, output, read from the cache, written to it.
