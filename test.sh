@@ -107,7 +107,7 @@ step 'start PostgreSQL' start_postgres
 # For tests that need a server of their own, which they stop and start: its programs, and where to put it.
 export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$folder
 # Two tests in three wait most of their time, for a lease, a process, a store: more of them at once than there are processors.
-export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 3))}
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
 # Where nobody builds again and again, what is kept for that costs time and three quarters of the room.
 [[ -d ${CARGO_TARGET_DIR:-target}/debug/incremental ]] || export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
 # With the places at which tests kill the program: one build for all of it.

@@ -442,7 +442,7 @@ async fn an_outage_of_the_models_server_is_waited_for(place: Place) {
     let (_keep, stop) = watch::channel(false);
     let mut config = night.config(true);
     // Without a word of the worker, a sweep would queue them in the middle of the outage.
-    config.times.wakes_after = Duration::from_secs(1);
+    config.times.wakes_after = Duration::from_secs(3);
     let worker = night.worker(model, config, stop);
     let check = async {
         while server.counts().requests < 9 {
@@ -455,7 +455,7 @@ async fn an_outage_of_the_models_server_is_waited_for(place: Place) {
         let before: Vec<(JobStatus, u64)> =
             night.entries(1).await.into_values().map(|entry| (entry.status, entry.lease)).collect();
         assert_eq!(before, [(JobStatus::Held, 1); 3]);
-        tokio::time::sleep(Duration::from_secs(3)).await;
+        tokio::time::sleep(Duration::from_secs(7)).await;
         let after: Vec<(JobStatus, u64)> =
             night.entries(1).await.into_values().map(|entry| (entry.status, entry.lease)).collect();
         assert_eq!(after, before);
