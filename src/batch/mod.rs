@@ -45,6 +45,6 @@ pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
 pub use only_fields::{EarlierJob, OnlyFields};
 pub use settings::{BatchSettings, ClosingSettings};
-pub use submission::Submission;
+pub use submission::{Submission, job_label};
 pub use workspace_of::workspace_of;
 pub use zone::{on_the_wall, zone};

@@ -69,7 +69,7 @@ impl Submission {
         let is_held = self.trial.is_some_and(|trial| place >= trial);
         QueuedJob {
             id,
-            label: label(documents),
+            label: job_label(documents),
             sources: documents
                 .iter()
                 .map(|document| source(&document.name, &document.path, &document.inside, document.dated))
@@ -93,8 +93,8 @@ fn job_id(batch: Uuid, place: usize) -> JobId {
     JobId(derived_id(millis_of(batch).saturating_add(place as u64), &format!("{batch} {place}")))
 }
 
-/// `a.md`, `a.md and 4 more`.
-fn label(documents: &[Document]) -> String {
+/// What people call the job over these documents: `a.md`, `a.md and 4 more`.
+pub fn job_label(documents: &[Document]) -> String {
     match documents {
         [] => String::new(),
         [one] => one.name.clone(),

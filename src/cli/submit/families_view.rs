@@ -2,7 +2,7 @@
 
 use super::ReadySubmission;
 use crate::{
-    batch::{Document, JobUnit},
+    batch::{Document, JobUnit, job_label},
     cli::out,
 };
 use serde::Serialize;
@@ -27,11 +27,11 @@ impl FamiliesView {
         }
         let size =
             |documents: &[Document]| (documents.len(), documents.iter().map(|document| document.tokens).sum::<u64>());
-        let jobs = ready.jobs();
-        let sizes = jobs.iter().zip(&selection.documents).map(|(job, documents)| (job, size(documents)));
+        let sizes = selection.documents.iter().map(|documents| (documents, size(documents)));
         // The first of several: `max_by_key` takes the last.
-        let (job, (largest_documents, largest_tokens)) = sizes.rev().max_by_key(|(_, size)| *size)?;
-        Some(Self { families: jobs.len(), largest: job.label.clone(), largest_documents, largest_tokens })
+        let (documents, (largest_documents, largest_tokens)) = sizes.rev().max_by_key(|(_, size)| *size)?;
+        let families = selection.documents.len();
+        Some(Self { families, largest: job_label(documents), largest_documents, largest_tokens })
     }
 
     /// `3 of 7 documents; the largest has 4: lease.md and 3 more`.

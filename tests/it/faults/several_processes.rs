@@ -48,7 +48,7 @@ fn exactly_one_of_many_works(dir: &TestDir) {
     let id = held(dir);
     let told = many(dir, &["resume", &id.to_string(), "--turns", "10000000", "--quiet"]);
     // Where two of them worked, the last of these would not come.
-    let refused: Vec<Ran> = (1..PROCESSES).map(|_| told.recv_timeout(Duration::from_mins(10)).unwrap()).collect();
+    let refused: Vec<Ran> = (1..PROCESSES).map(|_| told.recv_timeout(Duration::from_mins(2)).unwrap()).collect();
     for ran in &refused {
         let begin = format!("error: job {id} is being worked on by ");
         let end = format!(": wait for it, or stop it with `overnight pause {id}`\n");
@@ -56,7 +56,7 @@ fn exactly_one_of_many_works(dir: &TestDir) {
         assert!(ran.stderr.starts_with(&begin) && ran.stderr.ends_with(&end), "{ran:?}");
     }
     assert_eq!(dir.run(&["cancel", "last"]).code, 0);
-    let last = told.recv_timeout(Duration::from_mins(10)).unwrap();
+    let last = told.recv_timeout(Duration::from_mins(2)).unwrap();
     assert_eq!((last.code, last.stderr.as_str()), (5, ""), "{last:?}");
     assert_eq!(openings(dir, id), 2);
     assert_eq!(wait(async { rows(&*dir.store().await, id).await.unwrap() }).job.lease, 2);
@@ -81,7 +81,7 @@ fn a_short_job_is_worked_once(dir: &TestDir) {
         let told = many(dir, &["resume", &id.to_string(), "--turns", "100", "--quiet", "--json"]);
         let mut worked = 0;
         for _ in 0..PROCESSES {
-            let ran = told.recv_timeout(Duration::from_mins(10)).unwrap();
+            let ran = told.recv_timeout(Duration::from_mins(2)).unwrap();
             match ran.code {
                 // Who worked on it, and who came when it had ended.
                 0 => {

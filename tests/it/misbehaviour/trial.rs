@@ -30,7 +30,7 @@ use std::{
 /// What the canary outside holds; no prompt and no file of the workspace may.
 pub(super) const SECRET: &str = "canary-4711-never-to-be-seen";
 /// No trial of a sound program takes a tenth of it, also on a slow machine.
-const MOST_TIME: Duration = Duration::from_mins(5);
+const MOST_TIME: Duration = Duration::from_secs(100);
 
 pub(super) const TASK: &str = "\
 ---

@@ -73,7 +73,7 @@ const QUICK: GatherPace = GatherPace {
 /// Nothing is sent.
 const NEVER: GatherPace = GatherPace { quiet: Duration::from_hours(1), most: Duration::from_hours(1), ..QUICK };
 /// No night takes so long.
-const PATIENCE: Duration = Duration::from_mins(10);
+const PATIENCE: Duration = Duration::from_mins(3);
 /// What a primer asks for.
 const PRIMER: &str = "Answer with the one word OK.";
 /// USD per million tokens at the standard tier: input, output, read from the cache, written to it.
@@ -188,6 +188,8 @@ struct ToldReply {
     conversation: u64,
     /// At which it was answered.
     tier: Tier,
+    /// The vendor's name of the batch in which it was answered.
+    batch: Option<String>,
     cost: f64,
     /// What it would have cost at the standard tier, where that is told.
     standard: Option<f64>,
@@ -213,6 +215,7 @@ fn replies(workspace: &Path) -> Vec<ToldReply> {
             replies.push(ToldReply {
                 conversation: event["conversation"].as_u64().unwrap(),
                 tier: tier_of(&event["tier"]).unwrap_or(asked_at),
+                batch: event["batch"].as_str().map(str::to_owned),
                 cost: event["cost_usd"].as_f64().unwrap(),
                 standard: event["standard_usd"].as_f64(),
                 usual: usual / 1e6,

@@ -1,7 +1,8 @@
 //! Batches that expire, are stuck, or are refused in whole or in part: what they have done is used, and the rest goes on its way.
 
 use super::{
-    Batching, DOCUMENTS, Format, Night, Place, Setup, Tier, completed, firsts, firsts_in_batches, with_each_vendor,
+    Batching, DOCUMENTS, Format, Night, Place, Setup, Tier, ToldReply, completed, firsts, firsts_in_batches,
+    with_each_vendor,
 };
 use overnight_core::job::{instructions::BatchUntil, record::JobStatus};
 
@@ -42,6 +43,8 @@ async fn a_stuck_batch_is_given_up_in_time() {
         // there is time for these in another batch.
         let stuck = counts.created[0];
         let missing = if format == Format::Gemini { stuck } else { stuck / 2 };
+        let is_of_first = |reply: &&ToldReply| reply.batch.as_ref().is_some_and(|name| name.ends_with("0001"));
+        assert_eq!(replies.values().flatten().filter(is_of_first).count(), stuck - missing, "{replies:#?} {counts:#?}");
         let used = firsts_in_batches(&replies);
         assert!((3 - missing..=3).contains(&used), "{used} {replies:#?} {counts:#?}");
     })
