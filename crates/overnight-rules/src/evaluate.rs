@@ -3,7 +3,7 @@
 use crate::{
     functions::{self, Bounds, Question, decimal},
     json_value::borrowed,
-    rule::{FILE, LANGUAGE, Rule, THIS},
+    rule::{FILE, LANGUAGE, Rule, THIS, with_stack},
 };
 use cel::{
     Context, ExecutionError, IdedExpr, Value as CelValue,
@@ -120,9 +120,18 @@ impl Evaluator {
     /// What each of `rules` says of `this`, a record of `file` or all of it.
     pub fn evaluate(&mut self, rules: &[&Rule], this: &Value, file: &Value, outside: &mut dyn Outside) -> Vec<Verdict> {
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(rules.len());
+        let stack = rules.iter().map(|rule| rule.stack()).max().unwrap_or_default();
         let mut questions = 0;
         while verdicts.len() < rules.len() {
-            let Some(question) = self.evaluate_rest(rules, this, file, &mut verdicts) else { break };
+            let rest = || self.evaluate_rest(rules, this, file, &mut verdicts);
+            let question = match with_stack(stack, rest) {
+                Ok(Some(question)) => question,
+                Ok(None) => break,
+                Err(why) => {
+                    verdicts.push(Verdict::Unclear(format!("can't be evaluated: {why}")));
+                    continue;
+                }
+            };
             questions += 1;
             let answer = match &question {
                 Question::Text { document, page } => outside.text(document, *page).map(Value::String),

@@ -10,10 +10,20 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
     sync::{Arc, LazyLock},
+    thread,
 };
 
 /// Characters that a rule may have.
 pub const MOST_CHARACTERS: usize = 4_000;
+/// Expressions within each other that a rule may have.
+const DEEPEST: usize = 100;
+/// Bytes of stack for reading a rule: CEL's parser takes up to 140 kB for each bracket of the 96 that it allows (measured where it
+/// isn't optimised).
+const PARSER_STACK: usize = 64 << 20;
+/// Bytes of stack for evaluating an expression within another one (measured: 31 kB where CEL is hardly optimised, 42 kB where it is not
+/// at all).
+const STACK_OF_EXPRESSION: usize = 64 << 10;
+const STACK_OF_ANY_THREAD: usize = 1 << 20;
 
 /// The name of the record that a rule is evaluated for.
 pub const THIS: &str = "this";
@@ -67,6 +77,8 @@ pub struct Rule {
     fields: BTreeMap<String, Place>,
     uses_file: bool,
     asks: bool,
+    /// Expressions within each other, at most.
+    deepest: usize,
 }
 
 impl std::fmt::Debug for Rule {
@@ -103,7 +115,9 @@ impl Rule {
         if source.chars().nth(MOST_CHARACTERS).is_some() {
             return Err(RuleError { at: start, what: format!("it has more than {MOST_CHARACTERS} characters") });
         }
-        let program = LANGUAGE.compile(source).map_err(|errors| match errors.errors.first() {
+        let compiled =
+            with_stack(PARSER_STACK, || LANGUAGE.compile(source)).map_err(|what| RuleError { at: start, what })?;
+        let program = compiled.map_err(|errors| match errors.errors.first() {
             Some(error) => {
                 let place = |number: isize| usize::try_from(number).unwrap_or(1).max(1);
                 let at = Place { line: place(error.pos.0), column: place(error.pos.1) };
@@ -112,17 +126,24 @@ impl Rule {
             None => RuleError { at: start, what: "it can't be read".to_owned() },
         })?;
         let source: Vec<char> = source.chars().collect();
-        let mut names =
-            Names { source: &source, program: &program, fields: BTreeMap::new(), uses_file: false, asks: false };
+        let mut names = Names {
+            source: &source,
+            program: &program,
+            fields: BTreeMap::new(),
+            uses_file: false,
+            asks: false,
+            depth: 0,
+            deepest: 0,
+        };
         names.visit(program.expression(), &mut Vec::new())?;
         if let Some(what) = no_condition(program.expression()) {
             return Err(RuleError { at: start, what: format!("it gives {what}, and is no condition") });
         }
-        let Names { fields, uses_file, asks, .. } = names;
+        let Names { fields, uses_file, asks, deepest, .. } = names;
         let mut expression = program.expression().clone();
         bound(&mut expression, true);
         let expression = Arc::new(expression);
-        Ok(Self { source, program: Arc::new(program), expression, fields, uses_file, asks })
+        Ok(Self { source, program: Arc::new(program), expression, fields, uses_file, asks, deepest })
     }
 
     /// As it was written.
@@ -133,6 +154,11 @@ impl Rule {
     /// The fields of the record that it names, and where first.
     pub fn fields(&self) -> impl Iterator<Item = (&str, Place)> {
         self.fields.iter().map(|(name, place)| (name.as_str(), *place))
+    }
+
+    /// Bytes of stack that evaluating it may take.
+    pub(crate) fn stack(&self) -> usize {
+        (self.deepest + 4) * STACK_OF_EXPRESSION
     }
 
     pub(crate) fn has_field(&self, name: &str) -> bool {
@@ -199,6 +225,18 @@ impl Rule {
     }
 }
 
+/// Runs something with at least so many bytes of stack; what common rules take, every thread has. An error says why not.
+pub(crate) fn with_stack<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    if bytes <= STACK_OF_ANY_THREAD {
+        return Ok(work());
+    }
+    thread::scope(|scope| {
+        let started = thread::Builder::new().stack_size(bytes).spawn_scoped(scope, work);
+        let thread = started.map_err(|error| format!("no thread can be started for it: {error}"))?;
+        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
 fn offset(program: &Program, id: u64) -> Option<usize> {
     program.source_info().offset_for(id).map(|(start, _)| start as usize)
 }
@@ -256,6 +294,9 @@ struct Names<'r> {
     fields: BTreeMap<String, Place>,
     uses_file: bool,
     asks: bool,
+    /// Expressions around the one that is visited.
+    depth: usize,
+    deepest: usize,
 }
 
 impl Names<'_> {
@@ -267,6 +308,17 @@ impl Names<'_> {
 
     /// `bound` are the names that macros around have given.
     fn visit(&mut self, expression: &IdedExpr, bound: &mut Vec<String>) -> Result<(), RuleError> {
+        if self.depth == DEEPEST {
+            return Err(self.wrong(expression.id, format!("it has more than {DEEPEST} expressions within each other")));
+        }
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+        self.visit_inside(expression, bound)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn visit_inside(&mut self, expression: &IdedExpr, bound: &mut Vec<String>) -> Result<(), RuleError> {
         match &expression.expr {
             Expr::Ident(name) => {
                 let is_bound = name.starts_with('@') || bound.contains(name);

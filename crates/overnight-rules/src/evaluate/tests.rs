@@ -160,6 +160,36 @@ fn wrong_rules_are_told_with_their_place() {
     assert!(!fields.is_of_record_alone() && Rule::parse("net > 0").unwrap().is_of_record_alone());
 }
 
+/// With the stack of any thread.
+#[test]
+fn deep_rules_are_evaluated_or_refused() {
+    let nested = |open: &str, inner: &str, close: &str, times: usize| open.repeat(times) + inner + &close.repeat(times);
+    let deep = "it has more than 100 expressions within each other";
+    let recursion = "it can't be read: ";
+    for (rule, refused) in [
+        (nested("(", "1 == 1", ")", 90), None),
+        (nested("(", "1 == 1", ")", 500), Some(recursion)),
+        (nested("[", "net", "].size()", 90) + " == 1", Some(deep)),
+        (nested("net + ", "1 < 9", "", 90), None),
+        (nested("net + ", "1 < 9", "", 480), Some(deep)),
+        (nested("1 == 2 ? false : ", "true", "", 80), None),
+        (nested("count(", "lines", ")", 85) + " == 1", None),
+        (nested("lines.all(l, ", "true", ")", 20), None),
+        (nested("lines.all(l, ", "true", ")", 70), Some(deep)),
+        (nested("!", "(1 == 1)", "", 3_000), None),
+        (nested("net > 1 && ", "1 == 1", "", 300), None),
+        (nested("", "this", ".a", 900) + " == 1", Some(deep)),
+    ] {
+        match (Rule::parse(&rule), refused) {
+            (Ok(read), None) => {
+                Evaluator::default().evaluate(&[&read], &invoice(), &invoice(), &mut Things);
+            }
+            (Err(error), Some(refused)) => assert!(error.what.starts_with(refused), "{rule}: {}", error.what),
+            (read, _) => panic!("{rule}: {read:?}"),
+        }
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn hostile_texts_are_rules_or_errors(text in "\\PC{0,40}|[a-c0-9+*/()\\[\\].,'&|!=<>? {}:-]{0,40}") {
