@@ -17,11 +17,9 @@ use std::{
 pub const MOST_CHARACTERS: usize = 4_000;
 /// Expressions within each other that a rule may have.
 const DEEPEST: usize = 100;
-/// Bytes of stack for reading a rule: CEL's parser takes up to 140 kB for each bracket of the 96 that it allows (measured where it
-/// isn't optimised).
+/// Bytes of stack for reading a rule: CEL's parser takes up to 140 kB for each of 96 brackets where it isn't optimised.
 const PARSER_STACK: usize = 64 << 20;
-/// Bytes of stack for evaluating an expression within another one (measured: 31 kB where CEL is hardly optimised, 42 kB where it is not
-/// at all).
+/// Bytes of stack for evaluating an expression within another one (measured: 31 kB where CEL is hardly optimised).
 const STACK_OF_EXPRESSION: usize = 64 << 10;
 const STACK_OF_ANY_THREAD: usize = 1 << 20;
 
@@ -77,7 +75,6 @@ pub struct Rule {
     fields: BTreeMap<String, Place>,
     uses_file: bool,
     asks: bool,
-    /// Expressions within each other, at most.
     deepest: usize,
 }
 
@@ -294,7 +291,6 @@ struct Names<'r> {
     fields: BTreeMap<String, Place>,
     uses_file: bool,
     asks: bool,
-    /// Expressions around the one that is visited.
     depth: usize,
     deepest: usize,
 }
