@@ -19,7 +19,7 @@ step() { # step NAME COMMAND…: runs it, and says how long it took
 
 # ── PostgreSQL's programs. They refuse to run as root, so root uses the account that the package brings.
 
-bin='' folder='' account=''
+bin='' folder='' account='' memory=''
 
 find_postgres() {
     local place
@@ -62,6 +62,7 @@ stop_postgres() {
         done
         rm -rf -- "$folder"
     fi
+    [[ -z $memory ]] || rm -rf -- "$memory"
     exit "$code"
 }
 
@@ -110,5 +111,13 @@ export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$fol
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
 # Where nobody builds again and again, what is kept for that costs time and three quarters of the room.
 [[ -d ${CARGO_TARGET_DIR:-target}/debug/incremental ]] || export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
+# Tests write many small files and have each put on the disk: where there is room enough, they are kept in memory.
+if [[ -z ${TMPDIR:-} && -w /dev/shm ]] && (($(df --output=avail --block-size=1M /dev/shm | tail -n 1) > 8000)) \
+    && (($(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo) > 12000000)); then
+    memory=$(mktemp -d /dev/shm/overnight-test.XXXXXX)
+    printf '#!/bin/sh\n' >"$memory/starts" && chmod +x "$memory/starts"
+    # Some tests start programs that they have written.
+    if "$memory/starts" 2>/dev/null; then export TMPDIR=$memory; fi
+fi
 # With the places at which tests kill the program: one build for all of it.
 step 'cargo test' cargo test --workspace --quiet --features failpoints -- "$@"

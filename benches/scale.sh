@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Many jobs from submission to packing, by the program itself: how long each step takes, how much memory it takes at most, how much it prints.
+# Many jobs from submission to packing, by the program itself: how long each step takes, how much of a processor's time and how much
+# memory at most, how much it prints.
 #
 #   benches/scale.sh PROGRAM JOBS FOLDER [DATABASE_URL]
 #
@@ -7,7 +8,7 @@
 # by the replies of scale/replies.yaml, four at once; WORK_FOR=20m works no longer than that, and the rest stays queued.
 # It runs on Linux only, because it reads /proc.
 set -euo pipefail
-(($# >= 3)) || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+(($# >= 3)) || { sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2; }
 scripted=$(realpath "$(dirname "$0")")/scale
 program=$(realpath "$1") jobs=$2 folder=$3 url=${4:-}
 mkdir -- "$folder" && cd -- "$folder"
@@ -21,20 +22,22 @@ for ((n = 0; n < jobs; n++)); do
         "$n" "$n" "$((n % 90 + 1))" > "docs/$((n / 1000))/$n.md"
 done
 
-peak() { # peak PID: the most memory that a process had, until it ends
-    local most=0 now
+peak() { # peak PID: the most memory that a process had, and the hundredths of a second of a processor's time, its children's too, until it ends
+    local most=0 used=0 now
     while now=$(awk '/^VmHWM:/ { print $2 }' "/proc/$1/status" 2>/dev/null) && [[ -n $now ]]; do
         most=$now
-        sleep 0.02
+        used=$(awk '{ print $14 + $15 + $16 + $17 }' "/proc/$1/stat" 2>/dev/null || echo "$used")
+        sleep 0.05
     done
-    echo "$most"
+    echo "$most $used"
 }
 
-row() { # row NAME NANOSECONDS PEAK_KIB BYTES
+row() { # row NAME NANOSECONDS PEAK_KIB HUNDREDTHS BYTES
     local jobs=$jobs
     case $1 in work | prune*) jobs=$(ended) ;; esac
-    awk -v name="$1" -v ns="$2" -v kib="$3" -v bytes="$4" -v jobs="$jobs" 'BEGIN {
-        printf "| %s | %d | %.1f s | %.3f ms | %.0f MiB | %.1f KB |\n", name, jobs, ns / 1e9, ns / 1e6 / jobs, kib / 1024, bytes / 1000 }'
+    awk -v name="$1" -v ns="$2" -v kib="$3" -v used="$4" -v bytes="$5" -v jobs="$jobs" 'BEGIN {
+        printf "| %s | %d | %.1f s | %.3f ms | %.3f ms | %.0f MiB | %.1f KB |\n",
+            name, jobs, ns / 1e9, ns / 1e6 / jobs, used * 10 / jobs, kib / 1024, bytes / 1000 }'
 }
 
 ended() { # of the jobs, those that have ended, and one at least
@@ -42,18 +45,18 @@ ended() { # of the jobs, those that have ended, and one at least
 }
 
 measure() { # measure NAME ARGUMENTS…
-    local name=$1 began pid most code=0
+    local name=$1 began pid most used code=0
     shift
     began=$(date +%s%N)
     "$program" "$@" > out 2> err & pid=$!
-    most=$(peak "$pid")
+    read -r most used < <(peak "$pid")
     wait "$pid" || code=$?
-    row "$name" "$(($(date +%s%N) - began))" "$most" "$(stat -c %s out)"
+    row "$name" "$(($(date +%s%N) - began))" "$most" "$used" "$(stat -c %s out)"
     if ((code)); then printf '%s: exit code %d: %s\n' "$name" "$code" "$(tail -n 1 err)" >&2; fi
 }
 
-echo '| step | jobs | time | a job | peak memory | printed |'
-echo '|---|---|---|---|---|---|'
+echo '| step | jobs | time | a job | processor, a job | peak memory | printed |'
+echo '|---|---|---|---|---|---|---|'
 measure submit submit "$scripted/requirements.md" --model "scripted:$scripted/replies.yaml" -d docs --each --batch many --json -q
 measure work work --until-empty --concurrency 4 ${WORK_FOR:+--drain-after "$WORK_FOR"} -q
 measure 'report, HTML' report many -o report.html -q
@@ -72,7 +75,7 @@ page() { # page NAME PATH: the middle one of nine
         curl -s -o page.html -w '%{time_total}\n' -H "Authorization: Bearer $token" "$address$2"
     done | sort -n | sed -n 5p)
     row "serve: $1" "$(awk -v s="$times" 'BEGIN { printf "%d", s * 1e9 }')" \
-        "$(awk '/^VmHWM:/ { print $2 }' "/proc/$server/status")" "$(stat -c %s page.html)"
+        "$(awk '/^VmHWM:/ { print $2 }' "/proc/$server/status")" 0 "$(stat -c %s page.html)"
 }
 page 'the list' /
 page 'its last page' "/?page=$(((jobs + 99) / 100))"

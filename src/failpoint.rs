@@ -2,7 +2,8 @@
 //! that the job goes on from it. Compiled in by the cargo feature `failpoints` alone; without it each is nothing.
 //!
 //! The environment's `FAILPOINTS` says where (`tests/it/survival/failpoints.rs` builds it from the names in this source):
-//! - `file.new.half=return`: the first time this place is reached the process is gone, with nothing flushed or dropped;
+//! - `file.new.half=return`: the first time this place is reached the process says so on standard error and is gone, with nothing
+//!   flushed or dropped;
 //! - `file.new.half=3*off->return`: the fourth time;
 //! - `file.new.half=return(PATH)`: the place adds its name to the file at PATH, a line each time it is reached;
 //! - `extraction.page=return(loop)`: a reader of documents misbehaves, in the way that is named.
@@ -12,6 +13,9 @@ use std::io::{Read, Write};
 #[cfg(feature = "failpoints")]
 mod armed {
     use std::io::Write;
+
+    /// What comes before the place's name when the process dies there.
+    const DIED: &str = "killed at ";
 
     /// Keeps the points as the environment set them.
     #[must_use = "the points are taken away when it is dropped"]
@@ -63,6 +67,8 @@ mod armed {
                 let _ = file.and_then(|mut file| writeln!(file, "{name}"));
             } else {
                 last();
+                // Where nobody reads it, the process goes all the same.
+                let _ = writeln!(std::io::stderr(), "{DIED}{name}");
                 std::process::abort()
             }
         });

@@ -1,6 +1,7 @@
-//! The program killed at every place of `src/failpoint.rs`, and once more while it repairs what that left.
+//! The program killed at every place of `src/failpoint.rs`: once in a job's life, and again and again in one life, so that what repairs
+//! is killed as well.
 //!
-//! Each command is killed at one hit of each place or two; `OVERNIGHT_TEST_HITS=all` kills at every hit.
+//! A job that is killed once is killed at one hit of each place; `OVERNIGHT_TEST_HITS=all` kills at every hit.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -135,25 +136,35 @@ fn both<T: Sync>(cases: &[T], one: &(dyn Fn(&T) + Sync)) {
     });
 }
 
-/// Kills `act` at `name`, and who mends it at each place that it comes by.
-fn killed_twice(act: &Act, name: &str, hit: usize, faults: &Faults) -> BTreeSet<String> {
-    let first = act.before.copy();
-    let ran = first.run(act.arguments, &death(&first, name, hit));
-    assert!(ran.signal.is_some(), "{name} {hit}: it lives: {ran:?}");
-    // Rows hold a workspace's whole path: with the first folder gone, each copy's own is taken.
-    let crashed = first.copy();
-    drop(first);
-    let found = hits(&crashed.copy(), act.again());
-    both(&found.keys().collect::<Vec<_>>(), &|place| {
-        let dir = crashed.copy();
-        let mut points = Some(death(&dir, place, 0));
-        let ended = act.finish(&dir, &mut |dir, arguments| dir.run(arguments, &points.take().unwrap_or_default()));
-        if let Err(what) = ended.and_then(|()| act.check(&dir, 2)) {
-            let how = format!("{:?} killed at {name} {hit}, then at {place}", act.word);
-            faults.lock().unwrap().push(format!("{how}: {what}"));
+/// Kills `act`, and whoever goes on with it, wherever it comes by a place for the time `hit` (from 0) at which nobody died
+/// before, until it ends. Gives the places.
+fn killed_again_and_again(
+    act: &Act,
+    hit: usize,
+    is_wanted: &dyn Fn(&str) -> bool,
+    prepare: &dyn Fn(&mut TestDir),
+    faults: &Faults,
+) -> BTreeSet<String> {
+    let mut dir = act.before.copy();
+    prepare(&mut dir);
+    let mut armed: BTreeSet<&str> = NAMES.iter().map(String::as_str).filter(|name| is_wanted(name)).collect();
+    let mut died = BTreeSet::new();
+    let mut kill = |dir: &TestDir, arguments: &[&str]| {
+        let points: Vec<String> = armed.iter().map(|name| death(dir, name, hit)).collect();
+        let ran = dir.run(arguments, &points.join(";"));
+        if ran.signal.is_some() {
+            let place = ran.stderr.lines().last().and_then(|line| line.strip_prefix("killed at ")).unwrap();
+            assert!(armed.remove(place), "{ran:?}");
+            died.insert(place.to_owned());
         }
-    });
-    found.into_keys().collect()
+        ran
+    };
+    let ran = kill(&dir, act.arguments);
+    let ended = if act.is_done(&ran) { Ok(()) } else { act.finish(&dir, &mut kill) };
+    if let Err(what) = ended.and_then(|()| act.check(&dir, died.len())) {
+        faults.lock().unwrap().push(format!("{:?} killed at hit {hit} of {died:?}: {what}", act.word));
+    }
+    died
 }
 
 fn told(faults: &Faults) {
@@ -163,25 +174,26 @@ fn told(faults: &Faults) {
 
 #[test]
 fn killed_at_every_place_a_job_ends_as_if_nothing_had_happened() {
-    let mut reached = BTreeSet::new();
     let faults = Faults::default();
+    let (offline, scripted, approve) = (Act::offline(), Act::scripted(), Act::approve());
+    let mut reached = BTreeSet::new();
     for (act, which) in [
-        (Act::offline(), [true, false, false, true]),
-        (Act::scripted(), [false, false, true, false]),
-        (Act::feedback(), [false, true, false, false]),
-        (Act::feedback_after_the_end(), [false, false, false, true]),
-        (Act::approve(), [true, false, false, false]),
-        (Act::correct(), [false, false, false, true]),
-        (Act::resume(), [true, false, false, false]),
-        (Act::cancel(), [false, false, false, true]),
+        (&offline, [false, false, false, true]),
+        (&scripted, [false, false, true, false]),
+        (&approve, [true, false, false, false]),
     ] {
-        reached.extend(killed(&act, which, &|_| true, &|_| {}, &faults));
+        reached.extend(killed(act, which, &|_| true, &|_| {}, &faults));
     }
-    let act = Act::scripted();
-    for (name, hit) in [("journal.append.half", 80), ("archive.named", 3), ("file.new.half", 70)] {
-        reached.extend(killed_twice(&act, name, hit, &faults));
-    }
+    let words = [Act::feedback(), Act::feedback_after_the_end(), Act::correct(), Act::resume(), Act::cancel()];
+    let acts = words.iter().chain([&offline, &scripted, &approve]).map(|act| (act, 0));
+    let acts = acts.chain([(&offline, 3), (&scripted, 20)]);
+    let reached = Mutex::new(reached);
+    both(&acts.collect::<Vec<_>>(), &|(act, hit)| {
+        let died = killed_again_and_again(act, *hit, &|_| true, &|_| {}, &faults);
+        reached.lock().unwrap().extend(died);
+    });
     told(&faults);
+    let reached = reached.into_inner().unwrap();
     let unreached: Vec<&String> = NAMES.difference(&reached).collect();
     assert_eq!(unreached, UNREACHED);
 }
@@ -190,9 +202,10 @@ fn killed_at_every_place_a_job_ends_as_if_nothing_had_happened() {
 fn killed_at_every_place_of_the_other_database_too() {
     let faults = Faults::default();
     let act = Act::offline();
-    let which = [true, true, false, true];
     let is_database =
         |name: &str| ["store.", "row.", "claim.", "checkpoint."].iter().any(|room| name.starts_with(room));
-    killed(&act, which, &is_database, &|dir| dir.database = Some(wait(postgres_url())), &faults);
+    let other = |dir: &mut TestDir| dir.database = Some(wait(postgres_url()));
+    killed(&act, [false, true, false, true], &is_database, &other, &faults);
+    killed_again_and_again(&act, 0, &is_database, &other, &faults);
     told(&faults);
 }
