@@ -37,7 +37,7 @@ use std::{
 /// Faults of one scenario that are told; one is enough to mend.
 const MOST_TOLD: usize = 3;
 /// Lines of one scenario after which it is cut; of longer ones every second, third …
-const MOST_LINES: usize = 120;
+const MOST_LINES: usize = 60;
 
 /// What a job left that came to rest.
 struct Left {

@@ -1,7 +1,9 @@
 //! What rules say of a record. A rule that fails tells the values that it saw; one that can't be evaluated fails as well.
 
 use crate::{
-    functions::{self, Bounds, Question, decimal},
+    arithmetic::decimal,
+    bounds::{Bounds, MOST_TIME, Question},
+    functions,
     json_value::borrowed,
     rule::{FILE, LANGUAGE, Rule, THIS, with_stack},
 };
@@ -173,7 +175,7 @@ impl Evaluator {
         for rule in rules.iter().skip(verdicts.len()) {
             self.bounds.reset();
             if self.is_out_of_time() {
-                let most = functions::MOST_TIME.as_secs();
+                let most = MOST_TIME.as_secs();
                 verdicts.push(Verdict::Unclear(format!(
                     "was not evaluated: the rules of this file take more than {most} seconds"
                 )));

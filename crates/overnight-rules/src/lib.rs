@@ -9,6 +9,9 @@
 
 #![warn(missing_docs)]
 
+mod arithmetic;
+mod bounded;
+mod bounds;
 pub mod carried;
 pub mod date;
 pub mod evaluate;

@@ -1,7 +1,10 @@
 //! A rule as it is read: its syntax, and the names and functions that it uses, so that what is wrong is found before any job
 //! is worked.
 
-use crate::functions::{self, FUNCTIONS};
+use crate::{
+    bounded::bound,
+    functions::{FUNCTIONS, own_function},
+};
 use cel::{
     Env, IdedExpr, Program,
     common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, operators},
@@ -274,11 +277,8 @@ fn no_condition(expression: &IdedExpr) -> Option<&'static str> {
             operators::ADD | operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO => {
                 Some("a number or a text")
             }
-            "sum" | "count" | "number" | "rows" | "size" => Some("a number"),
-            "date" => Some("a date"),
-            "text" => Some("a text"),
-            "records" => Some("a list"),
-            _ => None,
+            "size" => Some("a number"),
+            name => own_function(name).and_then(|function| function.gives),
         },
         _ => None,
     }
@@ -365,8 +365,8 @@ impl Names<'_> {
         if !name.starts_with(|c: char| c.is_alphabetic()) || STANDARD.contains(&name) {
             return Ok(());
         }
-        let Some((_, counts)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
-            let known: BTreeSet<&str> = FUNCTIONS.iter().map(|(known, _)| *known).chain(STANDARD).collect();
+        let Some(function) = own_function(name) else {
+            let known: BTreeSet<&str> = FUNCTIONS.iter().map(|function| function.name).chain(STANDARD).collect();
             let like = known.into_iter().find(|known| {
                 let (one, other) = (known.to_lowercase(), name.to_lowercase());
                 one.starts_with(&other) || other.starts_with(&one)
@@ -374,7 +374,8 @@ impl Names<'_> {
             let hint = like.map_or_else(String::new, |like| format!("; did you mean '{like}'?"));
             return Err(self.wrong(id, format!("there is no function '{name}'{hint}")));
         };
-        self.asks |= matches!(name, "text" | "rows" | "records");
+        self.asks |= function.asks();
+        let counts = &function.takes;
         let count = call.args.len() + usize::from(call.target.is_some());
         if !counts.contains(&count) {
             let takes = match (*counts.start(), *counts.end()) {
@@ -387,64 +388,4 @@ impl Names<'_> {
         }
         Ok(())
     }
-}
-
-/// Turns operators and macros into those that are bounded. `is_condition`: what the expression gives is asked whether it is true.
-fn bound(expression: &mut IdedExpr, is_condition: bool) {
-    match &mut expression.expr {
-        Expr::Call(call) => {
-            let joins = matches!(
-                call.func_name.as_str(),
-                operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT | operators::NOT_STRICTLY_FALSE
-            );
-            let chooses = call.func_name == operators::CONDITIONAL;
-            for (place, of) in call.args.iter_mut().enumerate() {
-                bound(of, joins || (chooses && (place == 0 || is_condition)));
-            }
-            if let Some(target) = &mut call.target {
-                bound(target, false);
-                if matches!(call.func_name.as_str(), "contains" | "startsWith" | "endsWith" | "matches") {
-                    wrap(target, functions::SEARCHED);
-                }
-            }
-            // What a macro collects is CEL's own.
-            let collects = call
-                .args
-                .first()
-                .is_some_and(|first| matches!(&first.expr, Expr::Ident(name) if name.starts_with('@')));
-            let own = match call.func_name.as_str() {
-                operators::ADD if !collects => functions::ADD,
-                operators::SUBSTRACT => functions::SUBTRACT,
-                operators::MULTIPLY => functions::MULTIPLY,
-                operators::DIVIDE => functions::DIVIDE,
-                "unique" if is_condition => functions::ALL_DIFFER,
-                _ => return,
-            };
-            own.clone_into(&mut call.func_name);
-        }
-        Expr::Comprehension(of) => {
-            bound(&mut of.iter_range, false);
-            wrap(&mut of.iter_range, functions::EACH);
-            for part in [&mut of.accu_init, &mut of.loop_cond, &mut of.loop_step, &mut of.result] {
-                bound(part, false);
-            }
-        }
-        Expr::List(list) => list.elements.iter_mut().for_each(|of| bound(of, false)),
-        Expr::Map(map) => {
-            for entry in &mut map.entries {
-                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
-                    bound(&mut entry.key, false);
-                    bound(&mut entry.value, false);
-                }
-            }
-        }
-        Expr::Select(select) => bound(&mut select.operand, false),
-        Expr::Struct(_) | Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => {}
-    }
-}
-
-fn wrap(expression: &mut IdedExpr, function: &str) {
-    let inner = std::mem::take(expression);
-    let call = CallExpr { func_name: function.to_owned(), target: None, args: vec![inner] };
-    *expression = IdedExpr { id: call.args[0].id, expr: Expr::Call(call) };
 }
