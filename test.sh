@@ -115,6 +115,8 @@ export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
 if [[ -z ${TMPDIR:-} && -w /dev/shm ]] && (($(df --output=avail --block-size=1M /dev/shm | tail -n 1) > 8000)) \
     && (($(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo) > 12000000)); then
     memory=$(mktemp -d /dev/shm/overnight-test.XXXXXX)
+    # Some tests work as another account.
+    chmod 755 "$memory"
     printf '#!/bin/sh\n' >"$memory/starts" && chmod +x "$memory/starts"
     # Some tests start programs that they have written.
     if "$memory/starts" 2>/dev/null; then export TMPDIR=$memory; fi

@@ -35,94 +35,59 @@ pub(super) struct SettingKey {
     given: fn(&Flags) -> Option<&String>,
 }
 
-pub(super) const DATABASE_URL: SettingKey =
-    SettingKey { name: "database_url", flag: "--database-url", given: |p| p.database_url.as_ref() };
-pub(super) const WORKSPACES: SettingKey =
-    SettingKey { name: "workspaces", flag: "--workspaces", given: |p| p.workspaces.as_ref() };
-pub(super) const INSTRUCTIONS: SettingKey =
-    SettingKey { name: "instructions", flag: "--instructions", given: |p| p.instructions.as_ref() };
-pub(super) const MODEL: SettingKey = SettingKey { name: "model", flag: "--model", given: |p| p.model.as_ref() };
-pub(super) const TIER: SettingKey = SettingKey { name: "tier", flag: "--tier", given: |p| p.tier.as_ref() };
-pub(super) const BUDGET_TOKENS: SettingKey =
-    SettingKey { name: "budget_tokens", flag: "--budget-tokens", given: |p| p.budget_tokens.as_ref() };
-pub(super) const TURNS: SettingKey = SettingKey { name: "turns", flag: "--turns", given: |p| p.turns.as_ref() };
-pub(super) const COST_USD: SettingKey = SettingKey { name: "cost_usd", flag: "--cost", given: |p| p.cost.as_ref() };
-pub(super) const UNPRICED: SettingKey =
-    SettingKey { name: "unpriced", flag: "--unpriced", given: |p| p.unpriced.as_ref() };
-pub(super) const WALL_CLOCK: SettingKey =
-    SettingKey { name: "wall_clock", flag: "--wall-clock", given: |p| p.wall_clock.as_ref() };
-pub(super) const TOKENS: SettingKey = SettingKey { name: "tokens", flag: "--tokens", given: |p| p.tokens.as_ref() };
-pub(super) const BASE_URL: SettingKey =
-    SettingKey { name: "base_url", flag: "--base-url", given: |p| p.base_url.as_ref() };
-pub(super) const API_KEY_ENV: SettingKey =
-    SettingKey { name: "api_key_env", flag: "--api-key-env", given: |p| p.api_key_env.as_ref() };
-pub(super) const ALLOW_HTTP: SettingKey =
-    SettingKey { name: "allow_http", flag: "--allow-http", given: |p| p.allow_http.as_ref() };
-pub(super) const MODELS_FILE: SettingKey =
-    SettingKey { name: "models_file", flag: "--models", given: |p| p.models_file.as_ref() };
-pub(super) const REQUESTS_PER_MINUTE: SettingKey = unflagged("requests_per_minute");
-pub(super) const TOKENS_PER_MINUTE: SettingKey = unflagged("tokens_per_minute");
-pub(super) const PARALLEL_CALLS: SettingKey = unflagged("parallel_calls");
-pub(super) const IDLE_TIMEOUT: SettingKey = unflagged("idle_timeout");
-pub(super) const WORKSPACE_STORE: SettingKey =
-    SettingKey { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
-pub(super) const OCR: SettingKey = unflagged("documents.ocr");
-pub(super) const VISION: SettingKey = unflagged("documents.vision");
-pub(super) const SANDBOX: SettingKey = unflagged("documents.sandbox");
-pub(super) const CACHE_MIB: SettingKey = unflagged("documents.cache_mib");
-pub(super) const NOTIFY_COMMAND: SettingKey =
-    SettingKey { name: "notify.command", flag: "--notify-command", given: |p| p.notify_command.as_ref() };
-pub(super) const NOTIFY_URL: SettingKey =
-    SettingKey { name: "notify.webhook.url", flag: "--notify-webhook", given: |p| p.notify_webhook.as_ref() };
-pub(super) const NOTIFY_SECRET: SettingKey = unflagged("notify.webhook.secret_env");
-pub(super) const NOTIFY_SMTP: SettingKey = unflagged("notify.email.smtp");
-pub(super) const NOTIFY_FROM: SettingKey = unflagged("notify.email.from");
-pub(super) const NOTIFY_TO: SettingKey =
-    SettingKey { name: "notify.email.to", flag: "--notify-email", given: |p| p.notify_email.as_ref() };
-pub(super) const NOTIFY_USER: SettingKey = unflagged("notify.email.user");
-pub(super) const NOTIFY_PASSWORD: SettingKey = unflagged("notify.email.password_env");
-pub(super) const LOG_FORMAT: SettingKey =
-    SettingKey { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
+/// Makes a constant of each key, and the list of all. A key without a flag is one of the environment and the file only.
+macro_rules! keys {
+    ($($key:ident = $name:literal $(, $flag:literal of $given:ident)?;)+) => {
+        $(pub(super) const $key: SettingKey = SettingKey {
+            name: $name,
+            flag: keys!(@flag $name $($flag)?),
+            given: |flags| keys!(@given flags $($given)?),
+        };)+
+        const KEYS: &[&SettingKey] = &[$(&$key),+];
+    };
+    (@flag $name:literal) => { $name };
+    (@flag $name:literal $flag:literal) => { $flag };
+    (@given $flags:ident) => {{
+        let _ = $flags;
+        None
+    }};
+    (@given $flags:ident $given:ident) => { $flags.$given.as_ref() };
+}
 
-const KEYS: [&SettingKey; 33] = [
-    &DATABASE_URL,
-    &WORKSPACES,
-    &WORKSPACE_STORE,
-    &INSTRUCTIONS,
-    &MODEL,
-    &TIER,
-    &BUDGET_TOKENS,
-    &TURNS,
-    &COST_USD,
-    &UNPRICED,
-    &WALL_CLOCK,
-    &TOKENS,
-    &BASE_URL,
-    &API_KEY_ENV,
-    &ALLOW_HTTP,
-    &MODELS_FILE,
-    &REQUESTS_PER_MINUTE,
-    &TOKENS_PER_MINUTE,
-    &PARALLEL_CALLS,
-    &IDLE_TIMEOUT,
-    &OCR,
-    &VISION,
-    &SANDBOX,
-    &CACHE_MIB,
-    &NOTIFY_COMMAND,
-    &NOTIFY_URL,
-    &NOTIFY_SECRET,
-    &NOTIFY_SMTP,
-    &NOTIFY_FROM,
-    &NOTIFY_TO,
-    &NOTIFY_USER,
-    &NOTIFY_PASSWORD,
-    &LOG_FORMAT,
-];
-
-/// A value of the environment and the file only.
-const fn unflagged(name: &'static str) -> SettingKey {
-    SettingKey { name, flag: name, given: |_| None }
+keys! {
+    DATABASE_URL = "database_url", "--database-url" of database_url;
+    WORKSPACES = "workspaces", "--workspaces" of workspaces;
+    WORKSPACE_STORE = "workspace_store", "--workspace-store" of workspace_store;
+    INSTRUCTIONS = "instructions", "--instructions" of instructions;
+    MODEL = "model", "--model" of model;
+    TIER = "tier", "--tier" of tier;
+    BUDGET_TOKENS = "budget_tokens", "--budget-tokens" of budget_tokens;
+    TURNS = "turns", "--turns" of turns;
+    COST_USD = "cost_usd", "--cost" of cost;
+    UNPRICED = "unpriced", "--unpriced" of unpriced;
+    WALL_CLOCK = "wall_clock", "--wall-clock" of wall_clock;
+    TOKENS = "tokens", "--tokens" of tokens;
+    BASE_URL = "base_url", "--base-url" of base_url;
+    API_KEY_ENV = "api_key_env", "--api-key-env" of api_key_env;
+    ALLOW_HTTP = "allow_http", "--allow-http" of allow_http;
+    MODELS_FILE = "models_file", "--models" of models_file;
+    REQUESTS_PER_MINUTE = "requests_per_minute";
+    TOKENS_PER_MINUTE = "tokens_per_minute";
+    PARALLEL_CALLS = "parallel_calls";
+    IDLE_TIMEOUT = "idle_timeout";
+    OCR = "documents.ocr";
+    VISION = "documents.vision";
+    SANDBOX = "documents.sandbox";
+    CACHE_MIB = "documents.cache_mib";
+    NOTIFY_COMMAND = "notify.command", "--notify-command" of notify_command;
+    NOTIFY_URL = "notify.webhook.url", "--notify-webhook" of notify_webhook;
+    NOTIFY_SECRET = "notify.webhook.secret_env";
+    NOTIFY_SMTP = "notify.email.smtp";
+    NOTIFY_FROM = "notify.email.from";
+    NOTIFY_TO = "notify.email.to", "--notify-email" of notify_email;
+    NOTIFY_USER = "notify.email.user";
+    NOTIFY_PASSWORD = "notify.email.password_env";
+    LOG_FORMAT = "log_format", "--log-format" of log_format;
 }
 
 impl SettingKey {

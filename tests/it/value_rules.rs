@@ -8,7 +8,7 @@ use crate::{
     support::events,
 };
 use overnight_rules::{
-    evaluate::{Evaluator, Outside, Verdict},
+    evaluate::{Evaluator, Outside, RuleVerdict},
     rule::Rule,
 };
 use serde_json::{Value, json};
@@ -311,9 +311,9 @@ fn the_examples_of_the_book_are_as_it_says() {
         let (rule, told) = line.trim_start_matches("| `").trim_end_matches(" |").split_once("` | ").unwrap();
         let rule = Rule::parse(&rule.replace("\\|", "|")).unwrap();
         let told = match told {
-            "holds" => Verdict::Holds,
-            told if told.starts_with("can't") => Verdict::Unclear(told.to_owned()),
-            told => Verdict::Fails(told.to_owned()),
+            "holds" => RuleVerdict::Holds,
+            told if told.starts_with("can't") => RuleVerdict::Unclear(told.to_owned()),
+            told => RuleVerdict::Fails(told.to_owned()),
         };
         assert_eq!(Evaluator::default().evaluate(&[&rule], &record, &record, &mut Examples), [told], "{line}");
         count += 1;

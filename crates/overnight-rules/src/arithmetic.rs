@@ -2,9 +2,9 @@
 //! CEL's own operators refuse; a JSON file has one kind of number.
 
 use crate::{
-    bounds::{Bounds, CHARACTERS},
-    evaluate::shown,
+    bounds::{CHARACTERS, RuleBounds},
     functions::{Answer, wrong},
+    shown_value::shown,
 };
 use cel::{
     ExecutionError,
@@ -67,7 +67,7 @@ pub(crate) fn owned_number<'c, 'v>(number: Decimal) -> CowVal<'c, 'v> {
     CowVal::owned(CelDouble::from(double))
 }
 
-pub(crate) fn arithmetic<'c, 'v>(bounds: &Bounds, operator: &str, values: &[CowVal<'c, 'v>]) -> Answer<'c, 'v> {
+pub(crate) fn arithmetic<'c, 'v>(bounds: &RuleBounds, operator: &str, values: &[CowVal<'c, 'v>]) -> Answer<'c, 'v> {
     let [left, right] = values else { return Err(ExecutionError::invalid_argument_count(2, values.len())) };
     if let (Some(one), Some(other)) = (decimal(&**left), decimal(&**right)) {
         if operator == "/" && other.is_zero() {

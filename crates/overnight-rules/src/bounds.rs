@@ -39,7 +39,7 @@ impl Question {
 
 /// What the rules of a file have used up, and what one of them would have to know.
 #[derive(Debug)]
-pub(crate) struct Bounds {
+pub(crate) struct RuleBounds {
     steps: AtomicU64,
     until: Instant,
     asked: Mutex<Option<Question>>,
@@ -47,7 +47,7 @@ pub(crate) struct Bounds {
     dates: Mutex<HashMap<String, Result<NaiveDate, String>>>,
 }
 
-impl Bounds {
+impl RuleBounds {
     pub(crate) fn new() -> Self {
         let until = Instant::now() + MOST_TIME;
         Self { steps: AtomicU64::new(0), until, asked: Mutex::new(None), dates: Mutex::default() }

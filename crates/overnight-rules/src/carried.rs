@@ -86,7 +86,7 @@ const NUMBER_WORDS: [&str; 62] = [
 
 /// Whether a value stands in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Carried {
+pub enum ValueInText {
     /// It does.
     Yes,
     /// It doesn't.
@@ -98,7 +98,7 @@ pub enum Carried {
 }
 
 /// Whether `value` stands in `text`. `order` is that of the document's dates, where it is known.
-pub fn carried(value: &Value, text: &str, same_as: &SameAs, order: Option<DayOrder>) -> Carried {
+pub fn carried(value: &Value, text: &str, same_as: &SameAs, order: Option<DayOrder>) -> ValueInText {
     let key = match value {
         Value::String(text) => Some(text.clone()),
         Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
@@ -106,25 +106,25 @@ pub fn carried(value: &Value, text: &str, same_as: &SameAs, order: Option<DayOrd
     };
     let words = key.as_ref().and_then(|key| same_as.get(key));
     if words.is_some_and(|words| words.iter().any(|word| is_said(word, text))) {
-        return Carried::Yes;
+        return ValueInText::Yes;
     }
     match value {
-        Value::Bool(_) if words.is_some() => Carried::No,
-        Value::Null | Value::Bool(_) | Value::Object(_) => Carried::NotTried,
+        Value::Bool(_) if words.is_some() => ValueInText::No,
+        Value::Null | Value::Bool(_) | Value::Object(_) => ValueInText::NotTried,
         Value::Number(number) => match Decimal::from_str(&number.to_string()) {
             Ok(number) => number_carried(&[number], number.is_sign_negative(), text),
-            Err(_) if is_said(&number.to_string(), text) => Carried::Yes,
-            Err(_) => Carried::Unclear("is a number of more digits than are compared".to_owned()),
+            Err(_) if is_said(&number.to_string(), text) => ValueInText::Yes,
+            Err(_) => ValueInText::Unclear("is a number of more digits than are compared".to_owned()),
         },
         Value::String(string) => text_carried(string, text, order),
         Value::Array(items) => {
-            let mut all = Carried::NotTried;
+            let mut all = ValueInText::NotTried;
             for item in items {
                 match carried(item, text, same_as, order) {
-                    Carried::No => return Carried::No,
-                    Carried::Unclear(why) => all = Carried::Unclear(why),
-                    Carried::Yes if all == Carried::NotTried => all = Carried::Yes,
-                    Carried::Yes | Carried::NotTried => {}
+                    ValueInText::No => return ValueInText::No,
+                    ValueInText::Unclear(why) => all = ValueInText::Unclear(why),
+                    ValueInText::Yes if all == ValueInText::NotTried => all = ValueInText::Yes,
+                    ValueInText::Yes | ValueInText::NotTried => {}
                 }
             }
             all
@@ -141,59 +141,59 @@ pub fn is_literal(value: &Value) -> bool {
     }
 }
 
-fn text_carried(value: &str, text: &str, order: Option<DayOrder>) -> Carried {
+fn text_carried(value: &str, text: &str, order: Option<DayOrder>) -> ValueInText {
     if let Some(date) = is_date(value) {
         // A date of the record itself is unclear only where it isn't written as one.
         return match date.only().or_else(|| order.and_then(|order| date.read(order))) {
             Some(date) => date_carried(date, text, order),
-            None if is_said(value, text) => Carried::Yes,
-            None => Carried::Unclear("can be read as two days".to_owned()),
+            None if is_said(value, text) => ValueInText::Yes,
+            None => ValueInText::Unclear("can be read as two days".to_owned()),
         };
     }
     if letters(value).is_empty() {
-        return Carried::NotTried;
+        return ValueInText::NotTried;
     }
     if is_said(value, text) {
-        return Carried::Yes;
+        return ValueInText::Yes;
     }
     if is_number(value)
         && let [number, ..] = &numbers_in(value)[..]
     {
         return number_carried(&number.readings, number.is_negative, text);
     }
-    Carried::No
+    ValueInText::No
 }
 
-fn number_carried(readings: &[Decimal], is_negative: bool, text: &str) -> Carried {
+fn number_carried(readings: &[Decimal], is_negative: bool, text: &str) -> ValueInText {
     let all = numbers_in(text);
     let signed = |size: &Decimal| if is_negative { -size.abs() } else { size.abs() };
     if readings.iter().any(|reading| all.iter().any(|number| number.may_be(signed(reading)))) {
-        return Carried::Yes;
+        return ValueInText::Yes;
     }
     let words = plain_words(text);
     if words.iter().any(|word| NUMBER_WORDS.contains(&word.as_str())) {
-        return Carried::Unclear("may be there in words, which are not read".to_owned());
+        return ValueInText::Unclear("may be there in words, which are not read".to_owned());
     }
-    Carried::No
+    ValueInText::No
 }
 
-fn date_carried(date: NaiveDate, text: &str, order: Option<DayOrder>) -> Carried {
+fn date_carried(date: NaiveDate, text: &str, order: Option<DayOrder>) -> ValueInText {
     let dates = dates_in(text);
     let mut may_be = false;
     for found in dates.iter().filter(|found| found.may_be(date)) {
         let meant = found.only().or_else(|| order.and_then(|order| found.read(order)));
         if meant == Some(date) {
-            return Carried::Yes;
+            return ValueInText::Yes;
         }
         may_be |= meant.is_none();
     }
     if may_be {
-        return Carried::Unclear("stands there as a date that can be read as two days".to_owned());
+        return ValueInText::Unclear("stands there as a date that can be read as two days".to_owned());
     }
     if names_month_of(text, date) {
-        return Carried::Unclear("has its month there, and not its day".to_owned());
+        return ValueInText::Unclear("has its month there, and not its day".to_owned());
     }
-    Carried::No
+    ValueInText::No
 }
 
 /// Letters and digits, without case and in one form.
@@ -250,7 +250,7 @@ mod tests {
             (json!(["Ada", "Ben"]), "Ada and Ben agree"),
             (json!(12_345_678_901_234_567_u64), "No. 12345678901234567"),
         ] {
-            assert_eq!(of(value.clone(), text), Carried::Yes, "{value} in {text}");
+            assert_eq!(of(value.clone(), text), ValueInText::Yes, "{value} in {text}");
         }
         for (value, text) in [
             (json!(1280), "total 1,180.00"),
@@ -260,7 +260,7 @@ mod tests {
             (json!("MM"), "paid yearly"),
             (json!(["Ada", "Cy"]), "Ada and Ben agree"),
         ] {
-            assert_eq!(of(value.clone(), text), Carried::No, "{value} in {text}");
+            assert_eq!(of(value.clone(), text), ValueInText::No, "{value} in {text}");
         }
         for (value, text) in [
             (json!(1200), "twelve hundred dollars"),
@@ -268,11 +268,11 @@ mod tests {
             (json!("2024-05-01"), "from May 2024 on"),
             (json!(1_200_000), "1,2 Mio. EUR"),
         ] {
-            assert!(matches!(of(value.clone(), text), Carried::Unclear(_)), "{value} in {text}");
+            assert!(matches!(of(value.clone(), text), ValueInText::Unclear(_)), "{value} in {text}");
         }
-        assert_eq!(of(Value::Null, "x"), Carried::NotTried);
+        assert_eq!(of(Value::Null, "x"), ValueInText::NotTried);
         let day_first = |text: &str| carried(&json!("2024-04-03"), text, &same_as, Some(DayOrder::DayFirst));
-        assert_eq!(day_first("on 03/04/2024"), Carried::Yes);
-        assert_eq!(day_first("on 04/03/2024"), Carried::No);
+        assert_eq!(day_first("on 03/04/2024"), ValueInText::Yes);
+        assert_eq!(day_first("on 04/03/2024"), ValueInText::No);
     }
 }

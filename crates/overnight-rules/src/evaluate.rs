@@ -1,18 +1,18 @@
 //! What rules say of a record. A rule that fails tells the values that it saw; one that can't be evaluated fails as well.
 
 use crate::{
-    arithmetic::decimal,
-    bounds::{Bounds, MOST_TIME, Question},
+    bounds::{MOST_TIME, Question, RuleBounds},
     functions,
     json_value::borrowed,
     rule::{FILE, LANGUAGE, Rule, THIS, with_stack},
+    shown_value::{MOST_FIELDS, shown},
 };
 use cel::{
     Context, ExecutionError, IdedExpr, Value as CelValue,
     common::{
         ast::{Expr, operators},
-        types::{CelBool, CelDuration, CelInt, CelNull, CelString, CelTimestamp, LIST_TYPE, MAP_TYPE},
-        value::{CowVal, Val},
+        types::{CelBool, CelNull},
+        value::CowVal,
     },
     context::VariableResolver,
 };
@@ -27,12 +27,8 @@ use std::{
 const MOST_QUESTIONS: usize = 2_000;
 /// Bytes of all that the rules of one file ask for.
 const MOST_ANSWERED: usize = 64 << 20;
-/// Characters of a value that is told.
-const MOST_SHOWN: usize = 60;
 /// Values that are named where they are there more than once.
 const MOST_TWICE: usize = 20;
-/// Fields that are told of a rule that compares nothing.
-const MOST_FIELDS: usize = 6;
 
 /// What is outside of the file. The error is a fragment that follows the function's name: "there is no document 'a.pdf'".
 pub trait Outside {
@@ -61,7 +57,7 @@ impl Outside for () {
 
 /// What a rule says of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RuleVerdict {
     /// It holds.
     Holds,
     /// It doesn't: the values that it saw, "sum(lines.map(l, l.amount)) is 1180, total is 1280". Empty where it saw none.
@@ -72,7 +68,7 @@ pub enum Verdict {
 
 /// Evaluates the rules of one file, within their bounds.
 pub struct Evaluator {
-    bounds: Arc<Bounds>,
+    bounds: Arc<RuleBounds>,
     functions: Context<'static, 'static>,
     answers: HashMap<String, Value>,
     /// Bytes of texts among them, and what else weighs as much.
@@ -111,7 +107,7 @@ impl std::fmt::Debug for Evaluator {
 
 impl Default for Evaluator {
     fn default() -> Self {
-        let bounds = Arc::new(Bounds::new());
+        let bounds = Arc::new(RuleBounds::new());
         let mut functions = Context::with_env(Arc::clone(&LANGUAGE));
         functions::add_to(&mut functions, &bounds);
         Self { bounds, functions, answers: HashMap::new(), answered: 0 }
@@ -120,8 +116,14 @@ impl Default for Evaluator {
 
 impl Evaluator {
     /// What each of `rules` says of `this`, a record of `file` or all of it.
-    pub fn evaluate(&mut self, rules: &[&Rule], this: &Value, file: &Value, outside: &mut dyn Outside) -> Vec<Verdict> {
-        let mut verdicts: Vec<Verdict> = Vec::with_capacity(rules.len());
+    pub fn evaluate(
+        &mut self,
+        rules: &[&Rule],
+        this: &Value,
+        file: &Value,
+        outside: &mut dyn Outside,
+    ) -> Vec<RuleVerdict> {
+        let mut verdicts: Vec<RuleVerdict> = Vec::with_capacity(rules.len());
         let stack = rules.iter().map(|rule| rule.stack()).max().unwrap_or_default();
         let mut questions = 0;
         while verdicts.len() < rules.len() {
@@ -130,7 +132,7 @@ impl Evaluator {
                 Ok(Some(question)) => question,
                 Ok(None) => break,
                 Err(why) => {
-                    verdicts.push(Verdict::Unclear(format!("can't be evaluated: {why}")));
+                    verdicts.push(RuleVerdict::Unclear(format!("can't be evaluated: {why}")));
                     continue;
                 }
             };
@@ -142,15 +144,15 @@ impl Evaluator {
             };
             self.answered += answer.as_ref().map_or(0, weight);
             match answer {
-                Ok(_) if self.answered > MOST_ANSWERED => verdicts.push(Verdict::Unclear(format!(
+                Ok(_) if self.answered > MOST_ANSWERED => verdicts.push(RuleVerdict::Unclear(format!(
                     "can't be evaluated: the rules of this file ask for more than {} MB of text",
                     MOST_ANSWERED >> 20
                 ))),
                 Ok(answer) if questions <= MOST_QUESTIONS => drop(self.answers.insert(question.name(), answer)),
-                Ok(_) => verdicts.push(Verdict::Unclear(format!(
+                Ok(_) => verdicts.push(RuleVerdict::Unclear(format!(
                     "can't be evaluated: it asks for more than {MOST_QUESTIONS} documents or files"
                 ))),
-                Err(why) => verdicts.push(Verdict::Unclear(format!("can't be evaluated: {why}"))),
+                Err(why) => verdicts.push(RuleVerdict::Unclear(format!("can't be evaluated: {why}"))),
             }
         }
         verdicts
@@ -167,7 +169,7 @@ impl Evaluator {
         rules: &[&Rule],
         this: &Value,
         file: &Value,
-        verdicts: &mut Vec<Verdict>,
+        verdicts: &mut Vec<RuleVerdict>,
     ) -> Option<Question> {
         let scope = Scope { this, file, rules, answers: &self.answers };
         let mut context = self.functions.new_inner_scope();
@@ -176,7 +178,7 @@ impl Evaluator {
             self.bounds.reset();
             if self.is_out_of_time() {
                 let most = MOST_TIME.as_secs();
-                verdicts.push(Verdict::Unclear(format!(
+                verdicts.push(RuleVerdict::Unclear(format!(
                     "was not evaluated: the rules of this file take more than {most} seconds"
                 )));
                 continue;
@@ -201,22 +203,22 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-fn verdict(rule: &Rule, context: &Context<'_, '_>, scope: &Scope<'_>) -> Verdict {
+fn verdict(rule: &Rule, context: &Context<'_, '_>, scope: &Scope<'_>) -> RuleVerdict {
     let whole = 0..rule.length();
     match truth(&rule.expression, context) {
-        Ok(true) => Verdict::Holds,
+        Ok(true) => RuleVerdict::Holds,
         Ok(false) => {
             let mut seen = Vec::new();
             explain(rule, &rule.expression, whole, context, &mut seen);
             if seen.is_empty() {
                 seen = fields(rule, scope);
             }
-            Verdict::Fails(seen.join(", "))
+            RuleVerdict::Fails(seen.join(", "))
         }
         Err(why) => {
             let fields = fields(rule, scope);
             let seen = if fields.is_empty() { String::new() } else { format!(" ({})", fields.join(", ")) };
-            Verdict::Unclear(format!("can't be evaluated: {why}{seen}"))
+            RuleVerdict::Unclear(format!("can't be evaluated: {why}{seen}"))
         }
     }
 }
@@ -337,63 +339,6 @@ fn tell(rule: &Rule, parts: &[IdedExpr], ranges: Vec<Range<usize>>, context: &Co
             }
         }
     }
-}
-
-/// A value as it is told: `1180.5`, `"EUR"`, `2024-05-03`, `12 elements`.
-pub(crate) fn shown(value: &dyn Val) -> String {
-    let clip = |text: &str| {
-        let mut clipped: String = text.chars().take(MOST_SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
-        if text.chars().nth(MOST_SHOWN).is_some() {
-            clipped.push('…');
-        }
-        clipped
-    };
-    if let Some(number) = decimal(value) {
-        return number.normalize().to_string();
-    }
-    if let Some(text) = value.downcast_ref::<CelString>() {
-        return format!("\"{}\"", clip(text.inner()));
-    }
-    if let Some(flag) = value.downcast_ref::<CelBool>() {
-        return flag.inner().to_string();
-    }
-    if value.downcast_ref::<CelNull>().is_some() {
-        return "null".to_owned();
-    }
-    if let Some(date) = value.downcast_ref::<CelTimestamp>() {
-        return date.inner().format("%Y-%m-%d").to_string();
-    }
-    if let Some(duration) = value.downcast_ref::<CelDuration>() {
-        let (seconds, days) = (duration.inner().num_seconds(), duration.inner().num_days());
-        return if days * 86_400 == seconds { format!("{days} days") } else { format!("{seconds} seconds") };
-    }
-    let size = value.as_sizer().map_or(0, |sizer| *sizer.size().inner());
-    if *value.get_type() == LIST_TYPE {
-        return if size == 1 { "1 element".to_owned() } else { format!("{size} elements") };
-    }
-    if *value.get_type() == MAP_TYPE {
-        return object(value).map_or_else(|| format!("an object of {size} fields"), |text| clip(&text));
-    }
-    format!("a {}", value.get_type().name())
-}
-
-/// An object's short values: `{"item": "Desk", "amount": 12}`.
-fn object(value: &dyn Val) -> Option<String> {
-    let (iterable, indexer) = (value.as_iterable()?, value.as_indexer()?);
-    let (mut keys, mut parts) = (iterable.iter(), Vec::new());
-    while let Some(key) = keys.next() {
-        let value = indexer.get(key).ok()?;
-        let is_short = value.downcast_ref::<CelInt>().is_some()
-            || value.downcast_ref::<CelString>().is_some()
-            || decimal(&*value).is_some();
-        if is_short {
-            parts.push(format!("{}: {}", shown(key).trim_matches('"'), shown(&*value)));
-        }
-        if parts.len() == MOST_FIELDS {
-            break;
-        }
-    }
-    Some(format!("{{{}}}", parts.join(", ")))
 }
 
 #[cfg(test)]

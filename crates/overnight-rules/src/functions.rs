@@ -2,9 +2,9 @@
 
 use crate::{
     arithmetic::{arithmetic, decimal, owned_number},
-    bounds::{Bounds, CHARACTERS, Question},
-    evaluate::shown,
+    bounds::{CHARACTERS, Question, RuleBounds},
     number,
+    shown_value::shown,
 };
 use cel::{
     Context, ExecutionError, FunctionContext,
@@ -20,11 +20,11 @@ use std::{cmp::Ordering, ops::RangeInclusive, sync::Arc};
 pub(crate) type Answer<'c, 'v> = Result<CowVal<'c, 'v>, ExecutionError>;
 
 /// Its name and its values, to its value.
-type Plain = for<'c, 'v> fn(&Bounds, &str, &mut Vec<CowVal<'c, 'v>>) -> Answer<'c, 'v>;
+type Plain = for<'c, 'v> fn(&RuleBounds, &str, &mut Vec<CowVal<'c, 'v>>) -> Answer<'c, 'v>;
 
 /// Where the value of a function comes from.
 #[derive(Clone, Copy)]
-enum Source {
+enum ValueSource {
     Values(Plain),
     /// The caller, who is asked this.
     Caller(fn(&[CowVal<'_, '_>]) -> Result<Question, String>),
@@ -37,17 +37,17 @@ pub(crate) struct RuleFunction {
     pub(crate) takes: RangeInclusive<usize>,
     /// What it gives, where that can't be true or false.
     pub(crate) gives: Option<&'static str>,
-    source: Source,
+    source: ValueSource,
 }
 
 impl RuleFunction {
     const fn new(name: &'static str, takes: RangeInclusive<usize>, gives: Option<&'static str>, plain: Plain) -> Self {
-        Self { name, takes, gives, source: Source::Values(plain) }
+        Self { name, takes, gives, source: ValueSource::Values(plain) }
     }
 
     /// Whether it looks at more than its values.
     pub(crate) fn asks(&self) -> bool {
-        matches!(self.source, Source::Caller(_))
+        matches!(self.source, ValueSource::Caller(_))
     }
 }
 
@@ -92,9 +92,9 @@ pub(crate) static FUNCTIONS: &[RuleFunction] = &[
         Ok(CowVal::owned(CelTimestamp::from(midnight)))
     }),
     RuleFunction::new("near", 3..=3, None, |_, name, values| near(name, values)),
-    RuleFunction { name: "text", takes: 1..=2, gives: Some("a text"), source: Source::Caller(text) },
-    RuleFunction { name: "rows", takes: 1..=2, gives: NUMBER, source: Source::Caller(rows) },
-    RuleFunction { name: "records", takes: 2..=2, gives: Some("a list"), source: Source::Caller(records) },
+    RuleFunction { name: "text", takes: 1..=2, gives: Some("a text"), source: ValueSource::Caller(text) },
+    RuleFunction { name: "rows", takes: 1..=2, gives: NUMBER, source: ValueSource::Caller(rows) },
+    RuleFunction { name: "records", takes: 2..=2, gives: Some("a list"), source: ValueSource::Caller(records) },
 ];
 
 /// Names that rules can't write, into which operators are turned.
@@ -129,7 +129,7 @@ pub(crate) fn own_function(name: &str) -> Option<&'static RuleFunction> {
 }
 
 /// Adds all functions to a context.
-pub(crate) fn add_to(context: &mut Context<'_, '_>, bounds: &Arc<Bounds>) {
+pub(crate) fn add_to(context: &mut Context<'_, '_>, bounds: &Arc<RuleBounds>) {
     for (name, plain) in OPERATORS {
         let bounds = Arc::clone(bounds);
         let called: cel_function::Function =
@@ -144,8 +144,8 @@ pub(crate) fn add_to(context: &mut Context<'_, '_>, bounds: &Arc<Bounds>) {
                 return Err(ExecutionError::invalid_argument_count(*takes.start(), values.len()));
             }
             let question = match source {
-                Source::Values(plain) => return plain(&bounds, name, &mut values),
-                Source::Caller(question) => question(&values).map_err(|why| wrong(name, why))?,
+                ValueSource::Values(plain) => return plain(&bounds, name, &mut values),
+                ValueSource::Caller(question) => question(&values).map_err(|why| wrong(name, why))?,
             };
             if let Some(answer) = context.ptx.get_variable(question.name()) {
                 let weight =
@@ -206,14 +206,14 @@ fn records(values: &[CowVal<'_, '_>]) -> Result<Question, String> {
     Ok(Question::Records { file: word(&*values[0], "file")?, path: word(&*values[1], "path")? })
 }
 
-fn each<'c, 'v>(bounds: &Bounds, _: &str, values: &mut Vec<CowVal<'c, 'v>>) -> Answer<'c, 'v> {
+fn each<'c, 'v>(bounds: &RuleBounds, _: &str, values: &mut Vec<CowVal<'c, 'v>>) -> Answer<'c, 'v> {
     let value = values.pop().unwrap_or_else(null);
     let size = value.as_sizer().map_or(0, |sizer| u64::try_from(*sizer.size().inner()).unwrap_or(u64::MAX));
     bounds.charge(size.saturating_add(1))?;
     Ok(value)
 }
 
-fn searched<'c, 'v>(bounds: &Bounds, _: &str, values: &mut Vec<CowVal<'c, 'v>>) -> Answer<'c, 'v> {
+fn searched<'c, 'v>(bounds: &RuleBounds, _: &str, values: &mut Vec<CowVal<'c, 'v>>) -> Answer<'c, 'v> {
     let value = values.pop().unwrap_or_else(null);
     if let Some(text) = value.downcast_ref::<CelString>() {
         bounds.charge(text.inner().len() as u64 / CHARACTERS + 1)?;
@@ -224,7 +224,7 @@ fn searched<'c, 'v>(bounds: &Bounds, _: &str, values: &mut Vec<CowVal<'c, 'v>>) 
 /// The elements of a list.
 fn list<'b, 'v>(
     name: &str,
-    bounds: &Bounds,
+    bounds: &RuleBounds,
     value: &'b CowVal<'_, 'v>,
 ) -> Result<Vec<&'b (dyn Val + 'v)>, ExecutionError> {
     let iterable = value.as_iterable().filter(|_| *value.get_type() == LIST_TYPE);
@@ -238,7 +238,10 @@ fn list<'b, 'v>(
 }
 
 /// Those that differ from all before them.
-fn distinct<'b, 'v>(bounds: &Bounds, list: &[&'b (dyn Val + 'v)]) -> Result<Vec<&'b (dyn Val + 'v)>, ExecutionError> {
+fn distinct<'b, 'v>(
+    bounds: &RuleBounds,
+    list: &[&'b (dyn Val + 'v)],
+) -> Result<Vec<&'b (dyn Val + 'v)>, ExecutionError> {
     let mut known = std::collections::HashSet::new();
     let mut kept: Vec<&'b (dyn Val + 'v)> = Vec::new();
     for item in list {
@@ -257,7 +260,7 @@ fn distinct<'b, 'v>(bounds: &Bounds, list: &[&'b (dyn Val + 'v)]) -> Result<Vec<
     Ok(kept)
 }
 
-fn sum<'c, 'v>(bounds: &Bounds, name: &str, values: &[CowVal<'c, 'v>]) -> Answer<'c, 'v> {
+fn sum<'c, 'v>(bounds: &RuleBounds, name: &str, values: &[CowVal<'c, 'v>]) -> Answer<'c, 'v> {
     let mut total = Decimal::ZERO;
     for (place, item) in list(name, bounds, &values[0])?.into_iter().enumerate() {
         let number =
@@ -267,7 +270,7 @@ fn sum<'c, 'v>(bounds: &Bounds, name: &str, values: &[CowVal<'c, 'v>]) -> Answer
     Ok(owned_number(total))
 }
 
-fn extreme<'c, 'v>(bounds: &Bounds, name: &str, values: &[CowVal<'c, 'v>], wanted: Ordering) -> Answer<'c, 'v> {
+fn extreme<'c, 'v>(bounds: &RuleBounds, name: &str, values: &[CowVal<'c, 'v>], wanted: Ordering) -> Answer<'c, 'v> {
     let all = match values {
         [only] => list(name, bounds, only)?,
         several => several.iter().map(|value| &**value).collect(),

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 pub(crate) fn borrowed(json: &Value) -> Box<dyn Val + '_> {
     match json {
         Value::String(text) => Box::new(CelString::from(text.as_str())),
-        Value::Array(items) => Box::new(JsonList { items, values: OnceLock::new() }),
+        Value::Array(items) => Box::new(BorrowedList { items, values: OnceLock::new() }),
         Value::Object(fields) => Box::new(JsonMap { fields, keys: OnceLock::new() }),
         Value::Null | Value::Bool(_) | Value::Number(_) => scalar(json),
     }
@@ -41,7 +41,7 @@ fn scalar(json: &Value) -> Box<dyn Val> {
 }
 
 #[derive(Debug)]
-struct JsonList<'v> {
+struct BorrowedList<'v> {
     items: &'v [Value],
     /// Made when somebody goes through them.
     values: OnceLock<Vec<Box<dyn Val + 'v>>>,
@@ -70,7 +70,7 @@ fn no_key(key: &dyn Val) -> ExecutionError {
 }
 
 fn no_place(index: &dyn Val) -> ExecutionError {
-    ExecutionError::function_error("[]", format!("there is no element {}", crate::evaluate::shown(index)))
+    ExecutionError::function_error("[]", format!("there is no element {}", crate::shown_value::shown(index)))
 }
 
 /// Whether two lists have equal elements.
@@ -108,7 +108,7 @@ impl<'b, 'v: 'w, 'w> Iterator<'b, 'w> for Keys<'b, 'v> {
     }
 }
 
-impl Val for JsonList<'_> {
+impl Val for BorrowedList<'_> {
     fn get_type(&self) -> &Type {
         &LIST_TYPE
     }
@@ -154,11 +154,11 @@ impl Val for JsonList<'_> {
     where
         Self: 'w,
     {
-        Box::new(JsonList { items: self.items, values: OnceLock::new() })
+        Box::new(BorrowedList { items: self.items, values: OnceLock::new() })
     }
 }
 
-impl Adder for JsonList<'_> {
+impl Adder for BorrowedList<'_> {
     fn add<'b, 'w>(&'b self, other: &(dyn Val + 'w)) -> Result<CowVal<'b, 'w>, ExecutionError>
     where
         Self: 'w,
@@ -219,7 +219,7 @@ impl Val for JsonMap<'_> {
     }
 }
 
-impl<'v> JsonList<'v> {
+impl<'v> BorrowedList<'v> {
     fn values(&self) -> &[Box<dyn Val + 'v>] {
         self.values.get_or_init(|| self.items.iter().map(borrowed).collect())
     }
@@ -229,13 +229,13 @@ impl<'v> JsonList<'v> {
     }
 }
 
-impl Container for JsonList<'_> {
+impl Container for BorrowedList<'_> {
     fn contains(&self, wanted: &dyn Val) -> Result<bool, ExecutionError> {
         Ok(self.values().iter().any(|value| value.equals(wanted)))
     }
 }
 
-impl Iterable for JsonList<'_> {
+impl Iterable for BorrowedList<'_> {
     fn iter<'b, 'w>(&'b self) -> Box<dyn Iterator<'b, 'w> + 'b>
     where
         Self: 'w,
@@ -244,13 +244,13 @@ impl Iterable for JsonList<'_> {
     }
 }
 
-impl Sizer for JsonList<'_> {
+impl Sizer for BorrowedList<'_> {
     fn size(&self) -> CelInt {
         CelInt::from(i64::try_from(self.items.len()).unwrap_or(i64::MAX))
     }
 }
 
-impl Indexer for JsonList<'_> {
+impl Indexer for BorrowedList<'_> {
     fn get<'b, 'w>(&'b self, index: &dyn Val) -> Result<CowVal<'b, 'w>, ExecutionError>
     where
         Self: 'w,

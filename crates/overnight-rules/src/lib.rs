@@ -19,3 +19,4 @@ mod functions;
 mod json_value;
 pub mod number;
 pub mod rule;
+mod shown_value;

@@ -30,7 +30,7 @@ impl Outside for Things {
     }
 }
 
-fn evaluate(rule: &str, this: &Value) -> Verdict {
+fn evaluate(rule: &str, this: &Value) -> RuleVerdict {
     Evaluator::default().evaluate(&[&Rule::parse(rule).unwrap()], this, this, &mut Things).remove(0)
 }
 
@@ -75,7 +75,7 @@ fn rules_that_hold() {
         "size(lines) == 3 && 'id' in lines[0]",
         "lines.exists_one(l, l.id == 1)",
     ] {
-        assert_eq!(evaluate(rule, &invoice()), Verdict::Holds, "{rule}");
+        assert_eq!(evaluate(rule, &invoice()), RuleVerdict::Holds, "{rule}");
     }
 }
 
@@ -91,7 +91,7 @@ fn rules_that_fail_tell_what_they_saw() {
         ("near(total, sum(lines.map(l, l.amount)), 1)", "total is 119.1, sum(lines.map(l, l.amount)) is 100"),
         ("rows(document) == count(cents)", "rows(document) is 3, count(cents) is 2"),
     ] {
-        assert_eq!(evaluate(rule, &invoice()), Verdict::Fails(seen.to_owned()), "{rule}");
+        assert_eq!(evaluate(rule, &invoice()), RuleVerdict::Fails(seen.to_owned()), "{rule}");
     }
 }
 
@@ -116,7 +116,7 @@ fn values_of_another_kind_fail_the_rule() {
         ("rows(source) == 1", "can't be evaluated: 'a.pdf' has no table"),
         ("text('b.pdf') == ''", "can't be evaluated: there is no document 'b.pdf'"),
     ] {
-        assert_eq!(evaluate(rule, &invoice()), Verdict::Unclear(why.to_owned()), "{rule}");
+        assert_eq!(evaluate(rule, &invoice()), RuleVerdict::Unclear(why.to_owned()), "{rule}");
     }
 }
 
@@ -133,7 +133,7 @@ fn hostile_rules_are_bounded() {
         "items.map(a, text('a.pdf')).map(b, items.map(c, items.map(d, b))).size() > 0",
     ] {
         let verdict = evaluate(rule, &file);
-        assert!(matches!(&verdict, Verdict::Unclear(_)), "{rule}: {verdict:?}");
+        assert!(matches!(&verdict, RuleVerdict::Unclear(_)), "{rule}: {verdict:?}");
     }
 }
 

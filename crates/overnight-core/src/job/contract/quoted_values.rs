@@ -6,7 +6,7 @@ use super::{
     sources::{DoubtfulValue, Sources},
 };
 use crate::job::instructions::Quotes;
-use overnight_rules::carried::{Carried, carried, is_literal};
+use overnight_rules::carried::{ValueInText, carried, is_literal};
 use serde_json::Value;
 
 /// Values of a record whose quote was found, and their fields.
@@ -63,15 +63,15 @@ pub(super) fn check_values(
     let mut doubtful = Vec::new();
     for (field, value) in wanted {
         let mut found = carried(value, &text, &rule.same_as, None);
-        if let Carried::Unclear(_) = found {
+        if let ValueInText::Unclear(_) = found {
             let order = *order.get_or_insert_with(|| sources.day_order(document));
             found = carried(value, &text, &rule.same_as, order);
         }
         let shown = clip(&value.to_string(), 60);
         let (unclear, is_failed) = match found {
-            Carried::Yes | Carried::NotTried => continue,
-            Carried::No => (None, rule.carries.is_some()),
-            Carried::Unclear(why) => (Some(why), false),
+            ValueInText::Yes | ValueInText::NotTried => continue,
+            ValueInText::No => (None, rule.carries.is_some()),
+            ValueInText::Unclear(why) => (Some(why), false),
         };
         let said = match &unclear {
             None => format!("'{field}' {shown} does not stand in its quote"),

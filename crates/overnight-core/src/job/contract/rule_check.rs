@@ -4,7 +4,7 @@
 use super::{CheckedDeliverable, SPELLED_OUT, and_more, clip, json_path::JsonPath, sources::Sources};
 use crate::job::instructions::{CheckLevel, Deliverable, ValueCheck};
 use overnight_rules::{
-    evaluate::{Evaluator, Outside, Verdict},
+    evaluate::{Evaluator, Outside, RuleVerdict},
     rule::Rule,
 };
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub struct RuleMemory {
     verdicts: HashMap<(String, String), HashMap<u128, Failures>>,
 }
 
-type Failures = Vec<(usize, Verdict)>;
+type Failures = Vec<(usize, RuleVerdict)>;
 
 impl RuleMemory {
     fn rule(&mut self, source: &str) -> Option<Rule> {
@@ -97,9 +97,9 @@ pub(super) fn check_rules(
                 CheckLevel::Doubt => checked.doubt(place, why(check, verdict)),
                 CheckLevel::Fail if outcome.spelled.len() < SPELLED_OUT => {
                     let said = match verdict {
-                        Verdict::Fails(seen) if !seen.is_empty() => seen,
-                        Verdict::Holds | Verdict::Fails(_) => "it does not hold",
-                        Verdict::Unclear(why) => why,
+                        RuleVerdict::Fails(seen) if !seen.is_empty() => seen,
+                        RuleVerdict::Holds | RuleVerdict::Fails(_) => "it does not hold",
+                        RuleVerdict::Unclear(why) => why,
                     };
                     outcome.spelled.push(match place {
                         WHOLE => format!("{said}."),
@@ -147,7 +147,7 @@ fn each_failure(
     value: &Value,
     sources: &mut dyn Sources,
     memory: &mut RuleMemory,
-    visit: &mut dyn FnMut(usize, &str, &Value, &Verdict),
+    visit: &mut dyn FnMut(usize, &str, &Value, &RuleVerdict),
 ) -> u64 {
     let Ok(path) = JsonPath::parse(group.each) else { return 0 };
     let (alone, wider): (Vec<usize>, Vec<usize>) =
@@ -228,7 +228,7 @@ fn failures(
 ) -> Failures {
     let rules: Vec<&Rule> = which.iter().map(|of| &group.checks[*of].1).collect();
     let verdicts = evaluator.evaluate(&rules, record, file, outside);
-    which.iter().copied().zip(verdicts).filter(|(_, verdict)| *verdict != Verdict::Holds).collect()
+    which.iter().copied().zip(verdicts).filter(|(_, verdict)| *verdict != RuleVerdict::Holds).collect()
 }
 
 /// What rules see of what is outside of their file.
@@ -260,14 +260,14 @@ fn named(check: &ValueCheck) -> String {
 }
 
 /// What a rule says of a record, without a full stop.
-fn why(check: &ValueCheck, verdict: &Verdict) -> String {
+fn why(check: &ValueCheck, verdict: &RuleVerdict) -> String {
     let rule = check.message.clone().unwrap_or_else(|| format!("`{}` does not hold", clip(&check.rule, 200)));
     let rule = rule.trim_end_matches('.');
     match verdict {
-        Verdict::Holds => rule.to_owned(),
-        Verdict::Fails(seen) if seen.is_empty() => rule.to_owned(),
-        Verdict::Fails(seen) => format!("{rule}: {seen}"),
-        Verdict::Unclear(why) => format!("`{}` {why}", clip(&check.rule, 200)),
+        RuleVerdict::Holds => rule.to_owned(),
+        RuleVerdict::Fails(seen) if seen.is_empty() => rule.to_owned(),
+        RuleVerdict::Fails(seen) => format!("{rule}: {seen}"),
+        RuleVerdict::Unclear(why) => format!("`{}` {why}", clip(&check.rule, 200)),
     }
 }
 
