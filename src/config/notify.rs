@@ -1,17 +1,29 @@
 //! Who is told when a batch has ended, and when a person is needed.
 
 use super::{
-    ConfigError, Origin, Setting, Settings,
-    sources::{
-        InvalidValue, NOTIFY_COMMAND, NOTIFY_FROM, NOTIFY_PASSWORD, NOTIFY_SECRET, NOTIFY_SMTP, NOTIFY_TO, NOTIFY_URL,
-        NOTIFY_USER, SettingKey, SettingSources, line, variable,
-    },
+    ConfigError, Flags, Origin, Setting, Settings,
+    sources::{InvalidValue, SettingKey, SettingSources, line, variable},
 };
 use crate::{
     model::remote::Key,
     notify::{EmailChannel, InvalidChannel, NoticeChannel, NoticeTarget},
 };
 use std::fmt;
+
+const COMMAND: SettingKey = key("notify.command", "--notify-command", |flags| flags.notify_command.as_ref());
+const URL: SettingKey = key("notify.webhook.url", "--notify-webhook", |flags| flags.notify_webhook.as_ref());
+const SECRET: SettingKey = key("notify.webhook.secret_env", "", |_| None);
+const SMTP: SettingKey = key("notify.email.smtp", "", |_| None);
+const FROM: SettingKey = key("notify.email.from", "", |_| None);
+const TO: SettingKey = key("notify.email.to", "--notify-email", |flags| flags.notify_email.as_ref());
+const USER: SettingKey = key("notify.email.user", "", |_| None);
+const PASSWORD: SettingKey = key("notify.email.password_env", "", |_| None);
+/// All of them.
+pub(super) const KEYS: &[SettingKey] = &[COMMAND, URL, SECRET, SMTP, FROM, TO, USER, PASSWORD];
+
+const fn key(name: &'static str, flag: &'static str, given: fn(&Flags) -> Option<&String>) -> SettingKey {
+    SettingKey { name, flag: if flag.is_empty() { name } else { flag }, given }
+}
 
 /// What the settings say of it, as it stands there.
 #[derive(Clone, PartialEq)]
@@ -36,14 +48,14 @@ impl fmt::Debug for NotifySettings {
 impl NotifySettings {
     pub(super) fn read(sources: &SettingSources<'_>) -> Result<Self, ConfigError> {
         Ok(Self {
-            command: sources.optional(&NOTIFY_COMMAND, line)?,
-            url: sources.optional(&NOTIFY_URL, address)?,
-            secret_env: sources.optional(&NOTIFY_SECRET, variable)?,
-            smtp: sources.optional(&NOTIFY_SMTP, line)?,
-            from: sources.optional(&NOTIFY_FROM, mailbox)?,
-            to: sources.optional(&NOTIFY_TO, mailboxes)?,
-            user: sources.optional(&NOTIFY_USER, line)?,
-            password_env: sources.optional(&NOTIFY_PASSWORD, variable)?,
+            command: sources.optional(&COMMAND, line)?,
+            url: sources.optional(&URL, address)?,
+            secret_env: sources.optional(&SECRET, variable)?,
+            smtp: sources.optional(&SMTP, line)?,
+            from: sources.optional(&FROM, mailbox)?,
+            to: sources.optional(&TO, mailboxes)?,
+            user: sources.optional(&USER, line)?,
+            password_env: sources.optional(&PASSWORD, variable)?,
         })
     }
 
@@ -55,14 +67,14 @@ impl NotifySettings {
         };
         let url = Setting { value: self.url.value.as_ref().map(server), origin: self.url.origin.clone() };
         let all = [
-            (&NOTIFY_COMMAND, &self.command),
-            (&NOTIFY_URL, &url),
-            (&NOTIFY_SECRET, &self.secret_env),
-            (&NOTIFY_SMTP, &self.smtp),
-            (&NOTIFY_FROM, &self.from),
-            (&NOTIFY_TO, &self.to),
-            (&NOTIFY_USER, &self.user),
-            (&NOTIFY_PASSWORD, &self.password_env),
+            (&COMMAND, &self.command),
+            (&URL, &url),
+            (&SECRET, &self.secret_env),
+            (&SMTP, &self.smtp),
+            (&FROM, &self.from),
+            (&TO, &self.to),
+            (&USER, &self.user),
+            (&PASSWORD, &self.password_env),
         ];
         let rows = all.map(|(key, setting)| Some((key.name, setting.value.clone()?, setting.origin.clone())));
         rows.into_iter().flatten()
@@ -79,11 +91,10 @@ impl Settings {
         }
         match &notify.url.value {
             Some(url) => {
-                let secret = self.secret(&NOTIFY_SECRET, &notify.secret_env)?;
-                channels
-                    .push(NoticeChannel::webhook(url, secret).map_err(|error| wrong(&NOTIFY_URL, &notify.url, error))?);
+                let secret = self.secret(&SECRET, &notify.secret_env)?;
+                channels.push(NoticeChannel::webhook(url, secret).map_err(|error| wrong(&URL, &notify.url, error))?);
             }
-            None => needs(&NOTIFY_SECRET, &notify.secret_env, &NOTIFY_URL)?,
+            None => needs(&SECRET, &notify.secret_env, &URL)?,
         }
         channels.extend(self.email()?.map(|email| NoticeChannel::Email(Box::new(email))));
         Ok(channels.into_iter().map(|channel| NoticeTarget { channel, only_ends: false }).collect())
@@ -93,23 +104,23 @@ impl Settings {
         let notify = &self.notify;
         let (smtp, from, to) = (&notify.smtp, &notify.from, &notify.to);
         let missing = |setting: &Setting<Option<String>>| setting.value.is_none();
-        let parts = [(&NOTIFY_SMTP, smtp), (&NOTIFY_FROM, from), (&NOTIFY_TO, to)];
+        let parts = [(&SMTP, smtp), (&FROM, from), (&TO, to)];
         let Some((key, there)) = parts.into_iter().find(|(_, setting)| !missing(setting)) else {
-            return needs(&NOTIFY_USER, &notify.user, &NOTIFY_SMTP).map(|()| None);
+            return needs(&USER, &notify.user, &SMTP).map(|()| None);
         };
         for (other, _) in parts.into_iter().filter(|(_, setting)| missing(setting)) {
             needs(key, there, other)?;
         }
         match (missing(&notify.user), missing(&notify.password_env)) {
-            (false, true) => needs(&NOTIFY_USER, &notify.user, &NOTIFY_PASSWORD)?,
-            (true, false) => needs(&NOTIFY_PASSWORD, &notify.password_env, &NOTIFY_USER)?,
+            (false, true) => needs(&USER, &notify.user, &PASSWORD)?,
+            (true, false) => needs(&PASSWORD, &notify.password_env, &USER)?,
             (true, true) | (false, false) => {}
         }
-        let password = self.secret(&NOTIFY_PASSWORD, &notify.password_env)?;
+        let password = self.secret(&PASSWORD, &notify.password_env)?;
         let (Some(server), Some(from), Some(to)) = (&smtp.value, &from.value, &to.value) else { return Ok(None) };
         let login = notify.user.value.clone().zip(password);
         let made = EmailChannel::new(server, from, to, login);
-        made.map(Some).map_err(|error| wrong(&NOTIFY_SMTP, smtp, error))
+        made.map(Some).map_err(|error| wrong(&SMTP, smtp, error))
     }
 
     /// What the variable holds that a setting names.

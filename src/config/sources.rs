@@ -1,11 +1,12 @@
 //! The sources of the configuration: how each value is named in them, and how its text is read.
 
-use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Flags, Origin, PREFIX, Setting};
+use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Flags, Origin, PREFIX, Setting, notify, table};
+use crate::extraction::UseMode;
 use overnight_core::{
     amount::{AmountError, count, duration_ms, shown},
     yaml::{ValueError, YamlFile, YamlNode, YamlValue, nearest},
 };
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 /// What is wrong with a value: a fragment that follows the setting's name.
 #[derive(Debug, thiserror::Error)]
@@ -31,70 +32,17 @@ const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
 pub(super) struct SettingKey {
     /// In the file and in listings; `OVERNIGHT_` and this in capitals is the variable.
     pub(super) name: &'static str,
-    flag: &'static str,
-    given: fn(&Flags) -> Option<&String>,
+    /// Its name too, where no flag gives it.
+    pub(super) flag: &'static str,
+    pub(super) given: fn(&Flags) -> Option<&String>,
 }
 
-/// Makes a constant of each key, and the list of all. A key without a flag is one of the environment and the file only.
-macro_rules! keys {
-    ($($key:ident = $name:literal $(, $flag:literal of $given:ident)?;)+) => {
-        $(pub(super) const $key: SettingKey = SettingKey {
-            name: $name,
-            flag: keys!(@flag $name $($flag)?),
-            given: |flags| keys!(@given flags $($given)?),
-        };)+
-        const KEYS: &[&SettingKey] = &[$(&$key),+];
-    };
-    (@flag $name:literal) => { $name };
-    (@flag $name:literal $flag:literal) => { $flag };
-    (@given $flags:ident) => {{
-        let _ = $flags;
-        None
-    }};
-    (@given $flags:ident $given:ident) => { $flags.$given.as_ref() };
-}
-
-keys! {
-    DATABASE_URL = "database_url", "--database-url" of database_url;
-    WORKSPACES = "workspaces", "--workspaces" of workspaces;
-    WORKSPACE_STORE = "workspace_store", "--workspace-store" of workspace_store;
-    INSTRUCTIONS = "instructions", "--instructions" of instructions;
-    MODEL = "model", "--model" of model;
-    TIER = "tier", "--tier" of tier;
-    BUDGET_TOKENS = "budget_tokens", "--budget-tokens" of budget_tokens;
-    TURNS = "turns", "--turns" of turns;
-    COST_USD = "cost_usd", "--cost" of cost;
-    UNPRICED = "unpriced", "--unpriced" of unpriced;
-    WALL_CLOCK = "wall_clock", "--wall-clock" of wall_clock;
-    TOKENS = "tokens", "--tokens" of tokens;
-    BASE_URL = "base_url", "--base-url" of base_url;
-    API_KEY_ENV = "api_key_env", "--api-key-env" of api_key_env;
-    ALLOW_HTTP = "allow_http", "--allow-http" of allow_http;
-    MODELS_FILE = "models_file", "--models" of models_file;
-    REQUESTS_PER_MINUTE = "requests_per_minute";
-    TOKENS_PER_MINUTE = "tokens_per_minute";
-    PARALLEL_CALLS = "parallel_calls";
-    IDLE_TIMEOUT = "idle_timeout";
-    OCR = "documents.ocr";
-    VISION = "documents.vision";
-    SANDBOX = "documents.sandbox";
-    CACHE_MIB = "documents.cache_mib";
-    NOTIFY_COMMAND = "notify.command", "--notify-command" of notify_command;
-    NOTIFY_URL = "notify.webhook.url", "--notify-webhook" of notify_webhook;
-    NOTIFY_SECRET = "notify.webhook.secret_env";
-    NOTIFY_SMTP = "notify.email.smtp";
-    NOTIFY_FROM = "notify.email.from";
-    NOTIFY_TO = "notify.email.to", "--notify-email" of notify_email;
-    NOTIFY_USER = "notify.email.user";
-    NOTIFY_PASSWORD = "notify.email.password_env";
-    LOG_FORMAT = "log_format", "--log-format" of log_format;
+/// All, in the order in which they are listed.
+fn keys() -> impl Iterator<Item = &'static SettingKey> {
+    table::KEYS.iter().chain(notify::KEYS)
 }
 
 impl SettingKey {
-    pub(super) fn variable(&self) -> String {
-        format!("{PREFIX}{}", self.name.replace('.', "_").to_uppercase())
-    }
-
     /// What is wrong with the value that came from there.
     pub(super) fn error(&self, origin: Origin, what: String) -> ConfigError {
         match origin {
@@ -103,6 +51,11 @@ impl SettingKey {
             Origin::File { path, line } => ConfigError::InFile { path, line, what: format!("'{}' {what}", self.name) },
         }
     }
+}
+
+/// The variable that gives the setting of that name.
+pub(super) fn variable_of(name: &str) -> String {
+    format!("{PREFIX}{}", name.replace('.', "_").to_uppercase())
 }
 
 /// Flags, environment and file, each by the name of the value; the first that has it counts.
@@ -125,9 +78,9 @@ impl<'s> SettingSources<'s> {
         if let Some(text) = (key.given)(self.flags) {
             return Some((text.clone(), Origin::Flag));
         }
-        let own = key.variable();
+        let own = variable_of(key.name);
         // The one variable that other programs share, so ours comes first.
-        let shared = (key.name == DATABASE_URL.name).then(|| "DATABASE_URL".to_owned());
+        let shared = (key.name == "database_url").then(|| "DATABASE_URL".to_owned());
         for name in std::iter::once(own).chain(shared) {
             if let Some(text) = self.environment.get(&name) {
                 return Some((text.clone(), Origin::Environment(name)));
@@ -169,7 +122,7 @@ impl<'s> SettingSources<'s> {
 
 /// Our variables that are set; an unknown one is a mistake that would otherwise go unnoticed all night.
 fn variables(environment: impl Iterator<Item = (String, String)>) -> Result<BTreeMap<String, String>, ConfigError> {
-    let known: Vec<String> = KEYS.iter().map(|key| key.variable()).collect();
+    let known: Vec<String> = keys().map(|key| variable_of(key.name)).collect();
     let mut found = BTreeMap::new();
     for (name, value) in environment {
         let ours = name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX) && name != FILE_VARIABLE;
@@ -214,14 +167,14 @@ fn take_values(
     origin: &dyn Fn(&YamlValue<'_>) -> Origin,
     values: &mut BTreeMap<&'static str, (String, Origin)>,
 ) -> Result<(), ValueError> {
-    let behind = KEYS.iter().filter_map(|key| key.name.strip_prefix(prefix)?.split('.').next());
+    let behind = keys().filter_map(|key| key.name.strip_prefix(prefix)?.split('.').next());
     let mut names: Vec<&str> = behind.collect();
     names.dedup();
     let table = at.table(&names)?;
     for name in names {
         let Some(inner) = table.get(name) else { continue };
         let whole = format!("{prefix}{name}");
-        match KEYS.iter().find(|key| key.name == whole) {
+        match keys().find(|key| key.name == whole) {
             Some(key) => {
                 values.insert(key.name, (plain(inner)?, origin(inner)));
             }
@@ -277,6 +230,14 @@ pub(super) fn at_least(min: u64, text: &str) -> Result<u64, InvalidValue> {
     }
 }
 
+pub(super) fn not_zero(text: &str) -> Result<u64, InvalidValue> {
+    at_least(1, text)
+}
+
+pub(super) fn use_mode(text: &str) -> Result<UseMode, InvalidValue> {
+    UseMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
+}
+
 pub(super) fn flag(text: &str) -> Result<bool, InvalidValue> {
     text.parse().map_err(|_| InvalidValue(format!("must be true or false, not '{}'", shown(text))))
 }
@@ -326,4 +287,13 @@ pub(super) fn variable(text: &str) -> Result<String, InvalidValue> {
         ));
     }
     Ok(text.to_owned())
+}
+
+pub(super) fn shown_path(path: &PathBuf) -> String {
+    path.display().to_string()
+}
+
+/// Of milliseconds.
+pub(super) fn shown_period(ms: &u64) -> String {
+    humantime::format_duration(Duration::from_millis(*ms)).to_string()
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::path::Path;
 
 fn load(flags: &Flags, environment: &[(&str, &str)], file: Option<&str>) -> Result<Settings, String> {
     let file = file.map(|text| ConfigFile { path: PathBuf::from("overnight.yaml"), text: text.to_owned() });
@@ -142,7 +143,7 @@ fn mistakes_are_named_with_their_place() {
         ("\nworkspace: a", "F:2: unknown key 'workspace'; did you mean 'workspaces'?"),
         (
             "colour: red",
-            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, tier, budget_tokens, turns, cost_usd, unpriced, wall_clock, tokens, base_url, api_key_env, allow_http, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, documents, notify, log_format",
+            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, tier, budget_tokens, turns, cost_usd, unpriced, wall_clock, tokens, base_url, api_key_env, allow_http, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, documents, log_format, notify",
         ),
         ("model: a\nmodel: b", "F:2: the key 'model' stands here twice; keep one"),
         ("model: [a]", "F:1: 'model' must be text, a number, true or false"),

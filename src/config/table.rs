@@ -1,0 +1,213 @@
+//! The table of settings. Each stands here once: what it means, its name in the file, its flag, its default, how its text is read,
+//! and how its value is shown. Flags, variables, [`Settings`], and what `overnight doctor` prints follow from it.
+
+use super::{
+    ApiKeys, BaseUrl, CloudVariables, ConfigError, ConfigFile, DatabaseUrl, Headers, InvalidValue, LogFormat,
+    NotifySettings, Origin, Setting, base_folder,
+    sources::{
+        SettingKey, SettingSources, at_least, duration, flag, folder, line, not_zero, server, shown_path, shown_period,
+        usd, use_mode, variable, workspace_store,
+    },
+    telemetry,
+};
+use crate::{
+    extraction::{SandboxMode, UseMode},
+    telemetry::TraceTarget,
+};
+use overnight_core::job::{instructions::MIN_BUDGET_TOKENS, models::Tier, time::Timestamp};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+/// Makes of the table [`Flags`], [`Settings`], the list of keys, and what reads and shows them. A setting without `flag` is one of the
+/// environment and the file only; one without `default` is optional. Relative paths of a setting with `below` are resolved by it.
+macro_rules! settings {
+    (
+        table {
+            $($(#[$doc:meta])* $field:ident: $type:ty = $name:literal
+                $(, flag $flag:literal of $given:ident)? $(, default $default:expr)?,
+                read $read:expr, shown $shown:expr $(, below $below:expr)?;)+
+        }
+        flags { $($more_flags:tt)* }
+        settings { $($more_settings:tt)* }
+    ) => {
+        /// What the command line gave, as it was typed. Everything is checked in one place, [`Settings::load`].
+        #[derive(Clone, Default, PartialEq, Eq)]
+        pub struct Flags {
+            $($(#[doc = $flag] pub $given: Option<String>,)?)+
+            $($more_flags)*
+        }
+
+        /// Everything that can be configured. Where a value is optional, none leaves it to the instructions.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Settings {
+            $($(#[$doc])* pub $field: Setting<$type>,)+
+            $($more_settings)*
+        }
+
+        /// Those of this table, in its order.
+        pub(super) const KEYS: &[SettingKey] = &[$(settings!(@key $name $(, $flag of $given)?)),+];
+
+        impl Settings {
+            /// Puts the four sources together. An empty variable counts as not set. The default paths begin in `root`.
+            pub fn load(
+                flags: &Flags,
+                environment: impl Iterator<Item = (String, String)>,
+                file: Option<&ConfigFile>,
+                root: &Path,
+            ) -> Result<Self, ConfigError> {
+                let (mut keys, mut cloud) = (ApiKeys::default(), CloudVariables::default());
+                let environment: Vec<(String, String)> = environment
+                    .inspect(|(name, value)| {
+                        keys.take(name, value);
+                        cloud.take(name, value);
+                    })
+                    .collect();
+                let telemetry = telemetry::target(&environment);
+                let sources = SettingSources::new(flags, environment.into_iter(), file)?;
+                $(let $field = {
+                    let key = settings!(@key $name $(, $flag of $given)?);
+                    settings!(@read sources, key, $read $(, $default)?)?$(.resolved_in(root, &$below))?
+                };)+
+                let (headers, notify) = (Headers::parse(&flags.headers)?, NotifySettings::read(&sources)?);
+                let (batch_until, record) = (flags.batch_until, flags.record.clone());
+                let mut settings = Self { $($field,)+ batch_until, headers, record, keys, cloud, notify, telemetry };
+                if let Some(target) = &mut settings.telemetry.value {
+                    target.allows_http = settings.allow_http.value;
+                }
+                Ok(settings)
+            }
+
+            /// Name, value as it may be shown, and origin of everything.
+            pub fn rows(&self) -> Vec<(&'static str, String, Origin)> {
+                let mut rows = vec![$((
+                    $name,
+                    settings!(@show &self.$field.value, $shown $(, $default)?),
+                    self.$field.origin.clone(),
+                )),+];
+                rows.extend(self.notify.rows());
+                // Not a name that can be set: where it comes from says what is.
+                rows.extend(
+                    self.telemetry.value.iter().map(|target| ("traces", target.shown(), self.telemetry.origin.clone())),
+                );
+                rows
+            }
+        }
+    };
+    (@key $name:literal) => { SettingKey { name: $name, flag: $name, given: |_| None } };
+    (@key $name:literal, $flag:literal of $given:ident) => {
+        SettingKey { name: $name, flag: $flag, given: |flags| flags.$given.as_ref() }
+    };
+    (@read $sources:ident, $key:ident, $read:expr) => { $sources.optional(&$key, $read) };
+    (@read $sources:ident, $key:ident, $read:expr, $default:expr) => { $sources.setting(&$key, $default, $read) };
+    (@show $value:expr, $shown:expr) => { $value.as_ref().map_or_else(|| "not set".to_owned(), $shown) };
+    (@show $value:expr, $shown:expr, $default:expr) => { ($shown)($value) };
+}
+
+settings! {
+    table {
+        /// Where jobs, queue and schedules are kept.
+        database_url: DatabaseUrl = "database_url", flag "--database-url" of database_url,
+            default "sqlite://workspaces/overnight.db", read DatabaseUrl::parse, shown DatabaseUrl::to_string,
+            below DatabaseUrl::below;
+        /// The folder in which each job gets its own workspace.
+        workspaces: PathBuf = "workspaces", flag "--workspaces" of workspaces, default "workspaces", read folder,
+            shown shown_path, below base_folder::below;
+        /// Where workspaces are kept for other machines; none: a job stays with the machine that has its workspace.
+        workspace_store: Option<String> = "workspace_store", flag "--workspace-store" of workspace_store,
+            read workspace_store, shown String::clone;
+        /// The folder of instructions files.
+        instructions: PathBuf = "instructions", flag "--instructions" of instructions, default "instructions",
+            read folder, shown shown_path, below base_folder::below;
+        /// `provider:name`
+        model: Option<String> = "model", flag "--model" of model, read line, shown String::clone,
+            below base_folder::script_below;
+        /// At which the model is asked; none: as the instructions say.
+        tier: Option<Tier> = "tier", flag "--tier" of tier,
+            read |text| Tier::parse(text).ok_or_else(|| InvalidValue::new("must be standard, flex or batch")),
+            shown |tier| tier.name().to_owned();
+        /// Tokens of a prompt.
+        budget_tokens: Option<u64> = "budget_tokens", flag "--budget-tokens" of budget_tokens,
+            read |text| at_least(MIN_BUDGET_TOKENS, text), shown u64::to_string;
+        /// Limits of a job.
+        turns: Option<u64> = "turns", flag "--turns" of turns, read not_zero, shown u64::to_string;
+        /// USD that a job may cost.
+        cost_usd: Option<f64> = "cost_usd", flag "--cost" of cost, read usd, shown f64::to_string;
+        /// Whether a job goes on that is to hold a limit on its cost, and whose model has no known price.
+        unpriced: bool = "unpriced", flag "--unpriced" of unpriced, default "false", read flag, shown bool::to_string;
+        /// Milliseconds.
+        wall_clock_ms: Option<u64> = "wall_clock", flag "--wall-clock" of wall_clock, read duration, shown shown_period;
+        /// Those that a job may use in all.
+        tokens: Option<u64> = "tokens", flag "--tokens" of tokens, read not_zero, shown u64::to_string;
+        /// Where the model's server is; none: where its provider's own is.
+        base_url: Option<BaseUrl> = "base_url", flag "--base-url" of base_url, read server, shown BaseUrl::to_string;
+        /// The variable that holds the key; none: the provider's usual one.
+        api_key_env: Option<String> = "api_key_env", flag "--api-key-env" of api_key_env, read variable,
+            shown String::clone;
+        /// Whether a key may go over plain HTTP to any server.
+        allow_http: bool = "allow_http", flag "--allow-http" of allow_http, default "false", read flag,
+            shown bool::to_string;
+        /// A table of models that goes over the shipped one.
+        models_file: Option<PathBuf> = "models_file", flag "--models" of models_file, read folder, shown shown_path,
+            below base_folder::optional_below;
+        /// Limits of a model's server, for all jobs of a process together.
+        requests_per_minute: Option<u64> = "requests_per_minute", read not_zero, shown u64::to_string;
+        /// The same.
+        tokens_per_minute: Option<u64> = "tokens_per_minute", read not_zero, shown u64::to_string;
+        /// The same.
+        parallel_calls: Option<u64> = "parallel_calls", read not_zero, shown u64::to_string;
+        /// Milliseconds without a byte of a reply that has begun.
+        idle_timeout_ms: Option<u64> = "idle_timeout", read duration, shown shown_period;
+        /// Whether characters are recognised in images.
+        ocr: UseMode = "documents.ocr", default UseMode::Auto.as_str(), read use_mode,
+            shown |mode: &UseMode| mode.as_str().to_owned();
+        /// Whether models look at scanned pages.
+        vision: UseMode = "documents.vision", default UseMode::Auto.as_str(), read use_mode,
+            shown |mode: &UseMode| mode.as_str().to_owned();
+        /// Whether readers of documents are confined.
+        sandbox: SandboxMode = "documents.sandbox", default SandboxMode::Auto.as_str(),
+            read |text| SandboxMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, required or off")),
+            shown |mode: &SandboxMode| mode.as_str().to_owned();
+        /// The most MiB of texts that are kept for later jobs.
+        cache_mib: u64 = "documents.cache_mib", default "4096", read |text| at_least(0, text), shown u64::to_string;
+        /// Form of what is told on stderr.
+        log_format: LogFormat = "log_format", flag "--log-format" of log_format, default LogFormat::Text.name(),
+            read LogFormat::parse, shown |format: &LogFormat| format.name().to_owned();
+    }
+
+    flags {
+        /// `--config`: the file to read instead of `overnight.yaml`.
+        pub config: Option<PathBuf>,
+        /// Of the command line alone.
+        pub batch_until: Option<Timestamp>,
+        /// `NAME=VALUE` each.
+        pub headers: Vec<String>,
+        pub record: Option<PathBuf>,
+        pub notify_command: Option<String>,
+        pub notify_webhook: Option<String>,
+        pub notify_email: Option<String>,
+    }
+
+    settings {
+        /// Until when answers at the tier `batch` are waited for; only a flag says it.
+        pub batch_until: Option<Timestamp>,
+        /// Sent with every call of a model; only flags say them.
+        pub headers: Headers,
+        /// Where calls of a model are recorded; only a flag says it.
+        pub record: Option<PathBuf>,
+        pub(super) keys: ApiKeys,
+        pub(super) cloud: CloudVariables,
+        /// Who is told of batches.
+        pub notify: NotifySettings,
+        /// Where traces go, where they go somewhere.
+        pub telemetry: Setting<Option<TraceTarget>>,
+    }
+}
+
+/// Not derived: a database URL may carry a password, a header a key.
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flags").field("config", &self.config).finish_non_exhaustive()
+    }
+}
