@@ -11,11 +11,7 @@ use overnight::{
     workspace::Workspace,
 };
 use overnight_core::{
-    job::{
-        call::{ReadCall, arguments::SearchFiles},
-        coverage::Coverage,
-        event::CallEnd,
-    },
+    job::{arguments::SearchFiles, call::ReadCall, coverage::Coverage, event::CallEnd},
     prompt::bounds::ResultBound,
 };
 use std::{fmt::Write, path::Path};

@@ -3,12 +3,12 @@
 use overnight_core::{
     amount::counted,
     job::{
-        call::Tool,
         contract::Check,
         event::{BoardKind, CallEnd, EpochCause, Event, PlanningEnd, ToolResult},
         finding::CorrectedQuote,
         state::Job,
         todo::Todo,
+        tool::Tool,
     },
     message::Stop,
     tokens::head,

@@ -6,9 +6,9 @@
 use super::{AuditError, damage::ReadExtent, people::PersonAct};
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::job::{
+    answered::{Answered, ModelTurns},
     coverage::Coverage,
     event::{ChangedFile, Decision, Event, PhaseKind, PlanningEnd, ShownPart, ToolResult, Why},
-    models::{Answered, ModelTurns},
     state::{Job, Phase, Spent},
     time::Timestamp,
     todo::{Todo, TodoStatus},

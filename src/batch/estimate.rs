@@ -7,7 +7,7 @@
 
 use crate::model::Model;
 use overnight_core::{
-    job::call::ToolSet,
+    job::tool::ToolSet,
     message::Usage,
     prompt::{compose::system_prompt, measure::fixed_tokens},
 };

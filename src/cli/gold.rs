@@ -14,7 +14,7 @@ use crate::{
     },
     runner::now,
 };
-use overnight_core::{amount::counted, job::contract::json_path};
+use overnight_core::{amount::counted, job::json_path};
 use overnight_documents::{TableHeader, TableSink, tables};
 use serde_json::{Value, json};
 use std::{

@@ -11,8 +11,8 @@ use overnight_core::amount::cost_of_all;
 pub(super) use overnight_core::amount::counted;
 use overnight_core::{
     job::{
-        conversation::HelperEnd,
         event::{Decision, Event, PhaseKind, PlanningEnd},
+        helper_role::HelperEnd,
         plan::PhaseState,
         state::{Job, Progress as Step},
         time::Timestamp,

@@ -12,9 +12,9 @@ use crate::{
     workspace::{Workspace, WorkspaceError},
 };
 use overnight_core::job::{
+    answered::{PaidRole, list_models},
     contract::records::{VALUE, record_with},
     finding::Finding,
-    models::{PaidRole, list_models},
     record::JobStatus,
     record_findings::{FoundBy, RecordFindings},
     state::Job,

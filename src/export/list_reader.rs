@@ -9,7 +9,7 @@ use super::{
     row_marks::AcceptedFields,
 };
 use crate::workspace::Workspace;
-use overnight_core::job::{contract::json_path::JsonPath, state::Job};
+use overnight_core::job::{json_path::JsonPath, state::Job};
 use serde_json::{Deserializer, Value};
 use std::{
     collections::HashSet,

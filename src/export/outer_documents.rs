@@ -2,7 +2,7 @@
 //! its contract names.
 
 use super::lists::RecordList;
-use overnight_core::job::contract::{json_path::JsonPath, records::record_quotes};
+use overnight_core::job::{contract::records::record_quotes, json_path::JsonPath};
 use serde_json::{Deserializer, Value};
 use std::{collections::HashMap, io::BufRead, iter::successors};
 

@@ -1,6 +1,6 @@
 //! What is to be seen of a row at a glance: which of its fields are in doubt, and which a person has corrected.
 
-use overnight_core::job::contract::{json_path::within, records::VALUE};
+use overnight_core::job::{contract::records::VALUE, json_path::within};
 use serde::{Deserialize, Serialize};
 
 /// What is to be seen of a record, or of an element of a list in it.

@@ -6,7 +6,7 @@ use super::{
     hold_out::HoldOutUse,
     judgement::{JudgeVerdict, VERDICTS_FILE},
 };
-use overnight_core::job::{contract::json_path, corrected, digest::sha256, time::Timestamp};
+use overnight_core::job::{corrected, digest::sha256, json_path, time::Timestamp};
 use overnight_evals::{
     comparison::{RecordPlace, RecordPlaces},
     field_rule::FieldRule,

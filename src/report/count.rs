@@ -12,9 +12,9 @@ use super::{
 };
 pub use counter::ReportCounter;
 use overnight_core::job::{
+    answered::PaidRole,
     failure::FailureKind,
     id::JobId,
-    models::PaidRole,
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };

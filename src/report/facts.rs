@@ -1,10 +1,10 @@
 //! What a report knows of one job: its row's numbers, and what only the journal knows if the workspace can be read, else why not.
 
 use overnight_core::job::{
+    answered::{ModelTurns, PaidRole},
     contract::Check,
     failure::FailureKind,
     id::JobId,
-    models::{ModelTurns, PaidRole},
     pages::PageRange,
     proof::ProofResult,
     record::{HoldReason, JobStatus},

@@ -12,11 +12,11 @@ use crate::{
     },
 };
 use overnight_core::job::{
+    answered::Answered,
     ending::Ending,
     event::Event,
     failure::FailureKind,
     id::JobId,
-    models::Answered,
     record::{Delivered, HoldReason, JobStatus},
     time::Timestamp,
 };

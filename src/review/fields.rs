@@ -2,10 +2,7 @@
 //! quote that it has and what is doubtful of it.
 
 use super::{FieldInput, ReviewedQuote};
-use overnight_core::job::{
-    contract::{json_path::within, records::VALUE},
-    instructions::Quotes,
-};
+use overnight_core::job::{contract::records::VALUE, instructions::Quotes, json_path::within};
 use serde_json::Value;
 
 /// Objects of a list that are taken apart; a longer list is shown as JSON.

@@ -2,10 +2,7 @@
 //! the schema has them.
 
 use super::{FieldInput, ReviewedRecord, fields::in_list, input::of_any_item};
-use overnight_core::job::{
-    contract::{json_path::JsonPath, schema_parts},
-    state::Job,
-};
+use overnight_core::job::{json_path::JsonPath, schema::schema_parts, state::Job};
 use serde_json::{Map, Value};
 
 /// Objects within a record whose fields have an input each; what lies deeper is JSON.

@@ -1,6 +1,6 @@
 //! How a person corrects a field: what the schema lets stand there, as an input of a page.
 
-use overnight_core::job::contract::{json_path::JsonPath, schema_parts};
+use overnight_core::job::{json_path::JsonPath, schema::schema_parts};
 use serde_json::Value;
 
 /// The input of a field.

@@ -13,9 +13,9 @@ use crate::{
 };
 use overnight_core::amount::grouped;
 use overnight_core::job::{
+    answered::list_models,
     finding::Finding,
     instructions::Deliverable,
-    models::list_models,
     record::HoldReason,
     state::{Job, Status},
 };

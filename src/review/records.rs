@@ -14,10 +14,10 @@ use crate::{
 use overnight_core::job::{
     contract::{
         NamedPlace,
-        json_path::{JsonPath, at_mut, within},
         records::{VALUE, record_lists},
     },
     instructions::{Deliverable, Quotes},
+    json_path::{JsonPath, at_mut, within},
     record_findings::RecordFindings,
     spec::DocumentEntry,
     state::Job,

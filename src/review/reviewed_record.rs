@@ -6,8 +6,8 @@ use super::{
     source::numbers,
 };
 use overnight_core::job::{
-    contract::json_path::within,
     finding::{Finding, Settlement},
+    json_path::within,
     record_findings::FoundBy,
     reviewed::RecordApproval,
     time::{Timestamp, moment},

@@ -5,11 +5,12 @@ use super::{OpenJob, RunError, quote_positions::QuoteCheck, review_job::ReviewEr
 use crate::failpoint;
 use overnight_core::{
     job::{
-        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, fault_at, json_path, quotes_changed_at},
+        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, fault_at, quotes_changed_at},
         corrected::{DeletedRecords, put},
         digest::sha256,
         finding::{CorrectedQuote, Finding},
         instructions::Deliverable,
+        json_path,
         reviewed::corrected_path,
     },
     machine::effect::{Command, FieldCorrection},

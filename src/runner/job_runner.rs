@@ -1,10 +1,27 @@
 //! The loop that drives a job. Facts are on the disk before their effects; checkpoints go to the database after todos
 //! and phases, and when the job rests.
+//!
+//! - `checkpoints`: what the workspace store and the database hear of it; `signals`: what is asked of a running job
+//! - `model_call`: one model call, with its retries; `calls_in_flight`: those that are under way; `later_answers`: calls that are
+//!   answered later; `model_chain`: the model and its fallbacks; `cheap_tier`: its tier; `server_outage`: its server is down
+//! - `read_call`: a reading call, which may take long
+//! - `batch_budget`: its part of the budget that its batch's jobs have together
+
+mod batch_budget;
+mod calls_in_flight;
+mod cheap_tier;
+mod checkpoints;
+mod later_answers;
+mod model_call;
+mod model_chain;
+mod read_call;
+mod server_outage;
+mod signals;
+
+pub use later_answers::waits_for;
 
 use super::{
-    Disposition, RunError, batch_budget::BatchBudget, calls_in_flight::CallsInFlight, checkpoints::Checkpoints,
-    clock::now, edited_files, input_check, model_call::Rest, model_chain::ModelChain, open_job::OpenJob, page_reading,
-    second_lists,
+    Disposition, RunError, clock::now, edited_files, input_check, open_job::OpenJob, page_reading, second_lists,
 };
 use crate::{
     blocking::run_blocking,
@@ -13,6 +30,11 @@ use crate::{
     store::{Store, StoreError},
     table_query::DocumentReader,
 };
+use batch_budget::BatchBudget;
+use calls_in_flight::CallsInFlight;
+use checkpoints::Checkpoints;
+use model_call::Rest;
+use model_chain::ModelChain;
 use overnight_core::{
     job::{
         conversation::OWN,
@@ -53,26 +75,26 @@ pub enum JobOutcome {
 
 /// Works on one open and claimed job.
 pub struct JobRunner<'a> {
-    pub(super) store: &'a dyn Store,
+    store: &'a dyn Store,
     /// Turns true when the work is to stop.
-    pub(super) stop: watch::Receiver<bool>,
-    pub(super) observer: &'a mut (dyn FnMut(&Job, RunReport<'_>) + Send),
+    stop: watch::Receiver<bool>,
+    observer: &'a mut (dyn FnMut(&Job, RunReport<'_>) + Send),
     /// Commands to the job before the work begins.
     commands: Vec<Command>,
-    pub(super) models: ModelChain,
+    models: ModelChain,
     /// Reads documents for tools, in processes of their own.
-    pub(super) reader: Option<Arc<dyn DocumentReader>>,
-    pub(super) checkpoints: Checkpoints,
-    pub(super) budget: BatchBudget,
-    pub(super) in_flight: CallsInFlight,
+    reader: Option<Arc<dyn DocumentReader>>,
+    checkpoints: Checkpoints,
+    budget: BatchBudget,
+    in_flight: CallsInFlight,
     /// Conversations that wait before they are asked again.
-    pub(super) resting: BTreeMap<u32, Rest>,
+    resting: BTreeMap<u32, Rest>,
     /// The conversation for whose server the job waits.
-    pub(super) waits_for: u32,
+    waits_for: u32,
     /// The job is to wait so long, and why: it goes back to the queue meanwhile.
-    pub(super) later: Option<(Duration, String)>,
+    later: Option<(Duration, String)>,
     /// When answers to what was handed in are looked for next; none: at once.
-    pub(super) looks_at: Option<Instant>,
+    looks_at: Option<Instant>,
 }
 
 impl std::fmt::Debug for JobRunner<'_> {
@@ -349,13 +371,6 @@ impl<'a> JobRunner<'a> {
         }
         (self.observer)(&opened.job, RunReport::Note(detail));
         Ok(JobOutcome::Held(HoldReason::Disk))
-    }
-}
-
-/// Waits until the work is to stop; for ever, where nobody is left who could say so.
-pub(super) async fn until_stopped(stop: &mut watch::Receiver<bool>) {
-    if stop.wait_for(|stops| *stops).await.is_err() {
-        std::future::pending::<()>().await;
     }
 }
 

@@ -5,17 +5,11 @@
 //! that goes on while the process is stopped.
 
 use super::{
-    RunError,
     active_jobs::ActiveJobs,
     heartbeat::{Heartbeat, Leases},
-    job_runner::{JobRunner, until_stopped},
-    open_job::OpenJob,
 };
-use crate::store::{ControlSignal, JobStore, PAUSED_BY_PERSON, Store, StoreError};
-use overnight_core::{
-    job::{id::JobId, record::HoldReason, time::Timestamp},
-    machine::effect::Command,
-};
+use crate::store::{ControlSignal, JobStore, Store, StoreError};
+use overnight_core::job::{id::JobId, time::Timestamp};
 use std::{
     sync::{
         Arc,
@@ -87,7 +81,7 @@ pub struct LeaseStatus {
 }
 
 impl LeaseStatus {
-    fn signal(&self) -> Option<ControlSignal> {
+    pub(super) fn signal(&self) -> Option<ControlSignal> {
         match self.request {
             Some(StopRequest::Signal(signal)) => Some(signal),
             Some(StopRequest::WindowClosed { .. }) | None => None,
@@ -186,7 +180,7 @@ impl LeaseHandle {
 
     /// Waits until a lease that may have run out is renewed. A worker that is to stop can't be waited for: the lease is as good
     /// as lost. A person's job has its workspace to itself, whatever its lease, and can still be held.
-    async fn until_renewed(&mut self, stop: &mut watch::Receiver<bool>) -> Result<(), StoreError> {
+    pub(super) async fn until_renewed(&mut self, stop: &mut watch::Receiver<bool>) -> Result<(), StoreError> {
         let stale = self.times.lease.saturating_sub(self.times.margin);
         loop {
             let LeaseStatus { renewed, is_lost, failed, .. } = self.status.borrow_and_update().clone();
@@ -207,62 +201,9 @@ impl LeaseHandle {
     }
 }
 
-impl JobRunner<'_> {
-    /// Waits until nothing speaks against a decision.
-    pub(super) async fn await_lease(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        Ok(opened.lease.until_renewed(&mut self.stop).await?)
-    }
-
-    /// Does what the heartbeat has heard for the job.
-    pub(super) async fn check_signals(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        let mut status = opened.lease.status.borrow().clone();
-        if status.is_lost {
-            return Err(opened.lease.lost().into());
-        }
-        // Unless a checkpoint has found the database back since.
-        let failed =
-            status.failed.take().filter(|(sent, _)| *sent > self.checkpoints.saved_at && !self.is_database_paused());
-        failed.map_or(Ok(()), |(_, error)| self.tolerate_outage(opened, error))?;
-        match status.signal() {
-            Some(signal) => self.obey(opened, signal).await,
-            None => Ok(()),
-        }
-    }
-
-    /// The signal to a job that has no heartbeat to hear it: as none is sent yet, or as there is no lease. In the queue, the
-    /// worker asks for all its jobs.
-    pub(super) async fn ask_for_signal(&mut self, opened: &OpenJob) -> Result<Option<ControlSignal>, RunError> {
-        let lease = &opened.lease;
-        if lease.is_queued() {
-            return Ok(lease.status.borrow().signal());
-        }
-        match self.store.control_signal(lease.id, lease.number).await {
-            Ok(signal) => Ok(signal),
-            Err(error) => self.tolerate_outage(opened, error).map(|()| None),
-        }
-    }
-
-    /// Holds the job, between two turns, when its time window has closed.
-    pub(super) async fn check_window(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        let request = opened.lease.status.borrow().request;
-        let Some(StopRequest::WindowClosed { opens }) = request.filter(|_| opened.job.is_running()) else {
-            return Ok(());
-        };
-        self.await_lease(opened).await?;
-        // Where this is not heard, the job would rest until a person comes: it goes on rather.
-        match self.store.wake_at(opened.lease.id, opened.lease.number, opens).await {
-            Ok(()) => {}
-            Err(error) => return self.tolerate_outage(opened, error),
-        }
-        let detail = format!("its time window is closed; it goes on by itself at {opens}");
-        self.command(opened, Command::Hold { reason: HoldReason::Window, detail }).await
-    }
-
-    /// Obeys a control signal.
-    pub(super) async fn obey(&mut self, opened: &mut OpenJob, signal: ControlSignal) -> Result<(), RunError> {
-        match signal {
-            ControlSignal::Cancel => self.command(opened, Command::Cancel).await,
-            ControlSignal::Pause => self.pause(opened, PAUSED_BY_PERSON).await,
-        }
+/// Waits until the work is to stop; for ever, where nobody is left who could say so.
+pub(super) async fn until_stopped(stop: &mut watch::Receiver<bool>) {
+    if stop.wait_for(|stops| *stops).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }

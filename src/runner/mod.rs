@@ -4,15 +4,10 @@
 //! - `create`: a workspace from instructions and documents
 //! - `input_check`: refuses a job whose inputs were changed since it was made
 //! - `open_job`: one opened workspace, with its lock, journal and state
-//! - `job_runner`: ask, perform, decide, append, apply
-//! - `checkpoints`: what the workspace store and the database hear of it
-//! - `lease`: the lease of a job, and what is asked of a running job; `heartbeat` keeps the leases of all `active_jobs`
-//! - `model_call`: one model call, with its retries; `later_answers`: calls that are answered later;
-//!   `model_chain`: the model and its fallbacks; `cheap_tier`: its tier;
-//!   `server_outage`: its server is down; `second_lists`: the lists of both readers
+//! - `job_runner`: ask, perform, decide, append, apply; with model calls, checkpoints and signals in files of its own
+//! - `lease`: the lease of a job; `heartbeat` keeps the leases of all `active_jobs`
+//! - `second_lists`: the lists of both readers
 //! - `scans`: pages that only eyes can read; `page_reading`: what was read on them, compared, `own_text`: with the text that a page has; `scan_file`: what is kept of it
-//! - `batch_budget`: its part of the budget that its batch's jobs have together
-//! - `read_call`: a reading call, which may take long
 //! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand, `quote_line` as a file says it, `quote_boxes` on the pictures of PDF pages, `check_sources` what else the checks ask; `models`: a model from its name
 //! - `error`: what can go wrong, and what each error means for the job
 //! - `probe`: tries a model with a short conversation
@@ -23,11 +18,7 @@
 //! - `other_version`: recognises a journal that another version of the program wrote
 
 mod active_jobs;
-mod batch_budget;
-mod calls_in_flight;
-mod cheap_tier;
 mod check_sources;
-mod checkpoints;
 mod clock;
 mod contract_check;
 mod corrections;
@@ -39,10 +30,7 @@ mod error;
 mod heartbeat;
 mod input_check;
 mod job_runner;
-mod later_answers;
 mod lease;
-mod model_call;
-mod model_chain;
 mod models;
 mod new_documents;
 mod open_job;
@@ -55,7 +43,6 @@ mod probe;
 mod quote_boxes;
 mod quote_line;
 mod quote_positions;
-mod read_call;
 mod reindex;
 #[cfg(feature = "network")]
 mod remote_models;
@@ -64,7 +51,6 @@ mod scan_file;
 mod scanned_text;
 mod scans;
 mod second_lists;
-mod server_outage;
 
 pub use active_jobs::ActiveJobs;
 pub use clock::{now, today};
@@ -73,8 +59,7 @@ pub use corrections::CorrectedValue;
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::{Disposition, RunError};
 pub use heartbeat::{Heartbeat, Leases};
-pub use job_runner::{JobOutcome, JobRunner, RunReport};
-pub use later_answers::waits_for;
+pub use job_runner::{JobOutcome, JobRunner, RunReport, waits_for};
 pub use lease::{LeaseHandle, LeaseStatus, StopRequest, WorkerTimes};
 pub use models::{ModelOptions, open_model};
 pub use new_documents::NewDocuments;

@@ -15,7 +15,7 @@ use crate::{
 };
 use overnight_core::{
     job::{
-        contract::json_path,
+        json_path,
         record::{HoldReason, JobStatus},
         reviewed::corrected_path,
         rows::CheckpointExtent,

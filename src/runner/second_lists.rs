@@ -4,10 +4,11 @@ use super::{RunError, quote_positions::QuoteCheck};
 use crate::workspace::Workspace;
 use overnight_core::{
     job::{
-        call::arguments::{Fault, GiveVerdict},
+        arguments::{Fault, GiveVerdict},
         comparison::{ListedRecord, Lists},
-        contract::{NamedPlace, NamedUnit, json_path::JsonPath},
+        contract::{NamedPlace, NamedUnit},
         instructions::{Deliverable, Quotes},
+        json_path::JsonPath,
         part_reading::DoubledRecord,
         second_reading::{ReadUnit, overlaps},
         state::Job,

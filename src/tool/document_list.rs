@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use overnight_core::{
     amount::grouped,
     job::{
-        call::arguments::ListDocuments,
+        arguments::ListDocuments,
         coverage::Coverage,
         event::{CallEnd, ToolResult},
         spec::{DocumentEntry, JobSpec},

@@ -10,7 +10,7 @@ use super::{
 use crate::workspace::Workspace;
 use overnight_core::{
     job::{
-        call::arguments::ReadDocument,
+        arguments::ReadDocument,
         event::{CallEnd, ShownPart, ToolResult},
         pages::{PageLines, UnreadPart},
         spec::{DocumentEntry, JobSpec},

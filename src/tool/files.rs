@@ -8,7 +8,7 @@ use crate::workspace::{Folder, KnownPath, ModelPath, Workspace};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{
     job::{
-        call::arguments::{ListFiles, ReadFile},
+        arguments::{ListFiles, ReadFile},
         event::{CallEnd, ToolResult},
         time::moment,
     },

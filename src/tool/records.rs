@@ -7,7 +7,7 @@ use super::{
 };
 use crate::workspace::Workspace;
 use overnight_core::job::{
-    call::arguments::ListRecords,
+    arguments::ListRecords,
     contract::edited_records::list_records,
     event::{CallEnd, ToolResult},
     spec::JobSpec,

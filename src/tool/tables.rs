@@ -8,7 +8,7 @@ use crate::{
 use overnight_core::{
     amount::grouped,
     job::{
-        call::arguments::QueryTables,
+        arguments::QueryTables,
         event::{CallEnd, ToolResult},
         spec::{DocumentEntry, JobSpec},
     },

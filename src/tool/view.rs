@@ -5,7 +5,7 @@ use crate::{failpoint, workspace::Workspace};
 use overnight_core::{
     amount::grouped,
     job::{
-        call::arguments::ViewPage,
+        arguments::ViewPage,
         digest::sha256,
         event::{CallEnd, ShownPart, ToolResult},
         spec::JobSpec,

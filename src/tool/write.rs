@@ -11,7 +11,8 @@ use crate::{
     workspace::{KnownPath, Workspace, known_path::ResolvedPath},
 };
 use overnight_core::job::{
-    call::{FileChange, arguments::AddRecords},
+    arguments::AddRecords,
+    call::FileChange,
     contract::{
         CheckedDeliverable, Sources,
         edited_records::{edit_records, edits_told},

@@ -2,11 +2,11 @@
 
 use crate::audit::{people::PersonAct, timeline::Spending};
 use overnight_core::job::{
+    answered::{ModelTurns, PaidRole},
     contract::Check,
     finding::Finding,
     id::JobId,
     left_out::LeftOutFile,
-    models::{ModelTurns, PaidRole},
     pages::{PageRange, UnreadPart},
     proof::ProofResult,
     record::{Delivered, HoldReason, JobStatus, QuotePositions},

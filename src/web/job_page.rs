@@ -17,11 +17,11 @@ use axum::{Extension, extract::State, response::Response};
 use overnight_core::{
     amount::{COST_UNKNOWN, cost, grouped, percent},
     job::{
+        answered::list_models,
         contract::Check,
         ending::Ending,
         finding::{Finding, Settled},
         id::JobId,
-        models::list_models,
         reviewed::corrected_path,
         state::Job,
         time::duration,

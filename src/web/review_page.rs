@@ -29,7 +29,7 @@ use axum::{
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
 };
-use overnight_core::job::{contract::json_path::within, seen_result::ApprovalWay};
+use overnight_core::job::{json_path::within, seen_result::ApprovalWay};
 use serde::Deserialize;
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::time::Instant;

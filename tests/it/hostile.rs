@@ -13,14 +13,16 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        call::{ControlCall, ParsedCall, PendingCall, Tool},
-        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable, json_path::JsonPath},
+        call::{ControlCall, ParsedCall, PendingCall},
+        contract::{QuoteQuery, QuoteResult, RuleMemory, check_deliverable},
         event::Event,
         instructions::{self, Instructions},
+        json_path::JsonPath,
         plan::Plan,
         spec::JobSpec,
         time::Timestamp,
         todo_list::{TodoList, clean},
+        tool::Tool,
     },
     message::ToolCall,
     tokens::{bounded, head, tail},

@@ -11,10 +11,8 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        call::{
-            ReadCall,
-            arguments::{ListDocuments, ReadDocument, ReadFile},
-        },
+        arguments::{ListDocuments, ReadDocument, ReadFile},
+        call::ReadCall,
         coverage::Coverage,
         event::CallEnd,
     },

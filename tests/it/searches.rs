@@ -11,10 +11,8 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        call::{
-            ReadCall,
-            arguments::{SearchFiles, SearchScope},
-        },
+        arguments::{SearchFiles, SearchScope},
+        call::ReadCall,
         coverage::Coverage,
         event::CallEnd,
     },

@@ -2,7 +2,7 @@
 //! Reading them as text would give rubbish.
 
 use super::format::{Format, ending};
-use super::readers::pdf_header;
+use super::readers::{IWORK, pdf_header};
 use super::refusal::Refusal;
 use super::zip_or_ole::{by_ole, by_zip};
 
@@ -32,8 +32,6 @@ pub(super) const INDESIGN: FileKind = ("an InDesign document (IDML)", "export it
 const RTF: FileKind = ("an RTF document", OFFICE);
 const ONE_NOTE: FileKind = ("a OneNote section", "export it as PDF or DOCX");
 const ONE_NOTE_CONTENTS: FileKind = ("the table of contents of a OneNote notebook", "give its sections (ONE)");
-pub(super) const IWORK: FileKind =
-    ("a document of Pages, Numbers or Keynote", "export it as PDF, or as DOCX, XLSX or PPTX");
 const KINDLE: FileKind = ("a Kindle book (MOBI or AZW)", "convert it to EPUB");
 pub(super) const EPUB: FileKind = ("an EPUB book", "open it in its own program and save it again");
 const MAIL: FileKind = ("an e-mail", "save it as EML");

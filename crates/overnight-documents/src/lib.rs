@@ -41,6 +41,7 @@
 mod container;
 mod content;
 mod discover;
+mod document_name;
 mod encoding;
 mod error;
 mod extract;
@@ -51,6 +52,7 @@ mod format;
 mod gaps;
 mod headers_footers;
 mod links;
+mod member_names;
 mod ole;
 mod page_picture;
 mod paint_page;
@@ -68,7 +70,8 @@ mod zip_or_ole;
 
 pub use container::{Member, Members, members, take_all};
 pub use content::{ContainerOpener, InProcess, PagePainter, bytes_at};
-pub use discover::{FoundDocument, FoundDocuments, OwnPaths, check_name, discover, given_folder, holders, survey};
+pub use discover::{FoundDocument, FoundDocuments, OwnPaths, discover, given_folder, holders, survey};
+pub use document_name::check_name;
 pub use error::DocumentError;
 pub use extract::{detect, extract, read};
 pub use extracted::{CollectedPages, Extracted};

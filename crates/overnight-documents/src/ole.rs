@@ -17,6 +17,20 @@ pub(crate) fn mended(bytes: &[u8]) -> Cow<'_, [u8]> {
     mend(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned)
 }
 
+/// The place of the first of these streams and storages that a file holds. One that can't be opened may still show their names.
+pub(crate) fn first_held(bytes: &[u8], names: &[&str]) -> Option<usize> {
+    let mended = mended(bytes);
+    let opened = cfb::CompoundFile::open(Cursor::new(&*mended)).ok();
+    names.iter().position(|name| {
+        if let Some(opened) = &opened {
+            opened.exists(name)
+        } else {
+            let wide: Vec<u8> = name.trim_start_matches('/').encode_utf16().flat_map(u16::to_le_bytes).collect();
+            memchr::memmem::find(bytes, &wide).is_some()
+        }
+    })
+}
+
 fn mend(bytes: &[u8]) -> Option<Vec<u8>> {
     let shift = *bytes.get(30)?;
     if bytes.len() < HEADER || !matches!(shift, 9 | 12) {

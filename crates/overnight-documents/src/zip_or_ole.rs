@@ -1,16 +1,14 @@
 //! What a ZIP archive or an OLE file says that it is. The file itself has to say it, in the part that its format has for
 //! that: an archive that merely holds a document is an archive.
 
-use std::io::Cursor;
-
 use memchr::memmem;
 
 use super::file_kind::{
-    ARCHIVE, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, INDESIGN, IWORK, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
+    ARCHIVE, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, INDESIGN, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
     OLDER_POWERPOINT, OPEN_DRAWING, OPEN_OTHER, OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, WORD,
 };
 use super::ole;
-use super::readers::package::Package;
+use super::readers::{IWORK, package::Package};
 
 /// How much of a part is looked at that says what the file is.
 const HEAD: u64 = 1 << 20;
@@ -100,18 +98,7 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
 
 /// By the names of its streams.
 pub(super) fn by_ole(bytes: &[u8]) -> FileKind {
-    let mended = ole::mended(bytes);
-    let opened = cfb::CompoundFile::open(Cursor::new(&*mended)).ok();
-    let has = |name: &str| {
-        if let Some(opened) = &opened {
-            opened.exists(name)
-        } else {
-            // What can't be opened may still show the names.
-            let wide: Vec<u8> = name.trim_start_matches('/').encode_utf16().flat_map(u16::to_le_bytes).collect();
-            memmem::find(bytes, &wide).is_some()
-        }
-    };
-    [
+    let kinds = [
         ("/EncryptedPackage", ENCRYPTED),
         ("/__properties_version1.0", OUTLOOK),
         ("/WordDocument", OLD_WORD),
@@ -119,8 +106,6 @@ pub(super) fn by_ole(bytes: &[u8]) -> FileKind {
         ("/PP40", OLDER_POWERPOINT),
         ("/Workbook", EXCEL),
         ("/Book", EXCEL),
-    ]
-    .into_iter()
-    .find(|(name, _)| has(name))
-    .map_or(OLD_OTHER, |(_, found)| found)
+    ];
+    ole::first_held(bytes, &kinds.map(|(name, _)| name)).map_or(OLD_OTHER, |place| kinds[place].1)
 }

@@ -10,7 +10,7 @@ use askama::Template;
 use overnight_core::{
     amount::{counted, grouped, percent},
     job::{
-        contract::Check, finding::Finding, instructions::Review, models::list_models, refused_records::RefusedRecord,
+        answered::list_models, contract::Check, finding::Finding, instructions::Review, refused_records::RefusedRecord,
         reviewed::corrected_path, state::Job, time::duration,
     },
 };

@@ -21,8 +21,8 @@ use crate::{
 use askama::Template;
 use overnight_core::{
     job::{
+        answered::Answered,
         event::{Decision, Event, ToolResult},
-        models::Answered,
         state::Job,
         time::Timestamp,
     },

@@ -4,7 +4,7 @@ use super::format;
 use crate::audit::timeline::PhaseRecord;
 use askama::Template;
 use overnight_core::{
-    job::{models::list_models, spec::JobSpec, time::duration},
+    job::{answered::list_models, spec::JobSpec, time::duration},
     tokens::head,
 };
 

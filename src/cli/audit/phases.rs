@@ -17,9 +17,9 @@ use crate::{
 };
 use overnight_core::amount;
 use overnight_core::job::{
+    answered::{ModelTurns, list_models},
     event::ShownPart,
     id::JobId,
-    models::{ModelTurns, list_models},
     record::{HoldReason, JobStatus},
     state::Job,
     time::duration,

@@ -13,12 +13,12 @@ use crate::{
 use overnight_core::{
     amount::{cost, percent},
     job::{
+        answered::{PaidRole, list_models},
         contract::doubts_told,
         digest::short,
         event::{PhaseKind, Why},
         finding::FINDINGS_FILE,
         left_out::LeftOutFile,
-        models::{PaidRole, list_models},
         state::Job,
         time::duration,
     },

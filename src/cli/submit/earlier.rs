@@ -10,8 +10,10 @@ use crate::{
 };
 use overnight_core::amount::counted;
 use overnight_core::job::{
-    contract::{json_path::JsonPath, records::record_lists, schema_fields},
+    contract::records::record_lists,
     instructions::{Deliverable, Instructions},
+    json_path::JsonPath,
+    schema::schema_fields,
     state::Job,
 };
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Removes calls that a reply repeats.
 
 use overnight_core::{
-    job::call::{Family, Tool},
+    job::tool::{Family, Tool},
     message::ToolCall,
 };
 use std::collections::HashMap;

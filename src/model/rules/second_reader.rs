@@ -8,7 +8,7 @@ use super::{
     prompt_view::PromptView,
     reading::{entries, read},
 };
-use overnight_core::{job::call::Tool, message::ToolCall};
+use overnight_core::{job::tool::Tool, message::ToolCall};
 use serde_json::{Value, json};
 
 /// Reads that may fail before a part is left unread.

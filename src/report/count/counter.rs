@@ -16,8 +16,8 @@ use crate::{
     workspace::lock,
 };
 use overnight_core::job::{
+    answered::PaidRole,
     id::JobId,
-    models::PaidRole,
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };

@@ -9,7 +9,7 @@ use crate::report::{
 };
 use overnight_core::{
     amount::percent,
-    job::{models, record::JobStatus, time::duration},
+    job::{answered, record::JobStatus, time::duration},
 };
 
 pub(super) fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section> {
@@ -88,7 +88,7 @@ pub(super) fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
         vec![
             named(&job, style),
             state(&job),
-            models::list_models(&job.models, &job.model).into(),
+            answered::list_models(&job.models, &job.model).into(),
             job.documents.to_string().into(),
             (style.minute)(job.created).into(),
             worked(&job).into(),

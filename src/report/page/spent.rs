@@ -8,7 +8,7 @@ use crate::report::{
 };
 use overnight_core::{
     amount::{COST_UNKNOWN, percent},
-    job::{id::JobId, models::PaidRole, time::duration},
+    job::{answered::PaidRole, id::JobId, time::duration},
 };
 
 pub(super) fn spent(report: &Report) -> Option<Section> {

@@ -7,7 +7,7 @@ use super::{
     words::PassageRank,
 };
 use overnight_core::{
-    job::call::arguments::SearchFiles,
+    job::arguments::SearchFiles,
     prompt::fence::{fenced, quoted},
     tokens::estimate,
 };

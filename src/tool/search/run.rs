@@ -18,7 +18,7 @@ use crate::{
     workspace::{Folder, KnownPath, Workspace},
 };
 use overnight_core::job::{
-    call::arguments::{SearchFiles, SearchScope},
+    arguments::{SearchFiles, SearchScope},
     event::{CallEnd, ToolResult},
     spec::JobSpec,
 };

@@ -1,7 +1,7 @@
 //! The keys for what checks can't prove: agents, the second reader, the verifier, and the models that do their work.
 
 use super::*;
-use overnight_core::job::call::Tool;
+use overnight_core::job::tool::Tool;
 
 /// The smallest front matter whose one deliverable has quotes; `more` is on line 6.
 fn with_quotes(more: &str) -> Result<Instructions, String> {

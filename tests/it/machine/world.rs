@@ -21,7 +21,7 @@ use overnight_core::{
         record::{Delivered, HoldReason},
         spec::{DocumentEntry, FORMAT, JobSpec},
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, SUMMARY_FILE, Status},
-        submitted_call::{SubmittedCall, submission_key},
+        submitted_call::SubmittedCall,
         time::Timestamp,
     },
     machine::{
@@ -247,7 +247,7 @@ impl World {
     fn hand_in(&self, id: EffectId) -> SubmittedCall {
         let conversation = self.job.conversation(id.conversation).unwrap();
         let prompt_sha256 = conversation.epoch.prompt_sha256();
-        let key = submission_key(self.job.spec.id, conversation, &prompt_sha256);
+        let key = conversation.submission_key(self.job.spec.id, &prompt_sha256);
         let handle = format!("handed-in:{key}");
         let waits_until = moment(self.clock_ms + 1_000_000);
         SubmittedCall { key, handle, model: self.job.spec.model.clone(), prompt_sha256, waits_until }

@@ -38,11 +38,7 @@ use overnight::{
     worker::{JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
 };
 use overnight_core::job::{
-    digest::sha256,
-    id::JobId,
-    instructions::BatchUntil,
-    models::{PaidRole, Tier},
-    record::JobStatus,
+    answered::PaidRole, digest::sha256, id::JobId, instructions::BatchUntil, models::Tier, record::JobStatus,
 };
 use serde_json::Value;
 use std::{

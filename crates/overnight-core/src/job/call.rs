@@ -2,21 +2,23 @@
 //! decides by itself, what is done outside, or the reason why it can't be run. The journal keeps it as it was said and as it
 //! was understood.
 
-pub mod arguments;
-mod tool;
-
-use super::contract::records::MOST_RECORDS;
-use super::{ending::Completion, lessons::Lesson, todo::TodoStatus, todo_list::clean_note};
-use crate::{message::ToolCall, tokens};
-use arguments::{
-    AddRecords, CompletionStatus, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, Judgement,
-    LessonArguments, ListDocuments, ListFiles, ListRecords, NoArguments, QueryTables, ReadDocument, ReadFile,
-    ReasonArgument, RecordEdit, SearchFiles, SettleFinding, TextArgument, TodoComplete, TodoItem, TodoListArguments,
-    TodoRewind, TodoWrite, ViewPage, WriteFile, read,
+use super::{
+    arguments::{
+        AddRecords, CompletionStatus, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, Judgement,
+        LessonArguments, ListDocuments, ListFiles, ListRecords, NoArguments, QueryTables, ReadDocument, ReadFile,
+        ReasonArgument, RecordEdit, SearchFiles, SettleFinding, TextArgument, TodoComplete, TodoItem,
+        TodoListArguments, TodoRewind, TodoWrite, ViewPage, WriteFile, read,
+    },
+    contract::records::MOST_RECORDS,
+    ending::Completion,
+    lessons::Lesson,
+    todo::TodoStatus,
+    todo_list::clean_note,
+    tool::{Family, Tool, ToolSet},
 };
+use crate::{message::ToolCall, tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-pub use tool::{Family, Tool, ToolSet};
 
 /// Files that `job_complete` may name: each is looked at, and each that is missing is a failed check.
 const MOST_DELIVERABLES: usize = 1_000;

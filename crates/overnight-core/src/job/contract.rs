@@ -5,7 +5,6 @@
 
 mod deliverable_state;
 pub mod edited_records;
-pub mod json_path;
 mod kept_fields;
 pub mod prose;
 mod quote_check;
@@ -14,7 +13,6 @@ mod quoted_values;
 mod record_list;
 pub mod records;
 mod rule_check;
-mod schema_fields;
 mod sources;
 
 #[cfg(test)]
@@ -23,8 +21,11 @@ mod tests;
 mod value_tests;
 
 use super::instructions::{Deliverable, Quotes};
+use super::{
+    json_path::{JsonPath, within},
+    schema::compile,
+};
 pub use deliverable_state::{CheckedDeliverable, DeliverableState, QuoteCount, ValueDoubt, doubts_told};
-use json_path::{JsonPath, within};
 use jsonschema::{
     error::ValidationErrorKind,
     paths::{Location, LocationSegment},
@@ -33,7 +34,6 @@ pub use kept_fields::check_kept_fields;
 pub use quote_check::quotes_changed_at;
 pub use quote_query::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult};
 pub use rule_check::{RuleMemory, each_broken_rule};
-pub use schema_fields::{schema_fields, schema_parts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -138,21 +138,6 @@ fn make_checks(
     }
 }
 
-/// What is wrong with a JSON Schema, and where in it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct SchemaError(String);
-
-/// Compiles a schema. Nothing is ever fetched for a `$ref`.
-pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
-    jsonschema::options().should_validate_formats(true).should_ignore_unknown_formats(false).build(schema).map_err(
-        |error| {
-            let place = error.instance_path().to_string();
-            SchemaError(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") })
-        },
-    )
-}
-
 fn check_json(
     d: &Deliverable,
     text: &str,
@@ -234,28 +219,6 @@ pub fn fault_at(schema: &Value, value: &Value, at: &str) -> Option<String> {
 /// Where something is wrong, and what: a sentence.
 fn spelled_out(schema: &Value, error: &jsonschema::ValidationError<'_>) -> String {
     format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(schema, error))
-}
-
-/// Whether `schema` lets the value `key` of an object at the path `each` be null. Where that can't be told, it does.
-pub(crate) fn takes_null(schema: &Value, each: &str, key: &str) -> bool {
-    let (Ok(path), Ok(validator)) = (JsonPath::parse(each), compile(schema)) else { return true };
-    let asked = path.around(Value::Object(serde_json::Map::from_iter([(key.to_owned(), Value::Null)])));
-    validator.iter_errors(&asked).all(|error| {
-        let mut segments = error.instance_path().segments().skip(path.depth());
-        !matches!((segments.next(), segments.next()), (Some(LocationSegment::Property(found)), None) if found == key)
-    })
-}
-
-/// Whether `schema` lets an object at the path `each` be without the value `key`. Where that can't be told, it does.
-pub(crate) fn may_be_left_out(schema: &Value, each: &str, key: &str) -> bool {
-    let (Ok(path), Ok(validator)) = (JsonPath::parse(each), compile(schema)) else { return true };
-    let asked = path.around(Value::Object(serde_json::Map::new()));
-    validator.iter_errors(&asked).all(|error| match error.kind() {
-        ValidationErrorKind::Required { property } => {
-            property.as_str() != Some(key) || error.instance_path().segments().count() != path.depth()
-        }
-        _ => true,
-    })
 }
 
 /// A sentence without its full stop; the value itself, which may be the whole file, is left out.

@@ -3,8 +3,8 @@
 //! written.
 
 use super::{
-    contract::json_path,
     finding::{Finding, FindingKind, Settlement},
+    json_path,
     state::Job,
 };
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //! answered to the prompt in which they stood. A page that is shown in parts counts when all its lines were. What no text
 //! was got from can't be shown, and is not asked for.
 
-use super::{event::ShownPart, pages::PageRange, ranges::Ranges, spec::DocumentEntry, state::Job};
+use super::{event::ShownPart, pages::PageRange, ranges::Ranges, spec::DocumentEntry};
 use std::collections::BTreeMap;
 
 /// Parts of one document.
@@ -128,17 +128,6 @@ fn without(ranges: impl IntoIterator<Item = (u64, u64)>, holes: &[PageRange]) ->
 
 fn length(ranges: &[(u64, u64)]) -> u64 {
     ranges.iter().map(|&(from, to)| to - from + 1).sum()
-}
-
-impl Job {
-    /// With what stands in results that the model answers to next: who reads what is said behind them has seen it.
-    pub fn coverage_shown(&self) -> Coverage {
-        let mut coverage = self.own.coverage.clone();
-        for part in self.own.epoch.unanswered().iter().filter_map(|result| result.shown.as_ref()) {
-            coverage.add(part);
-        }
-        coverage
-    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 pub use super::epoch::EpochCause;
 pub use super::tool_result::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ShownPart, SpilledResult, ToolResult};
 use super::{
-    call::{PendingCall, ToolSet},
+    call::PendingCall,
     comparison::Comparison,
     contract::Check,
-    conversation::{HelperEnd, HelperRole, OWN},
+    conversation::OWN,
     ending::Ending,
     failure::FailureKind,
     finding::{Finding, Settlement},
+    helper_role::{HelperEnd, HelperRole},
     lessons::Lesson,
     models::{ModelChoice, Tier},
     part::Part,
@@ -24,6 +25,7 @@ use super::{
     submitted_call::SubmittedCall,
     time::Timestamp,
     todo::Todo,
+    tool::ToolSet,
 };
 use crate::message::{Image, Stop, Usage};
 use serde::{Deserialize, Deserializer, Serialize};

@@ -21,6 +21,7 @@ mod cascade;
 mod checks;
 mod completeness;
 mod files_beside;
+mod named_models;
 mod read;
 mod schema_files;
 pub mod shipped;

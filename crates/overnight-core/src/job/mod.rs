@@ -1,5 +1,7 @@
 //! What a job is: what was asked, the facts, and the state that they say. Nothing here decides, and nothing is shown to a model.
 
+pub mod answered;
+pub mod arguments;
 pub mod call;
 pub mod comparison;
 pub mod contract;
@@ -14,9 +16,11 @@ pub mod epoch;
 pub mod event;
 pub mod failure;
 pub mod finding;
+pub mod helper_role;
 pub mod hold_cause;
 pub mod id;
 pub mod instructions;
+pub mod json_path;
 pub mod left_out;
 pub mod lessons;
 pub mod limits;
@@ -35,6 +39,7 @@ pub mod reply_calls;
 pub mod reviewed;
 pub mod rows;
 pub mod scans;
+pub mod schema;
 pub mod second_reading;
 pub mod seen_result;
 pub mod spec;
@@ -44,4 +49,5 @@ pub mod submitted_call;
 pub mod time;
 pub mod todo;
 pub mod todo_list;
+pub mod tool;
 mod tool_result;

@@ -2,11 +2,9 @@
 
 use super::{
     comparison::Comparison,
-    conversation::{Conversation, folder},
     finding::{Finding, FindingCounts, Settled, Settlement},
-    second_reading::ReadUnit,
+    read_unit::ReadUnit,
     spec::JobSpec,
-    state::Job,
     time::Timestamp,
 };
 use crate::amount::{grouped, percent};
@@ -127,19 +125,25 @@ impl SecondReading {
         self.queue.retain(|unit| !units.contains(unit));
     }
 
-    /// A second reader has ended: what it was not shown is to be read by the next one. Who was shown nothing is followed by one
-    /// with half of it, and a part that is not shown alone is given up. Readers may end in any order: it comes to the same.
-    pub(crate) fn on_helper_ended(&mut self, helper: &Conversation, units: &[ReadUnit], spec: &JobSpec, file: &str) {
-        let (read, rest): (Vec<_>, Vec<_>) = units.iter().cloned().partition(|unit| helper.has_read(spec, unit));
-        if read.is_empty() && units.len() > 1 {
+    /// A second reader has ended, and its list is taken: what it was not shown (`rest`) is to be read by the next one. Who was
+    /// shown nothing is followed by one with half of it, and a part that is not shown alone is given up. Readers may end in any
+    /// order: it comes to the same.
+    pub(crate) fn on_helper_ended(
+        &mut self,
+        list: (u32, String, Vec<ReadUnit>),
+        read: Vec<ReadUnit>,
+        rest: Vec<ReadUnit>,
+        spec: &JobSpec,
+    ) {
+        if read.is_empty() && rest.len() > 1 {
             // Perhaps it was too much at once.
-            self.most_units = self.most_units.min(units.len() / 2);
+            self.most_units = self.most_units.min(rest.len() / 2);
             self.queue.extend(rest);
         } else if read.is_empty() {
             self.unread.extend(rest);
         } else {
             self.queue.extend(rest);
-            self.files.push((helper.number, format!("{}{file}", folder(helper.number)), units.to_vec()));
+            self.files.push(list);
         }
         self.read.extend(read);
         let order = |unit: &ReadUnit| {
@@ -188,36 +192,6 @@ impl Proof {
         let lines = self.findings.iter().filter_map(|finding| serde_json::to_string(finding).ok());
         lines.map(|line| line + "\n").collect()
     }
-}
-
-impl Job {
-    /// What a result says of second reading and verdicts, where there were any.
-    pub fn proof_result(&self) -> Option<ProofResult> {
-        let proof = &self.proof;
-        let of = |is_verifiers: bool| {
-            FindingCounts::of(proof.findings.iter().filter(|finding| finding.kind.is_verifiers() == is_verifiers))
-        };
-        let reading = proof.reading.as_ref().and_then(|reading| {
-            let comparison = reading.comparison.clone()?;
-            Some(ReadingResult {
-                seed: reading.seed,
-                share: share(&reading.read, self.spec.document_tokens()),
-                comparison,
-                findings: of(false),
-            })
-        });
-        (reading.is_some() || !proof.verdicts.is_empty()).then(|| ProofResult {
-            reading,
-            verdicts: proof.verdicts.clone(),
-            verifier_findings: of(true),
-        })
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a share for people, of far fewer than 2^52 tokens")]
-fn share(read: &[ReadUnit], tokens: u64) -> f64 {
-    let of: u64 = read.iter().map(|unit| unit.tokens).sum();
-    if tokens == 0 { 1.0 } else { (of as f64 / tokens as f64).min(1.0) }
 }
 
 impl ProofResult {

@@ -2,10 +2,11 @@
 //! and what people have corrected in them.
 
 use super::{
-    contract::{json_path, records::record_lists},
+    contract::records::record_lists,
     corrected::{DeletedRecords, put},
     finding::{Finding, FindingKind, Settlement},
     instructions::Deliverable,
+    json_path,
     second_reading::ReadUnit,
     state::Job,
 };

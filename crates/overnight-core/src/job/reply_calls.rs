@@ -1,10 +1,11 @@
 //! The calls of one reply, and what those that are done mean for those behind them.
 
 use super::{
-    call::{PendingCall, Tool},
+    call::PendingCall,
     contract::{Check, DeliverableState},
-    conversation::HelperEnd,
     event::{CallEnd, PreparedWrite, ToolResult},
+    helper_role::HelperEnd,
+    tool::Tool,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

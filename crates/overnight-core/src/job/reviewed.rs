@@ -1,13 +1,8 @@
 //! What people said of a result: approvals of the whole and of single records, and corrections of fields. Corrections stand among
 //! the findings (`findings.jsonl`), each settled by who made it; the deliverable with all of them is a file beside the model's.
 
-use super::{
-    finding::FindingKind,
-    record::{HoldReason, JobStatus},
-    state::{Job, Status},
-    time::Timestamp,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use super::time::Timestamp;
+use std::collections::BTreeSet;
 
 /// A person accepted the whole result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,39 +67,6 @@ pub fn corrected_path(file: &str) -> String {
     match file[folder..].rfind('.').filter(|dot| *dot > 0) {
         Some(dot) => format!("{}.corrected{}", &file[..folder + dot], &file[folder + dot..]),
         None => format!("{file}.corrected"),
-    }
-}
-
-impl Job {
-    /// What each person has made of the result, by name: whether it was right as it was. Who has corrected something or sent it back
-    /// found it wrong; who has approved it and did neither found it right.
-    pub fn judgements(&self) -> BTreeMap<&str, bool> {
-        let approvals = self.reviewed.approvals.iter().filter_map(|approval| approval.by.as_deref());
-        let objectors = self.reviewed.objectors.iter().map(|name| (name.as_str(), false));
-        approvals.map(|name| (name, true)).chain(objectors).collect()
-    }
-
-    /// Takes out what others than `name` have said of the present result: who is to judge it by themselves sees nothing of that.
-    pub fn hide_others(&mut self, name: &str) {
-        self.reviewed.approvals.retain(|approval| approval.by.as_deref() == Some(name));
-        self.reviewed.records.retain(|approval| approval.by == name);
-        let is_own = |by: Option<&str>| by == Some(name);
-        self.proof.findings.retain(|finding| {
-            finding.kind != FindingKind::Correction
-                || is_own(finding.settled.as_ref().map(|settled| settled.by.as_str()))
-        });
-        self.reviewed.corrections = u32::try_from(self.corrections().count()).unwrap_or(u32::MAX);
-    }
-
-    /// Whether people may say something of a result: it is held for that, or the job has ended with one.
-    pub fn has_result(&self) -> bool {
-        match &self.status {
-            Status::Running => false,
-            Status::Held { reason, .. } => *reason == HoldReason::Review,
-            Status::Ended(ending) => {
-                matches!(ending.status, JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked)
-            }
-        }
     }
 }
 

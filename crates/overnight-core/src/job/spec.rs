@@ -1,7 +1,6 @@
 //! What was asked: the content of `job.yaml`, written once, and the first fact in the journal.
 
 use super::{
-    call::{Tool, ToolSet},
     earlier_result::EarlierResult,
     id::JobId,
     instructions::Instructions,
@@ -10,6 +9,7 @@ use super::{
     pages::{PageRange, UnreadPart},
     scans::ScannedPage,
     time::Timestamp,
+    tool::{Tool, ToolSet},
 };
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};

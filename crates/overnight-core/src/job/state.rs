@@ -1,13 +1,17 @@
 //! What a job is: the state that the events say, with progress as data inside the variants.
 
+mod conversations;
+mod result;
+
 use super::{
+    answered::Answered,
     contract::{Check, DeliverableState},
     conversation::Conversation,
     ending::Ending,
     event::{EpochCause, PhaseKind, Why},
     lessons::Lesson,
     limits::Limits,
-    models::{Answered, ModelChoice},
+    models::ModelChoice,
     part_reading::PartReading,
     plan::Plan,
     proof::Proof,

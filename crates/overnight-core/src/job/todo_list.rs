@@ -1,7 +1,7 @@
 //! The todos of one phase as a list: what is current, what remains, and what `todo_write` may change.
 
 use super::{
-    call::arguments::TodoItem,
+    arguments::TodoItem,
     time::Timestamp,
     todo::{Todo, TodoStatus},
 };

@@ -1,12 +1,12 @@
 //! What a fact means for the state: the transition table. Nothing here decides; every line follows from its event alone.
 
 use crate::job::{
+    answered::Answered,
     conversation::{Conversation, OWN},
     effort::Effort,
     event::{BoardKind, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, Why},
     failure::Attempts,
     limits::Limits,
-    models::Answered,
     plan::Plan,
     proof::Proof,
     refused_records::RefusedRecords,

@@ -3,12 +3,14 @@
 
 use crate::{
     job::{
-        conversation::{Conversation, HelperRole, OWN},
+        conversation::{Conversation, OWN},
         event::{BoardKind, Event},
         failure::{Attempts, FailureKind, Remedy},
+        helper_role::HelperRole,
         part::Part,
         part_reading::PartReading,
         proof::{GivenVerdict, SecondReading},
+        read_unit::ReadUnit,
         reply_calls::{DelegateReport, ReplyCalls},
         state::{CompactionDue, Job, Progress},
         time::Timestamp,
@@ -197,7 +199,7 @@ impl Job {
             return;
         };
         self.phase.helper_turns += 1;
-        if let Some(model) = role.model(&self.spec) {
+        if let Some(model) = self.spec.instructions.model_of(&role) {
             *self.turns_of_named.entry(model.to_owned()).or_default() += 1;
         }
         // What a delegate or a reader reads is read for the job; a second reader reads for itself.
@@ -208,10 +210,12 @@ impl Job {
         }
     }
 
-    fn on_reader_ended(&mut self, helper: &Conversation, units: &[crate::job::second_reading::ReadUnit]) {
+    fn on_reader_ended(&mut self, helper: &Conversation, units: &[ReadUnit]) {
         let file = helper_opening::second_list(self).map(|found| helper_opening::name(&found.path).to_owned());
         if let (Some(reading), Some(file)) = (&mut self.proof.reading, file) {
-            reading.on_helper_ended(helper, units, &self.spec, &file);
+            let (read, rest) = units.iter().cloned().partition(|unit| helper.has_read(&self.spec, unit));
+            let list = (helper.number, format!("{}{file}", helper.folder()), units.to_vec());
+            reading.on_helper_ended(list, read, rest, &self.spec);
         }
     }
 }

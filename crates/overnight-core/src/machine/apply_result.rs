@@ -1,11 +1,12 @@
 //! What the result of a call means for the state.
 
 use crate::job::{
-    call::{ControlCall, Family, ParsedCall, PendingCall},
+    call::{ControlCall, ParsedCall, PendingCall},
     contract::{Check, DeliverableState},
     conversation::OWN,
     event::{CallEnd, PhaseKind, ToolResult},
     state::{CompletionRule, Job, Phase},
+    tool::Family,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 

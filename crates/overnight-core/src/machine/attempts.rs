@@ -7,9 +7,10 @@ use super::{
 use crate::{
     job::{
         call::PendingCall,
-        conversation::{Conversation, HelperEnd},
+        conversation::Conversation,
         event::{CallEnd, EpochCause, Event},
         failure::{Failure, Remedy},
+        helper_role::HelperEnd,
         hold_cause::HoldCause,
         record::{HoldReason, JobStatus},
         state::Job,

@@ -8,10 +8,8 @@ use super::{
 use crate::{
     amount::counted,
     job::{
-        call::{
-            ControlCall,
-            arguments::{CompletionStatus, TodoItem},
-        },
+        arguments::{CompletionStatus, TodoItem},
+        call::ControlCall,
         ending::{Completion, Ending},
         event::{CallEnd, Event, PhaseKind, Why},
         lessons::MOST_PROPOSED,

@@ -2,7 +2,8 @@
 
 use crate::{
     job::{
-        call::{FileChange, ReadCall, arguments::GiveVerdict},
+        arguments::GiveVerdict,
+        call::{FileChange, ReadCall},
         comparison::Lists,
         contract::{Check, DeliverableState},
         ending::Completion,

@@ -2,12 +2,7 @@
 //! the whole job. Their texts are results like any other, which the model has not answered to.
 
 use crate::{
-    job::{
-        call::{PendingCall, Tool},
-        conversation::OWN,
-        event::Event,
-        state::Job,
-    },
+    job::{call::PendingCall, conversation::OWN, event::Event, state::Job, tool::Tool},
     message::ToolCall,
     prompt::compact,
 };

@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{
     job::{
-        call::{
-            ControlCall, FileChange, ParsedCall, PendingCall, ReadCall, Tool, ToolSet, WorkCall, arguments::Delegate,
-            plain_path,
-        },
-        conversation::{Conversation, HelperEnd, HelperRole, MOST_ASKED, MOST_TURNS},
+        arguments::Delegate,
+        call::{ControlCall, FileChange, ParsedCall, PendingCall, ReadCall, WorkCall, plain_path},
+        conversation::{Conversation, MOST_ASKED, MOST_TURNS},
         event::{BoardKind, CallEnd, EpochCause, Event},
+        helper_role::{HelperEnd, HelperRole},
         instructions::Agent,
         reply_calls::{DelegateReport, ReplyCalls},
         second_reading::ReadUnit,
         state::{INSTRUCTIONS_FILE, Job},
+        tool::{Tool, ToolSet},
     },
     message::{Image, ToolCall, image_tokens},
     prompt::{
@@ -51,7 +51,7 @@ impl Job {
         };
         let started = Event::HelperStarted {
             conversation,
-            model: role.model(&self.spec).map(str::to_owned),
+            model: self.spec.instructions.model_of(&role).map(str::to_owned),
             role,
             tools,
             tools_sha256: ToolList::of(tools).sha256.clone(),

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     job::{
-        call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall, arguments::CompletionStatus},
+        arguments::CompletionStatus,
+        call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall},
         conversation::{Conversation, HELPERS_FOLDER},
         event::{CallEnd, EpochCause, Event, PlanningEnd, Why},
         state::{BOOTSTRAP_TURNS, CompletionRule, Job, MEMORY_FILE, PLAN_FILE, PLANNING_TRIES, Progress},
@@ -282,7 +283,7 @@ impl Job {
 
     /// Nothing is changed behind a call that could not be read: the reply was written in the belief that it would be run.
     fn refusal_after_unreadable(&self, pending: &PendingCall) -> Option<String> {
-        use crate::job::call::Family;
+        use crate::job::tool::Family;
         let name = tokens::head(self.own.calls.unreadable.as_deref()?, 20);
         let changes = match (&pending.call, pending.family()?) {
             (_, Family::Control) | (ParsedCall::Work(_), Family::Writing) => pending.said.arguments.is_object(),

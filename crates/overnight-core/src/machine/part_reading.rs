@@ -6,8 +6,9 @@ use crate::{
     amount::counted,
     job::{
         call::PendingCall,
-        conversation::{Conversation, HelperEnd, HelperRole},
+        conversation::Conversation,
         event::{EpochCause, Event, PhaseKind, Why},
+        helper_role::{HelperEnd, HelperRole},
         instructions::Readers,
         models::Tier,
         part_reading::{DoubledRecord, PartReading, ReadPart},

@@ -5,7 +5,7 @@ use super::answers::returned;
 use crate::{
     amount::counted,
     job::{
-        call::arguments::TodoItem,
+        arguments::TodoItem,
         event::{CallEnd, Event, PhaseKind, PlanningEnd, Why},
         instructions::PhaseBounds,
         plan::{PhaseState, Plan, PlannedPhase, is_final_review},

@@ -6,10 +6,10 @@ use crate::{
     amount::grouped,
     job::{
         comparison::{Lists, compare, settled_by},
-        conversation::HelperRole,
         digest::sha256,
         event::{CallEnd, Event},
         finding::{BY_MODEL, FINDINGS_FILE, Finding, FindingKind, Settlement},
+        helper_role::HelperRole,
         instructions::SecondReader,
         proof::SecondReading,
         second_reading::{ReadUnit, units},

@@ -1,8 +1,9 @@
 //! Scanned pages come first: all are transcribed side by side, and compared, before the job reads anything.
 
 use crate::job::{
-    conversation::{Conversation, HelperEnd, HelperRole},
+    conversation::Conversation,
     event::Event,
+    helper_role::{HelperEnd, HelperRole},
     instructions::Instructions,
     scans::{PageOutcome, PageReading, ScannedPage},
     spec::DocumentEntry,

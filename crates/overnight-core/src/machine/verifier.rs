@@ -2,13 +2,12 @@
 
 use super::answers::{in_conversation, refusal, returned, skipped};
 use crate::job::{
-    call::{
-        ControlCall, ParsedCall,
-        arguments::{Fault, GiveVerdict, Judgement},
-    },
-    conversation::{Conversation, HelperEnd, HelperRole, MOST_ASKED},
+    arguments::{Fault, GiveVerdict, Judgement},
+    call::{ControlCall, ParsedCall},
+    conversation::{Conversation, MOST_ASKED},
     event::{CallEnd, Event},
     finding::{Finding, FindingKind, Settlement},
+    helper_role::{HelperEnd, HelperRole},
     proof::Verdict,
     second_reading::QuoteSpan,
     state::Job,

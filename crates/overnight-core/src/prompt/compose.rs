@@ -3,11 +3,7 @@
 
 use super::tools::ToolList;
 use crate::{
-    job::{
-        conversation::{Conversation, HelperRole},
-        digest::RunningSha256,
-        epoch::hash_message,
-    },
+    job::{conversation::Conversation, digest::RunningSha256, epoch::hash_message, helper_role::HelperRole},
     message::Prompt,
 };
 

@@ -4,7 +4,8 @@ use super::{bounds, measure, opening::runner_mark};
 use crate::{
     amount::grouped,
     job::{
-        conversation::{Conversation, HelperRole},
+        conversation::Conversation,
+        helper_role::HelperRole,
         instructions::Deliverable,
         part::Part,
         second_reading::ReadUnit,
@@ -36,7 +37,7 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
         Some(HelperRole::Delegate { agent }) => {
             let agent = job.spec.instructions.agents.get(agent);
             let prompt = agent.map(|agent| agent.prompt.trim()).unwrap_or_default();
-            let writes = helper.tools.iter().any(|tool| tool.family() == crate::job::call::Family::Writing);
+            let writes = helper.tools.iter().any(|tool| tool.family() == crate::job::tool::Family::Writing);
             let folder = if writes { format!(" Files go under {}.", helper.folder()) } else { String::new() };
             parts.push(
                 include_str!("../../../../instructions/runner/delegate.md")

@@ -2,7 +2,7 @@
 
 use super::tools::ToolList;
 use crate::{
-    job::{call::ToolSet, conversation::Conversation, spec::JobSpec},
+    job::{conversation::Conversation, spec::JobSpec, tool::ToolSet},
     tokens::estimate,
 };
 

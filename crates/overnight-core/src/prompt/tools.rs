@@ -3,16 +3,14 @@
 
 use crate::{
     job::{
-        call::{
-            Tool, ToolSet,
-            arguments::{
-                AddRecords, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, LessonArguments, ListDocuments,
-                ListFiles, ListRecords, NoArguments, QueryTables, ReadDocument, ReadFile, ReasonArgument, SearchFiles,
-                SettleFinding, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, ViewPage,
-                WriteFile, schema,
-            },
+        arguments::{
+            AddRecords, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, LessonArguments, ListDocuments,
+            ListFiles, ListRecords, NoArguments, QueryTables, ReadDocument, ReadFile, ReasonArgument, SearchFiles,
+            SettleFinding, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, ViewPage, WriteFile,
+            schema,
         },
         digest::sha256,
+        tool::{Tool, ToolSet},
     },
     message::ToolSpec,
     tokens::estimate,

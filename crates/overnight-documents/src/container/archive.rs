@@ -7,9 +7,9 @@ use chrono::NaiveDate;
 use zip::{CompressionMethod, DateTime, ZipArchive};
 
 use super::bounds::{AGAIN, MAX_ENTRIES, UnpackBudget, UnpackError, UnpackedMember, bomb};
-use super::names::{EntryName, MemberNames};
 use super::opened::{ContainerEntry, MemberKind};
 use crate::format::ending;
+use crate::member_names::{EntryName, MemberNames};
 use crate::refusal::Refusal;
 
 /// What refusals call it.

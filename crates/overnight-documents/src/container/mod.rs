@@ -3,7 +3,6 @@
 //! - `walk`: what is asked from outside: which documents are inside, and one of them
 //! - `opened`: one container, whatever it is, as a list of what lies in it
 //! - `archive`: ZIP; attachments of mails come from `mail`
-//! - `names`: what the things inside are called
 //! - `bounds`: how much is unpacked, and when it is too much
 //!
 //! *Invariants.* Nothing is believed about a size: it is counted while unpacking. The same bytes give the same names, so
@@ -11,11 +10,9 @@
 
 mod archive;
 mod bounds;
-mod names;
 mod opened;
 mod walk;
 
-pub(crate) use names::{MemberNames, with_number};
 pub(crate) use walk::may_hold;
 pub(crate) use walk::take;
 pub use walk::{Member, Members, members, take_all};

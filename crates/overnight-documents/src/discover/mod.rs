@@ -24,5 +24,4 @@ mod walk;
 
 pub use found::{FoundDocument, FoundDocuments, OwnPaths, discover, survey};
 pub use given_path::given_folder;
-pub use names::check_name;
 pub use nested_names::holders;

@@ -13,11 +13,13 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::super::container;
 use super::super::content::{self, ContainerOpener};
+use super::super::document_name::check_name;
 use super::super::error::DocumentError;
+use super::super::member_names::with_number;
 use super::super::source_path::SourceParts;
 use super::found::{FoundDocument, FoundDocuments, OwnPaths};
 use super::given_path::{GivenPath, unreadable};
-use super::names::{check_name, own_name, slashed};
+use super::names::{own_name, slashed};
 use super::nested_names::{self, holders};
 use super::pattern::GlobPattern;
 use super::walk::IGNORE_FILE;
@@ -330,7 +332,7 @@ impl<'w> Search<'w> {
     }
 
     fn add_numbered(&mut self, member: FoundDocument) {
-        let names = (2..).map(|number| container::with_number(&member.name, number));
+        let names = (2..).map(|number| with_number(&member.name, number));
         if let Some(name) = names.into_iter().find(|name| !self.by_name.contains_key(name)) {
             self.by_name.insert(name.clone(), FoundDocument { name, ..member });
         }

@@ -12,7 +12,8 @@ use super::super::error::DocumentError;
 use super::super::format::ending;
 use super::super::refusal::Refusal;
 use super::super::source_path;
-use super::{FoundDocument, FoundDocuments, check_name};
+use super::{FoundDocument, FoundDocuments};
+use crate::document_name::check_name;
 
 pub(super) fn discover(paths: &[PathBuf]) -> Result<FoundDocuments, DocumentError> {
     super::discover(paths, &[], &InProcess)

@@ -5,10 +5,12 @@ use std::io::Read;
 
 use super::package::Package;
 use super::{PageSink, PdfReader, ReadFailure, Reader, Source};
-use crate::file_kind::IWORK;
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
+/// What they are, and what to do with one that has no preview.
+pub(crate) const IWORK: (&str, &str) =
+    ("a document of Pages, Numbers or Keynote", "export it as PDF, or as DOCX, XLSX or PPTX");
 const PREVIEW: &str = "QuickLook/Preview.pdf";
 /// The largest preview that is read.
 const MAX_PREVIEW: u64 = 256 << 20;

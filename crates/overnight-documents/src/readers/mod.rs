@@ -44,7 +44,7 @@ pub(super) use epub::EpubReader;
 pub(super) use html::HtmlReader;
 pub(super) use image::ImageReader;
 pub(super) use inline_text::{InlineText, RunStyle};
-pub(super) use iwork::IWorkReader;
+pub(super) use iwork::{IWORK, IWorkReader};
 pub(super) use mail::MailReader;
 pub(super) use old_office::OldOfficeReader;
 pub(super) use one_note::OneNoteReader;

@@ -3,8 +3,10 @@
 use crate::machine::world::*;
 use overnight_core::job::conversation::Conversation;
 use overnight_core::{
-    job::conversation::HelperRole,
-    job::state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
+    job::{
+        helper_role::HelperRole,
+        state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
+    },
     message::{Reply, Stop, ToolCall},
 };
 use proptest::prelude::*;

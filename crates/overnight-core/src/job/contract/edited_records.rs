@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     job::{
-        call::arguments::{ListRecords, RecordEdit},
+        arguments::{ListRecords, RecordEdit},
         instructions::Deliverable,
     },
     tokens::{estimate, head},

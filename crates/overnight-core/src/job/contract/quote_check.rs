@@ -2,10 +2,12 @@
 
 use super::{
     CheckedDeliverable, NamedPlace, NearestText, QuoteCount, QuoteQuery, QuoteResult, SPELLED_OUT, and_more, clip,
-    json_path::{JsonPath, within},
     quoted_values::{check_values, is_other},
-    schema_parts,
     sources::Sources,
+};
+use crate::job::{
+    json_path::{JsonPath, within},
+    schema::schema_parts,
 };
 use crate::{
     amount::shown,

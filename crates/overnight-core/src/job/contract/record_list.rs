@@ -1,7 +1,7 @@
 //! Where a deliverable has its list of records.
 
-use super::json_path::JsonPath;
 use crate::job::instructions::{Deliverable, Quotes};
+use crate::job::json_path::JsonPath;
 use serde_json::{Map, Value};
 use std::fmt;
 

@@ -3,12 +3,13 @@
 
 pub use super::record_list::{RecordQuote, VALUE, field_name, record_lists, record_quotes, record_with, records_of};
 use super::{
-    SPELLED_OUT, compile,
+    SPELLED_OUT,
     quote_check::each_quote,
     record_list::{ListPath, list_of},
     sources::Sources,
     what_is_wrong,
 };
+use crate::job::schema::compile;
 use crate::job::{
     instructions::{Deliverable, Quotes},
     refused_records::{MendedRecord, RefusedRecord, RefusedRecords},

@@ -1,8 +1,9 @@
 //! The rules for values. One that doesn't hold is a failed check or, where its level says so, a doubt for a person, which stops
 //! nothing.
 
-use super::{CheckedDeliverable, SPELLED_OUT, and_more, clip, json_path::JsonPath, sources::Sources};
+use super::{CheckedDeliverable, SPELLED_OUT, and_more, clip, sources::Sources};
 use crate::job::instructions::{CheckLevel, Deliverable, ValueCheck};
+use crate::job::json_path::JsonPath;
 use overnight_rules::{
     evaluate::{Evaluator, Outside, RuleVerdict},
     rule::Rule,

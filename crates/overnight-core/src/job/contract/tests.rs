@@ -1,7 +1,7 @@
 //! A deliverable and its content in, all checks out.
 
 use super::{prose::words, *};
-use crate::job::instructions::Quotes;
+use crate::job::{instructions::Quotes, schema::takes_null};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 use super::{CheckLevel, Quotes, ValueCheck, values::or_default};
 use crate::{
     amount::shown,
-    job::contract::{json_path::JsonPath, schema_fields},
+    job::{json_path::JsonPath, schema::schema_fields},
     yaml::{ValueError, YamlNode, YamlValue, nearest},
 };
 use overnight_rules::rule::{MOST_CHARACTERS, Rule};

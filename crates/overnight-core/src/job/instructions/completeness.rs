@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     amount::shown,
-    job::call::Tool,
+    job::tool::Tool,
     yaml::{ValueError, YamlValue},
 };
 use serde::{Deserialize, Serialize};

@@ -11,10 +11,11 @@ use super::{
 use crate::{
     amount::shown,
     job::{
-        contract::{self, json_path::JsonPath},
+        json_path::JsonPath,
         lessons::ApprovedLessons,
         limits::Limits,
         models::{ModelRoles, Tier},
+        schema,
     },
     message::{MOST_LEVELS, is_within},
     yaml::{ValueError, YamlError, YamlFile, YamlMapping, YamlNode, YamlValue},
@@ -326,7 +327,7 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
         return Err(at.wrong(format!("is nested more than {MOST_LEVELS} levels deep; say it with `$defs` and `$ref`")));
     }
     schema_files::bundle(&mut value, &folder, read_beside).map_err(|why| at.wrong(why))?;
-    contract::compile(&value)
+    schema::compile(&value)
         .map_err(|why| at.wrong(format!("is not a usable JSON Schema: {}", shown(&why.to_string()))))?;
     Ok(value)
 }

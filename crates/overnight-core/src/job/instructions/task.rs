@@ -2,7 +2,10 @@
 //! the beginning, so this text is made from the same data as the checks.
 
 use super::{CheckLevel, Deliverable, Instructions, Quotes, ValueCheck};
-use crate::job::{contract, digest::sha256};
+use crate::job::{
+    digest::sha256,
+    schema::{may_be_left_out, takes_null},
+};
 use std::fmt::Write;
 
 /// Bytes of compact JSON up to which a schema is shown where it applies; a larger one is named by its place.
@@ -77,7 +80,7 @@ impl Deliverable {
 
     /// Whether the schema lets the value `key` of an object at `each` be null.
     fn takes_null(&self, each: &str, key: &str) -> bool {
-        self.schema.as_ref().is_none_or(|schema| contract::takes_null(schema, each, key))
+        self.schema.as_ref().is_none_or(|schema| takes_null(schema, each, key))
     }
 
     /// What to write where there is no value: null, nothing, or a value all the same.
@@ -85,8 +88,8 @@ impl Deliverable {
         if self.takes_null(each, key) {
             return null;
         }
-        let may_be_left_out = self.schema.as_ref().is_none_or(|schema| contract::may_be_left_out(schema, each, key));
-        if may_be_left_out { left_out } else { "" }
+        let is_optional = self.schema.as_ref().is_none_or(|schema| may_be_left_out(schema, each, key));
+        if is_optional { left_out } else { "" }
     }
 
     fn describe(&self, text: &mut String) {

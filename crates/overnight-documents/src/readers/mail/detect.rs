@@ -2,9 +2,8 @@
 //! nothing but header fields, some of which no one else writes.
 
 use crate::encoding;
-use crate::file_kind::OUTLOOK;
 use crate::format::ending;
-use crate::zip_or_ole::by_ole;
+use crate::ole;
 
 /// How much of a document is looked at.
 const HEAD_BYTES: usize = 4096;
@@ -31,8 +30,7 @@ fn is_field(name: &str) -> bool {
             | "dkim-signature"
             | "in-reply-to"
             | "references"
-            | "arc-
-            seal"
+            | "arc-seal"
             | "sender"
             | "x-mailer"
             | "user-agent"
@@ -119,7 +117,7 @@ pub(super) fn is_envelope(line: &[u8]) -> bool {
 
 /// Whether these bytes are a mail as Outlook saves it.
 pub(super) fn is_outlook(bytes: &[u8]) -> bool {
-    begins_like_outlook(bytes) && by_ole(bytes) == OUTLOOK
+    begins_like_outlook(bytes) && ole::first_held(bytes, &["/EncryptedPackage", "/__properties_version1.0"]) == Some(1)
 }
 
 /// Whether a file that begins so may be a mail, by its name or its first bytes.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use mail_parser::decoders::base64::base64_decode;
 use mail_parser::parsers::MessageStream;
 
-use crate::container::MemberNames;
+use crate::member_names::MemberNames;
 
 /// A parsed mail, whatever it was stored in.
 #[derive(Default)]

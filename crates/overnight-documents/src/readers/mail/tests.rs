@@ -124,6 +124,7 @@ fn a_mail_is_known_by_how_it_begins() {
     assert_eq!(known("a.txt", FORWARDED), Format::Mail);
     assert_eq!(known("a.txt", "Received: from x\n by y\nMessage-ID: <1>\nSubject: s\n\nText"), Format::Mail);
     assert_eq!(known("a.txt", "From: a\nTo: b\nSubject: c\nDate: d\n\nText"), Format::Mail);
+    assert_eq!(known("a.txt", "From: a\nARC-Seal: i=1\nDate: d\n\nText"), Format::Mail);
     for text in [
         "From: here\nTo: there\n\nA travel diary.",
         "Subject: the fee\n\nIt is 5.",

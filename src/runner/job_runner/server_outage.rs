@@ -2,16 +2,15 @@
 //! server answers.
 
 use super::{
-    RunError,
+    JobRunner, RunReport,
     calls_in_flight::{CallOutcome, EndedCall},
     checkpoints::RETRY_AFTER,
-    job_runner::{JobRunner, RunReport, until_stopped},
     later_answers::submitted_call,
-    open_job::OpenJob,
 };
 use crate::{
     failpoint,
     model::{Failure, FailureKind, Model, Remedy, endpoint::WakeReason},
+    runner::{RunError, lease::until_stopped, open_job::OpenJob},
 };
 use overnight_core::{
     job::record::HoldReason,

@@ -1,6 +1,7 @@
-//! The fields that a schema has for what a path leads to.
+//! What a JSON Schema says: whether it is one, and of what a path leads to, which fields it has, and which of them may be null or left out.
 
 use super::json_path::{JsonPath, PathSegment};
+use jsonschema::{error::ValidationErrorKind, paths::LocationSegment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -64,4 +65,41 @@ fn branches<'s>(root: &'s Value, part: &'s Value) -> Vec<&'s Value> {
         }
     }
     found
+}
+
+/// What is wrong with a JSON Schema, and where in it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct SchemaError(String);
+
+/// Compiles a schema. Nothing is ever fetched for a `$ref`.
+pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
+    jsonschema::options().should_validate_formats(true).should_ignore_unknown_formats(false).build(schema).map_err(
+        |error| {
+            let place = error.instance_path().to_string();
+            SchemaError(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") })
+        },
+    )
+}
+
+/// Whether `schema` lets the value `key` of an object at the path `each` be null. Where that can't be told, it does.
+pub(crate) fn takes_null(schema: &Value, each: &str, key: &str) -> bool {
+    let (Ok(path), Ok(validator)) = (JsonPath::parse(each), compile(schema)) else { return true };
+    let asked = path.around(Value::Object(serde_json::Map::from_iter([(key.to_owned(), Value::Null)])));
+    validator.iter_errors(&asked).all(|error| {
+        let mut segments = error.instance_path().segments().skip(path.depth());
+        !matches!((segments.next(), segments.next()), (Some(LocationSegment::Property(found)), None) if found == key)
+    })
+}
+
+/// Whether `schema` lets an object at the path `each` be without the value `key`. Where that can't be told, it does.
+pub(crate) fn may_be_left_out(schema: &Value, each: &str, key: &str) -> bool {
+    let (Ok(path), Ok(validator)) = (JsonPath::parse(each), compile(schema)) else { return true };
+    let asked = path.around(Value::Object(serde_json::Map::new()));
+    validator.iter_errors(&asked).all(|error| match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            property.as_str() != Some(key) || error.instance_path().segments().count() != path.depth()
+        }
+        _ => true,
+    })
 }

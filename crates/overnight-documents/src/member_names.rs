@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::discover::check_name;
+use crate::document_name::check_name;
 use crate::forbidden_names::is_invisible;
 
 /// The longest part of a name, in bytes, with room for ` (2)` and for what a program puts behind it.
@@ -27,7 +27,7 @@ pub(crate) struct MemberNames {
 
 /// What becomes of a name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum EntryName {
+pub(crate) enum EntryName {
     Document(String),
     /// What to call it in a list, and why it is no document.
     LeftOut(String, String),
@@ -35,7 +35,7 @@ pub(super) enum EntryName {
 
 impl MemberNames {
     /// The name for a path in an archive.
-    pub(super) fn of_path(&mut self, raw: &str) -> EntryName {
+    pub(crate) fn of_path(&mut self, raw: &str) -> EntryName {
         let separators: &[char] = if raw.contains('/') { &['/'] } else { &['\\'] };
         let parts: Vec<&str> =
             raw.split(separators).map(str::trim).filter(|part| !matches!(*part, "" | "." | "..")).collect();

@@ -45,6 +45,12 @@ pub(super) struct CallSize {
 }
 
 impl CallSize {
+    /// What a call of `model` may take.
+    pub(super) fn of(model: &dyn Model, tokens: Usage) -> Self {
+        let output = tokens.output.max(model.most_output().unwrap_or_default());
+        Self { tokens, usd: model.cost(&tokens), worst_usd: model.cost(&Usage { output, ..tokens }) }
+    }
+
     /// Both together; the price of those whose price is known.
     pub(super) fn and(self, other: Self) -> Self {
         let sum = |one: Option<f64>, other: Option<f64>| match (one, other) {

@@ -2,7 +2,8 @@
 //! tier when its time is nearly over, or when nothing was answered for an hour at `flex`, and stays there until it is taken up
 //! anew.
 
-use super::{RunError, clock::now, job_runner::JobRunner, open_job::OpenJob};
+use super::JobRunner;
+use crate::runner::{RunError, clock::now, open_job::OpenJob};
 use chrono::TimeDelta;
 use overnight_core::{
     job::{models::Tier, time::Timestamp},

@@ -1,13 +1,12 @@
 //! What the database and the workspace store know of a job, and when they hear more: the workspace store first, so that the
 //! database never knows more of the journal than a machine that goes on from there can find.
 
-use super::{
-    RunError,
-    job_runner::{JobRunner, RunReport},
-    later_answers::waits_for,
-    open_job::{Anchor, OpenJob},
-};
+use super::{JobRunner, RunReport, later_answers::waits_for};
 use crate::{
+    runner::{
+        RunError,
+        open_job::{Anchor, OpenJob},
+    },
     store::StoreError,
     workspace_store::{JournalEnd, Uploader},
 };

@@ -2,25 +2,27 @@
 //! down. What each failure means for the job, the machine decides; here is only when the next attempt comes.
 
 use super::{
-    RunError,
+    JobRunner, RunReport,
     batch_budget::BudgetAnswer,
     calls_in_flight::{CallOutcome, CallSize, EndedCall, NewCall},
     cheap_tier::batch_deadline,
-    clock::now,
-    job_runner::{JobRunner, RunReport, until_stopped},
     later_answers::submitted_call,
-    lease::LeaseHandle,
-    open_job::OpenJob,
 };
 use crate::{
     failpoint,
     model::{Failure, FailureKind, Model, Remedy, endpoint::Probe, later::AnswerFacts, retry},
+    runner::{
+        RunError,
+        clock::now,
+        lease::{LeaseHandle, until_stopped},
+        open_job::OpenJob,
+    },
     workspace::Workspace,
 };
 use overnight_core::{
-    job::{digest::sha256, models::Tier, record::HoldReason, submitted_call::submission_key},
+    job::{digest::sha256, models::Tier, record::HoldReason},
     machine::effect::{Command, EffectId, EffectResult, Outcome},
-    message::{Image, Prompt, Reply, Stop, Usage},
+    message::{Image, Prompt, Reply, Stop},
     prompt::compose,
 };
 use std::{
@@ -73,7 +75,7 @@ impl JobRunner<'_> {
         }
         let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(false) };
         let model = self.models.asked(&opened.job, conversation)?;
-        let own = size(&*model, opened.job.expected_call(conversation));
+        let own = CallSize::of(&*model, opened.job.expected_call(conversation));
         let together = own.and(self.in_flight.size()).and(self.submitted_size(opened)?);
         let own = opened.job.has_budget().then(|| opened.job.over_budget(&together.tokens, together.usd));
         let spent = match own.flatten() {
@@ -106,13 +108,13 @@ impl JobRunner<'_> {
         let model = self.models.asked(job, conversation)?;
         self.in_flight.start(NewCall {
             id,
-            size: size(&*model, job.expected_call(conversation)),
+            size: CallSize::of(&*model, job.expected_call(conversation)),
             model,
             prompt: Prompt {
                 effort: job.effort_of(conversation).map(str::to_owned),
                 ..with_bytes(compose::prompt(conversation), &opened.workspace)?
             },
-            key: submission_key(job.spec.id, conversation, &conversation.epoch.prompt_sha256()),
+            key: conversation.submission_key(job.spec.id, &conversation.epoch.prompt_sha256()),
             job: job.spec.id,
             until: batch_deadline(opened),
             attempts: conversation.attempts,
@@ -427,10 +429,4 @@ fn is_of_tier(failure: &Failure, model: &dyn Model) -> bool {
 /// How long the job may still be worked.
 fn work_left(opened: &OpenJob) -> Duration {
     opened.job.work_left(now()).map_or(Duration::MAX, |(left_ms, _)| Duration::from_millis(left_ms))
-}
-
-/// What a call of `model` may take.
-pub(super) fn size(model: &dyn Model, tokens: Usage) -> CallSize {
-    let output = tokens.output.max(model.most_output().unwrap_or_default());
-    CallSize { tokens, usd: model.cost(&tokens), worst_usd: model.cost(&Usage { output, ..tokens }) }
 }

@@ -2,12 +2,8 @@
 //! to do rests meanwhile, with no lease, no lock and no task.
 
 use super::{
-    RunError,
+    JobRunner, RunReport,
     calls_in_flight::{CallOutcome, CallSize, EndedCall},
-    clock::now,
-    job_runner::{JobRunner, RunReport},
-    model_call::size,
-    open_job::OpenJob,
 };
 use crate::{
     failpoint,
@@ -15,6 +11,7 @@ use crate::{
         Failure, FailureKind, Model, Remedy,
         later::{LaterAnswer, LaterAnswers, TakenCall},
     },
+    runner::{RunError, clock::now, open_job::OpenJob},
     store::AwaitedCall,
 };
 use overnight_core::{
@@ -44,7 +41,7 @@ impl JobRunner<'_> {
         for (id, _) in opened.job.submitted() {
             if let Some(conversation) = opened.job.conversation(id.conversation) {
                 let model = self.models.asked(&opened.job, conversation)?;
-                sum = sum.and(size(&*model, opened.job.expected_call(conversation)));
+                sum = sum.and(CallSize::of(&*model, opened.job.expected_call(conversation)));
             }
         }
         Ok(sum)

@@ -1,14 +1,10 @@
 //! A reading call, on a thread of its own and for no longer than `limits.tool_call` allows: a search may go through a hundred
 //! megabytes. It changes nothing, so a call that takes too long, or isn't wanted any more, is abandoned.
 
-use super::{
-    RunError,
-    job_runner::{JobRunner, until_stopped},
-    model_call::TICK,
-    open_job::OpenJob,
-};
+use super::{JobRunner, model_call::TICK};
 use crate::{
     blocking::run_blocking,
+    runner::{RunError, lease::until_stopped, open_job::OpenJob},
     tool::{self, Eyes, ToolError},
 };
 use overnight_core::{

@@ -1,13 +1,11 @@
 //! A job's share of the budget that the jobs of its batch have together: reserved before a call, and a few calls at once where
 //! there is room.
 
-use super::{
-    RunError,
-    checkpoints::RETRY_AFTER,
-    job_runner::{JobRunner, until_stopped},
-    open_job::OpenJob,
+use super::{JobRunner, checkpoints::RETRY_AFTER};
+use crate::{
+    runner::{RunError, lease::until_stopped, open_job::OpenJob},
+    store::Grant,
 };
-use crate::store::Grant;
 use std::time::Duration;
 
 /// How many calls are reserved together.

@@ -1,12 +1,13 @@
 //! The model that a job is worked with, and those that go on in its place.
 
-use super::{
-    RunError,
-    cheap_tier::FlexWait,
-    job_runner::{JobRunner, RunReport},
-    open_job::{self, OpenJob},
+use super::{JobRunner, RunReport, cheap_tier::FlexWait};
+use crate::{
+    model::Model,
+    runner::{
+        RunError,
+        open_job::{self, OpenJob},
+    },
 };
-use crate::model::Model;
 use overnight_core::{
     job::{conversation::Conversation, state::Job},
     machine::effect::Command,

@@ -1,0 +1,90 @@
+//! What a helper is for, and how its work ended.
+
+use super::read_unit::ReadUnit;
+use serde::{Deserialize, Serialize};
+
+/// What a helper is for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum HelperRole {
+    /// The model has delegated a task to one of the instructions' agents.
+    Delegate {
+        /// Its name there.
+        agent: String,
+    },
+    /// Lists the records of these parts a second time.
+    SecondReader {
+        /// In the order in which they are to be read.
+        units: Vec<ReadUnit>,
+    },
+    /// Records what stands in one part of the documents, while others read the other parts.
+    Reader {
+        /// Its place among the parts, from 1.
+        part: u32,
+        /// In the order in which they stand in its opening.
+        units: Vec<ReadUnit>,
+    },
+    /// Judges the deliverables.
+    Verifier {
+        /// From 1.
+        round: u32,
+    },
+    /// Transcribes a page that only eyes can read.
+    Transcriber {
+        /// The document's name.
+        document: String,
+        /// From 1.
+        page: u64,
+        /// Which of the page's readers it is, from 1.
+        reader: u32,
+    },
+}
+
+impl HelperRole {
+    /// In a few words: `agent validator`, `second reader`, `verifier`.
+    pub fn told(&self) -> String {
+        match self {
+            Self::Delegate { agent } => format!("agent {agent}"),
+            Self::SecondReader { .. } => "second reader".to_owned(),
+            Self::Reader { part, .. } => format!("reader of part {part}"),
+            Self::Verifier { .. } => "verifier".to_owned(),
+            Self::Transcriber { document, page, reader: 1 } => format!("transcriber of page {page} of {document}"),
+            Self::Transcriber { document, page, .. } => format!("second transcriber of page {page} of {document}"),
+        }
+    }
+}
+
+/// How a helper's work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HelperEnd {
+    /// It said that it is done.
+    Reported,
+    /// It stopped without what it was asked for, and was told so often enough.
+    Unfinished,
+    /// Its turns are used up.
+    TurnsUsed,
+    /// Nothing moved any more.
+    Stuck,
+    /// Its history has no room left.
+    Full,
+    /// Its provider withheld its replies.
+    Withheld,
+    /// It can't be asked any more.
+    Failed,
+}
+
+impl HelperEnd {
+    /// A sentence's end: `the helper ...`.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Reported => "has reported",
+            Self::Unfinished => "stopped before it was done",
+            Self::TurnsUsed => "used up its turns",
+            Self::Stuck => "got stuck",
+            Self::Full => "had no room left in its context",
+            Self::Withheld => "had its replies withheld by the provider",
+            Self::Failed => "could not be asked",
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Which models are named for whom beside the one that does the work.
+
+use super::Instructions;
+use crate::job::{helper_role::HelperRole, models::ModelRoles};
+use std::collections::BTreeSet;
+
+impl Instructions {
+    /// The model that is named for a helper; none: the job's own.
+    pub fn model_of(&self, role: &HelperRole) -> Option<&str> {
+        match role {
+            HelperRole::Delegate { agent } => {
+                let own = self.agents.get(agent).and_then(|agent| agent.model.as_deref());
+                own.or(self.models.helpers.as_deref())
+            }
+            HelperRole::SecondReader { .. } => self.models.second_reader.as_deref(),
+            HelperRole::Reader { .. } => self.models.readers.as_deref(),
+            HelperRole::Verifier { .. } => self.models.verify.as_deref(),
+            HelperRole::Transcriber { reader: 1, .. } => self.models.vision.as_deref(),
+            HelperRole::Transcriber { .. } => self.models.vision_second.as_deref(),
+        }
+    }
+
+    /// The models that are named for helpers, each once.
+    pub fn named_models(&self) -> BTreeSet<&str> {
+        let ModelRoles { second_reader, readers, verify, helpers, vision, vision_second } = &self.models;
+        let agents = self.agents.values().filter_map(|agent| agent.model.as_deref());
+        let used = [
+            second_reader.as_deref().filter(|_| self.second_reader.is_some()),
+            readers.as_deref().filter(|_| self.readers.is_some()),
+            verify.as_deref().filter(|_| self.verify.is_some()),
+            helpers.as_deref().filter(|_| !self.agents.is_empty()),
+            vision.as_deref(),
+            vision_second.as_deref(),
+            self.cascade.as_ref().map(|cascade| cascade.strong.as_str()),
+        ];
+        used.into_iter().flatten().chain(agents).collect()
+    }
+
+    /// Takes readers, second reader and verifier out that would be the job's own model, where that is rules: they agree with
+    /// themselves, and prove nothing by it. Where `models` names them, they are asked all the same.
+    pub fn without_own_proof(&mut self) {
+        let ModelRoles { readers, second_reader, verify, .. } = &self.models;
+        self.readers.take_if(|_| readers.is_none());
+        self.second_reader.take_if(|_| second_reader.is_none());
+        self.verify.take_if(|_| verify.is_none());
+    }
+}

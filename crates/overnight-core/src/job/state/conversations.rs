@@ -1,0 +1,77 @@
+//! The conversations of a job: which of them waits for what, and what has been shown.
+
+use super::Job;
+use crate::job::{
+    call::{ControlCall, ParsedCall, PendingCall},
+    conversation::{Conversation, OWN},
+    coverage::Coverage,
+};
+
+impl Job {
+    /// All conversations: the job's own, and those of the helpers at work.
+    pub fn conversations(&self) -> impl Iterator<Item = &Conversation> {
+        std::iter::once(&self.own).chain(self.helpers.values())
+    }
+
+    /// The conversation of that number, where it is not over.
+    pub fn conversation(&self, number: u32) -> Option<&Conversation> {
+        if number == OWN { Some(&self.own) } else { self.helpers.get(&number) }
+    }
+
+    pub(crate) fn conversation_mut(&mut self, number: u32) -> Option<&mut Conversation> {
+        if number == OWN { Some(&mut self.own) } else { self.helpers.get_mut(&number) }
+    }
+
+    /// The call that is to be done now. The job's own conversation waits for its helpers; only further calls of `delegate` are
+    /// begun beside them.
+    pub fn due_call<'j>(&'j self, conversation: &'j Conversation) -> Option<&'j PendingCall> {
+        let pending = &conversation.calls.pending;
+        if !conversation.is_own() || self.helpers.is_empty() {
+            return pending.front();
+        }
+        if pending.front().is_some_and(|first| self.own.calls.reports.contains_key(&first.said.id)) {
+            return pending.front();
+        }
+        let is_begun = |call: &PendingCall| {
+            let id = &call.said.id;
+            self.own.calls.reports.contains_key(id)
+                || self.helpers.values().any(|helper| helper.answers.as_ref() == Some(id))
+        };
+        let next = pending.iter().find(|call| !is_begun(call))?;
+        // What can't be begun is refused when those before it have their results.
+        let ParsedCall::Control(ControlCall::Delegate(call)) = &next.call else { return None };
+        let is_known = self.spec.instructions.agents.contains_key(call.agent_type.trim());
+        let has_place = self.helpers.len() < self.spec.instructions.parallel as usize;
+        (is_known && has_place && pending.front().is_some_and(is_begun)).then_some(next)
+    }
+
+    /// Whether a conversation waits for others.
+    pub fn waits(&self, conversation: &Conversation) -> bool {
+        conversation.is_own() && !self.helpers.is_empty() && self.due_call(conversation).is_none()
+    }
+
+    /// The number of the turn that is to be asked for in a conversation, as the model counts that is asked: what other models
+    /// have answered is not among its turns.
+    pub fn turn_of_model(&self, conversation: &Conversation) -> u64 {
+        match conversation.named_model(&self.spec) {
+            Some(model) => self.turns_of_named.get(model).copied().unwrap_or_default() + 1,
+            None => self.totals.spent.turns - self.turns_of_named.values().sum::<u64>() + 1,
+        }
+    }
+
+    /// Whether there is nothing to do but to wait for answers.
+    pub fn is_waiting(&self) -> bool {
+        self.is_running()
+            && self.writes.is_empty()
+            && self.conversations().all(|one| one.submitted.is_some() || self.waits(one))
+    }
+
+    /// With what stands in results that the model answers to next: who reads what is said behind them has seen it.
+    pub fn coverage_shown(&self) -> Coverage {
+        let mut coverage = self.own.coverage.clone();
+        for part in self.own.epoch.unanswered().iter().filter_map(|result| result.shown.as_ref()) {
+            coverage.add(part);
+        }
+        coverage
+    }
+}
