@@ -10,19 +10,20 @@ use crate::{
 };
 use std::fmt;
 
-const COMMAND: SettingKey = key("notify.command", "--notify-command", |flags| flags.notify_command.as_ref());
-const URL: SettingKey = key("notify.webhook.url", "--notify-webhook", |flags| flags.notify_webhook.as_ref());
-const SECRET: SettingKey = key("notify.webhook.secret_env", "", |_| None);
-const SMTP: SettingKey = key("notify.email.smtp", "", |_| None);
-const FROM: SettingKey = key("notify.email.from", "", |_| None);
-const TO: SettingKey = key("notify.email.to", "--notify-email", |flags| flags.notify_email.as_ref());
-const USER: SettingKey = key("notify.email.user", "", |_| None);
-const PASSWORD: SettingKey = key("notify.email.password_env", "", |_| None);
+const COMMAND: SettingKey = SettingKey { name: "notify.command", flag: "--notify-command" };
+const URL: SettingKey = SettingKey { name: "notify.webhook.url", flag: "--notify-webhook" };
+const SECRET: SettingKey = SettingKey::without_flag("notify.webhook.secret_env");
+const SMTP: SettingKey = SettingKey::without_flag("notify.email.smtp");
+const FROM: SettingKey = SettingKey::without_flag("notify.email.from");
+const TO: SettingKey = SettingKey { name: "notify.email.to", flag: "--notify-email" };
+const USER: SettingKey = SettingKey::without_flag("notify.email.user");
+const PASSWORD: SettingKey = SettingKey::without_flag("notify.email.password_env");
 /// All of them.
-pub(super) const KEYS: &[SettingKey] = &[COMMAND, URL, SECRET, SMTP, FROM, TO, USER, PASSWORD];
+pub(super) const KEYS: [SettingKey; 8] = [COMMAND, URL, SECRET, SMTP, FROM, TO, USER, PASSWORD];
 
-const fn key(name: &'static str, flag: &'static str, given: fn(&Flags) -> Option<&String>) -> SettingKey {
-    SettingKey { name, flag: if flag.is_empty() { name } else { flag }, given }
+/// Those that were typed.
+pub(super) fn typed(flags: &Flags) -> [(&'static str, &Option<String>); 3] {
+    [(COMMAND.name, &flags.notify_command), (URL.name, &flags.notify_webhook), (TO.name, &flags.notify_email)]
 }
 
 /// What the settings say of it, as it stands there.
@@ -46,7 +47,7 @@ impl fmt::Debug for NotifySettings {
 }
 
 impl NotifySettings {
-    pub(super) fn read(sources: &SettingSources<'_>) -> Result<Self, ConfigError> {
+    pub(super) fn read(sources: &SettingSources) -> Result<Self, ConfigError> {
         Ok(Self {
             command: sources.optional(&COMMAND, line)?,
             url: sources.optional(&URL, address)?,

@@ -1,6 +1,6 @@
 //! The sources of the configuration: how each value is named in them, and how its text is read.
 
-use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Flags, Origin, PREFIX, Setting, notify, table};
+use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Origin, PREFIX, Setting};
 use crate::extraction::UseMode;
 use overnight_core::{
     amount::{AmountError, count, duration_ms, shown},
@@ -29,20 +29,20 @@ impl From<AmountError> for InvalidValue {
 const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
 
 /// How one value is named in each place. `documents.ocr` stands in the file as `ocr` in the mapping `documents`, and so on.
+#[derive(Clone, Copy)]
 pub(super) struct SettingKey {
     /// In the file and in listings; `OVERNIGHT_` and this in capitals is the variable.
     pub(super) name: &'static str,
     /// Its name too, where no flag gives it.
     pub(super) flag: &'static str,
-    pub(super) given: fn(&Flags) -> Option<&String>,
-}
-
-/// All, in the order in which they are listed.
-fn keys() -> impl Iterator<Item = &'static SettingKey> {
-    table::KEYS.iter().chain(notify::KEYS)
 }
 
 impl SettingKey {
+    /// Of the environment and the file only.
+    pub(super) const fn without_flag(name: &'static str) -> Self {
+        Self { name, flag: name }
+    }
+
     /// What is wrong with the value that came from there.
     pub(super) fn error(&self, origin: Origin, what: String) -> ConfigError {
         match origin {
@@ -59,23 +59,25 @@ pub(super) fn variable_of(name: &str) -> String {
 }
 
 /// Flags, environment and file, each by the name of the value; the first that has it counts.
-pub(super) struct SettingSources<'s> {
-    flags: &'s Flags,
+pub(super) struct SettingSources {
+    flags: BTreeMap<&'static str, String>,
     environment: BTreeMap<String, String>,
     file: BTreeMap<&'static str, (String, Origin)>,
 }
 
-impl<'s> SettingSources<'s> {
+impl SettingSources {
+    /// Of the settings of these keys; `flags` are those that were typed.
     pub(super) fn new(
-        flags: &'s Flags,
+        keys: &[SettingKey],
+        flags: BTreeMap<&'static str, String>,
         environment: impl Iterator<Item = (String, String)>,
         file: Option<&ConfigFile>,
     ) -> Result<Self, ConfigError> {
-        Ok(Self { flags, environment: variables(environment)?, file: file_values(file)? })
+        Ok(Self { flags, environment: variables(keys, environment)?, file: file_values(keys, file)? })
     }
 
     fn raw(&self, key: &SettingKey) -> Option<(String, Origin)> {
-        if let Some(text) = (key.given)(self.flags) {
+        if let Some(text) = self.flags.get(key.name) {
             return Some((text.clone(), Origin::Flag));
         }
         let own = variable_of(key.name);
@@ -121,8 +123,11 @@ impl<'s> SettingSources<'s> {
 }
 
 /// Our variables that are set; an unknown one is a mistake that would otherwise go unnoticed all night.
-fn variables(environment: impl Iterator<Item = (String, String)>) -> Result<BTreeMap<String, String>, ConfigError> {
-    let known: Vec<String> = keys().map(|key| variable_of(key.name)).collect();
+fn variables(
+    keys: &[SettingKey],
+    environment: impl Iterator<Item = (String, String)>,
+) -> Result<BTreeMap<String, String>, ConfigError> {
+    let known: Vec<String> = keys.iter().map(|key| variable_of(key.name)).collect();
     let mut found = BTreeMap::new();
     for (name, value) in environment {
         let ours = name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX) && name != FILE_VARIABLE;
@@ -140,7 +145,10 @@ fn variables(environment: impl Iterator<Item = (String, String)>) -> Result<BTre
     Ok(found)
 }
 
-fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (String, Origin)>, ConfigError> {
+fn file_values(
+    keys: &[SettingKey],
+    file: Option<&ConfigFile>,
+) -> Result<BTreeMap<&'static str, (String, Origin)>, ConfigError> {
     let Some(ConfigFile { path, text }) = file else {
         return Ok(BTreeMap::new());
     };
@@ -153,7 +161,7 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
     }
     let mut values = BTreeMap::new();
     let origin = |at: &YamlValue<'_>| Origin::File { path: path.clone(), line: yaml.line_of(at) };
-    take_values(&root, "", &origin, &mut values).map_err(|wrong| {
+    take_values(keys, &root, "", &origin, &mut values).map_err(|wrong| {
         let fault = yaml.fault(wrong);
         in_file(fault.line, fault.what)
     })?;
@@ -162,23 +170,24 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
 
 /// Takes the values of the mapping at `at`, whose keys go on behind `prefix`.
 fn take_values(
+    keys: &[SettingKey],
     at: &YamlValue<'_>,
     prefix: &str,
     origin: &dyn Fn(&YamlValue<'_>) -> Origin,
     values: &mut BTreeMap<&'static str, (String, Origin)>,
 ) -> Result<(), ValueError> {
-    let behind = keys().filter_map(|key| key.name.strip_prefix(prefix)?.split('.').next());
+    let behind = keys.iter().filter_map(|key| key.name.strip_prefix(prefix)?.split('.').next());
     let mut names: Vec<&str> = behind.collect();
     names.dedup();
     let table = at.table(&names)?;
     for name in names {
         let Some(inner) = table.get(name) else { continue };
         let whole = format!("{prefix}{name}");
-        match keys().find(|key| key.name == whole) {
+        match keys.iter().find(|key| key.name == whole) {
             Some(key) => {
                 values.insert(key.name, (plain(inner)?, origin(inner)));
             }
-            None => take_values(inner, &format!("{whole}."), origin, values)?,
+            None => take_values(keys, inner, &format!("{whole}."), origin, values)?,
         }
     }
     Ok(())

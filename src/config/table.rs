@@ -3,7 +3,7 @@
 
 use super::{
     ApiKeys, BaseUrl, CloudVariables, ConfigError, ConfigFile, DatabaseUrl, Headers, InvalidValue, LogFormat,
-    NotifySettings, Origin, Setting, base_folder,
+    NotifySettings, Origin, Setting, base_folder, notify,
     sources::{
         SettingKey, SettingSources, at_least, duration, flag, folder, line, not_zero, server, shown_path, shown_period,
         usd, use_mode, variable, workspace_store,
@@ -46,9 +46,6 @@ macro_rules! settings {
             $($more_settings)*
         }
 
-        /// Those of this table, in its order.
-        pub(super) const KEYS: &[SettingKey] = &[$(settings!(@key $name $(, $flag of $given)?)),+];
-
         impl Settings {
             /// Puts the four sources together. An empty variable counts as not set. The default paths begin in `root`.
             pub fn load(
@@ -65,9 +62,13 @@ macro_rules! settings {
                     })
                     .collect();
                 let telemetry = telemetry::target(&environment);
-                let sources = SettingSources::new(flags, environment.into_iter(), file)?;
+                let mut known = vec![$(settings!(@key $name $(, $flag)?)),+];
+                known.extend(notify::KEYS);
+                let typed = [$($(settings!(@typed $flag, $name, &flags.$given),)?)+].into_iter().chain(notify::typed(flags));
+                let typed = typed.filter_map(|(name, text)| Some((name, text.clone()?))).collect();
+                let sources = SettingSources::new(&known, typed, environment.into_iter(), file)?;
                 $(let $field = {
-                    let key = settings!(@key $name $(, $flag of $given)?);
+                    let key = settings!(@key $name $(, $flag)?);
                     settings!(@read sources, key, $read $(, $default)?)?$(.resolved_in(root, &$below))?
                 };)+
                 let (headers, notify) = (Headers::parse(&flags.headers)?, NotifySettings::read(&sources)?);
@@ -95,10 +96,9 @@ macro_rules! settings {
             }
         }
     };
-    (@key $name:literal) => { SettingKey { name: $name, flag: $name, given: |_| None } };
-    (@key $name:literal, $flag:literal of $given:ident) => {
-        SettingKey { name: $name, flag: $flag, given: |flags| flags.$given.as_ref() }
-    };
+    (@key $name:literal) => { SettingKey::without_flag($name) };
+    (@key $name:literal, $flag:literal) => { SettingKey { name: $name, flag: $flag } };
+    (@typed $flag:literal, $name:literal, $text:expr) => { ($name, $text) };
     (@read $sources:ident, $key:ident, $read:expr) => { $sources.optional(&$key, $read) };
     (@read $sources:ident, $key:ident, $read:expr, $default:expr) => { $sources.setting(&$key, $default, $read) };
     (@show $value:expr, $shown:expr) => { $value.as_ref().map_or_else(|| "not set".to_owned(), $shown) };

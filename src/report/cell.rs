@@ -39,6 +39,16 @@ impl Tone {
             }
         }
     }
+
+    /// The class of what is told in it; none where it is plain.
+    pub(super) fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Good => Some("good"),
+            Self::Doubt => Some("doubt"),
+            Self::Bad => Some("bad"),
+        }
+    }
 }
 
 /// One cell.

@@ -68,6 +68,23 @@ pub enum Column {
     Command,
 }
 
+impl Column {
+    /// The class of its cells.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Name => "name",
+            Self::Number => "number",
+            Self::Sentence => "sentence",
+            Self::Command => "command",
+        }
+    }
+
+    pub(super) fn is_typed(self) -> bool {
+        self == Self::Command
+    }
+}
+
 /// How times and ids are written.
 #[derive(Clone, Copy)]
 pub struct Style<'s> {

@@ -189,7 +189,7 @@ fn report_tells_the_same_in_each_form() {
         assert!(!html.contains(word), "{word}");
     }
     assert!(html.contains(&format!("<a href=\"./workspaces/{}/output/report.md\">", night.priced())));
-    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{html}");
+    assert!(html.contains("&#60;script&#62;alert(1)&#60;/script&#62;"), "{html}");
     // No form has what a terminal obeys.
     for form in ["text", "markdown", "html"] {
         let text = night.says(0, &["report", "--format", form]);
