@@ -157,7 +157,7 @@ fn a_table_has_every_record_of_every_job_in_each_form() {
     assert_eq!(names, [&own[..], &KNOWN].concat());
     for row in &lines {
         let known = ["check", "found_by", "model", "job_status"].map(|name| &row[name]);
-        assert_eq!(known, [&json!("found"), &Value::Null, &json!("offline (11 turns)"), &json!("completed")]);
+        assert_eq!(known, [&json!("found"), &Value::Null, &json!("offline (8 turns)"), &json!("completed")]);
     }
     let table = dir.run_with(&[], &["export", "night"]);
     let cells = of_csv(&table.stdout);

@@ -24,12 +24,12 @@ fn a_deliverable_that_someone_else_changed_stays_named_when_the_job_went_on() {
     for (turns, expected) in [
         (
             "9",
-            "archive/phase-01-extract-requirements-1-of-1/journal.jsonl line 88: output/requirements.json was not as the \
+            "archive/phase-01-normative-statements/journal.jsonl line 78: output/requirements.json was not as the \
              journal knew it when this call began: someone else changed it\n",
         ),
         (
-            "18",
-            "archive/phase-01-extract-requirements-1-of-1/manifest.json: output/requirements.json was changed before this, \
+            "14",
+            "archive/phase-01-normative-statements/manifest.json: output/requirements.json was changed before this, \
              and the journal doesn't know by whom\n",
         ),
     ] {

@@ -35,13 +35,11 @@ enum Part {
     Torn,
     /// The tool refuses what it adds to the records.
     Refused,
-    /// The same, and the next prompt is too long, so that the history is cut.
-    RefusedAndCompacted,
 }
 
 impl Part {
     fn is_compacted(self) -> bool {
-        matches!(self, Self::FirstAndCompacted(_) | Self::RefusedAndCompacted)
+        matches!(self, Self::FirstAndCompacted(_))
     }
 }
 
@@ -75,17 +73,12 @@ impl Model for InPart {
             Part::Torn if (self.turn..self.turn + 3).contains(&turn) => {
                 reply.calls.iter_mut().for_each(|call| call.arguments = "{".into());
             }
-            Part::Refused | Part::RefusedAndCompacted if turn == self.turn => {
+            Part::Refused if turn == self.turn => {
                 reply.calls.iter_mut().filter(|call| is_recording(call)).for_each(|call| {
-                    call.arguments["old"] = "what is not there".into();
+                    call.arguments["path"] = "output/elsewhere.json".into();
                 });
             }
-            Part::First(_)
-            | Part::FirstAndCompacted(_)
-            | Part::Cut
-            | Part::Torn
-            | Part::Refused
-            | Part::RefusedAndCompacted => {}
+            Part::First(_) | Part::FirstAndCompacted(_) | Part::Cut | Part::Torn | Part::Refused => {}
         }
         Ok(reply)
     }
@@ -101,7 +94,7 @@ impl Model for InPart {
 
 /// Whether a call adds records to a result file.
 fn is_recording(call: &ToolCall) -> bool {
-    call.name == "edit_file" && call.arguments["path"].as_str().is_some_and(|path| path.starts_with("output/"))
+    call.name == "add_records"
 }
 
 /// Documents with so many statements that a reply which records them is a large part of the prompt.
@@ -166,10 +159,10 @@ fn each_reply_in_part(name: &str, statements: u32) {
                 }
             }
             // what is missing can't be mended: it is said
-            for part in [Part::Refused, Part::RefusedAndCompacted].into_iter().filter(|_| is_recording) {
-                let (found, _) = job(name, statements, turn, part).await;
+            if is_recording {
+                let (found, _) = job(name, statements, turn, Part::Refused).await;
                 if found["outcome"] != format!("{:?}", JobOutcome::Ended(JobStatus::Blocked)) {
-                    wrong.push((turn, part));
+                    wrong.push((turn, Part::Refused));
                 }
             }
         }

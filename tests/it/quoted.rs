@@ -39,10 +39,13 @@ impl Model for Quoting {
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let mut reply = Offline(None).reply(request).await?;
-        for call in reply.calls.iter_mut().filter(|call| call.name == "edit_file") {
-            let text = call.arguments.to_string().replace("the gate", "the gate at nine every evening.");
-            let page = if self.is_wrong { r#"\"page\":7,"# } else { r#"\"page\":1,"# };
-            call.arguments = serde_json::from_str(&text.replace(r#"\"page\":1,"#, page)).unwrap();
+        // Written, and not added: a record that names the wrong page is not taken.
+        for call in reply.calls.iter_mut().filter(|call| call.name == "add_records") {
+            let text = call.arguments["records"].to_string().replace("the gate", "the gate at nine every evening.");
+            let text = if self.is_wrong { text.replace("\"page\":1,", "\"page\":7,") } else { text };
+            call.name = "write_file".to_owned();
+            call.arguments["content"] = format!("{{\"requirements\": {text}}}").into();
+            call.arguments.as_object_mut().unwrap().remove("records");
         }
         Ok(reply)
     }

@@ -299,7 +299,7 @@ fn a_partial_result_that_people_took_or_mended_is_not_worked_anew() {
 #[test]
 fn the_rules_read_what_is_added() {
     for (instructions, list, key, report) in [
-        ("extract-requirements", "requirements.json", "requirements", "| c.md | 1 | MUST 1 |"),
+        ("extract-requirements", "requirements.json", "requirements", "- c.md: 1 (MUST 1)"),
         ("summarize-documents", "key_points.json", "points", "## c.md"),
     ] {
         let dir = TestDir::new();

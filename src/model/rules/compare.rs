@@ -1,17 +1,15 @@
 //! Does a policy say what a standard asks for? By shared words, by figures with the word behind them, and by the strength of
 //! the binding words. Rules and no understanding: each verdict names its reason, so that a reader can judge it.
 
-use super::calls::file;
+use super::reading::RecordedSentence;
+use super::state::ReadingState;
+use super::statements::{forbids, rank};
 use super::summary::{is_common, words};
-use super::{
-    plan::AUDIT, prompt_view::PromptView, reading::RecordedSentence, state::ReadingState, statements::Strength,
-};
-use overnight_core::message::ToolCall;
 use regex::Regex;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write, sync::LazyLock};
 
-/// The statements of the policies, a line each: document, page, line, strength, quote.
+/// The statements of the policies, a line each.
 pub(super) const POLICIES: &str = "work/policies.jsonl";
 /// Findings that are not `covered`, a line each, for the report.
 pub(super) const GAPS: &str = "work/gaps.md";
@@ -21,99 +19,92 @@ const RELATED: f64 = 0.5;
 /// From here on a statement says the same.
 const SAME: f64 = 0.7;
 
-/// A statement: its text, its words and how it binds.
-struct ComparedStatement {
-    text: String,
-    stems: BTreeSet<String>,
-    strength: Strength,
-}
-
-/// Records what the policies say to each of `entries`, statements of the standard that the state is at.
+/// What the policies say to each of `sentences` of a standard: the records, and a line for each that is not covered.
 pub(super) fn findings(
-    view: &PromptView<'_>,
+    policies: &[&str],
     state: &mut ReadingState,
-    entries: &[RecordedSentence],
-) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    let policies = file(view, POLICIES)?;
-    let rows: Vec<Value> = policies.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let row = |row: &Value| Some(said(row[4].as_str()?, Strength::named(row[3].as_str()?)?));
-    let policies: Vec<ComparedStatement> = rows.iter().filter_map(row).collect();
+    sentences: &[RecordedSentence],
+) -> (Vec<Value>, String) {
+    let policies = policies.iter().filter_map(|line| serde_json::from_str::<RecordedSentence>(line).ok());
+    let policies: Vec<_> = policies.map(|policy| (stems(&policy.quote), policy)).collect();
     let (mut records, mut gaps) = (Vec::new(), String::new());
-    for (number, entry) in (state.entries + 1..).zip(entries) {
-        let (verdict, index, reason) = compare(&said(&entry.quote, entry.strength), &policies);
-        let place = |number: usize| index.and_then(|index| rows.get(index)).map(|row| &row[number]);
-        let (id, strength) = (format!("F-{number:03}"), entry.strength.name);
-        records.push(json!({
-            "id": id, "standard": state.document, "standard_page": entry.page, "standard_line": entry.line,
-            "standard_quote": entry.quote, "strength": strength, "verdict": verdict,
-            "policy": place(0), "policy_page": place(1), "policy_line": place(2), "policy_quote": place(4),
-            "reason": reason,
-        }));
+    for standard in sentences {
+        let wanted = stems(&standard.quote);
+        let scored = policies.iter().map(|(said, policy)| (similarity(&wanted, said), policy));
+        let best = scored.reduce(|best, one| if one.0 > best.0 { one } else { best });
+        let best = best.filter(|(score, _)| *score >= RELATED);
+        let (verdict, reason) = best.map_or_else(
+            || {
+                let words: Vec<&str> = wanted.iter().map(String::as_str).collect();
+                ("missing", format!("no statement of the policies has enough of its words ({})", words.join(", ")))
+            },
+            |(score, policy)| judge(standard, policy, score),
+        );
+        let RecordedSentence { document, page, line, strength, quote, .. } = standard;
         state.count(&format!("{verdict} {strength}"));
+        let (id, policy) = (format!("F-{:03}", state.entries), best.map(|(_, policy)| policy));
         if verdict != "covered" {
-            let _ = writeln!(gaps, "{verdict} {id} ({strength}): {} — {reason}", entry.quote);
+            let _ = writeln!(gaps, "{verdict} {id} ({strength}): {quote} — {reason}");
         }
+        records.push(json!({
+            "id": id, "standard": document, "standard_page": page, "standard_line": line, "standard_quote": quote,
+            "strength": strength, "verdict": verdict, "policy": policy.map(|policy| &policy.document),
+            "policy_page": policy.map(|policy| policy.page), "policy_line": policy.map(|policy| policy.line),
+            "policy_quote": policy.map(|policy| &policy.quote), "reason": reason,
+        }));
     }
-    let calls = [state.record(view, AUDIT.records, &records), state.append(view, GAPS, &gaps)];
-    Ok(calls.into_iter().flatten().collect())
+    (records, gaps)
 }
 
-/// The verdict, the policies' statement that comes closest, none where the matter is missing, and the reason.
-fn compare(standard: &ComparedStatement, policies: &[ComparedStatement]) -> (&'static str, Option<usize>, String) {
-    let scores = policies.iter().map(|policy| similarity(&standard.stems, &policy.stems)).enumerate();
-    let best = scores.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-    let Some((index, score)) = best.filter(|(_, score)| *score >= RELATED) else {
-        let words = standard.stems.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        return ("missing", None, format!("no statement of the policies has enough of its words ({words})"));
+/// The gaps for the report, the contradictions first.
+pub(super) fn found_gaps(gaps: &[&str]) -> String {
+    let of_verdict = |verdict| {
+        let found: Vec<&str> = gaps.iter().filter_map(|line| line.strip_prefix(verdict)).collect();
+        format!("## {} {verdict}\n\n-{}\n\n", found.len(), found.join("\n-"))
     };
-    let (verdict, reason) = judge(standard, &policies[index], score);
-    (verdict, Some(index), reason)
+    ["contradicted", "missing", "partial"].map(of_verdict).concat()
 }
 
-fn said(text: &str, strength: Strength) -> ComparedStatement {
-    let stems = words(text).filter(|word| word.chars().all(char::is_alphabetic)).map(|word| stem(&word)).collect();
-    ComparedStatement { text: text.to_owned(), stems, strength }
-}
-
-/// A word without its ending: `stored`, `stores` and `storing` are one.
-fn stem(word: &str) -> String {
-    let least = |stem: &&str| stem.chars().count() > 2;
-    let mut ends = ["ation", "ing", "ies", "ied", "ed", "es", "s", "e", "y"].iter();
-    ends.find_map(|end| word.strip_suffix(end).filter(least)).unwrap_or(word).to_owned()
+/// The words of a text without their endings: `stored`, `stores` and `storing` are one.
+fn stems(text: &str) -> BTreeSet<String> {
+    let stem = |word: String| {
+        let least = |stem: &&str| stem.chars().count() > 2;
+        let mut ends = ["ation", "ing", "ies", "ied", "ed", "es", "s", "e", "y"].iter();
+        ends.find_map(|end| word.strip_suffix(end).filter(least)).unwrap_or(&word).to_owned()
+    };
+    words(text).filter(|word| word.chars().all(char::is_alphabetic)).map(stem).collect()
 }
 
 /// The share of the wanted words that are said, a little less where much else is said.
 fn similarity(wanted: &BTreeSet<String>, said: &BTreeSet<String>) -> f64 {
-    let shared = wanted.intersection(said).count();
     let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    number(shared) * (0.8 / number(wanted.len().max(1)) + 0.2 / number(said.len().max(1)))
+    let shared = number(wanted.intersection(said).count());
+    shared * (0.8 / number(wanted.len().max(1)) + 0.2 / number(said.len().max(1)))
 }
 
-fn judge(standard: &ComparedStatement, policy: &ComparedStatement, score: f64) -> (&'static str, String) {
-    let (asked, given) = (standard.strength, policy.strength);
-    let words = format!("{} in the policy, {} in the standard", given.name, asked.name);
-    if asked.forbids != given.forbids {
-        return ("contradicted", words);
-    }
-    let (wanted, said) = (figures(&standard.text), figures(&policy.text));
-    for (number, unit) in &wanted {
-        let of_unit: Vec<&str> =
-            said.iter().filter(|(_, other)| other == unit).map(|(number, _)| number.as_str()).collect();
-        if of_unit.is_empty() {
-            return ("partial", format!("the policy does not say {number} {unit}"));
-        }
-        if !of_unit.contains(&number.as_str()) {
-            let other = of_unit.join(" and ");
-            return ("contradicted", format!("{other} {unit} in the policy, {number} {unit} in the standard"));
-        }
-    }
-    if given.rank < asked.rank {
-        return ("partial", words);
-    }
-    if score < SAME {
-        return ("partial", "the policy has only a part of the standard's words".to_owned());
-    }
-    ("covered", format!("the policy has the standard's words and figures; {words}"))
+/// The verdict, with all that it was made of.
+fn judge(standard: &RecordedSentence, policy: &RecordedSentence, score: f64) -> (&'static str, String) {
+    let (asked, given) = (figures(&standard.quote), figures(&policy.quote));
+    let is_other = |(number, unit): &(String, String)| {
+        let mut of_unit = given.iter().filter(|(_, other)| other == unit).peekable();
+        of_unit.peek().is_some() && of_unit.all(|(other, _)| other != number)
+    };
+    let verdict = if forbids(&standard.strength) != forbids(&policy.strength) || asked.iter().any(is_other) {
+        "contradicted"
+    } else if rank(&policy.strength) < rank(&standard.strength)
+        || score < SAME
+        || asked.iter().any(|figure| !given.contains(figure))
+    {
+        "partial"
+    } else {
+        "covered"
+    };
+    let told = |one: &RecordedSentence, figures: &[(String, String)]| {
+        let figures: Vec<String> = figures.iter().map(|(number, unit)| format!("{number} {unit}")).collect();
+        [&[one.strength.clone()][..], &figures].concat().join(", ")
+    };
+    let (asked, given) = (told(standard, &asked), told(policy, &given));
+    (verdict, format!("{given} in the policy, {asked} in the standard; {:.0} % of its words", score * 100.0))
 }
 
 /// Numbers with the unit behind them, one of many as of one.

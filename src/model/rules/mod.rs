@@ -3,17 +3,15 @@
 //! which words are frequent. It understands nothing, and no case is ever added to it for the sake of one text.
 //!
 //! It is handed the same prompt as any model and nothing else, and answers with tool calls. The rules: `blocks`, `sentences`,
-//! `statements` that bind, `summary`, `compare`. The worker: `prompt_view` (all that knows the prompt's form), `worker` (what
-//! to do at each board), `calls` as they make them, `plan`, `reading`, `report`, `second_reader`, and `state`, its memory. The model itself: `offline`.
+//! `statements` that bind, `summary`, `compare`. The work: `prompt_view` (all that knows the prompt's form), `worker` (what to do
+//! for each todo), `plan`, `reading`, `second_reader`, and `state`, its memory. The model itself: `offline`.
 
 mod blocks;
-mod calls;
 mod compare;
 mod offline;
 mod plan;
 mod prompt_view;
 mod reading;
-mod report;
 mod second_reader;
 mod sentences;
 mod state;

@@ -1,6 +1,6 @@
 //! The model itself: its name, its answer to a prompt, and what it costs.
 
-use super::{prompt_view::PromptView, second_reader, worker};
+use super::{prompt_view::PromptView, worker};
 use crate::model::{Failure, Model, Request, scripted::prompt_tokens, table::Price};
 use async_trait::async_trait;
 use overnight_core::message::{Reply, Stop, Usage};
@@ -22,8 +22,7 @@ impl Model for Offline {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
-        let view = PromptView::of(request.prompt);
-        let calls = second_reader::next(&view).unwrap_or_else(|| worker::next(&view));
+        let calls = worker::next(&PromptView::of(request.prompt));
         let output = calls.iter().map(|call| estimate(&call.arguments.to_string()) + 8).sum();
         Ok(Reply {
             text: String::new(),

@@ -1,339 +1,193 @@
-//! The prompt as the rules see it, and all that they know of its form: the board's marks, the fences of documents, numbered
-//! lines, the plan's marks, and how results begin. The other files depend on what is read here only.
+//! The prompt as the rules see it, and all that they know of its form: results that end with the call that goes on, the marks
+//! around a document's text, the lines of the list of documents, the board, and the runner's own mark.
 
-use overnight_core::job::state::{LAST_REVIEW_TODO, MEMORY_FILE};
+use overnight_core::job::{state::MEMORY_FILE, tool::Tool};
 use overnight_core::message::{Message, Prompt, ToolCall};
-use overnight_core::prompt::fence::quoted;
-use std::{borrow::Cow, collections::BTreeMap};
-
-/// What the board asks for.
-pub(super) enum Board {
-    /// The current todo, and how many are open with it.
-    Todo(String, usize),
-    Finish,
-    /// The plan is to be written, and so many todos are done with it.
-    Bootstrap,
-    /// The first of the next phase's todos, and whether the memory is owed, and todos.
-    Planning(String, bool, bool),
-    /// Nothing that the rules have an answer to.
-    Other,
-}
-
-/// A call that was made, and what came of it.
-struct Exchange<'a> {
-    call: Cow<'a, ToolCall>,
-    result: &'a str,
-}
-
-impl<'a> Exchange<'a> {
-    fn is(&self, tool: &str, argument: &str, value: &str) -> bool {
-        self.call.name == tool && self.call.arguments[argument] == value
-    }
-
-    fn path(&self) -> &str {
-        self.call.arguments["path"].as_str().unwrap_or_default()
-    }
-
-    /// What the tool said, where it was run.
-    fn answer(&self) -> Option<&'a str> {
-        (!self.result.is_empty() && !self.result.starts_with("not run")).then_some(self.result)
-    }
-
-    /// Whether it wrote to `path`, where it was answered.
-    fn has_written(&self, path: &str) -> Option<bool> {
-        let is_write =
-            matches!(self.call.name.as_str(), "write_file" | "append_file" | "edit_file") && self.path() == path;
-        let answer = self.answer().filter(|_| is_write)?;
-        Some(["Wrote", "Appended to", "Edited"].iter().any(|word| answer.starts_with(word)))
-    }
-
-    /// How many lines a file has that was read: `path (lines 1-20 of 30):`.
-    fn lines_of(&self, path: &str) -> Option<u64> {
-        let head = self.answer().filter(|_| self.is("read_file", "path", path))?.lines().next()?;
-        match head.strip_suffix("):").and_then(|head| head.rsplit_once(" of ")) {
-            Some((_, count)) => count.parse().ok(),
-            None => head.starts_with(path).then_some(0),
-        }
-    }
-}
+use serde_json::{Value, json};
 
 /// A place in a document: a page or line, and the line of the page (1 where there are no pages).
 pub(super) type DocumentPlace = (u64, u64);
 
-/// What is in sight of a document, without a break.
-#[derive(Default)]
+/// What one read has shown of a document.
 pub(super) struct Passage<'a> {
-    pub(super) lines: Vec<(DocumentPlace, &'a str)>,
-    /// Where it goes on.
-    pub(super) next: DocumentPlace,
     pub(super) is_paged: bool,
     /// Pages or lines of the whole document.
     pub(super) units: u64,
-    /// Whether all that was asked for is there, and the document ends with it.
-    pub(super) is_end: bool,
+    pub(super) lines: Vec<(DocumentPlace, &'a str)>,
+    /// Where it goes on, behind its end nowhere.
+    pub(super) next: Option<DocumentPlace>,
 }
 
-/// A document as the list shows it.
-#[derive(Clone)]
-pub(super) struct ListedDocument {
-    pub(super) name: String,
-    pub(super) units: u64,
-    pub(super) tokens: u64,
-    /// Nobody has read of it.
-    pub(super) is_new: bool,
-    /// What of it can't be read, among other remarks.
-    pub(super) remarks: String,
+/// A document in the list: `a.pdf (PDF, 12 pages, about 3400 tokens, 0 % shown) [not read: page 3: damaged]`.
+#[derive(Clone, Copy)]
+pub(super) struct ListedDocument<'a> {
+    pub(super) name: &'a str,
+    pub(super) line: &'a str,
 }
 
-/// Parts of a list or of a file that a prompt can hold together: each has at most a tenth of its room.
-const MOST_PARTS: u64 = 5;
-/// Parts of a list that one reply asks for: together they have at most a quarter of the room.
-const PARTS_A_REPLY: usize = 2;
-
-/// Where a list or a file goes on; none: it is longer than a prompt can hold.
-pub(super) type Next = Option<u64>;
-
-/// A list from its parts, where all are there: it has so many places, and the longest part that was shown so many.
-fn joined<T>(parts: BTreeMap<u64, T>, all: Option<u64>, longest: usize) -> Result<Vec<T>, Next> {
-    match ((1..=parts.len() as u64 + 1).find(|number| !parts.contains_key(number)), all) {
-        (Some(next), Some(all)) if next > all => Ok(parts.into_values().collect()),
-        (_, Some(all)) if all / longest as u64 >= MOST_PARTS => Err(None),
-        (next, _) => Err(next),
-    }
-}
+/// Results that a file is put together from, at most: a prompt holds no more of them. And the list, before a plan must be there.
+const FILE_PARTS: usize = 8;
+const LIST_PARTS: usize = 2;
 
 /// All that a prompt shows.
 pub(super) struct PromptView<'a> {
-    pub(super) board: Board,
+    prompt: &'a Prompt,
     /// Where things stand.
-    opening: &'a str,
-    /// Since the last compaction, oldest first.
-    exchanges: Vec<Exchange<'a>>,
-    /// Where those of the current todo begin.
-    todo_from: usize,
+    pub(super) opening: &'a str,
+    /// Calls and their results since then.
+    exchanges: Vec<(&'a ToolCall, &'a str)>,
+    /// What the runner itself has said, oldest first.
+    words: Vec<&'a str>,
+}
+
+pub(super) fn call(tool: Tool, arguments: Value) -> ToolCall {
+    ToolCall { id: String::new(), name: tool.name().to_owned(), arguments }
+}
+
+/// Ends the job for a reason that the rules can't mend.
+pub(super) fn blocked(reason: &str) -> Vec<ToolCall> {
+    let end = json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"});
+    vec![call(Tool::JobComplete, end)]
+}
+
+pub(super) fn read(name: &str, (unit, line): DocumentPlace) -> ToolCall {
+    call(Tool::ReadDocument, json!({"name": name, "from": unit, "line": line}))
 }
 
 impl<'a> PromptView<'a> {
     pub(super) fn of(prompt: &'a Prompt) -> Self {
-        let opening = prompt.messages().find_map(|message| match message {
-            Message::User { text, .. } => Some(text.as_str()),
-            Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
-        });
-        let opening = opening.unwrap_or_default();
-        // The runner's own word stands behind a mark that the opening names.
-        let mark = opening.split_once("`[").and_then(|(_, rest)| rest.split_once('`')).map_or("", |(mark, _)| mark);
-        let mark = format!("\n[{mark}");
-        let (stands, first) = opening.rsplit_once(&*mark).unwrap_or((opening, ""));
-        let (mut results, mut words, mut calls) = (BTreeMap::new(), vec![first], Vec::new());
-        for message in prompt.messages().skip(2) {
+        let (mut calls, mut exchanges, mut texts): (Vec<&ToolCall>, _, _) = (Vec::new(), Vec::new(), Vec::new());
+        for message in prompt.messages() {
             match message {
-                Message::Tool { call, text, .. } => {
-                    let (result, word) = text.rsplit_once(&*mark).unwrap_or((text, ""));
-                    words.push(word);
-                    results.insert(call.as_str(), result.trim_end_matches('\n'));
-                }
-                Message::User { text, .. } => words.push(text),
-                Message::Assistant { calls: made, .. } => calls.extend(made),
                 Message::System { .. } => {}
+                Message::User { text, .. } => texts.push(text.as_str()),
+                Message::Assistant { calls: made, .. } => calls.extend(made),
+                Message::Tool { call, text, .. } => {
+                    exchanges.extend(calls.iter().find(|made| made.id == *call).map(|made| (*made, text.as_str())));
+                    texts.push(text.as_str());
+                }
             }
         }
-        let board = words.iter().rev().find(|word| word.contains(INSTRUCTION)).map_or(Board::Other, |text| board(text));
-        let result = |call: &ToolCall| results.get(call.id.as_str()).copied().unwrap_or_default();
-        let mut exchanges = carried_over(stands);
-        exchanges.extend(calls.into_iter().map(|call| Exchange { result: result(call), call: Cow::Borrowed(call) }));
-        let is_end = |one: &Exchange<'_>| one.call.name == "todo_complete" && one.result.starts_with("Task ");
-        let todo_from = exchanges.iter().rposition(is_end).map_or(0, |last| last + 1);
-        Self { board, opening: stands, exchanges, todo_from }
+        let opening = texts.first().copied().unwrap_or_default();
+        // The documents were there before the runner's mark was made: nothing in them has it.
+        let mark = opening.rsplit_once("\n[runner ").and_then(|(_, rest)| rest.split_once(' ')).unwrap_or_default().0;
+        let mark = format!("\n[runner {mark} ");
+        let words = texts.into_iter().filter_map(|text| text.rsplit_once(&mark)).map(|(_, word)| word).collect();
+        Self { prompt, opening, exchanges, words }
     }
 
-    /// The task, as it stands in the opening.
-    pub(super) fn task(&self) -> &'a str {
-        self.opening
+    pub(super) fn has_tool(&self, tool: Tool) -> bool {
+        self.prompt.tools.iter().any(|spec| spec.name == tool.name())
     }
 
-    /// Why a file lacks what was to be written there: the tool refused it, and nothing was written there since.
-    pub(super) fn refusal(&self) -> Option<&'a str> {
-        let last = |path: &str| self.exchanges.iter().rfind(|one| one.has_written(path).is_some());
-        let is_refused = |one: &&Exchange<'_>| !one.path().is_empty() && one.has_written(one.path()) == Some(false);
-        let lasts = self.exchanges.iter().filter_map(|one| last(one.path()));
-        lasts.filter(is_refused).find_map(Exchange::answer)
-    }
-
-    /// What was said in this todo in place of a document's text.
-    pub(super) fn failures(&self, name: &str) -> Vec<&'a str> {
-        let reads = self.exchanges[self.todo_from..].iter().filter(|one| one.is("read_document", "name", name));
-        reads.filter_map(Exchange::answer).filter(|text| !text.starts_with("<document ")).collect()
-    }
-
-    /// Where the memory was written or read last.
-    fn memory_at(&self) -> Option<usize> {
-        let is_seen = |one: &Exchange<'_>| {
-            one.call.name == "write_file" && one.has_written(MEMORY_FILE) == Some(true)
-                || one.lines_of(MEMORY_FILE).is_some()
+    /// What came last of a call: in the history, else in the opening, with what stands behind it there.
+    fn result(&self, wanted: &ToolCall) -> Option<&'a str> {
+        let is_run = |(made, text): &&(&ToolCall, &str)| {
+            made.name == wanted.name && made.arguments == wanted.arguments && !text.starts_with("not run")
         };
-        self.exchanges.iter().rposition(is_seen)
+        let carried = || self.opening.split_once(&format!("\n\n### {}({})\n", wanted.name, wanted.arguments));
+        self.exchanges.iter().rfind(is_run).map(|(_, text)| *text).or_else(|| Some(carried()?.1))
     }
 
-    /// The memory as it was written or read last.
-    pub(super) fn memory(&self) -> Option<String> {
-        let at = self.memory_at()?;
-        let written = self.exchanges[at].call.arguments["content"].as_str();
-        written.map(str::to_owned).or_else(|| self.file_from(MEMORY_FILE, at).ok())
-    }
-
-    /// How many lines a file has, of which the memory says that it has so many; `None` where it must be looked at.
-    pub(super) fn length(&self, path: &str, remembered: u64) -> Option<u64> {
-        let memory = self.memory_at()?;
-        let changed = self.exchanges.iter().rposition(|one| one.has_written(path) == Some(true));
-        if changed.is_none_or(|changed| changed < memory) && self.exchanges[memory].call.name == "write_file" {
-            return Some(remembered);
-        }
-        self.exchanges[changed.map_or(0, |changed| changed + 1)..].iter().rev().find_map(|one| one.lines_of(path))
-    }
-
-    /// The text of a file that was read from exchange `from` on; or the line at which to go on.
-    fn file_from(&self, path: &str, from: usize) -> Result<String, Next> {
-        let (mut lines, mut all, mut longest) = (BTreeMap::new(), None, 1);
-        // Reads of a first line only count the lines.
-        for one in self.exchanges[from..].iter().filter(|one| one.call.arguments["limit"].is_null()) {
-            let Some(count) = one.lines_of(path) else { continue };
-            let read: Vec<_> = numbered(one.answer().unwrap_or_default().lines()).collect();
-            (all, longest) = (Some(count), longest.max(read.len()));
-            lines.extend(read);
-        }
-        joined(lines, all, longest).map(|lines| lines.join("\n"))
-    }
-
-    /// The text of a file that was read in this todo; or the line at which to go on.
-    pub(super) fn file(&self, path: &str) -> Result<String, Next> {
-        self.file_from(path, self.todo_from)
-    }
-
-    /// The list of documents, put together from its parts; or the places at which to go on, none where it is too long.
-    pub(super) fn listing(&self) -> Result<Vec<ListedDocument>, Vec<u64>> {
-        let (mut documents, mut all, mut longest) = (BTreeMap::new(), None, 1);
-        for part in self.exchanges.iter().filter(|one| one.call.name == "list_documents").filter_map(Exchange::answer) {
-            let number = |text: &str| text.split(' ').next().and_then(|number| number.parse::<u64>().ok());
-            let from = part.split_once("; here ").and_then(|(_, rest)| number(rest)).unwrap_or(1);
-            let listed: Vec<ListedDocument> = part.lines().skip(1).map_while(listed).collect();
-            (all, longest) = (number(part), longest.max(listed.len()));
-            documents.extend((from..).zip(listed));
-        }
-        let places = |next: u64| (next..=all.unwrap_or(next)).step_by(longest).take(PARTS_A_REPLY).collect();
-        joined(documents, all, longest).map_err(|next| next.map_or_else(Vec::new, places))
-    }
-
-    /// What is in sight of the document `name` from a place to the end of page or line `to`.
-    pub(super) fn passage(&self, name: &str, from: DocumentPlace, to: u64) -> Passage<'a> {
-        let mut passage = Passage { next: from, ..Passage::default() };
-        let mut shown = ShownLines::default();
-        for one in self.exchanges.iter().filter(|one| one.is("read_document", "name", name)) {
-            let facts = one.answer().and_then(|answer| show(name, answer, &mut shown));
-            (passage.is_paged, passage.units) = facts.unwrap_or((passage.is_paged, passage.units));
-        }
-        while passage.next.0 <= to {
-            let Some(line) = shown.0.get(&passage.next) else { break };
-            passage.lines.push((passage.next, line));
-            let is_last = shown.1.get(&passage.next.0).is_some_and(|last| *last <= passage.next.1);
-            passage.next = if is_last { (passage.next.0 + 1, 1) } else { (passage.next.0, passage.next.1 + 1) };
-        }
-        passage.is_end = passage.next.0 > to && to >= passage.units;
-        passage
-    }
-}
-
-/// Lines with their numbers before them.
-fn numbered<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (u64, &'a str)> {
-    lines.filter_map(|line| line.split_once('\t')).filter_map(|(number, text)| Some((number.parse().ok()?, text)))
-}
-
-/// Pages or lines of a document, and of each, as far as known, the number of its last line.
-type ShownLines<'a> = (BTreeMap<DocumentPlace, &'a str>, BTreeMap<u64, u64>);
-
-/// Adds what a read shows. Whether the document has pages, and how many pages or lines:
-/// `<document 0123456789abcdef name="a.pdf" pages="1-3" of="9">`.
-fn show<'a>(name: &str, result: &'a str, (lines, last): &mut ShownLines<'a>) -> Option<(bool, u64)> {
-    let (head, rest) = result.split_once('\n')?;
-    let (mark, head) = head.strip_prefix("<document ")?.split_once(' ')?;
-    let head = head.strip_prefix(&format!("name={} ", quoted(name)))?;
-    let (body, _) = rest.split_once(&format!("\n</document {mark}>"))?;
-    let mut values = head.split('"').skip(1).step_by(2);
-    let first: u64 = values.next()?.split('-').next()?.parse().ok()?;
-    let units = values.next()?.parse().ok()?;
-    if !head.starts_with("page") {
-        for (number, text) in numbered(body.split('\n')) {
-            lines.insert((number, 1), text);
-            last.insert(number, 1);
-        }
-        return Some((false, units));
-    }
-    let (mut page, mut line, mut is_part) = (first - 1, 0, false);
-    for text in body.split('\n') {
-        // Only the next page may begin: a document may have a line that looks like the one over a page.
-        let rest = text.strip_prefix("[page ").and_then(|rest| rest.strip_prefix(&(page + 1).to_string()));
-        if let Some(heading) = rest.filter(|rest| rest.starts_with([']', ',', ':'])) {
-            page += 1;
-            let part = heading.split([':', ']']).next().and_then(|heading| heading.split_once(", line"));
-            let numbers = part.map_or("", |(_, part)| part).split(|c: char| !c.is_ascii_digit());
-            let numbers: Vec<u64> = numbers.filter_map(|number| number.parse().ok()).collect();
-            line = numbers.first().map_or(0, |from| from - 1);
-            is_part = !numbers.is_empty();
-            last.extend(numbers.last().map(|of| (page, *of)));
-        } else {
-            line += 1;
-            lines.insert((page, line), text);
-            if !is_part {
-                last.insert(page, line);
+    /// The lines of all that a call asks for: those of its result, and of the calls by which that goes on. Else the call to make.
+    fn whole(&self, mut call: ToolCall, most: usize) -> Result<Vec<&'a str>, Vec<ToolCall>> {
+        let mut lines = Vec::new();
+        for _ in 0..most {
+            let Some(result) = self.result(&call) else { return Err(vec![call]) };
+            lines.extend(result.lines().take_while(|line| !line.is_empty()));
+            match lines.last().copied().and_then(going_on) {
+                Some(next) => call = next,
+                None => return Ok(lines),
             }
         }
+        let what = format!("what {} shows is too long for these rules", call.name);
+        Err(blocked(&format!("{what}: divide the documents among several jobs (submit --each makes a job of each)")))
     }
-    Some((true, units))
+
+    pub(super) fn documents(&self) -> Result<Vec<ListedDocument<'a>>, Vec<ToolCall>> {
+        let lines = self.whole(call(Tool::ListDocuments, json!({})), LIST_PARTS)?.into_iter();
+        let listed = |line: &'a str| {
+            let (name, _) = line.split_once(" % shown)")?.0.rsplit_once(" (")?;
+            Some(ListedDocument { name, line })
+        };
+        Ok(lines.filter_map(listed).collect())
+    }
+
+    /// The lines of a file, none where it isn't there.
+    pub(super) fn file(&self, path: &str) -> Result<Vec<&'a str>, Vec<ToolCall>> {
+        let lines = self.whole(call(Tool::ReadFile, json!({"path": path})), FILE_PARTS)?;
+        Ok(lines.into_iter().filter_map(|line| line.split_once('\t')).map(|(_, text)| text).collect())
+    }
+
+    /// What the read of a document from a place on has shown; else that call.
+    pub(super) fn passage(&self, name: &str, place: DocumentPlace) -> Result<Passage<'a>, Vec<ToolCall>> {
+        let call = read(name, place);
+        let Some(result) = self.result(&call) else { return Err(vec![call]) };
+        shown(result, place).ok_or_else(|| blocked(&format!("{name} can't be read: {result}")))
+    }
+
+    /// The first line of the memory: as it was written last, else as it is read.
+    pub(super) fn memory(&self) -> Result<&'a str, Vec<ToolCall>> {
+        let is_saved =
+            |(made, result): &&(&ToolCall, &str)| made.arguments["path"] == MEMORY_FILE && result.starts_with("Wrote ");
+        let written = self.exchanges.iter().rfind(is_saved).and_then(|(made, _)| made.arguments["content"].as_str());
+        Ok(written.map_or_else(|| self.file(MEMORY_FILE), |text| Ok(vec![text]))?.first().copied().unwrap_or_default())
+    }
+
+    /// Why records were not added, though the call could be read.
+    pub(super) fn refusal(&self) -> Option<&'a str> {
+        let is_refused = |(made, result): &&(&ToolCall, &str)| {
+            made.name == Tool::AddRecords.name() && made.arguments.is_object() && !result.starts_with("Added ")
+        };
+        self.exchanges
+            .iter()
+            .filter(|(_, result)| !result.starts_with("not run"))
+            .find(is_refused)
+            .map(|(_, result)| *result)
+    }
+
+    /// The current todo of the board that was shown last. Where a phase is planned, which is said with it, it is the first of that
+    /// phase, and empty where there is none.
+    pub(super) fn todo(&self) -> Option<(&'a str, bool)> {
+        let (_, board) = self.words.iter().rev().find_map(|word| word.split_once("═\n"))?;
+        if board.trim_start().starts_with("PLANNING") {
+            let (_, todos) = board.rsplit_once("\nTodos")?;
+            return Some((todos.lines().find_map(|line| line.strip_prefix("- ")).unwrap_or_default(), true));
+        }
+        let current = board.lines().find_map(|line| line.strip_prefix("[>] ")?.split_once("      ← CURRENT"))?;
+        Some((current.0.split_once(". ")?.1, false))
+    }
 }
 
-/// How the last lines of every board begin.
-const INSTRUCTION: &str = "\nINSTRUCTION: ";
-
-/// Calls of the epoch before with their results, as the opening tells of them.
-fn carried_over(opening: &str) -> Vec<Exchange<'_>> {
-    let Some((_, results)) = opening.split_once("\n\n## Results of your last reply") else { return Vec::new() };
-    let exchange = |part| {
-        let (head, result): (&str, &str) = str::split_once(part, '\n')?;
-        let (name, arguments) = head.strip_suffix(')')?.split_once('(')?;
-        let arguments = serde_json::from_str(arguments).ok()?;
-        let call = Cow::Owned(ToolCall { id: String::new(), name: name.to_owned(), arguments });
-        Some(Exchange { call, result: result.trim_end_matches('\n') })
-    };
-    results.split("\n\n### ").skip(1).filter_map(exchange).collect()
+/// The call that a result ends with, where it goes on: `Go on: read_document({"name": "a.pdf", "from": 4})`.
+fn going_on(line: &str) -> Option<ToolCall> {
+    let (name, arguments) = line.rsplit_once("Go on: ")?.1.strip_suffix(')')?.split_once('(')?;
+    Some(call(Tool::named(name)?, serde_json::from_str(arguments).ok()?))
 }
 
-fn board(text: &str) -> Board {
-    if let Some((_, planning)) = text.split_once("\nOwed: ") {
-        let first = planning
-            .rsplit_once("\nTodos")
-            .and_then(|(_, todos)| todos.lines().find_map(|line| line.strip_prefix("- ")));
-        let is_owed = |what: &str| planning.lines().next().is_some_and(|owed| owed.contains(what));
-        let first = first.unwrap_or_default().to_owned();
-        return Board::Planning(first, is_owed(MEMORY_FILE), is_owed("todo_write"));
+/// What stands in the result of a read from a place on: between `<document 0123456789abcdef name="a.pdf" pages="1-3" of="9">` and
+/// `</document 0123456789abcdef>` lines with their numbers, or pages, each with `[page 3]` over it, or more behind that number.
+fn shown(result: &str, (first, line): DocumentPlace) -> Option<Passage<'_>> {
+    let (head, rest) = result.split_once("\">\n")?;
+    let (text, rest) =
+        rest.split_once(&format!("\n</document {}>", head.strip_prefix("<document ")?.split(' ').next()?))?;
+    let (is_paged, units) = (head.contains(" pages=\""), head.rsplit('"').next()?.parse().ok()?);
+    let going_on = rest.lines().nth(1).and_then(going_on);
+    let next = going_on
+        .and_then(|call| Some((call.arguments["from"].as_u64()?, call.arguments["line"].as_u64().unwrap_or(1))));
+    let (mut lines, mut place) = (Vec::new(), (first - 1, 0));
+    for text in text.split('\n') {
+        // Only the next page may begin: a document may have a line that looks like the one over a page.
+        let heading = text.strip_prefix("[page ").and_then(|rest| rest.strip_prefix(&(place.0 + 1).to_string()));
+        if !is_paged {
+            place = (place.0 + 1, 1);
+            lines.push((place, text.split_once('\t').map_or(text, |(_, text)| text)));
+        } else if heading.is_some_and(|rest| rest.starts_with([']', ',', ':'])) {
+            place = (place.0 + 1, if place.0 < first { line - 1 } else { 0 });
+        } else {
+            place.1 += 1;
+            lines.push((place, text));
+        }
     }
-    if text.contains("\nPhase: Bootstrap\n") {
-        return Board::Bootstrap;
-    }
-    let current = text.lines().find_map(|line| line.strip_prefix("[>] ")?.split_once("      ← CURRENT"));
-    let open = text.lines().filter(|line| line.starts_with("[>] ") || line.starts_with("[ ] ")).count();
-    match current.and_then(|(task, _)| task.split_once(". ")) {
-        Some((_, LAST_REVIEW_TODO)) => Board::Finish,
-        Some((_, content)) => Board::Todo(content.to_owned(), open),
-        None => Board::Other,
-    }
-}
-
-/// `a.pdf (PDF, 12 pages, about 3400 tokens, 0 % shown) [not read: page 3: damaged]`.
-fn listed(line: &str) -> Option<ListedDocument> {
-    let rest = line.strip_suffix(']').and_then(|line| line.split_once(" % shown) ["));
-    let (rest, remarks) = rest.or_else(|| Some((line.strip_suffix(" % shown)")?, "")))?;
-    let (name, facts) = rest.rsplit_once(" (")?;
-    let mut numbers = facts.rsplit(", ").skip(1).map(|fact| fact.split(' ').find_map(|word| word.parse().ok()));
-    let (tokens, units) = (numbers.next()??, numbers.next()??);
-    let is_new = facts.ends_with(", 0");
-    Some(ListedDocument { name: name.to_owned(), units, tokens, is_new, remarks: remarks.to_owned() })
+    Some(Passage { is_paged, units, lines, next })
 }

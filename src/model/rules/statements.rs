@@ -6,58 +6,37 @@ use super::sentences::sentences;
 use regex::Regex;
 use std::{ops::Range, sync::LazyLock};
 
-/// How a statement binds: the name, how strongly from 1 to 3, and whether it forbids or
-/// advises against something.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Strength {
-    pub(super) name: &'static str,
-    pub(super) rank: u8,
-    pub(super) forbids: bool,
+/// How strongly a statement binds that has this name, `MUST NOT` or `RECOMMENDED`.
+pub(super) fn rank(strength: &str) -> u8 {
+    match strength.trim_start_matches("NOT ").trim_end_matches(" NOT") {
+        "MAY" => 1,
+        "SHOULD" | "RECOMMENDED" => 2,
+        _ => 3,
+    }
 }
 
-/// The words, their negations, and how strongly they bind.
-const WORDS: [(&str, &str, u8); 6] = [
-    ("MUST", "MUST NOT", 3),
-    ("SHALL", "SHALL NOT", 3),
-    ("REQUIRED", "NOT REQUIRED", 3),
-    ("SHOULD", "SHOULD NOT", 2),
-    ("RECOMMENDED", "NOT RECOMMENDED", 2),
-    ("MAY", "MAY NOT", 1),
-];
-
-impl Strength {
-    pub(super) fn named(name: &str) -> Option<Self> {
-        let (plain, negated, rank) = *WORDS.iter().find(|(plain, negated, _)| [plain, negated].contains(&&name))?;
-        let name = if name == negated { negated } else { plain };
-        // What is not required is left open.
-        Some(Self { name, rank, forbids: name == negated && plain != "REQUIRED" })
-    }
+/// Whether it forbids something or advises against it: what is not required is left open.
+pub(super) fn forbids(strength: &str) -> bool {
+    strength.contains("NOT") && strength != "NOT REQUIRED"
 }
 
 /// Bytes of the longest sentence that is one.
 const MOST_BYTES: usize = 4_000;
 
-/// What binds, and where it stands in its text.
-pub(super) struct Statement {
-    pub(super) range: Range<usize>,
-    pub(super) strength: Strength,
-    pub(super) section: Option<String>,
-}
+/// Where a statement stands in its text, how it binds, and the heading above it.
+pub(super) type Statement = (Range<usize>, String, Option<String>);
 
 /// The statements of a text. `section` is the heading above its beginning, and then the one above its end.
 pub(super) fn statements(text: &str, blocks: &[TextBlock], section: &mut Option<String>) -> Vec<Statement> {
     let mut found: Vec<Statement> = Vec::new();
     // What leads into the items of each list that is open: none, or a line that binds them or doesn't.
-    let mut leads: Vec<Option<Strength>> = Vec::new();
+    let mut leads: Vec<Option<String>> = Vec::new();
     let mut lead = None;
     for (place, block) in blocks.iter().enumerate() {
         let depth = if let TextBlockKind::Item(depth) = block.kind { depth } else { 0 };
-        while leads.len() < depth {
-            leads.push(lead.or_else(|| leads.last().copied().flatten()));
-        }
-        leads.truncate(depth);
+        let of_list = lead.take().or_else(|| leads.last().cloned().flatten());
+        leads.resize(depth, of_list);
         let whole = &text[block.range.clone()];
-        lead = None;
         if block.kind == TextBlockKind::Heading {
             *section = Some(collapsed(whole));
             continue;
@@ -71,16 +50,14 @@ pub(super) fn statements(text: &str, blocks: &[TextBlock], section: &mut Option<
         let leads_on =
             blocks.get(place + 1).is_some_and(|next| matches!(next.kind, TextBlockKind::Item(next) if next > depth));
         for (number, part) in parts.iter().enumerate().filter(|(_, part)| part.len() < MOST_BYTES) {
-            let sentence = &whole[part.clone()];
             let own = strength(&blanked[part.clone()]);
-            if leads_on && number + 1 == parts.len() && !sentence.ends_with(['.', '!', '?', ';']) {
+            if leads_on && number + 1 == parts.len() && !whole[part.clone()].ends_with(['.', '!', '?', ';']) {
                 lead = own;
                 continue;
             }
-            let bound = own.or_else(|| leads.last().copied().flatten().filter(|_| number == 0));
-            let start = block.range.start;
-            let range = start + part.start..start + part.end;
-            found.extend(bound.map(|strength| Statement { range, strength, section: section.clone() }));
+            let bound = own.or_else(|| leads.last().cloned().flatten().filter(|_| number == 0));
+            let range = block.range.start + part.start..block.range.start + part.end;
+            found.extend(bound.map(|strength| (range, strength, section.clone())));
         }
     }
     found
@@ -93,30 +70,34 @@ pub(super) fn collapsed(text: &str) -> String {
 
 /// How strongly a sentence binds, in which nothing is quoted: by the strongest of its words; among equals by one that forbids,
 /// then by the first.
-fn strength(text: &str) -> Option<Strength> {
+fn strength(text: &str) -> Option<String> {
     static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let being = r"(?:is|are|be|been|being|was|were)\s+(?:\w+\s+)?";
         Regex::new(&format!(r"(?i)\b(must|shall|should|may|{being}(?:required|recommended))\b(\s+(?:not|never|no)\b)?"))
             .ok()
     });
-    let mut best: Option<Strength> = None;
+    let mut best: Option<String> = None;
     for found in WORD.as_ref()?.captures_iter(text) {
-        let (Some(whole), Some(phrase)) = (found.get(0), found.get(1)) else { continue };
-        let (before, after) = (&text[..whole.start()], text[whole.end()..].trim_start());
-        let word = phrase.as_str().split_whitespace().next_back().unwrap_or_default();
-        let phrase = phrase.as_str().to_lowercase();
+        let (before, after) = (&text[..found.get_match().start()], text[found.get_match().end()..].trim_start());
+        let phrase = found[1].to_lowercase();
         let has = |words: &[&str]| phrase.split_whitespace().any(|word| words.contains(&word));
+        let word = phrase.split_whitespace().next_back().unwrap_or_default().to_uppercase();
         // "a must", "3 May", "is the recommended remedy"
-        let is_noun = before.trim_end().ends_with(" a") && phrase == "must";
-        let is_month = word == "May" && (!before.trim().is_empty() || after.starts_with(|c: char| c.is_ascii_digit()));
+        let is_noun = before.trim_end().ends_with(" a") && word == "MUST";
+        let is_digit = |c: char| c.is_ascii_digit();
+        let is_month = &found[1] == "May" && (!before.trim().is_empty() || after.starts_with(is_digit));
         if is_noun || is_month || has(&["the", "a", "an"]) {
             continue;
         }
         let is_negated = found.get(2).is_some() || has(&["not", "never"]) || is_under_negation(before);
-        let (plain, negated, _) = WORDS.iter().find(|(plain, ..)| plain.eq_ignore_ascii_case(word))?;
-        let one = Strength::named(if is_negated { negated } else { plain })?;
-        if best.is_none_or(|best| (one.rank, one.forbids) > (best.rank, best.forbids)) {
-            best = Some(one);
+        let name = match (is_negated, word.ends_with('D') && word != "SHOULD") {
+            (false, _) => word,
+            (true, true) => format!("NOT {word}"),
+            (true, false) => format!("{word} NOT"),
+        };
+        let of = |name: &str| (rank(name), forbids(name));
+        if best.as_ref().is_none_or(|best| of(&name) > of(best)) {
+            best = Some(name);
         }
     }
     best

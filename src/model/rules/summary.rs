@@ -10,7 +10,7 @@ const LETTERS: Range<usize> = 40..600;
 /// At most `most` sentences, in the order of the text; short and endless ones only where there are no others.
 pub(super) fn key_sentences(text: &str, blocks: &[TextBlock], most: usize) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
-    for block in blocks.iter().filter(|block| matches!(block.kind, TextBlockKind::Paragraph | TextBlockKind::Item(_))) {
+    for block in blocks.iter().filter(|block| block.kind != TextBlockKind::Heading) {
         let (start, parts) = (block.range.start, sentences(&text[block.range.clone()]));
         all.extend(parts.into_iter().map(|part| start + part.start..start + part.end));
     }

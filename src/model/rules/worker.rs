@@ -1,115 +1,162 @@
-//! What to do at each board.
+//! What to do for each todo.
 
-use super::calls::{blocked, call, complete, documents, write};
-use super::plan::{EXTRACT, SENT_BACK, TodoKind, added, plan, step, task};
-use super::prompt_view::{Board, ListedDocument, PromptView};
+use super::compare::{GAPS, found_gaps};
+use super::plan::{REPORT, Task, read_until, steps};
+use super::prompt_view::{ListedDocument, PromptView, blocked, call};
 use super::state::{ReadingState, in_words};
-use super::{reading, report};
-use overnight_core::job::state::{MEMORY_FILE, PLAN_FILE};
+use super::{reading, second_reader};
+use overnight_core::job::state::{LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE};
+use overnight_core::job::tool::Tool;
 use overnight_core::message::ToolCall;
 use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How the bootstrap's todo begins.
+const BOOTSTRAP: &str = "Write the plan";
+const SENT_BACK: &str = "Look at what was sent back";
+const HOW: &str = "\n## How this was made\n\nThis was made by rules, not by a language model, for texts in English. Sentences, list \
+    items and table cells are found by their words and copied word for word; nothing in them was reworded. The rules look at one \
+    sentence at a time: they do not weigh what it means in its context, do not follow references to documents that were not \
+    among the inputs, and do not see contradictions between statements of the same document. What stands in code, in quotations and \
+    in headings was left out on purpose. A sentence that a page break cuts is taken as it stands there. Each entry names its \
+    document and the page or line where it stands: whoever relies on single entries should open the document there. A language \
+    model reads the same documents with more understanding; this shows how a job is done without one.\n\n";
 
 /// The calls of the next reply.
 pub(super) fn next(view: &PromptView<'_>) -> Vec<ToolCall> {
-    answer(view).unwrap_or_else(|needed| needed)
-}
-
-/// The same; an error are calls that are needed first.
-fn answer(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    match &view.board {
-        // What is recorded from here on would hide what is missing.
-        Board::Todo(..) | Board::Finish if let Some(refusal) = view.refusal() => {
-            Err(vec![blocked(&format!("a result file can't be written: {refusal}"))])
-        }
-        Board::Todo(content, open) => todo(view, content, *open),
-        Board::Bootstrap => new_plan(view),
-        Board::Finish => finish(view),
-        Board::Planning(first, is_owed, lacks_todos) => {
-            let mut calls = match first.as_str() {
-                // A phase is wanted that no plan has.
-                "" if *lacks_todos => vec![todo_write([SENT_BACK.to_owned()].into_iter())],
-                _ => todo(view, first, 0).unwrap_or_else(|needed| needed),
-            };
-            if *is_owed && !calls.iter().any(|call| call.name == "write_file" && call.arguments["path"] == MEMORY_FILE)
-            {
-                calls.insert(
-                    0,
-                    call("append_file", json!({"path": MEMORY_FILE, "content": "\nThe next phase begins.\n"})),
-                );
-            }
-            Ok(calls)
-        }
-        Board::Other => Ok(Vec::new()),
+    if !view.has_tool(Tool::TodoComplete) {
+        return second_reader::work(view).unwrap_or_else(|needed| needed);
     }
-}
-
-/// What the todo `content` asks for; so many are open with it.
-fn todo(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    match step(content) {
-        Some(TodoKind::Start(task)) => Ok(report::start(task)),
-        Some(TodoKind::Read(work, segments)) => reading::work(view, work, &segments),
-        Some(TodoKind::Report(task)) => report::work(view, task, true),
-        Some(TodoKind::Addition(task)) => report::work(view, task, false),
-        Some(TodoKind::SentBack) => sent_back(view, content, open),
-        None => Ok(looked(open, "looked at").into()),
-    }
-}
-
-/// A person has sent the result back: documents that nobody has read become todos, and the report goes on behind its end.
-fn sent_back(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    let is_new = |document: &ListedDocument| document.is_new && document.units > 0;
-    let new: Vec<ListedDocument> = documents(view)?.into_iter().filter(is_new).collect();
-    if new.is_empty() {
-        return Ok(looked(open, "not done: these rules don't understand what a person writes").into());
-    }
-    let task = task(view.task()).map_err(|reason| vec![blocked(&reason.to_string())])?;
-    let Some(steps) = added(task, &new) else {
-        return Err(vec![blocked(
-            "these rules weigh all documents against each other at once: make a new job of the old and the new documents",
-        )]);
+    let Some((todo, is_planned)) = view.todo() else { return Vec::new() };
+    let calls = match todo {
+        "" => Ok(vec![todo_write(&[SENT_BACK.to_owned()])]),
+        _ if todo.starts_with(BOOTSTRAP) => begin(view),
+        _ => go_on(view, todo),
     };
-    let mut state = ReadingState::recall(view)?;
-    let heading = "\n## Added documents\n";
-    let heading = match task {
-        _ if *task == EXTRACT => format!("{heading}\n| document | statements | of these |\n|---|---|---|\n"),
-        _ => heading.to_owned(),
-    };
-    let append = state.append(view, task.report, &heading);
-    let todos = todo_write([content.to_owned()].into_iter().chain(steps));
-    Ok(append.into_iter().chain([state.save(), todos, complete("they are to be read now")]).collect())
+    // A phase begins once something was saved in the memory.
+    let saved = is_planned.then(|| call(Tool::AppendFile, json!({"path": MEMORY_FILE, "content": "\n"})));
+    saved.into_iter().chain(calls.unwrap_or_else(|needed| needed)).collect()
 }
 
-/// Writes the plan once the documents are in sight: that ends the bootstrap.
-fn new_plan(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    let documents = documents(view)?;
-    if documents.iter().all(|document| document.units == 0) {
-        return Err(vec![blocked("none of the documents has readable text")]);
+/// Works a todo on from where the memory says; an error are calls that are needed first.
+fn go_on(view: &PromptView<'_>, todo: &str) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    if let Some(refusal) = view.refusal() {
+        return Err(blocked(&format!("a result file can't be written: {refusal}")));
     }
-    let task = task(view.task()).map_err(|reason| vec![blocked(&reason.to_string())])?;
-    Ok(vec![write(PLAN_FILE, &plan(task, &documents))])
+    let mut state: ReadingState = serde_json::from_str(view.memory()?)
+        .map_err(|_| blocked(&format!("{MEMORY_FILE} does not say any more how far the rules had come")))?;
+    let (before, mut changes) = (save(&state), Vec::new());
+    let then = work(view, &mut state, todo, &mut changes).unwrap_or_else(|needed| needed);
+    let after = save(&state);
+    // Of a reply the first call may be made twice, or it alone, and the last one not: between these nothing is done twice.
+    let made = if before == after { Vec::new() } else { [vec![before], changes, vec![after]].concat() };
+    Ok([made, then].concat())
 }
 
-/// Completes a todo that asks for nothing new with a look at the plan: from another line each time, as a call that is
-/// repeated with the same result is taken for going in circles.
-fn looked(line: usize, outcome: &str) -> [ToolCall; 2] {
-    [call("read_file", json!({"path": PLAN_FILE, "offset": line})), complete(outcome)]
+/// Writes the empty result and the plan once the documents are in sight: that ends the bootstrap.
+fn begin(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    let task = Task::of(view.opening).map_err(|reason| blocked(&reason))?;
+    let reading = task.reading(&view.documents()?);
+    if reading.is_empty() {
+        return Err(blocked("none of the documents has readable text"));
+    }
+    let [records, list, report, title] = task.names();
+    let mut plan = format!("# Execution Plan\n\n## Overview\n\nBy rules.\n\n## Phase 1: {title}\n\n");
+    plan.extend(steps(&reading).iter().map(|step| format!("- [ ] {step}\n")));
+    Ok(vec![
+        write(records, &json!({list: []}).to_string()),
+        write(report, &format!("# {title}\n\n")),
+        save(&ReadingState::new(task)),
+        write(PLAN_FILE, &plan),
+    ])
+}
+
+/// The `changes` of files that a todo asks for, and the calls behind them.
+fn work(
+    view: &PromptView<'_>,
+    state: &mut ReadingState,
+    todo: &str,
+    changes: &mut Vec<ToolCall>,
+) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    let outcome = match (todo, read_until(todo)) {
+        (SENT_BACK, _) => return send_back(view, state),
+        (LAST_REVIEW_TODO, _) => return Ok(vec![finish(state)]),
+        (REPORT, _) => {
+            report(view, state, changes)?;
+            "the report is written".to_owned()
+        }
+        (_, Some(until)) => {
+            let mut documents = view.documents()?;
+            documents.retain(|one| state.added.is_empty() || state.added.iter().any(|name| name == one.name));
+            let reading = state.task.reading(&documents);
+            reading::work(view, state, &reading[..until.min(reading.len())], changes)?;
+            format!("{} entries so far", state.entries)
+        }
+        (_, None) => "left as it is: rules know only the steps of their own plan".to_owned(),
+    };
+    Ok(vec![call(Tool::ReadFile, json!({"path": PLAN_FILE})), call(Tool::TodoComplete, json!({"outcome": outcome}))])
+}
+
+/// A person has sent the result back: documents that nobody has read become todos. An audit weighs all documents at once.
+fn send_back(view: &PromptView<'_>, state: &mut ReadingState) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    let mut new = view.documents()?;
+    new.retain(|document| state.task != Task::Audit && document.line.contains(", 0 % shown)"));
+    let reading = state.task.reading(&new);
+    let mut todos = vec![SENT_BACK.to_owned()];
+    if !reading.is_empty() {
+        todos.extend(steps(&reading));
+        (state.read, state.is_reported) = (0, false);
+        state.added = reading.into_iter().map(|(_, name)| name).collect();
+    }
+    let outcome = "rules read what is new, and understand nothing of what a person writes";
+    Ok(vec![todo_write(&todos), call(Tool::TodoComplete, json!({"outcome": outcome}))])
+}
+
+/// Ends the report, once; the first time with how it was made.
+fn report(view: &PromptView<'_>, state: &mut ReadingState, changes: &mut Vec<ToolCall>) -> Result<(), Vec<ToolCall>> {
+    let ([records, _, report, _], documents) = (state.task.names(), view.documents()?);
+    let mut text = match state.task {
+        _ if state.is_reported => return Ok(()),
+        Task::Extract | Task::Summarise => "\n".to_owned(),
+        Task::Audit => found_gaps(&view.file(GAPS)?),
+    };
+    let _ = write!(text, "{} entries are in {records}: {}.\n\n", state.entries, in_words(&state.totals));
+    let reading = state.task.reading(&documents);
+    for ListedDocument { name, line } in documents {
+        let work = reading.iter().find(|(_, other)| other == name).map(|(work, _)| format!("{work:?}"));
+        let remarks = line.split_once(" % shown)").unwrap_or_default().1;
+        let _ = writeln!(text, "- {}: {name}{remarks}", work.unwrap_or_else(|| "Not read".to_owned()));
+    }
+    text += if state.added.is_empty() { HOW } else { "\n" };
+    changes.push(call(Tool::AppendFile, json!({"path": report, "content": text})));
+    state.is_reported = true;
+    Ok(())
 }
 
 /// `job_complete`: what is missing is for its checks to say.
-fn finish(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    let state = ReadingState::recall(view)?;
-    let (entries, totals) = (state.entries, in_words(&state.totals));
-    let mut summary = format!("The offline rules read all readable text and recorded {entries} entries ({totals}).");
-    if entries == 0 {
-        summary.push_str(" They know English words only: must, shall, should, may, required and their like.");
-    }
-    let outputs: Vec<&String> = state.lines.keys().filter(|path| path.starts_with("output/")).collect();
-    let notes = "Made by rules, without a language model: wording is exact, meaning was not weighed.";
-    let end = json!({"summary": summary, "deliverables": outputs, "confidence": 0.8, "notes": notes});
-    Ok(vec![call("job_complete", end)])
+fn finish(state: &ReadingState) -> ToolCall {
+    let ([records, _, report, _], entries, totals) = (state.task.names(), state.entries, in_words(&state.totals));
+    call(
+        Tool::JobComplete,
+        json!({
+            "summary": format!("The offline rules read all readable text and recorded {entries} entries ({totals})."),
+            "deliverables": [records, report],
+            "confidence": 0.8,
+            "notes": "Made by rules, without a language model: wording is exact, meaning was not weighed.",
+        }),
+    )
 }
 
-fn todo_write(todos: impl Iterator<Item = String>) -> ToolCall {
-    let todos: Vec<Value> = todos.map(|todo| json!({"content": todo, "active_form": todo})).collect();
-    call("todo_write", json!({ "todos": todos }))
+fn todo_write(todos: &[String]) -> ToolCall {
+    let todos: Vec<Value> = todos.iter().map(|todo| json!({"content": todo, "active_form": todo})).collect();
+    call(Tool::TodoWrite, json!({ "todos": todos }))
+}
+
+fn write(path: &str, content: &str) -> ToolCall {
+    call(Tool::WriteFile, json!({"path": path, "content": content}))
+}
+
+fn save(state: &ReadingState) -> ToolCall {
+    // A plain tree of strings and numbers; writing it can't fail.
+    write(MEMORY_FILE, &serde_json::to_string(state).unwrap_or_default())
 }
