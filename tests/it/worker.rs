@@ -294,15 +294,15 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
 /// The jobs share what the batch may cost; another batch goes on.
 async fn a_batch_budget_stops_the_batch_and_not_the_worker(place: Place) {
     let night = Night::new(place).await;
-    night.submit(1, &[A, B, C, ("d.md", "# D\n\nNobody MAY enter.\n")], |batch, _| batch.budget_usd = Some(0.10)).await;
+    night.submit(1, &[A, B, C, ("d.md", "# D\n\nNobody MAY enter.\n")], |batch, _| batch.budget_usd = Some(0.07)).await;
     night.submit(2, &[C], |_, _| {}).await;
     let odd = || Odd { cents: 1.0, ..Odd::default() };
     let summary = night.work(odd()).await;
     assert_eq!(summary.ended, BTreeMap::from([("completed", 1)]), "{summary:?}");
     let spent = night.store.batch("night 1").await.unwrap().spent_usd;
-    assert!(spent <= 0.10 + 1e-9, "{spent}");
+    assert!(spent <= 0.07 + 1e-9, "{spent}");
     // Nothing is left unused that would have paid for a call.
-    assert!(spent >= 0.09 - 1e-9, "{spent}");
+    assert!(spent >= 0.06 - 1e-9, "{spent}");
     for (label, entry) in night.entries(1).await {
         assert_eq!((entry.status, entry.hold_reason), (JobStatus::Held, Some(HoldReason::Budget)), "{label}");
     }
