@@ -8,7 +8,7 @@ use super::prompt_view::{DocumentPlace, Passage, PromptView, call, read};
 use super::state::{ReadingState, in_words};
 use super::statements::{collapsed, statements};
 use super::summary::key_sentences;
-use overnight_core::job::{call::Tool, contract::records::MOST_RECORDS};
+use overnight_core::job::{contract::records::MOST_RECORDS, tool::Tool};
 use overnight_core::{message::ToolCall, tokens::estimate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
