@@ -21,6 +21,17 @@ pub(super) enum Work {
     Standards,
 }
 
+impl Work {
+    /// What the report calls such a document.
+    pub(super) fn told(self) -> &'static str {
+        match self {
+            Self::Statements | Self::KeyPoints => "Read",
+            Self::Policies => "Policy",
+            Self::Standards => "Standard",
+        }
+    }
+}
+
 /// Todos that read: what one of them has read of a long document is not read again when it is begun anew. And names in a todo.
 const MOST_TODOS: usize = 8;
 const MOST_NAMES: usize = 4;

@@ -121,11 +121,12 @@ fn report(view: &PromptView<'_>, state: &mut ReadingState, changes: &mut Vec<Too
         Task::Audit => found_gaps(&view.file(GAPS)?),
     };
     let _ = write!(text, "{} entries are in {records}: {}.\n\n", state.entries, in_words(&state.totals));
+    text += "## Documents\n\n";
     let reading = state.task.reading(&documents);
     for ListedDocument { name, line } in documents {
-        let work = reading.iter().find(|(_, other)| other == name).map(|(work, _)| format!("{work:?}"));
+        let work = reading.iter().find(|(_, other)| other == name).map(|(work, _)| work.told());
         let remarks = line.split_once(" % shown)").unwrap_or_default().1;
-        let _ = writeln!(text, "- {}: {name}{remarks}", work.unwrap_or_else(|| "Not read".to_owned()));
+        let _ = writeln!(text, "- {}: {name}{remarks}", work.unwrap_or("Not read"));
     }
     text += if state.added.is_empty() { HOW } else { "\n" };
     changes.push(call(Tool::AppendFile, json!({"path": report, "content": text})));
