@@ -32,8 +32,11 @@ impl Work {
     }
 }
 
-/// Todos that read: what one of them has read of a long document is not read again when it is begun anew. And names in a todo.
+/// Todos that read, and tokens of a document for each of them where it is a long one: no todo may take too many turns. And names in
+/// a todo.
 const MOST_TODOS: usize = 8;
+const MOST_LONG_TODOS: usize = 16;
+const PART_TOKENS: u64 = 300_000;
 const MOST_NAMES: usize = 4;
 const READ: &str = "Read up to document ";
 pub(super) const REPORT: &str = "Write the report";
@@ -65,9 +68,9 @@ impl Task {
     }
 
     /// The documents with a text, in the order in which they are read, and for what.
-    pub(super) fn reading(self, documents: &[ListedDocument<'_>]) -> Vec<(Work, String)> {
+    pub(super) fn reading(self, documents: &[ListedDocument<'_>]) -> Vec<Reading> {
         let mut documents = documents.to_vec();
-        documents.retain(|document| !document.line.contains(", about 0 tokens, "));
+        documents.retain(|document| document.tokens() > 0);
         let has_both = documents.iter().any(is_policy) && !documents.iter().all(is_policy);
         let work = |(place, document): (usize, &ListedDocument<'_>)| match self {
             Self::Extract => Work::Statements,
@@ -76,9 +79,17 @@ impl Task {
             Self::Audit if if has_both { is_policy(document) } else { place > 0 } => Work::Policies,
             Self::Audit => Work::Standards,
         };
-        let mut all: Vec<_> = documents.iter().enumerate().map(|one| (work(one), one.1.name.to_owned())).collect();
+        let mut all: Vec<Reading> = documents
+            .iter()
+            .enumerate()
+            .map(|one| Reading {
+                work: work(one),
+                name: one.1.name.to_owned(),
+                parts: one.1.tokens().div_ceil(PART_TOKENS),
+            })
+            .collect();
         // Standards are compared with all that the policies say.
-        all.sort_by_key(|(work, _)| *work == Work::Standards);
+        all.sort_by_key(|one| one.work == Work::Standards);
         all
     }
 }
@@ -88,19 +99,44 @@ fn is_policy(document: &ListedDocument<'_>) -> bool {
     ["polic", "handbook", "procedure"].iter().any(|word| name.contains(word))
 }
 
-/// The todos that read these documents, with their names for people, and the one that reports.
-pub(super) fn steps(reading: &[(Work, String)]) -> Vec<String> {
-    let mut until = 0;
-    let step = |some: &[(Work, String)]| {
-        until += some.len();
-        let names: Vec<&str> = some.iter().map(|(_, name)| name.as_str()).take(MOST_NAMES).collect();
-        format!("{READ}{until} of {}: {}", reading.len(), names.join(", "))
-    };
-    let read = reading.chunks(reading.len().div_ceil(MOST_TODOS).max(1)).map(step);
-    read.chain([REPORT.to_owned()]).collect()
+/// A document that is read, and for what.
+pub(super) struct Reading {
+    pub(super) work: Work,
+    pub(super) name: String,
+    /// Of a long one more than one: each is for a todo.
+    parts: u64,
 }
 
-/// How many documents are read when a todo of these rules is done.
-pub(super) fn read_until(todo: &str) -> Option<usize> {
-    todo.strip_prefix(READ)?.split(' ').next()?.parse().ok()
+/// How far a todo reads: up to a document, by its number, and of that up to a part of so many.
+#[derive(Clone, Copy)]
+pub(super) struct ReadUntil {
+    pub(super) document: usize,
+    pub(super) part: u64,
+    pub(super) parts: u64,
+}
+
+/// The todos that read these documents, with their names for people, and the one that reports.
+pub(super) fn steps(reading: &[Reading]) -> Vec<String> {
+    let parts = |(number, one): (usize, &Reading)| {
+        let parts = one.parts.max(1);
+        (1..=parts).map(move |part| ReadUntil { document: number + 1, part, parts })
+    };
+    let all: Vec<ReadUntil> = reading.iter().enumerate().flat_map(parts).collect();
+    let most = if all.len() > reading.len() { MOST_LONG_TODOS } else { MOST_TODOS };
+    let step = |some: &[ReadUntil]| {
+        let (first, last) = (some[0].document, some[some.len() - 1]);
+        let names = reading[first - 1..last.document].iter().map(|one| one.name.as_str()).take(MOST_NAMES);
+        let part =
+            if last.part < last.parts { format!(", part {} of {}", last.part, last.parts) } else { String::new() };
+        format!("{READ}{} of {}{part}: {}", last.document, reading.len(), names.collect::<Vec<_>>().join(", "))
+    };
+    all.chunks(all.len().div_ceil(most).max(1)).map(step).chain([REPORT.to_owned()]).collect()
+}
+
+/// How far is read when a todo of these rules is done.
+pub(super) fn read_until(todo: &str) -> Option<ReadUntil> {
+    let (place, _) = todo.strip_prefix(READ)?.split_once(": ")?;
+    let document = place.split(' ').next()?.parse().ok()?;
+    let (part, parts) = place.split_once(", part ").and_then(|(_, part)| part.split_once(" of ")).unwrap_or(("1", "1"));
+    Some(ReadUntil { document, part: part.parse().ok()?, parts: parts.parse().ok()? })
 }

@@ -25,6 +25,14 @@ pub(super) struct ListedDocument<'a> {
     pub(super) line: &'a str,
 }
 
+impl ListedDocument<'_> {
+    /// As far as they are known.
+    pub(super) fn tokens(&self) -> u64 {
+        let count = self.line.split_once(", about ").and_then(|(_, rest)| rest.split(' ').next());
+        count.and_then(|count| count.parse().ok()).unwrap_or_default()
+    }
+}
+
 /// Results that a file is put together from, at most: a prompt holds no more of them. And the list, before a plan must be there.
 const FILE_PARTS: usize = 8;
 const LIST_PARTS: usize = 2;
@@ -82,11 +90,10 @@ impl<'a> PromptView<'a> {
 
     /// What came last of a call: in the history, else in the opening, with what stands behind it there.
     fn result(&self, wanted: &ToolCall) -> Option<&'a str> {
-        let is_run = |(made, text): &&(&ToolCall, &str)| {
-            made.name == wanted.name && made.arguments == wanted.arguments && !text.starts_with("not run")
-        };
-        let carried = || self.opening.split_once(&format!("\n\n### {}({})\n", wanted.name, wanted.arguments));
-        self.exchanges.iter().rfind(is_run).map(|(_, text)| *text).or_else(|| Some(carried()?.1))
+        let is_wanted = |(made, _): &&(&ToolCall, &str)| made.name == wanted.name && made.arguments == wanted.arguments;
+        let carried = self.opening.split_once(&format!("\n\n### {}({})\n", wanted.name, wanted.arguments));
+        let made = self.exchanges.iter().rev().filter(is_wanted).map(|(_, text)| *text);
+        made.chain(carried.map(|(_, text)| text)).find(|text| !text.starts_with("not run"))
     }
 
     /// The lines of all that a call asks for: those of its result, and of the calls by which that goes on. Else the call to make.

@@ -3,7 +3,7 @@
 
 use super::blocks::blocks;
 use super::compare::{GAPS, POLICIES, findings};
-use super::plan::Work;
+use super::plan::{ReadUntil, Reading, Work};
 use super::prompt_view::{DocumentPlace, Passage, PromptView, call, read};
 use super::state::{ReadingState, in_words};
 use super::statements::{collapsed, statements};
@@ -31,22 +31,27 @@ pub(super) struct RecordedSentence {
     pub(super) quote: String,
 }
 
-/// Reads these documents as far as they are in sight, with `changes` of files. What is to be read then; nothing at their end.
+/// Reads these documents `until` then as far as they are in sight, with `changes` of files. What is to be read then; nothing at the
+/// end.
 pub(super) fn work(
     view: &PromptView<'_>,
     state: &mut ReadingState,
-    reading: &[(Work, String)],
+    reading: &[Reading],
+    until: ReadUntil,
     changes: &mut Vec<ToolCall>,
 ) -> Result<(), Vec<ToolCall>> {
-    while let Some((work, name)) = reading.get(state.read) {
+    let reading = &reading[..until.document.min(reading.len())];
+    while let Some(Reading { work, name, .. }) = reading.get(state.read) {
         let passage = view.passage(name, state.next).map_err(|mut needed| {
-            needed.extend(reading[state.read + 1..].iter().map(|(_, next)| read(next, (1, 1))));
+            needed.extend(reading[state.read + 1..].iter().map(|next| read(&next.name, (1, 1))));
             needed
         })?;
         record(view, state, *work, (name, &passage), changes)?;
         if passage.next.is_none() {
             (state.read, state.section) = (state.read + 1, None);
             state.of_document.clear();
+        } else if state.read + 1 == until.document && state.next.0 * until.parts > passage.units * until.part {
+            return Ok(());
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The second reader's work: the statements of documents that are to be read again. It needs no memory, for all that it reads stands
 //! in one history. Rules that read again what they have read list the same: that proves nothing, and is done where it is asked for.
 
-use super::plan::Task;
+use super::plan::{ReadUntil, Task};
 use super::prompt_view::{PromptView, call};
 use super::{reading, state::ReadingState};
 use overnight_core::{job::tool::Tool, message::ToolCall};
@@ -16,7 +16,8 @@ pub(super) fn work(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>
     let mut documents = view.documents()?;
     documents.retain(|document| parts.contains(&format!("\n- {} ", document.name)));
     let (mut state, mut calls) = (ReadingState::new(Task::Extract), Vec::new());
-    reading::work(view, &mut state, &Task::Extract.reading(&documents), &mut calls)?;
+    let until = ReadUntil { document: documents.len(), part: 1, parts: 1 };
+    reading::work(view, &mut state, &Task::Extract.reading(&documents), until, &mut calls)?;
     calls.retain(|call| call.name == Tool::AddRecords.name());
     for call in &mut calls {
         call.arguments["path"] = file.into();

@@ -89,7 +89,7 @@ fn work(
             let mut documents = view.documents()?;
             documents.retain(|one| state.added.is_empty() || state.added.iter().any(|name| name == one.name));
             let reading = state.task.reading(&documents);
-            reading::work(view, state, &reading[..until.min(reading.len())], changes)?;
+            reading::work(view, state, &reading, until, changes)?;
             format!("{} entries so far", state.entries)
         }
         (_, None) => "left as it is: rules know only the steps of their own plan".to_owned(),
@@ -106,7 +106,7 @@ fn send_back(view: &PromptView<'_>, state: &mut ReadingState) -> Result<Vec<Tool
     if !reading.is_empty() {
         todos.extend(steps(&reading));
         (state.read, state.is_reported) = (0, false);
-        state.added = reading.into_iter().map(|(_, name)| name).collect();
+        state.added = reading.into_iter().map(|one| one.name).collect();
     }
     let outcome = "rules read what is new, and understand nothing of what a person writes";
     Ok(vec![todo_write(&todos), call(Tool::TodoComplete, json!({"outcome": outcome}))])
@@ -121,10 +121,10 @@ fn report(view: &PromptView<'_>, state: &mut ReadingState, changes: &mut Vec<Too
         Task::Audit => found_gaps(&view.file(GAPS)?),
     };
     let _ = write!(text, "{} entries are in {records}: {}.\n\n", state.entries, in_words(&state.totals));
-    text += "## Documents\n\n";
+    text += "All documents:\n\n";
     let reading = state.task.reading(&documents);
     for ListedDocument { name, line } in documents {
-        let work = reading.iter().find(|(_, other)| other == name).map(|(work, _)| work.told());
+        let work = reading.iter().find(|other| other.name == name).map(|other| other.work.told());
         let remarks = line.split_once(" % shown)").unwrap_or_default().1;
         let _ = writeln!(text, "- {}: {name}{remarks}", work.unwrap_or("Not read"));
     }
