@@ -1,5 +1,6 @@
 //! The table of settings. Each stands here once: what it means, its name in the file, its flag, its default, how its text is read,
-//! and how its value is shown. Flags, variables, [`Settings`], and what `overnight doctor` prints follow from it.
+//! and how its value is shown. Flags, variables, [`Settings`], and what `overnight doctor` prints follow from it. Those of `notify` belong
+//! together and stand in a file of their own.
 
 use super::{
     ApiKeys, BaseUrl, CloudVariables, ConfigError, ConfigFile, DatabaseUrl, Headers, InvalidValue, LogFormat,
@@ -130,15 +131,15 @@ settings! {
         /// Tokens of a prompt.
         budget_tokens: Option<u64> = "budget_tokens", flag "--budget-tokens" of budget_tokens,
             read |text| at_least(MIN_BUDGET_TOKENS, text), shown u64::to_string;
-        /// Limits of a job.
+        /// Turns that a job may take.
         turns: Option<u64> = "turns", flag "--turns" of turns, read not_zero, shown u64::to_string;
         /// USD that a job may cost.
         cost_usd: Option<f64> = "cost_usd", flag "--cost" of cost, read usd, shown f64::to_string;
         /// Whether a job goes on that is to hold a limit on its cost, and whose model has no known price.
         unpriced: bool = "unpriced", flag "--unpriced" of unpriced, default "false", read flag, shown bool::to_string;
-        /// Milliseconds.
+        /// Milliseconds that a job may take.
         wall_clock_ms: Option<u64> = "wall_clock", flag "--wall-clock" of wall_clock, read duration, shown shown_period;
-        /// Those that a job may use in all.
+        /// Tokens that a job may use in all.
         tokens: Option<u64> = "tokens", flag "--tokens" of tokens, read not_zero, shown u64::to_string;
         /// Where the model's server is; none: where its provider's own is.
         base_url: Option<BaseUrl> = "base_url", flag "--base-url" of base_url, read server, shown BaseUrl::to_string;
@@ -151,11 +152,11 @@ settings! {
         /// A table of models that goes over the shipped one.
         models_file: Option<PathBuf> = "models_file", flag "--models" of models_file, read folder, shown shown_path,
             below base_folder::optional_below;
-        /// Limits of a model's server, for all jobs of a process together.
+        /// Of a model's server, for all jobs of a process together; so are the next two.
         requests_per_minute: Option<u64> = "requests_per_minute", read not_zero, shown u64::to_string;
-        /// The same.
+        /// Of a model's server.
         tokens_per_minute: Option<u64> = "tokens_per_minute", read not_zero, shown u64::to_string;
-        /// The same.
+        /// Calls of a model's server at once.
         parallel_calls: Option<u64> = "parallel_calls", read not_zero, shown u64::to_string;
         /// Milliseconds without a byte of a reply that has begun.
         idle_timeout_ms: Option<u64> = "idle_timeout", read duration, shown shown_period;

@@ -35,5 +35,5 @@ impl ReportPage<'_> {
 
 /// The page as an HTML document.
 pub fn html(page: &Page) -> Result<String, askama::Error> {
-    ReportPage { page }.render()
+    ReportPage { page }.render().map(|html| html + "\n")
 }

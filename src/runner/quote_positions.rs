@@ -11,8 +11,9 @@ use super::{
 use crate::{table_query::DocumentReader, tool::DocumentCache, workspace::Workspace};
 use overnight_core::job::{
     contract::{NamedPlace, NamedUnit, NearestText, QuoteQuery, QuoteResult},
+    read_unit::ReadUnit,
     record::QuotePositions,
-    second_reading::{QuoteSpan, ReadUnit},
+    second_reading::QuoteSpan,
     spec::DocumentEntry,
     state::{Job, QUOTES_FILE},
 };

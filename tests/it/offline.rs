@@ -89,6 +89,7 @@ fn odd_names_are_read_like_any_other() {
         "a_b.md",
         "__.._.._.._b.md",
         "It's \"so\" (2 lines).txt",
+        "Notes, about 0 tokens, of 2020.md",
     ];
     for name in names {
         std::fs::write(documents.path().join(name), "A clerk must sign.\n").unwrap();
@@ -112,6 +113,20 @@ fn todos_of_many_documents_are_read_in_every_phase() {
         entries(&wait(Place::new()), "extract-requirements", documents.path(), ("requirements.json", "requirements"));
     let found: BTreeSet<String> = found.iter().map(|one| one["document"].as_str().unwrap().to_owned()).collect();
     assert_eq!(found, names);
+}
+
+/// What one read doesn't show of a document is read by the next, and what stands behind it is read once.
+#[test]
+fn a_long_document_before_short_ones_is_read_without_going_in_circles() {
+    let documents = tempfile::tempdir().unwrap();
+    let long = "It rained all day, and the clerk looked at the rain.\n\n".repeat(15_000) + "A clerk must sign.\n";
+    std::fs::write(documents.path().join("a.md"), long).unwrap();
+    for number in 0..15 {
+        std::fs::write(documents.path().join(format!("b{number}.md")), "A clerk must sign.\n").unwrap();
+    }
+    let rested = run(&wait(Place::new()), "extract-requirements", documents.path());
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed), "{:?}", rested.job.ended());
+    assert_eq!(rested.job.early_ends.in_all, 0);
 }
 
 /// A list of several parts is read; one that no prompt can hold ends the job with the reason, and at once.

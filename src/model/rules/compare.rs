@@ -60,7 +60,8 @@ pub(super) fn findings(
 pub(super) fn found_gaps(gaps: &[&str]) -> String {
     let of_verdict = |verdict| {
         let found: Vec<&str> = gaps.iter().filter_map(|line| line.strip_prefix(verdict)).collect();
-        format!("## {} {verdict}\n\n-{}\n\n", found.len(), found.join("\n-"))
+        let lines: String = found.iter().map(|line| format!("-{line}\n")).collect();
+        format!("## {} {verdict}\n\n{lines}\n", found.len())
     };
     ["contradicted", "missing", "partial"].map(of_verdict).concat()
 }

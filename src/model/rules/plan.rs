@@ -32,11 +32,10 @@ impl Work {
     }
 }
 
-/// Todos that read, and tokens of a document for each of them where it is a long one: no todo may take too many turns. And names in
-/// a todo.
+/// Todos that read: by the number of documents, and more where one would take too many turns, by its tokens. And names in a todo.
 const MOST_TODOS: usize = 8;
-const MOST_LONG_TODOS: usize = 16;
-const PART_TOKENS: u64 = 300_000;
+const MORE_TODOS: u64 = 10;
+const TODO_TOKENS: u64 = 300_000;
 const MOST_NAMES: usize = 4;
 const READ: &str = "Read up to document ";
 pub(super) const REPORT: &str = "Write the report";
@@ -82,11 +81,7 @@ impl Task {
         let mut all: Vec<Reading> = documents
             .iter()
             .enumerate()
-            .map(|one| Reading {
-                work: work(one),
-                name: one.1.name.to_owned(),
-                parts: one.1.tokens().div_ceil(PART_TOKENS),
-            })
+            .map(|one| Reading { work: work(one), name: one.1.name.to_owned(), tokens: one.1.tokens() })
             .collect();
         // Standards are compared with all that the policies say.
         all.sort_by_key(|one| one.work == Work::Standards);
@@ -103,8 +98,7 @@ fn is_policy(document: &ListedDocument<'_>) -> bool {
 pub(super) struct Reading {
     pub(super) work: Work,
     pub(super) name: String,
-    /// Of a long one more than one: each is for a todo.
-    parts: u64,
+    tokens: u64,
 }
 
 /// How far a todo reads: up to a document, by its number, and of that up to a part of so many.
@@ -117,20 +111,28 @@ pub(super) struct ReadUntil {
 
 /// The todos that read these documents, with their names for people, and the one that reports.
 pub(super) fn steps(reading: &[Reading]) -> Vec<String> {
-    let parts = |(number, one): (usize, &Reading)| {
-        let parts = one.parts.max(1);
-        (1..=parts).map(move |part| ReadUntil { document: number + 1, part, parts })
+    let total: u64 = reading.iter().map(|one| one.tokens).sum();
+    let (most, tokens) = (reading.len().div_ceil(MOST_TODOS), TODO_TOKENS.max(total / MORE_TODOS));
+    let mut steps: Vec<(usize, u64, ReadUntil)> = Vec::new();
+    for (number, one) in (1..).zip(reading) {
+        let parts = one.tokens.div_ceil(tokens).max(1);
+        for part in 1..=parts {
+            let until = ReadUntil { document: number, part, parts };
+            match steps.last_mut() {
+                Some((count, sum, last)) if *count < most && *sum + one.tokens <= tokens => {
+                    (*count, *sum, *last) = (*count + 1, *sum + one.tokens, until);
+                }
+                Some(_) | None => steps.push((1, one.tokens / parts, until)),
+            }
+        }
+    }
+    let step = |(count, _, until): (usize, u64, ReadUntil)| {
+        let ReadUntil { document, part, parts } = until;
+        let names = reading[document - count..document].iter().map(|one| one.name.as_str()).take(MOST_NAMES);
+        let part = if part < parts { format!(", part {part} of {parts}") } else { String::new() };
+        format!("{READ}{document} of {}{part}: {}", reading.len(), names.collect::<Vec<_>>().join(", "))
     };
-    let all: Vec<ReadUntil> = reading.iter().enumerate().flat_map(parts).collect();
-    let most = if all.len() > reading.len() { MOST_LONG_TODOS } else { MOST_TODOS };
-    let step = |some: &[ReadUntil]| {
-        let (first, last) = (some[0].document, some[some.len() - 1]);
-        let names = reading[first - 1..last.document].iter().map(|one| one.name.as_str()).take(MOST_NAMES);
-        let part =
-            if last.part < last.parts { format!(", part {} of {}", last.part, last.parts) } else { String::new() };
-        format!("{READ}{} of {}{part}: {}", last.document, reading.len(), names.collect::<Vec<_>>().join(", "))
-    };
-    all.chunks(all.len().div_ceil(most).max(1)).map(step).chain([REPORT.to_owned()]).collect()
+    steps.into_iter().map(step).chain([REPORT.to_owned()]).collect()
 }
 
 /// How far is read when a todo of these rules is done.

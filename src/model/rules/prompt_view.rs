@@ -28,7 +28,8 @@ pub(super) struct ListedDocument<'a> {
 impl ListedDocument<'_> {
     /// As far as they are known.
     pub(super) fn tokens(&self) -> u64 {
-        let count = self.line.split_once(", about ").and_then(|(_, rest)| rest.split(' ').next());
+        let behind = self.line.get(self.name.len()..).unwrap_or_default();
+        let count = behind.split_once(", about ").and_then(|(_, rest)| rest.split(' ').next());
         count.and_then(|count| count.parse().ok()).unwrap_or_default()
     }
 }
@@ -130,7 +131,11 @@ impl<'a> PromptView<'a> {
     pub(super) fn passage(&self, name: &str, place: DocumentPlace) -> Result<Passage<'a>, Vec<ToolCall>> {
         let call = read(name, place);
         let Some(result) = self.result(&call) else { return Err(vec![call]) };
-        shown(result, place).ok_or_else(|| blocked(&format!("{name} can't be read: {result}")))
+        // What failed once may be had the next time.
+        let is_tried = self.exchanges.iter().filter(|(made, _)| made.arguments == call.arguments).nth(1).is_some();
+        let why = result.lines().next().unwrap_or_default();
+        let failed = || if is_tried { blocked(&format!("{name} can't be read: {why}")) } else { vec![call] };
+        shown(result, place).ok_or_else(failed)
     }
 
     /// The first line of the memory: as it was written last, else as it is read.
@@ -144,7 +149,9 @@ impl<'a> PromptView<'a> {
     /// Why records were not added, though the call could be read.
     pub(super) fn refusal(&self) -> Option<&'a str> {
         let is_refused = |(made, result): &&(&ToolCall, &str)| {
-            made.name == Tool::AddRecords.name() && made.arguments.is_object() && !result.starts_with("Added ")
+            made.name == Tool::AddRecords.name()
+                && made.arguments.is_object()
+                && (!result.starts_with("Added ") || result.contains(" not written:"))
         };
         self.exchanges
             .iter()

@@ -4,7 +4,7 @@
 use super::blocks::blocks;
 use super::compare::{GAPS, POLICIES, findings};
 use super::plan::{ReadUntil, Reading, Work};
-use super::prompt_view::{DocumentPlace, Passage, PromptView, call, read};
+use super::prompt_view::{DocumentPlace, Passage, PromptView, call};
 use super::state::{ReadingState, in_words};
 use super::statements::{collapsed, statements};
 use super::summary::key_sentences;
@@ -43,8 +43,11 @@ pub(super) fn work(
     let reading = &reading[..until.document.min(reading.len())];
     while let Some(Reading { work, name, .. }) = reading.get(state.read) {
         let passage = view.passage(name, state.next).map_err(|mut needed| {
-            needed.extend(reading[state.read + 1..].iter().map(|next| read(&next.name, (1, 1))));
-            needed
+            let behind = reading[state.read + 1..].iter().map(|next| view.passage(&next.name, (1, 1)));
+            needed.extend(behind.filter_map(Result::err).flatten());
+            // An end is one by itself.
+            let is_end = |call: &ToolCall| call.name == Tool::JobComplete.name();
+            if let Some(end) = needed.iter().position(is_end) { vec![needed.swap_remove(end)] } else { needed }
         })?;
         record(view, state, *work, (name, &passage), changes)?;
         if passage.next.is_none() {

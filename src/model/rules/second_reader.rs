@@ -10,7 +10,10 @@ use serde_json::json;
 /// The next calls; none for another helper's task.
 pub(super) fn work(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let asked = view.opening.split_once("add_records(path: \"");
-    let Some((parts, (file, _))) = asked.and_then(|(parts, rest)| Some((parts, rest.split_once('"')?))) else {
+    let can_list = view.has_tool(Tool::ListDocuments) && view.has_tool(Tool::Report);
+    let Some((parts, (file, _))) =
+        asked.filter(|_| can_list).and_then(|(parts, rest)| Some((parts, rest.split_once('"')?)))
+    else {
         return Ok(Vec::new());
     };
     let mut documents = view.documents()?;

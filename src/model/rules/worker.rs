@@ -14,6 +14,8 @@ use std::fmt::Write;
 /// How the bootstrap's todo begins.
 const BOOTSTRAP: &str = "Write the plan";
 const SENT_BACK: &str = "Look at what was sent back";
+/// How a todo of the program begins that asks for the same.
+const ADDRESS: &str = "Address: ";
 const HOW: &str = "\n## How this was made\n\nThis was made by rules, not by a language model, for texts in English. Sentences, list \
     items and table cells are found by their words and copied word for word; nothing in them was reworded. The rules look at one \
     sentence at a time: they do not weigh what it means in its context, do not follow references to documents that were not \
@@ -79,7 +81,7 @@ fn work(
     changes: &mut Vec<ToolCall>,
 ) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let outcome = match (todo, read_until(todo)) {
-        (SENT_BACK, _) => return send_back(view, state),
+        _ if todo == SENT_BACK || todo.starts_with(ADDRESS) => return send_back(view, state, todo),
         (LAST_REVIEW_TODO, _) => return Ok(vec![finish(state)]),
         (REPORT, _) => {
             report(view, state, changes)?;
@@ -97,13 +99,17 @@ fn work(
     Ok(vec![call(Tool::ReadFile, json!({"path": PLAN_FILE})), call(Tool::TodoComplete, json!({"outcome": outcome}))])
 }
 
-/// A person has sent the result back: documents that nobody has read become todos. An audit weighs all documents at once.
-fn send_back(view: &PromptView<'_>, state: &mut ReadingState) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+/// A person has sent the result back: documents that nobody has read become todos.
+fn send_back(view: &PromptView<'_>, state: &mut ReadingState, todo: &str) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let mut new = view.documents()?;
-    new.retain(|document| state.task != Task::Audit && document.line.contains(", 0 % shown)"));
+    new.retain(|document| document.line.contains(", 0 % shown)"));
     let reading = state.task.reading(&new);
-    let mut todos = vec![SENT_BACK.to_owned()];
+    let mut todos = vec![todo.to_owned()];
     if !reading.is_empty() {
+        if state.task == Task::Audit {
+            let why = "these rules weigh all documents against each other at once";
+            return Err(blocked(&format!("{why}: make a new job of the old and the new documents")));
+        }
         todos.extend(steps(&reading));
         (state.read, state.is_reported) = (0, false);
         state.added = reading.into_iter().map(|one| one.name).collect();
@@ -118,7 +124,11 @@ fn report(view: &PromptView<'_>, state: &mut ReadingState, changes: &mut Vec<Too
     let mut text = match state.task {
         _ if state.is_reported => return Ok(()),
         Task::Extract | Task::Summarise => "\n".to_owned(),
-        Task::Audit => found_gaps(&view.file(GAPS)?),
+        Task::Audit => match view.file(GAPS) {
+            Err(needed) if needed[0].name != Tool::JobComplete.name() => return Err(needed),
+            gaps => gaps
+                .map_or_else(|_| "The gaps are too many to be listed here.\n\n".to_owned(), |gaps| found_gaps(&gaps)),
+        },
     };
     let _ = write!(text, "{} entries are in {records}: {}.\n\n", state.entries, in_words(&state.totals));
     text += "All documents:\n\n";
@@ -137,10 +147,12 @@ fn report(view: &PromptView<'_>, state: &mut ReadingState, changes: &mut Vec<Too
 /// `job_complete`: what is missing is for its checks to say.
 fn finish(state: &ReadingState) -> ToolCall {
     let ([records, _, report, _], entries, totals) = (state.task.names(), state.entries, in_words(&state.totals));
+    let english = " They know English words only: must, shall, should, may, required and their like.";
+    let hint = if entries == 0 { english } else { "" };
     call(
         Tool::JobComplete,
         json!({
-            "summary": format!("The offline rules read all readable text and recorded {entries} entries ({totals})."),
+            "summary": format!("The offline rules read all readable text and recorded {entries} entries ({totals}).{hint}"),
             "deliverables": [records, report],
             "confidence": 0.8,
             "notes": "Made by rules, without a language model: wording is exact, meaning was not weighed.",

@@ -178,7 +178,7 @@ pub struct Answered {
     left_flex: Option<String>,
     /// In the order in which they first answered.
     pub models: Vec<ModelTurns>,
-    /// As [`ModelChoice::server`] names them.
+    /// As [`super::models::ModelChoice::server`] names them.
     pub servers: BTreeSet<String>,
 }
 

@@ -3,7 +3,8 @@
 
 use super::{
     finding::{Finding, FindingKind, Settlement},
-    second_reading::{AmbiguousGroup, QuoteSpan, ReadUnit, RecordEstimate, align, chapman, overlaps},
+    read_unit::ReadUnit,
+    second_reading::{AmbiguousGroup, QuoteSpan, RecordEstimate, align, chapman, overlaps},
 };
 use crate::tokens::head;
 use schemars::JsonSchema;

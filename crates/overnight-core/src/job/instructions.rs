@@ -293,7 +293,7 @@ pub struct Deliverable {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quotes {
-    /// Which objects carry a quote: `$.requirements[*]`. See [`super::contract::json_path`].
+    /// Which objects carry a quote: `$.requirements[*]`. See [`super::json_path`].
     pub each: String,
     /// The object's key for the quoted text; null there means that there is nothing to check.
     pub text: String,

@@ -7,7 +7,7 @@ use super::{
     finding::{Finding, FindingKind, Settlement},
     instructions::Deliverable,
     json_path,
-    second_reading::ReadUnit,
+    read_unit::ReadUnit,
     state::Job,
 };
 use serde_json::Value;

@@ -1,9 +1,7 @@
 //! What two readers of the same documents have in common: which records are the same by the places of their quotes, how many
 //! records there are in all by what both found, and which parts of the documents are read twice.
 
-pub use super::read_unit::ReadUnit;
-
-use super::spec::DocumentEntry;
+use super::{read_unit::ReadUnit, spec::DocumentEntry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{

@@ -1,7 +1,8 @@
 //! What a job is: the state that the events say, with progress as data inside the variants.
 
 mod conversations;
-mod result;
+mod people;
+mod proof_result;
 
 use super::{
     answered::Answered,

@@ -8,7 +8,7 @@ use crate::{
         helper_role::HelperRole,
         instructions::Deliverable,
         part::Part,
-        second_reading::ReadUnit,
+        read_unit::ReadUnit,
         state::{INSTRUCTIONS_FILE, Job},
     },
     tokens::bounded,

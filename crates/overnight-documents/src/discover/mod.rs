@@ -8,7 +8,7 @@
 //! attachments of mails are documents as well.
 //!
 //! - `found`: what comes of it; `search`: path after path; `given_path`: what a path is; `walk`: a folder
-//! - `names`: what documents may be called; `pattern`: paths with `*` in them; `links`: where a symbolic link leads;
+//! - `names`: paths as names; `pattern`: paths with `*` in them; `links`: where a symbolic link leads;
 //!   `nested_names`: what documents within files are called
 
 mod found;

@@ -1,4 +1,4 @@
-//! The conversations of a job: which of them waits for what, and what has been shown.
+//! The conversations of a job: which of them is to go on, which waits for what, and what they have been shown.
 
 use super::Job;
 use crate::job::{

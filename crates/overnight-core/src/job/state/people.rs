@@ -1,37 +1,13 @@
-//! What a result says of its proof, and what people have said of it.
+//! What people have said of a result, and whether there is one to speak of.
 
 use super::{Job, Status};
 use crate::job::{
-    finding::{FindingCounts, FindingKind},
-    proof::{ProofResult, ReadingResult},
-    read_unit::ReadUnit,
+    finding::FindingKind,
     record::{HoldReason, JobStatus},
 };
 use std::collections::BTreeMap;
 
 impl Job {
-    /// What a result says of second reading and verdicts, where there were any.
-    pub fn proof_result(&self) -> Option<ProofResult> {
-        let proof = &self.proof;
-        let of = |is_verifiers: bool| {
-            FindingCounts::of(proof.findings.iter().filter(|finding| finding.kind.is_verifiers() == is_verifiers))
-        };
-        let reading = proof.reading.as_ref().and_then(|reading| {
-            let comparison = reading.comparison.clone()?;
-            Some(ReadingResult {
-                seed: reading.seed,
-                share: share(&reading.read, self.spec.document_tokens()),
-                comparison,
-                findings: of(false),
-            })
-        });
-        (reading.is_some() || !proof.verdicts.is_empty()).then(|| ProofResult {
-            reading,
-            verdicts: proof.verdicts.clone(),
-            verifier_findings: of(true),
-        })
-    }
-
     /// What each person has made of the result, by name: whether it was right as it was. Who has corrected something or sent it back
     /// found it wrong; who has approved it and did neither found it right.
     pub fn judgements(&self) -> BTreeMap<&str, bool> {
@@ -62,10 +38,4 @@ impl Job {
             }
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a share for people, of far fewer than 2^52 tokens")]
-fn share(read: &[ReadUnit], tokens: u64) -> f64 {
-    let of: u64 = read.iter().map(|unit| unit.tokens).sum();
-    if tokens == 0 { 1.0 } else { (of as f64 / tokens as f64).min(1.0) }
 }
