@@ -155,7 +155,7 @@ pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, Cli
     let text = match format {
         ReportFormat::Text => text::text(&page(), room),
         ReportFormat::Markdown => markdown(&page()),
-        ReportFormat::Html => html(&page()).map_err(unrendered)?,
+        ReportFormat::Html => html(&page()).map_err(|error| unrendered(&error))?,
         ReportFormat::Json => {
             match file {
                 Some(path) => write(path, &|out| json(&report, out))?,
@@ -180,12 +180,12 @@ pub(super) async fn page_of_batch(app: &AppContext, batch: &str) -> Result<Strin
     let id = |id: JobId| ids.short(&id.to_string()).to_owned();
     let links = ReportLinks::new(Path::new("."), None);
     let page = Page::of(&report, &Style { minute: &local_time::minute, id: &id, links: &links });
-    let html = html(&page).map_err(unrendered)?;
+    let html = html(&page).map_err(|error| unrendered(&error))?;
     report.jobs.check().map_err(unwritten)?;
     Ok(html)
 }
 
-fn unrendered(error: askama::Error) -> CliError {
+fn unrendered(error: &askama::Error) -> CliError {
     CliError::failed(format!("the page can't be made ({error})"))
 }
 

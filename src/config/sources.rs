@@ -298,11 +298,13 @@ pub(super) fn variable(text: &str) -> Result<String, InvalidValue> {
     Ok(text.to_owned())
 }
 
+#[expect(clippy::ptr_arg, reason = "the signature of what shows a setting")]
 pub(super) fn shown_path(path: &PathBuf) -> String {
     path.display().to_string()
 }
 
 /// Of milliseconds.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of what shows a setting")]
 pub(super) fn shown_period(ms: &u64) -> String {
     humantime::format_duration(Duration::from_millis(*ms)).to_string()
 }

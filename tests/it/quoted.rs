@@ -43,7 +43,7 @@ impl Model for Quoting {
         for call in reply.calls.iter_mut().filter(|call| call.name == "add_records") {
             let text = call.arguments["records"].to_string().replace("the gate", "the gate at nine every evening.");
             let text = if self.is_wrong { text.replace("\"page\":1,", "\"page\":7,") } else { text };
-            call.name = "write_file".to_owned();
+            "write_file".clone_into(&mut call.name);
             call.arguments["content"] = format!("{{\"requirements\": {text}}}").into();
             call.arguments.as_object_mut().unwrap().remove("records");
         }

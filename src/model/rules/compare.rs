@@ -60,8 +60,9 @@ pub(super) fn findings(
 pub(super) fn found_gaps(gaps: &[&str]) -> String {
     let of_verdict = |verdict| {
         let found: Vec<&str> = gaps.iter().filter_map(|line| line.strip_prefix(verdict)).collect();
-        let lines: String = found.iter().map(|line| format!("-{line}\n")).collect();
-        format!("## {} {verdict}\n\n{lines}\n", found.len())
+        let mut text = format!("## {} {verdict}\n\n", found.len());
+        text.extend(found.iter().flat_map(|line| ["-", line, "\n"]));
+        text + "\n"
     };
     ["contradicted", "missing", "partial"].map(of_verdict).concat()
 }
