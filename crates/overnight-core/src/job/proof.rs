@@ -125,9 +125,9 @@ impl SecondReading {
         self.queue.retain(|unit| !units.contains(unit));
     }
 
-    /// A second reader has ended, and its list is taken: what it was not shown (`rest`) is to be read by the next one. Who was
-    /// shown nothing is followed by one with half of it, and a part that is not shown alone is given up. Readers may end in any
-    /// order: it comes to the same.
+    /// A second reader has ended. Its list is taken where it was shown anything, and what it was not shown (`rest`) is to be read by
+    /// the next one. Who was shown nothing is followed by one with half of it, and a part that is not shown alone is given up.
+    /// Readers may end in any order: it comes to the same.
     pub(crate) fn on_helper_ended(
         &mut self,
         list: (u32, String, Vec<ReadUnit>),
