@@ -5,7 +5,7 @@ use overnight::store::{NewBatch, QueuedJob, Store, connect};
 use overnight_core::job::{
     digest::ZERO,
     id::JobId,
-    record::{Checkpoint, JobState, JobStatus},
+    record::{Checkpoint, JobStatus, JobSummary},
     time::Timestamp,
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
@@ -99,8 +99,8 @@ pub(crate) fn end() -> Checkpoint {
     Checkpoint { state: state(JobStatus::Completed), phases: Vec::new(), todos: Vec::new() }
 }
 
-pub(crate) fn state(status: JobStatus) -> JobState {
-    JobState {
+pub(crate) fn state(status: JobStatus) -> JobSummary {
+    JobSummary {
         status,
         hold_reason: None,
         reason: None,

@@ -12,7 +12,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        event::{Decision, Event},
+        event::{ConversationEvent, Decision, Event, ToolEvent},
         record::JobStatus,
         state::Job,
     },
@@ -102,7 +102,7 @@ impl Baseline {
         }
         for event in &decision.events {
             match event {
-                Event::ModelReplied { text, calls, .. } => {
+                Event::Conversation(ConversationEvent::ModelReplied { text, calls, .. }) => {
                     self.said += text.len()
                         + calls.iter().map(|call| serde_json::to_vec(&call.said).unwrap().len()).sum::<usize>();
                     if self.counts {
@@ -114,7 +114,7 @@ impl Baseline {
                         carried: None,
                     });
                 }
-                Event::ToolReturned { call, name, result, .. } => {
+                Event::Tool(ToolEvent::ToolReturned { call, name, result, .. }) => {
                     self.said += result.text.len();
                     let (call, name, text) = (call.clone(), name.clone(), result.text.clone());
                     self.messages.push(Message::Tool { call, name, text, images: Vec::new() });

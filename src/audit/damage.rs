@@ -1,4 +1,4 @@
-//! What is wrong with a journal's end, as far as reading it on can't show: what was read looks whole.
+//! Faults at a journal's end that reading further can't show, because every line that was read is whole.
 
 use overnight_core::amount::counted;
 
@@ -8,13 +8,13 @@ pub struct ReadExtent<'e> {
     /// Number and SHA-256 of the last whole line.
     pub seq: u64,
     pub head: &'e str,
-    /// Bytes behind it, of a line without an end.
+    /// Bytes after that line, of a line without an end.
     pub torn: Option<u64>,
 }
 
 impl ReadExtent<'_> {
-    /// A sentence, where something is missing or another. `known` is the last line that the database knows of, and its SHA-256;
-    /// while a process works on the job (`busy`), a line may be on its way.
+    /// A sentence if something is missing or differs. `known` is the number and SHA-256 of the last line that the
+    /// database knows; while a process works on the job (`busy`), further lines may be on their way.
     pub fn damage(self, known: Option<(u64, &str)>, busy: bool) -> Option<String> {
         let Self { seq, head, torn } = self;
         match (torn, known) {

@@ -2,7 +2,7 @@
 
 use crate::workspace::{WorkspaceError, journal::JournalError};
 
-/// One sentence each; where a number was asked for that isn't there, it says which there are.
+/// One sentence each; if a number was asked for that doesn't exist, the sentence names those that do.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     #[error(transparent)]

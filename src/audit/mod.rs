@@ -1,11 +1,11 @@
-//! What an auditor asks of a finished or running job. Everything here only reads.
+//! The questions that an auditor asks about a finished or running job. Everything here only reads.
 //!
 //! - `verify`: is the record as it was left?
-//! - `timeline`: what each phase was, did, cost and wrote
-//! - `plan_diff`: what a phase made of the plan
-//! - `prompt`: what the model was shown at a turn
-//! - `people`: who approved, corrected, settled, sent back
-//! - `tail`: the journal's lines, as they come; `event_text`: what an event says, for people
+//! - `timeline`: each phase, with what it did, cost and wrote
+//! - `plan_diff`: how a phase changed the plan
+//! - `prompt`: the prompt of a turn
+//! - `people`: who approved, corrected, settled or sent back a result
+//! - `tail`: the journal's lines, as they are appended; `event_text`: the description of an event, for people
 //! - `damage`: what is missing at a journal's end
 //! - `export`: all of it in one file
 

@@ -1,7 +1,7 @@
-//! What people did about a job, as its journal has it: who, when, what, and with which comment.
+//! The actions of people on a job, as recorded in its journal: who, when, what, and with which comment.
 
 use overnight_core::job::{
-    event::Event,
+    event::{Event, PersonEvent, ProofEvent},
     finding::{BY_MODEL, Settlement},
     state::Job,
     time::Timestamp,
@@ -16,12 +16,12 @@ const SOMEBODY: &str = "a person";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PersonAct {
     pub at: Timestamp,
-    /// The name that was given.
+    /// The given name.
     pub who: String,
     /// `approved the result`.
     pub what: String,
     pub comment: Option<String>,
-    /// The phase then, or the last one.
+    /// The phase at that time, or the last one.
     pub phase: u32,
 }
 
@@ -32,17 +32,17 @@ impl PersonAct {
         format!("{} {}{comment}", self.who, self.what)
     }
 
-    /// What a person did by `event`, if one did; `job` is the state before it.
+    /// The act of a person that `event` records, if it records one; `job` is the state before it.
     pub(super) fn of(job: &Job, at: Timestamp, event: &Event) -> Option<Self> {
         let (who, what, comment) = match event {
-            Event::Approved { by, comment, seen } => {
+            Event::Person(PersonEvent::Approved { by, comment, seen }) => {
                 let seen = seen.as_ref().map(|seen| format!(" {}", seen.told())).unwrap_or_default();
                 (name(by.as_ref()), format!("approved the result{seen}"), comment.clone())
             }
-            Event::RecordApproved { file, record, by, comment } => {
+            Event::Person(PersonEvent::RecordApproved { file, record, by, comment }) => {
                 (by.as_str(), format!("approved the record {record} of {file}"), comment.clone())
             }
-            Event::FieldCorrected { finding, path, .. } => {
+            Event::Person(PersonEvent::FieldCorrected { finding, path, .. }) => {
                 let (place, file) = (finding.place.as_deref().unwrap_or("?"), finding.file.as_deref().unwrap_or("?"));
                 let settled = finding.settled.as_ref();
                 let change = settled.map(|settled| settled.settlement.told()).unwrap_or_default();
@@ -50,14 +50,14 @@ impl PersonAct {
                 let comment = Some(finding.text.clone()).filter(|text| !text.is_empty());
                 (settled.map_or(SOMEBODY, |settled| settled.by.as_str()), what, comment)
             }
-            Event::DocumentsAdded { documents, by } => {
+            Event::Person(PersonEvent::DocumentsAdded { documents, by }) => {
                 let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();
                 (name(by.as_ref()), format!("added documents: {}", names.join(", ")), None)
             }
-            Event::FeedbackGiven { number, text, by, .. } => {
+            Event::Person(PersonEvent::FeedbackGiven { number, text, by, .. }) => {
                 (name(by.as_ref()), format!("sent the job back (feedback {number})"), Some(text.clone()))
             }
-            Event::FindingSettled { id, settlement, by } if by != BY_MODEL => {
+            Event::Proof(ProofEvent::FindingSettled { id, settlement, by }) if by != BY_MODEL => {
                 let why = match settlement {
                     Settlement::Explained { reason } => Some(reason.clone()),
                     Settlement::Added
@@ -67,54 +67,13 @@ impl PersonAct {
                 };
                 (by.as_str(), format!("settled finding {id}"), why)
             }
-            Event::ModelChosen { choice } => (SOMEBODY, format!("chose the model {}", choice.model), None),
-            Event::FilesEdited { files, .. } => (SOMEBODY, format!("edited {}", files.join(", ")), None),
-            Event::JobCreated { .. }
-            | Event::Opened { .. }
-            | Event::TierChanged { .. }
-            | Event::PhaseStarted { .. }
-            | Event::PhaseEnded { .. }
-            | Event::ArchiveStored { .. }
-            | Event::SummaryWritten { .. }
-            | Event::FilesExamined { .. }
-            | Event::PlanRead { .. }
-            | Event::PlanSaved { .. }
-            | Event::PlanSet { .. }
-            | Event::MemorySaved { .. }
-            | Event::FileWritten { .. }
-            | Event::PlanningRefused { .. }
-            | Event::PlanningEnded { .. }
-            | Event::TodosWarned { .. }
-            | Event::TodosWritten { .. }
-            | Event::TodoCompleted { .. }
-            | Event::TodoCompletionRefused { .. }
-            | Event::EpochOpened { .. }
-            | Event::BoardShown { .. }
-            | Event::CompactionNotDue { .. }
-            | Event::ChecksMade { .. }
-            | Event::ModelReplied { .. }
-            | Event::AttemptFailed { .. }
-            | Event::CallSubmitted { .. }
-            | Event::ToolStarted { .. }
-            | Event::ToolReturned { .. }
-            | Event::AccomplishmentAdded { .. }
-            | Event::NoteAdded { .. }
-            | Event::LessonProposed { .. }
-            | Event::HelperStarted { .. }
-            | Event::HelperEnded { .. }
-            | Event::DocumentsGiven { .. }
-            | Event::PartReadingBegun { .. }
-            | Event::PartsRead { .. }
-            | Event::PagesRead { .. }
-            | Event::SecondReadingBegun { .. }
-            | Event::ListsCompared { .. }
-            | Event::VerdictGiven { .. }
-            | Event::FindingSettled { .. }
-            | Event::CompletionRefused { .. }
-            | Event::EndingDecided { .. }
-            | Event::Held { .. }
-            | Event::Resumed { .. }
-            | Event::JobEnded { .. } => return None,
+            Event::Person(PersonEvent::ModelChosen { choice }) => {
+                (SOMEBODY, format!("chose the model {}", choice.model), None)
+            }
+            Event::Person(PersonEvent::FilesEdited { files, .. }) => {
+                (SOMEBODY, format!("edited {}", files.join(", ")), None)
+            }
+            _ => return None,
         };
         Some(Self { at, who: who.to_owned(), what, comment, phase: job.phase.number })
     }

@@ -1,4 +1,4 @@
-//! What a phase made of the plan: the plan as the phase before used it, against the plan as this one did.
+//! How a phase changed the plan: the plan of the previous phase against the plan of this one.
 
 use super::{AuditError, timeline::Timeline};
 use crate::workspace::{Workspace, chain::ARCHIVE};
@@ -6,10 +6,10 @@ use overnight_core::job::state::PLAN_FILE;
 use similar::TextDiff;
 use std::{path::Path, time::Duration};
 
-/// A plan is a page or a few; whatever else stands there is told apart no better than this allows.
+/// A plan is a page or a few; the diff of any longer text is only as fine as this time allows.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// The unified diff that leads to the plan of the phase at `place` in the timeline; empty where nothing changed.
+/// The unified diff from the previous plan to that of the phase at `place` in the timeline; empty if nothing changed.
 pub fn plan_diff(path: &Path, timeline: &Timeline, place: usize) -> Result<String, AuditError> {
     let workspace = Workspace::open(path)?;
     let name = |place: usize| match timeline.phases.get(place).and_then(|phase| phase.archive.as_ref()) {

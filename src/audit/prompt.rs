@@ -4,7 +4,7 @@ use super::AuditError;
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::{
     job::{
-        event::{Decision, Event},
+        event::{ConversationEvent, Decision, Event},
         state::Job,
     },
     message::Prompt,
@@ -16,14 +16,14 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub struct Rebuilt {
     pub prompt: Prompt,
-    /// As the journal holds it of the prompt that was sent.
+    /// Hash of the prompt that was sent, as recorded in the journal.
     pub recorded_sha256: String,
-    /// Of the prompt made anew.
+    /// Hash of the rebuilt prompt.
     pub sha256: String,
 }
 
 impl Rebuilt {
-    /// Otherwise another version of the program made the prompt.
+    /// If they differ, another version of the program made the prompt.
     pub fn is_same(&self) -> bool {
         self.recorded_sha256 == self.sha256
     }
@@ -42,7 +42,13 @@ pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
             return Ok(());
         };
         for event in &decision.events {
-            if let Event::ModelReplied { conversation, turn: replied, prompt_sha256: recorded, .. } = event {
+            if let Event::Conversation(ConversationEvent::ModelReplied {
+                conversation,
+                turn: replied,
+                prompt_sha256: recorded,
+                ..
+            }) = event
+            {
                 turns = *replied;
                 if *replied == turn {
                     let prompt = compose::prompt(job.conversation(*conversation).unwrap_or(&job.own));
@@ -50,7 +56,7 @@ pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
                     found = Some(Rebuilt { prompt, recorded_sha256: recorded.clone(), sha256 });
                 }
             }
-            // The rest is only read for the number of its turns, and for the chain.
+            // The rest is only read to count its turns and to check the chain.
             if found.is_none() {
                 job.apply(decision.at, event);
             }

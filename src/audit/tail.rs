@@ -14,13 +14,13 @@ use std::{
     path::Path,
 };
 
-/// Of a line, only its number.
+/// A line, of which only the number is read.
 #[derive(Deserialize)]
 struct Numbered {
     seq: u64,
 }
 
-/// The number of a file's first line; `None` where there is no whole line yet. The handle's place is moved.
+/// The number of a file's first line; `None` if there is no whole line yet. Moves the handle's position.
 fn first_seq(file: &File) -> Result<Option<u64>, AuditError> {
     let failed = |error| WorkspaceError::from_io("read", LIVE, error);
     let mut lines = LineReader::new(file.try_clone().map_err(failed)?);
@@ -28,18 +28,18 @@ fn first_seq(file: &File) -> Result<Option<u64>, AuditError> {
     Ok(line.and_then(|line| serde_json::from_slice::<Numbered>(line.bytes).ok()).map(|line| line.seq))
 }
 
-/// A place in the journal from which it is read on.
+/// A position in the journal from which reading goes on.
 #[derive(Debug)]
 pub struct Tail {
     workspace: Workspace,
     position: ChainPosition,
     parts: PartRegister,
-    /// The file that was read last, by the number of its first line: the live file keeps it when it becomes an archive's.
+    /// The file that was read last, by the number of its first line, which stays the same when it is archived.
     first_seq: u64,
-    /// Bytes and whole lines of it that were read.
+    /// Bytes and whole lines that were read of that file.
     offset: u64,
     lines: u64,
-    /// Bytes behind the last whole line of the file that was read last.
+    /// Bytes after the last whole line of the file that was read last.
     torn: Option<u64>,
 }
 
@@ -58,12 +58,12 @@ impl Tail {
         })
     }
 
-    /// How far it has been read.
+    /// How far the journal has been read.
     pub fn journal_end(&self) -> ReadExtent<'_> {
         ReadExtent { seq: self.position.seq, head: &self.position.head, torn: self.torn }
     }
 
-    /// Gives all whole lines since the last call, as bytes without the newline, and as decisions.
+    /// Passes on all whole lines since the last call, as bytes without the newline, and as decisions.
     pub fn read(&mut self, each: &mut dyn FnMut(&[u8], JournalLine<Event>)) -> Result<(), AuditError> {
         // The live file is opened first: if it is archived meanwhile, this handle keeps its lines, and the next call reads on.
         let (live, size) = match self.workspace.stream(LIVE) {

@@ -1,14 +1,17 @@
-//! What each phase was: read from the journal alone, so that it holds for a copied workspace.
+//! The phases of a job: read from the journal alone, so this also works on a copied workspace.
 //!
-//! A phase's part of the journal is that of its archive: it begins after the decision that ended the phase before. So the
-//! planning that led to a phase counts as its own, and the parts add up to the whole job.
+//! The journal is divided as its archives are: a phase's part begins after the decision that ended the previous phase.
+//! So the planning that led to a phase counts as part of it, and the parts add up to the whole job.
 
 use super::{AuditError, damage::ReadExtent, people::PersonAct};
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::job::{
     answered::{Answered, ModelTurns},
     coverage::Coverage,
-    event::{ChangedFile, Decision, Event, PhaseKind, PlanningEnd, ShownPart, ToolResult, Why},
+    event::{
+        ChangedFile, ConversationEvent, Decision, Event, PhaseEvent, PhaseKind, PlanEvent, PlanningEnd, ProofEvent,
+        ShownPart, ToolEvent, ToolResult, Why,
+    },
     state::{Job, Phase, Spent},
     time::Timestamp,
     todo::{Todo, TodoStatus},
@@ -42,23 +45,23 @@ pub struct PhaseRecord {
     /// `bootstrap`, `planned` or `review`.
     pub kind: String,
     pub title: String,
-    /// `done`, `rewound`, `stuck`, `limit`, `reset`, `abandoned`; of a phase that has not ended how the job stands.
+    /// `done`, `rewound`, `stuck`, `limit`, `reset`, `abandoned`; for a phase that has not ended, the job's status.
     pub outcome: String,
     /// Why it ended early.
     pub issue: Option<String>,
     pub started: Timestamp,
     pub ended: Option<Timestamp>,
     pub spent: Spending,
-    /// Who answered, in how many turns.
+    /// The models that answered, with their numbers of turns.
     pub models: Vec<ModelTurns>,
     pub todos_completed: u64,
     pub todos: Vec<Todo>,
     /// Files written in it, as they were after the last write.
     pub files: Vec<ChangedFile>,
-    /// Parts of documents that the model was shown here first.
+    /// Parts of documents that the model was shown for the first time in this phase.
     pub shown: Vec<ShownPart>,
-    /// Parts that helpers were shown, such as a second reader, in the order in which they read.
-    pub shown_to_helpers: Vec<ShownPart>,
+    /// Parts that sub-agents were shown, such as a second reader, in reading order.
+    pub shown_to_sub_agents: Vec<ShownPart>,
     /// Notes and accomplishments.
     pub notes: Vec<String>,
     /// Fallbacks, refused or unusual todo lists, refused completions, in the system's words.
@@ -68,37 +71,37 @@ pub struct PhaseRecord {
 }
 
 impl PhaseRecord {
-    /// The outcome for people: a review in which nobody but the program looked says so.
+    /// The outcome for people: for a review by the program alone, it says so.
     pub fn outcome_told(&self) -> &str {
         let is_done = self.kind == PhaseKind::Review.name() && self.outcome == Why::PhaseDone.outcome();
         if is_done && self.spent.turns == 0 { "done by checks" } else { &self.outcome }
     }
 }
 
-/// What a part of the journal cost.
+/// The spending in a part of the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Spending {
     pub turns: u64,
-    /// Of these, turns of the planning before the phase.
+    /// The turns among them in which the phase was planned.
     pub planning_turns: u64,
-    /// `None` where there was no turn.
+    /// `None` if there was no turn.
     pub first_turn: Option<u64>,
     pub last_turn: Option<u64>,
     pub tokens_in: u64,
     pub tokens_cached: u64,
     pub tokens_out: u64,
-    /// USD; `None` where the price of a turn isn't known.
+    /// USD; `None` if the price of a turn isn't known.
     pub cost_usd: Option<f64>,
-    /// Milliseconds of work, holds not counted.
+    /// Milliseconds of work, without holds.
     pub worked_ms: u64,
 }
 
-/// Reads the phases of the job whose workspace is at `path`; safe beside a running one.
+/// Reads the phases of the job whose workspace is at `path`; safe while the job runs.
 pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
     timeline_with(path, &mut |_| {})
 }
 
-/// The same, for who reads more out of the journal: `see` is given each decision, from the first on.
+/// The same, for callers that need more of the journal: `see` gets each decision, from the first on.
 pub fn timeline_with(path: &Path, see: &mut dyn FnMut(&Decision)) -> Result<Timeline, AuditError> {
     let workspace = Workspace::open(path)?;
     let mut reading: Option<TimelineBuilder> = None;
@@ -148,10 +151,10 @@ struct PhasePart {
     spent: Spent,
     planning_turns: u64,
     last_turn: u64,
-    /// As it was at the part's beginning.
+    /// The job's value when the part began.
     worked_ms: u64,
     coverage: Coverage,
-    shown_to_helpers: Vec<ShownPart>,
+    shown_to_sub_agents: Vec<ShownPart>,
     files: BTreeMap<String, ChangedFile>,
     notes: Vec<String>,
     warnings: Vec<String>,
@@ -166,7 +169,7 @@ impl PhasePart {
             last_turn: 0,
             worked_ms: job.totals.worked_ms,
             coverage: job.own.coverage.clone(),
-            shown_to_helpers: Vec::new(),
+            shown_to_sub_agents: Vec::new(),
             files: BTreeMap::new(),
             notes: Vec::new(),
             warnings: Vec::new(),
@@ -204,7 +207,7 @@ impl PhasePart {
             todos_completed: todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as u64,
             todos,
             shown: newly_shown(job, &self.coverage),
-            shown_to_helpers: self.shown_to_helpers,
+            shown_to_sub_agents: self.shown_to_sub_agents,
             files: self.files.into_values().collect(),
             notes: self.notes,
             warnings: self.warnings,
@@ -225,99 +228,69 @@ impl TimelineBuilder {
         }
     }
 
-    /// What `event`, which is not applied yet, adds to the part.
+    /// Adds `event`, which is not applied yet, to the part.
     fn note(&mut self, event: &Event) {
         let part = &mut self.part;
         part.answered.observe(event);
-        if let Event::ToolReturned { conversation: 1.., result: ToolResult { shown: Some(shown), .. }, .. } = event {
-            read_on(&mut part.shown_to_helpers, shown);
+        if let Event::Tool(ToolEvent::ToolReturned {
+            conversation: 1..,
+            result: ToolResult { shown: Some(shown), .. },
+            ..
+        }) = event
+        {
+            read_on(&mut part.shown_to_sub_agents, shown);
         }
         match event {
-            Event::ModelReplied { turn, usage, cost_usd, .. } => {
+            Event::Conversation(ConversationEvent::ModelReplied { turn, usage, cost_usd, .. }) => {
                 part.spent.add(usage, *cost_usd);
                 part.last_turn = *turn;
                 part.planning_turns += u64::from(!self.job.is_phase_open());
             }
-            Event::ToolReturned { result: ToolResult { changed: Some(changed), .. }, .. } => {
+            Event::Tool(ToolEvent::ToolReturned { result: ToolResult { changed: Some(changed), .. }, .. }) => {
                 part.files.insert(changed.path.clone(), changed.clone());
             }
-            Event::LessonProposed { lesson } => {
+            Event::Phase(PhaseEvent::LessonProposed { lesson }) => {
                 part.notes.push(format!("lesson proposed: {} ({})", lesson.text, lesson.evidence));
             }
-            Event::HelperEnded { conversation, end, .. } => {
-                let helper = self.job.helpers.get(conversation);
-                part.notes.extend(helper.and_then(|helper| {
-                    let role = helper.role.as_ref()?.told();
-                    Some(format!("helper {conversation}, {role}: it {} after {}", end.told(), turns(helper.turns)))
+            Event::Conversation(ConversationEvent::SubAgentEnded { conversation, end, .. }) => {
+                let sub_agent = self.job.sub_agents.get(conversation);
+                part.notes.extend(sub_agent.and_then(|sub_agent| {
+                    let role = sub_agent.role.as_ref()?.told();
+                    Some(format!(
+                        "sub-agent {conversation}, {role}: it {} after {}",
+                        end.told(),
+                        turns(sub_agent.turns)
+                    ))
                 }));
             }
-            Event::ListsCompared { findings, .. } | Event::VerdictGiven { findings, .. } => {
+            Event::Proof(ProofEvent::ListsCompared { findings, .. } | ProofEvent::VerdictGiven { findings, .. }) => {
                 part.notes.extend(
                     findings
                         .iter()
                         .map(|finding| format!("finding {}: {}, {}", finding.id, finding.kind.told(), finding.text)),
                 );
             }
-            Event::FindingSettled { id, settlement, by } => {
+            Event::Proof(ProofEvent::FindingSettled { id, settlement, by }) => {
                 part.notes.push(format!("finding {id} settled by {by}: {}", settlement.told()));
             }
-            Event::NoteAdded { text } | Event::AccomplishmentAdded { text } => part.notes.push(text.clone()),
-            Event::PlanningEnded { memory_waived: true, .. } => {
+            Event::Phase(PhaseEvent::NoteAdded { text } | PhaseEvent::AccomplishmentAdded { text }) => {
+                part.notes.push(text.clone());
+            }
+            Event::Plan(PlanEvent::PlanningEnded { memory_waived: true, .. }) => {
                 part.warnings.push("workspace.md was owed, and not saved; the job went on without".to_owned());
             }
-            Event::PlanningEnded { end: PlanningEnd::FellBack, .. } => {
+            Event::Plan(PlanEvent::PlanningEnded { end: PlanningEnd::FellBack, .. }) => {
                 part.warnings.push(
                     "the model did not plan within its tries; the job went on with the plan there was".to_owned(),
                 );
             }
-            Event::PlanningRefused { reason } => part.warnings.push(format!("not taken: {reason}")),
-            Event::TodosWarned { warning } => part.warnings.push(warning.clone()),
-            Event::CompletionRefused { checks } => {
+            Event::Plan(PlanEvent::PlanningRefused { reason }) => part.warnings.push(format!("not taken: {reason}")),
+            Event::Plan(PlanEvent::TodosWarned { warning }) => part.warnings.push(warning.clone()),
+            Event::Proof(ProofEvent::CompletionRefused { checks }) => {
                 let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
                 part.warnings.push(format!("job_complete refused: {}", names.join("; ")));
             }
-            Event::JobCreated { .. }
-            | Event::Opened { .. }
-            | Event::PhaseStarted { .. }
-            | Event::PhaseEnded { .. }
-            | Event::ArchiveStored { .. }
-            | Event::SummaryWritten { .. }
-            | Event::FilesExamined { .. }
-            | Event::PlanRead { .. }
-            | Event::PlanSaved { .. }
-            | Event::PlanSet { .. }
-            | Event::MemorySaved { .. }
-            | Event::FilesEdited { .. }
-            | Event::FileWritten { .. }
-            | Event::PlanningEnded { .. }
-            | Event::TodosWritten { .. }
-            | Event::TodoCompleted { .. }
-            | Event::TodoCompletionRefused { .. }
-            | Event::EpochOpened { .. }
-            | Event::BoardShown { .. }
-            | Event::CompactionNotDue { .. }
-            | Event::ChecksMade { .. }
-            | Event::AttemptFailed { .. }
-            | Event::CallSubmitted { .. }
-            | Event::ToolStarted { .. }
-            | Event::ToolReturned { .. }
-            | Event::HelperStarted { .. }
-            | Event::DocumentsGiven { .. }
-            | Event::PartReadingBegun { .. }
-            | Event::PartsRead { .. }
-            | Event::PagesRead { .. }
-            | Event::SecondReadingBegun { .. }
-            | Event::EndingDecided { .. }
-            | Event::Held { .. }
-            | Event::Resumed { .. }
-            | Event::FeedbackGiven { .. }
-            | Event::ModelChosen { .. }
-            | Event::TierChanged { .. }
-            | Event::Approved { .. }
-            | Event::RecordApproved { .. }
-            | Event::FieldCorrected { .. }
-            | Event::DocumentsAdded { .. }
-            | Event::JobEnded { .. } => {}
+            _ => {}
         }
     }
 
@@ -349,7 +322,7 @@ fn turns(number: u64) -> String {
     format!("{number} turn{}", if number == 1 { "" } else { "s" })
 }
 
-/// Adds `next` to the parts that were read: to the newest one that it goes on with. Several may read at once.
+/// Adds `next` to the newest part that it continues, else as a new part. Several sub-agents may read at once.
 fn read_on(parts: &mut Vec<ShownPart>, next: &ShownPart) {
     let goes_on =
         |part: &&mut ShownPart| part.document == next.document && (part.to..=part.to + 1).contains(&next.from);
@@ -362,7 +335,7 @@ fn read_on(parts: &mut Vec<ShownPart>, next: &ShownPart) {
     }
 }
 
-/// What of each document had not been shown `before`, and has been since.
+/// The parts of each document that had not been shown `before`, and have been since.
 fn newly_shown(job: &Job, before: &Coverage) -> Vec<ShownPart> {
     let mut shown = Vec::new();
     for document in &job.spec.documents {
@@ -373,7 +346,7 @@ fn newly_shown(job: &Job, before: &Coverage) -> Vec<ShownPart> {
                     shown.push(ShownPart { document: document.name.clone(), from, to, lines: None });
                 }
             };
-            // What is a gap now was one before, so each lies within one of those.
+            // Each gap that is left was already one before, so it lies within one of those.
             while let Some((start, end)) = still.next_if(|&(start, _)| start <= to) {
                 part(from, start - 1);
                 from = end + 1;

@@ -1,13 +1,13 @@
-//! Checks every hash that a workspace holds. It needs no database and changes nothing, so it works on a copy.
+//! Checks every hash that a workspace contains. It needs no database and changes nothing, so it works on a copy.
 //!
-//! What holds what: each line's own checksum shows damage to it; the journal's chain holds every line but the last; the
-//! journal holds `job.yaml`, documents, assets, the task, what the model wrote, and each archive's manifest; a manifest holds
-//! its archive's files and what was in `output/` and `tool_results/`. So the end of the chain is held by nothing inside the
-//! workspace: that lines at the live journal's end (with an archive stored last: also that archive's manifest) were taken
-//! away, or written anew so that they fit, is seen only with the anchor, the (seq, head) that the database keeps of the
-//! last checkpoint.
-//! Until a job has ended, a person may edit `main_plan.md` and `workspace.md`; `workspace_summary.md`, `progress.md` and
-//! `todos.md` follow from the journal and are written anew from it, so they are not checked.
+//! What protects what: each line's own checksum shows damage to it; the journal's chain protects every line but the
+//! last; the journal protects `job.yaml`, documents, assets, the task, the model's files, and each archive's manifest;
+//! a manifest protects its archive's files and the contents of `output/` and `tool_results/`. So nothing inside the
+//! workspace protects the end of the chain: if lines at the live journal's end (with an archive stored last: also that
+//! archive's manifest) were removed, or rewritten so that they fit, only the anchor shows it, the (seq, head) of the
+//! last checkpoint in the database.
+//! Until a job has ended, a person may edit `main_plan.md` and `workspace.md`; `workspace_summary.md`, `progress.md`
+//! and `todos.md` are generated from the journal, so they are not checked.
 
 mod chain;
 mod expected_files;
@@ -20,7 +20,7 @@ use crate::workspace::{
 use serde::Serialize;
 use std::{fmt, path::Path};
 
-/// What was checked, all of it sound.
+/// The results of a check that found no fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verified {
     /// Lines of the journal in all files.
@@ -31,7 +31,7 @@ pub struct Verified {
     /// SHA-256 and number of the journal's last line.
     pub head: String,
     pub seq: u64,
-    /// What `overnight prune` removed, which can't be checked any more.
+    /// The files that `overnight prune` removed, which can no longer be checked.
     pub pruned: Option<PruneRecord>,
 }
 
@@ -47,7 +47,7 @@ pub struct RecordFault {
 
 /// The first word of faults about a missing file.
 const MISSING: &str = "missing";
-/// The fault if the journal's first line is missing.
+/// The fault reported if the journal's first line is missing.
 const NO_JOB: &str = "no job_created is in the journal: the task and the inputs can't be checked";
 
 impl RecordFault {
@@ -97,13 +97,13 @@ pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<
             pruned: faults.pruned,
         })
     } else {
-        // What follows from a whole archive's absence is said after it.
+        // Faults that follow from the absence of a whole archive are listed after it.
         faults.found.sort_by_key(|fault| !(fault.is_missing_archive()));
         Err(faults.found)
     }
 }
 
-/// The faults so far. A ruined workspace has no more of them than a person reads.
+/// The faults so far, up to a number that a person can read.
 #[derive(Debug, Default)]
 struct Faults {
     found: Vec<RecordFault>,
@@ -120,7 +120,7 @@ impl Faults {
         }
     }
 
-    /// Whether it follows from what was pruned. A record of that can be forged, and so all is never said to be well with one.
+    /// Whether the fault follows from pruning. The record of pruning can be forged, so it proves nothing.
     fn is_pruned(&self, fault: &RecordFault) -> bool {
         let Some(pruned) = &self.pruned else { return false };
         let is_gone = fault.what.starts_with(MISSING) || fault.what == NO_JOB;

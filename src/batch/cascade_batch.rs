@@ -1,4 +1,4 @@
-//! What makes a batch a stage of a cascade, and the ids of its parts.
+//! The settings that make a batch a stage of a cascade, and the ids of a stage's batch and jobs.
 
 use super::derived_id::{derived_id, millis_of};
 use overnight_core::job::id::JobId;
@@ -15,7 +15,7 @@ pub struct CascadeBatch {
     pub stage: usize,
 }
 
-/// The id of a stage's batch, and what gives the id of its job for each job of the first batch.
+/// The id of a stage's batch, and a function that gives the id of its job for each job of the first batch.
 pub fn stage_ids(first: Uuid, stage: usize) -> (Uuid, impl Fn(JobId) -> JobId) {
     let millis = millis_of(first);
     let batch = derived_id(millis, &format!("{first} cascade {stage}"));

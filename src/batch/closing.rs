@@ -1,5 +1,5 @@
-//! The closing job: when all jobs of a batch have ended, one more job works on what they delivered, if the submission asked for it. The ids of its
-//! batch and job are derived from the first batch's, so that two workers that see the batch end submit one closing job between them.
+//! The closing job: when all jobs of a batch have ended, one more job works on their deliverables, if the submission
+//! asked for it. Its ids derive from the first batch, so two workers that see the batch end submit it only once.
 
 mod fetched;
 
@@ -27,7 +27,7 @@ use std::{
 };
 use uuid::{Builder, Uuid};
 
-/// What is added to the batch's name.
+/// The suffix that is added to the batch's name.
 const SUFFIX: &str = ", then";
 
 /// The outcome of an attempt to submit the closing job.
@@ -37,26 +37,26 @@ pub enum ClosingOutcome {
     NotAsked,
     /// Some jobs have not ended yet.
     TooEarly,
-    /// No job delivered anything that can be read; the notes say what couldn't.
+    /// No job delivered anything that can be read; the notes say which files couldn't be read.
     Nothing { notes: Vec<String> },
     /// It is in the queue, or was before.
     Submitted {
         batch: Uuid,
         job: JobId,
         documents: u64,
-        /// Sentences on deliverables that were left out, or are not as they were delivered.
+        /// Sentences on deliverables that were left out, or that differ from what was delivered.
         notes: Vec<String>,
     },
 }
 
-/// Where deliverables are looked for.
+/// The places where deliverables are searched.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliverableSources<'s> {
-    /// Where workspaces are that aren't where their rows say.
+    /// Folder of the workspaces that aren't where their rows say.
     pub workspaces: &'s Path,
-    /// Where they are that aren't on this machine at all.
+    /// The store of workspaces that aren't on this machine at all.
     pub workspace_store: Option<&'s WorkspaceStore>,
-    /// Who reads what was delivered.
+    /// The reader for the delivered files.
     pub extractor: &'s Arc<Extractor>,
 }
 
@@ -64,14 +64,14 @@ pub struct DeliverableSources<'s> {
 struct FoundDeliverable {
     /// The job of the batch.
     job: JobId,
-    /// In its workspace.
+    /// Relative to the job's workspace.
     path: String,
     place: PathBuf,
     bytes: u64,
 }
 
-/// Submits the closing job of `batch`, if it has one and all its jobs have ended. Doing so again changes nothing. A workspace
-/// store that can't be reached is an error: what it has is not left out for good.
+/// Submits the closing job of `batch`, if it has one and all its jobs have ended. Repeating this changes nothing. If
+/// the workspace store can't be reached, that is an error, so that its files are not left out for good.
 pub async fn close(
     store: &dyn Store,
     batch: &BatchRow,
@@ -121,7 +121,7 @@ pub async fn close(
         },
         instructions_text: closing.text,
         model: closing.model,
-        // What the jobs left of it.
+        // The part of the budget that the jobs left.
         budget_usd: first.budget_usd.map(|budget| (budget - batch.spent_usd).max(0.0)),
         time_window: first.time_window.clone(),
         priority: entries.iter().map(|entry| entry.job.priority).max().unwrap_or_default(),
@@ -134,13 +134,13 @@ pub async fn close(
     Ok(ClosingOutcome::Submitted { batch: id, job, documents: inspected.documents.len() as u64, notes })
 }
 
-/// A look at the deliverables, beside what else is going on.
+/// Inspects the deliverables on a blocking thread.
 async fn inspected(found: Vec<FoundDocument>, extractor: Arc<Extractor>) -> Result<Inspected, BatchError> {
     let looking = tokio::task::spawn_blocking(move || inspect(&found, (&extractor, &[]), &|| ()));
     looking.await.map_err(|error| BatchError::Unread { why: error.to_string() })
 }
 
-/// What the jobs that completed, wholly or in part, delivered, as it lies there now.
+/// The current deliverables of the jobs that completed, wholly or in part.
 async fn delivered(
     store: &dyn JobStore,
     batch: Uuid,
@@ -164,7 +164,7 @@ async fn delivered(
         };
         for Delivered { path, sha256, .. } in &row.state.deliverables {
             let mut note = |what: &str| notes.push(format!("job {job}: {path} {what}"));
-            // Opened as a model's file is: a row that was tampered with leads nowhere else.
+            // The path is checked like a model's path: a row that was tampered with must not lead elsewhere.
             let hash = opened
                 .as_ref()
                 .filter(|_| ModelPath::parse(path).is_ok())
@@ -200,8 +200,8 @@ fn has_result(status: JobStatus) -> bool {
     }
 }
 
-/// The names of the closing batch and of its job. The batch's has no beginning in common with the first one's, which people
-/// may be naming by that; the job's says, as all jobs' do, roughly when it was made.
+/// The ids of the closing batch and of its job. The batch's id shares no prefix with that of the first batch, which
+/// people may be naming by its prefix; the job's id, like all job ids, contains roughly the time of its creation.
 pub fn closing_ids(first: Uuid) -> (Uuid, JobId) {
     let part = |what: &str| -> u128 {
         let digest = sha256(format!("{first} {what}").as_bytes());

@@ -1,14 +1,14 @@
-//! What deliverables are called as documents of the closing job. Hundreds of jobs each deliver an `output/report.json`; the
-//! name says which is whose: what the batch calls the job, then the file's own path.
+//! Names of deliverables as documents of the closing job. Hundreds of jobs each deliver an `output/report.json`; the
+//! name shows the origin: the job's label in the batch, then the file's own path.
 
 use overnight_core::job::id::JobId;
 use overnight_documents::check_name;
 use std::{collections::BTreeMap, path::MAIN_SEPARATOR};
 
-/// Bytes of a part of a name. The most that a file may have, with room for what the workspace adds.
+/// Bytes of a part of a name: the maximum for a file's name, with room for the workspace's additions.
 const MOST_PART_BYTES: usize = 200;
 
-/// A map by names that are unique, and of which none is the folder of another.
+/// A map with unique names as keys, none of which is the folder of another.
 #[derive(Debug)]
 pub(super) struct UniqueNames<T>(BTreeMap<String, T>);
 
@@ -17,8 +17,8 @@ impl<T> UniqueNames<T> {
         Self(BTreeMap::new())
     }
 
-    /// The name for the file that the job `id`, called `label`, delivered at `path`. Where a name made of the label is taken,
-    /// or is none, the id stands in its place. None where there is no name even so: it was delivered twice.
+    /// The name for the file that the job `id`, called `label`, delivered at `path`. If the name made of the label is
+    /// taken or invalid, the id replaces the label. `None` if that name is taken too: the file was delivered twice.
     pub(super) fn find(&self, label: &str, id: JobId, path: &str) -> Option<String> {
         let below = path.strip_prefix("output/").unwrap_or(path);
         let names = [folder(label).map(|folder| format!("{folder}/{below}")), Some(format!("{id}/{below}"))];
@@ -45,7 +45,7 @@ impl<T> UniqueNames<T> {
     }
 }
 
-/// `label` as a folder's name: a document's name as it stands, and what else it may be without what no name has.
+/// `label` as a folder's name: the name of a document unchanged, any other label without invalid characters.
 fn folder(label: &str) -> Option<String> {
     let parts: Vec<String> = label
         .split(['/', '\\', MAIN_SEPARATOR])

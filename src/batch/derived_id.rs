@@ -3,7 +3,7 @@
 use overnight_core::job::digest::sha256;
 use uuid::{Builder, Uuid};
 
-/// An id of version 7 with the time `millis` since 1970, and for the rest what only `what` has.
+/// A version 7 id with the time `millis` since 1970; the rest is a hash of `what`.
 pub(super) fn derived_id(millis: u64, what: &str) -> Uuid {
     let digest = sha256(what.as_bytes());
     let first = u128::from_str_radix(digest.get(..32).unwrap_or_default(), 16).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Documents of one submission with the same content. Names are for people; what a job would find is in the content.
+//! Documents of one submission with the same content. Names are for people; a job's result depends on the content.
 
 use super::Document;
 use std::collections::{HashMap, hash_map::Entry};
@@ -20,8 +20,8 @@ pub fn duplicates<'d>(documents: impl IntoIterator<Item = &'d Document>) -> Vec<
     later.collect()
 }
 
-/// Takes out the jobs whose documents all are those of an earlier job, by content. Each document of theirs, and the name of
-/// the one that it is the same as.
+/// Removes the jobs whose documents all have the content of an earlier job's documents. Returns each of these
+/// documents, and the name of the one with the same content.
 pub fn take_repeated(jobs: &mut Vec<Vec<Document>>) -> Vec<(Document, String)> {
     let mut places: HashMap<Vec<String>, usize> = HashMap::with_capacity(jobs.len());
     let mut kept: Vec<Vec<Document>> = Vec::with_capacity(jobs.len());

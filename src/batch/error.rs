@@ -3,12 +3,12 @@
 use crate::{store::StoreError, workspace_store::WorkspaceStoreError};
 use uuid::Uuid;
 
-/// What stops a submission; each is one sentence.
+/// The reason why a submission fails; each is one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What jobs delivered can't be had from the workspace store now.
+    /// The jobs' deliverables can't be fetched from the workspace store now.
     #[error(transparent)]
     WorkspaceStore(#[from] WorkspaceStoreError),
     /// A defect.

@@ -1,8 +1,8 @@
-//! Estimates what jobs will need before they begin. It is shown as an estimate, with what it may be at least and at most,
-//! because nobody knows what a model will do.
+//! Estimates what jobs will need before they begin. Each number is shown as an estimate, with a lower and an upper
+//! bound, because nobody knows what a model will do.
 //!
-//! The reasons are the rules by which a job is worked. Each part of a document is shown once, in a tool result of bounded
-//! size, and stays in the prompt until its epoch ends. Each prompt besides carries what stands in every prompt: tools, system
+//! The estimate follows the rules by which a job is run. Each part of a document is shown once, in a tool result of
+//! bounded size, and stays in the prompt until its epoch ends. Each prompt also contains the fixed parts: tools, system
 //! prompt, the opening.
 
 use crate::model::Model;
@@ -19,27 +19,27 @@ const TURNS_A_PART: u64 = 2;
 /// Parts that a phase works on, and the turns that planning one takes.
 const PARTS_A_PHASE: u64 = 8;
 const PLANNING_TURNS: u64 = 1;
-/// Percent of the room that one part may have, that an opening has, and that the conversation has on the average in a job
-/// that doesn't fit in one epoch.
+/// Percent of the room that one part may take, that an opening takes, and that the conversation takes on average in a
+/// job that doesn't fit in one epoch.
 const PART_PERCENT: u64 = 20;
 const OPENING_PERCENT: u64 = 8;
 const TALK_PERCENT: u64 = 25;
 /// Percent by which line numbers and marks make a text longer.
 const MARKS_PERCENT: u64 = 15;
-/// Tokens that a turn's reply has, and percent of a text that is written down of it.
+/// Tokens of a turn's reply, and percent of a text that the model writes down from it.
 const REPLY_TOKENS: u64 = 150;
 const WRITTEN_PERCENT: u64 = 30;
 
-/// Percent of the room for all that one reply reads, and for what one second reader reads.
+/// Percent of the room for all parts read in one reply, and for the parts that one second reader reads.
 const READ_PERCENT: u64 = 25;
 /// Tokens of a small opening: the task, the documents, the board.
 const LEAST_OPENING: u64 = 1_500;
-/// Percent of a text that an able model writes down at least.
+/// Percent of a text that a capable model writes down at least.
 const LEAST_WRITTEN_PERCENT: u64 = 8;
-/// Percent of the least and of the likely work between which it lies.
+/// Percent of the least and of the likely estimate that bound the forecast.
 const LEAST_PERCENT: u64 = 70;
 const MOST_PERCENT: u64 = 200;
-/// Turns of one reader of a part: it adds its records, and mends what comes back.
+/// Turns of one reader of a part: it adds its records, and corrects those that are refused.
 pub const PART_TURNS: u64 = 2;
 /// Turns of one second reader and of one round of the verifier, at least and likely; the rounds at least and likely.
 const READER_TURNS: (u64, u64) = (2, 3);
@@ -48,7 +48,7 @@ const ROUNDS: (u64, u64) = (1, 2);
 /// Turns in which the findings are settled.
 const SETTLING_TURNS: u64 = 2;
 
-/// Tokens that a transcriber is told beside its page, and those that stand on one: at least, likely, and on a crowded one.
+/// Tokens of a transcriber's prompt beside its page, and tokens of one page: at least, likely, and on a crowded page.
 const TRANSCRIBER_TOKENS: u64 = 500;
 pub const PAGE_TOKENS: (u64, u64, u64) = (20, 700, 2_500);
 
@@ -56,17 +56,17 @@ pub const PAGE_TOKENS: (u64, u64, u64) = (20, 700, 2_500);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     pub turns: u64,
-    /// Those from the cache too.
+    /// All input tokens, including those from the cache.
     pub input: u64,
-    /// Read from the provider's cache.
+    /// Input tokens that are read from the provider's cache.
     pub cached: u64,
     pub output: u64,
 }
 
-/// What some work may take.
+/// The bounds of an estimate for some work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
-    /// By a model that does all that it sees ahead in one reply, with the rest of each prompt from the cache.
+    /// By a model that does all foreseeable work in one reply, with the rest of each prompt from the cache.
     pub least: Estimate,
     /// Each part is read and recorded in turns of its own; nothing comes from the cache.
     pub likely: Estimate,
@@ -83,13 +83,13 @@ impl Forecast {
         let text = tokens.clone().into_iter().fold(0_u64, u64::saturating_add);
         let (fixed, room) = fixed_and_room(budget);
         let reads = text.div_ceil((room * READ_PERCENT / 100).max(1)).max(1);
-        // What one reply may bring stands in the first prompt, and one reply can do all.
+        // The first prompt contains the parts that one reply may request, and one reply can do all the work.
         let turns = if reads == 1 { 1 } else { reads + 1 };
         let least = Estimate::conversation(turns, fixed + LEAST_OPENING, text.min(room), text, LEAST_WRITTEN_PERCENT);
         Self::between(least, Estimate::of_job(tokens, budget))
     }
 
-    /// Reading `share` of the documents a second time: what the readers take, and what settling takes of the job's model.
+    /// Reading `share` of the documents again: by the readers, and by the job's model, which settles the findings.
     pub fn of_second_reading(tokens: u64, share: f64, budget: u64) -> (Self, Self) {
         #[expect(
             clippy::cast_precision_loss,
@@ -113,7 +113,7 @@ impl Forecast {
         (readers, Self::between(settling, settled.uncached()))
     }
 
-    /// Having so many parts read side by side, of `tokens` in all.
+    /// Reading `parts` parts of `tokens` tokens in all, by readers that work side by side.
     pub fn of_readers(parts: u64, tokens: u64, budget: u64) -> Self {
         let (fixed, _) = fixed_and_room(budget);
         let each = tokens.div_ceil(parts.max(1));
@@ -154,7 +154,7 @@ impl Forecast {
     }
 }
 
-/// Tokens of what stands in every prompt, and of what the budget has room for beside it.
+/// Tokens of the fixed part of every prompt, and of the room that the budget leaves beside it.
 fn fixed_and_room(budget: u64) -> (u64, u64) {
     let fixed = fixed_tokens(ToolSet::of_job(&[]), &system_prompt());
     (fixed, budget.saturating_sub(fixed).max(1))
@@ -183,8 +183,8 @@ impl Estimate {
         }
     }
 
-    /// One history of so many turns, which begins with `opening` tokens and grows evenly by `grows`; what was there before
-    /// comes from the cache. `written` percent of `text` are written down.
+    /// One history of `turns` turns, which begins with `opening` tokens and grows evenly by `grows`; all earlier tokens
+    /// come from the cache. `written` percent of `text` are written down.
     fn conversation(turns: u64, opening: u64, grows: u64, text: u64, written: u64) -> Self {
         let last = opening.saturating_add(grows);
         let input = turns.saturating_mul(opening.saturating_add(last)) / 2;
@@ -221,7 +221,7 @@ impl Estimate {
 
     /// USD; `None` where the price isn't known.
     pub fn cost(&self, model: &dyn Model) -> Option<f64> {
-        // Turn by turn: a price may be another one for a long prompt.
+        // Turn by turn: the price may differ for a long prompt.
         let turns = self.turns.max(1);
         let of = |input, cached, output| model.cost(&Usage { input, cached, output, ..Usage::default() });
         let turn = of(self.input / turns, self.cached / turns, self.output / turns)?;

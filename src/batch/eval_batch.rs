@@ -1,4 +1,4 @@
-//! What makes a batch one of an evaluation. It lies in the batch's settings; such batches are in no report of a night.
+//! The settings that make a batch part of an evaluation; no report of a night has such batches.
 
 use super::{Document, derived_id::derived_id, hash_of};
 use overnight_core::job::digest::sha256;
@@ -11,20 +11,20 @@ use uuid::Uuid;
 pub struct EvalBatch {
     /// The folder of the golden set, a whole path.
     pub gold: String,
-    /// What its candidate is called.
+    /// The name of its candidate.
     pub candidate: String,
     /// The instructions, as they were typed.
     pub instructions: String,
-    /// How much the model is to reason; none: as its provider has it.
+    /// How much the model is to reason; `None`: the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
     /// From 1.
     pub repeat: u32,
-    /// The hash of all that its runs depend on: with the same one they are the same.
+    /// A hash of all inputs of its runs: runs with the same key are the same.
     pub key: String,
     /// The cases, in the order of the jobs.
     pub cases: Vec<String>,
-    /// The cases are those that are kept back.
+    /// The cases are the held-out ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hold_out: bool,
 }
@@ -47,8 +47,8 @@ impl EvalBatch {
         derived_id(made_ms, &self.key)
     }
 
-    /// The hash that its jobs have in the place of their instructions': jobs with the same one, the same model and the same documents
-    /// were done before. Another effort, and each repetition, is something else.
+    /// The hash that its jobs have in place of their instructions' hash: a job with the same hash, model and documents
+    /// counts as already done. Another effort or another repetition gives another hash.
     pub(super) fn instructions_hash(&self, instructions: String) -> String {
         match (&self.effort, self.repeat) {
             (None, ..=1) => instructions,

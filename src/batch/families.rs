@@ -1,5 +1,5 @@
-//! Which documents of a submission are worked by one job. Documents that belong together, such as a contract and its
-//! amendments, or a mail and its attachments, are a family. What one file holds always stays together.
+//! Decides which documents of a submission belong to one job. Documents that belong together, such as a contract and
+//! its amendments, or a mail and its attachments, are a family. The contents of one file always stay together.
 
 use super::{Document, natural_order::in_order};
 use regex::Regex;
@@ -8,34 +8,34 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What one job works on.
+/// The documents that one job works on.
 #[derive(Clone, Debug)]
 pub enum JobUnit {
     /// All documents.
     Whole,
     Document,
-    /// A family: what lies in one folder directly below a given one, or where there is a `name`, the files of one folder whose
-    /// names have the same first group of it.
+    /// A family: the files in one folder directly below a given one, or, if there is a `name`, the files of one folder
+    /// for whose names its first group matches the same text.
     Family {
         name: Option<Regex>,
     },
 }
 
-/// What the documents of one family have in common.
+/// The property that the documents of one family share.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum FamilyKey {
-    /// One file, and what it holds.
+    /// One file, with all documents in it.
     File(PathBuf),
     /// A folder, with all that lies below it.
     Folder(PathBuf),
-    /// Files of a folder, by what is alike in their names.
+    /// Files of a folder, by the common part of their names.
     Name(PathBuf, String),
 }
 
 impl JobUnit {
-    /// The documents of each job. Jobs are in the order of their first documents, those of a family in that in which they are
-    /// read. `given` are the folders in which the documents were looked for.
-    /// Only documents of a family keep their days: what was changed when matters among them.
+    /// The documents of each job. Jobs are in the order of their first documents, those of a family in reading order.
+    /// `given` are the folders that were searched for documents. Only documents of a family keep their dates: only
+    /// among them the order of changes matters.
     pub fn jobs(&self, documents: Vec<Document>, given: &[PathBuf]) -> Vec<Vec<Document>> {
         let mut jobs = self.parted(documents, given);
         for job in &mut jobs {
@@ -139,7 +139,7 @@ mod tests {
             "pack.zip/a.md + pack.zip/sub/b.md",
         ];
         assert_eq!(families(&by_folder, &["/in"], &names), below_in);
-        // The nearest folder that was given counts; what lies in it directly is by itself.
+        // The nearest given folder counts; a file directly in it is a family of its own.
         let below_both = families(&by_folder, &["/in", "/in/acme"], &names);
         assert_eq!(below_both[1..4], ["acme/contract-amendment-1.md", "acme/contract.md", "acme/more/annex.md"]);
         // Files that were named one by one.

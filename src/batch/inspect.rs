@@ -22,11 +22,11 @@ const LARGE: u64 = 16 * 1024 * 1024;
 /// A document that can be submitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// What it is called in its job.
+    /// The document's name in its job.
     pub name: String,
-    /// Absolute.
+    /// An absolute path.
     pub path: String,
-    /// Where in that file, names from outside in; empty: it is the file itself.
+    /// The document's path within that file, names from outside in; empty if it is the file itself.
     pub inside: Vec<String>,
     pub bytes: u64,
     pub sha256: String,
@@ -34,14 +34,14 @@ pub struct Document {
     pub tokens: u64,
     /// Pages that a model is to look at.
     pub scans: u64,
-    /// All who are to look at them have done so in an earlier job, and what they read is kept.
+    /// All models that are to look at them have done so in an earlier job, and the transcriptions are cached.
     pub is_transcribed: bool,
-    /// The day of a mail by its head; of others that of their last change, in their archive or in UTC. `None`: there is none, or
-    /// nobody asks for it.
+    /// For a mail, the day in its header; else the day of the last change, in its archive's time or in UTC. `None`:
+    /// there is none, or it is not needed.
     pub dated: Option<NaiveDate>,
 }
 
-/// What a look at many files came to. Both lists are in the order in which they were given.
+/// The result of inspecting many files. Both lists are in the given order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspected {
     pub documents: Vec<Document>,
@@ -49,10 +49,10 @@ pub struct Inspected {
     pub left_out: Vec<(FoundDocument, String)>,
 }
 
-/// Looks at all of `found`, several at a time, and tells each that was looked at. `eyes` are the models that look at scanned pages.
+/// Inspects all of `found`, several at a time, and calls `tell` for each. `eyes` are the models for scanned pages.
 pub fn inspect(found: &[FoundDocument], reader: (&Extractor, &[String]), tell: &(dyn Fn() + Sync)) -> Inspected {
     let (extractor, _) = reader;
-    // An archive is opened once, by one looker, for all that lie in it.
+    // An archive is opened once, by one thread, for all documents in it.
     let mut first = 0;
     let parts: Vec<(usize, &[FoundDocument])> = found
         .chunk_by(FoundDocument::is_beside)
@@ -73,7 +73,7 @@ pub fn inspect(found: &[FoundDocument], reader: (&Extractor, &[String]), tell: &
             extractor.contents(part, &mut |found, content| {
                 let document = document(found, content, reader);
                 if let Some(place) = places.next() {
-                    // Who takes it waits for all of them.
+                    // The receiver waits for all of them.
                     let _ = sender.send((place, document));
                 }
                 tell();
@@ -88,8 +88,8 @@ pub fn inspect(found: &[FoundDocument], reader: (&Extractor, &[String]), tell: &
         }
         drop(sender);
         for (place, document) in looked {
-            // Made anew by one thread: what many threads keep of what they read is scattered among what they have freed, and
-            // takes twice the memory.
+            // One thread makes a fresh copy: data that many threads allocate while reading is scattered among freed
+            // memory, and takes twice the memory.
             seen[place] = Some(document.clone());
         }
     });
@@ -151,7 +151,7 @@ fn scanned(extracted: &Extracted, (extractor, bytes): (&Extractor, &[u8])) -> u6
     pages_for_eyes(of, ranges.map(|pages| (pages.from, pages.to)), all).len() as u64
 }
 
-/// The day that a mail's head names, by its sender's clock.
+/// The day in a mail's header, by its sender's clock.
 fn mail_day(text: &str) -> Option<NaiveDate> {
     let mut head = text.lines().take_while(|line| !line.is_empty());
     let date = head.find_map(|line| line.strip_prefix("Date: "))?;

@@ -1,16 +1,16 @@
-//! Batches: jobs that are submitted together, and worked when a worker has time for them.
+//! Batches: jobs that are submitted together, and run when a worker is free.
 //!
 //! - `inspect`: the documents looked at before they are submitted: hashes, tokens, what can't be read
 //! - `estimate`: what jobs will need, before anything has begun
 //! - `families`: which documents are one job; `natural_order`: the order in which it reads them; `duplicates`: the same content twice
 //! - `name`: what a batch may be called
 //! - `submission`: from documents to a batch and its jobs
-//! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
+//! - `settings`: the settings at submission, kept in the batch's row for the workers that make the workspaces
 //! - `closing`: the job over all deliverables, once a batch has ended; `closing_names`: what they are called in it
-//! - `cascade_batch`: what makes a batch a stage of a cascade
-//! - `eval_batch`: what makes a batch one of an evaluation
+//! - `cascade_batch`: the settings that make a batch a stage of a cascade
+//! - `eval_batch`: the settings that make a batch part of an evaluation
 //! - `derived_id`: ids that are computed from what they identify
-//! - `schedule`: batches that are submitted by themselves
+//! - `schedule`: batches that are submitted automatically
 //! - `workspace_of`: where a job's workspace is
 //! - `window`: when jobs may be started; `zone`: time zones by name
 

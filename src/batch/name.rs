@@ -2,19 +2,19 @@
 
 use overnight_core::amount::shown;
 
-/// Letters that a name may have.
+/// The maximum length of a name, in letters.
 pub const MOST_LETTERS: usize = 200;
 /// Digits of an id.
 const ID_DIGITS: usize = 32;
 /// The first of them, for a few thousand years: an id begins with its time.
 const FIRST_DIGIT: char = '0';
 
-/// Why a batch can't be called so; a fragment that follows the flag's name.
+/// The reason why a name is invalid; a fragment that follows the flag's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidName(String);
 
-/// `name` without blanks around it, where a batch may be called so.
+/// `name` without surrounding blanks, if it is a valid name for a batch.
 pub fn checked_name(name: &str) -> Result<&str, InvalidName> {
     let name = name.trim();
     check(name).map(|()| name).map_err(InvalidName)

@@ -4,8 +4,8 @@
 use super::Document;
 use std::path::Path;
 
-/// A part of a document's place. A file comes before folders, one without a number in its name before others, and a mail
-/// before what is attached to it.
+/// A part of a document's sort key. A file comes before folders, a name without a number before others, and a mail
+/// before its attachments.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PlacePart {
     is_folder: bool,
@@ -16,7 +16,7 @@ struct PlacePart {
 /// A part of a name: digits, or what is between them.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum NamePart {
-    /// Without zeros before it, so that more digits are a larger number.
+    /// The number of digits without leading zeros, and the digits: more digits are a larger number.
     Number(usize, String),
     Text(String),
 }

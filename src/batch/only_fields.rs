@@ -1,12 +1,12 @@
-//! Fields that are asked for again, of documents of which an earlier run has a result: each job begins with that result.
+//! Fields that are extracted again from documents with an earlier result: each job begins with that result.
 
 use overnight_core::job::id::JobId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is asked for, and the earlier results by the documents of the new jobs (`documents_sha256`). It lies in the batch's row, so
-/// that a worker of any machine has it.
+/// The requested fields, and the earlier results by the documents of the new jobs (`documents_sha256`). They are in the
+/// batch's row, so a worker on any machine has them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnlyFields {
@@ -15,7 +15,7 @@ pub struct OnlyFields {
     pub earlier: BTreeMap<String, EarlierJob>,
 }
 
-/// What an earlier job has delivered.
+/// The deliverables of an earlier job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EarlierJob {

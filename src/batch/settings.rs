@@ -1,5 +1,5 @@
-//! What was set when a batch was submitted: all that a worker needs to make its workspaces, on whatever machine. It lies as
-//! JSON in the batch's row. Secrets are not in it: keys and headers come from each worker's own surroundings.
+//! The settings of a batch at submission: everything that a worker on any machine needs to make its workspaces. They
+//! are JSON in the batch's row, without secrets: each worker takes keys and headers from its own environment.
 
 use super::{BatchError, CascadeBatch, EvalBatch, OnlyFields};
 use crate::store::NewBatch;
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchSettings {
-    /// As they were read, with what stood beside their file, and with the limits that the submission set.
+    /// The instructions with the files beside them, and with the limits of the submission.
     pub instructions: Instructions,
-    /// Where the model's server is; none: where its provider's own is.
+    /// Address of the model's server; `None`: the provider's own server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The environment variable that holds the key; none: the provider's usual one.
@@ -24,45 +24,45 @@ pub struct BatchSettings {
     /// The job over all deliverables that is submitted when the batch has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Box<ClosingSettings>>,
-    /// What the submission found and left out, for who reads the report.
+    /// The findings of the submission and the files that it left out, for the report.
     #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
     pub left_out: LeftOut,
     /// The only fields that are asked for, and the results that the jobs begin with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<OnlyFields>,
-    /// It is one of an evaluation.
+    /// Set if the batch is part of an evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eval: Option<EvalBatch>,
-    /// It is a stage of a cascade, not its first.
+    /// Set if the batch is a later stage of a cascade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cascade: Option<CascadeBatch>,
 }
 
 impl BatchSettings {
-    /// The settings of a batch. The error: they are of another version.
+    /// The settings of a batch. It is an error if another version wrote them.
     pub fn of(batch: &NewBatch) -> Result<Self, BatchError> {
         Self::deserialize(&batch.settings)
             .map_err(|error| BatchError::Settings { batch: batch.id, why: error.to_string() })
     }
 
-    /// The files that stored settings say were left out; none if the settings are of another version, which the worker reports.
+    /// The left-out files in stored settings; empty for settings of another version, which the worker reports.
     pub fn left_out(settings: &serde_json::Value) -> LeftOut {
         Self::deserialize(settings).map(|settings| settings.left_out).unwrap_or_default()
     }
 
-    /// The evaluation that stored settings are of; none of another version.
+    /// The evaluation in stored settings; `None` for settings of another version.
     pub fn eval(settings: &serde_json::Value) -> Option<EvalBatch> {
         EvalBatch::deserialize(settings.get("eval")?).ok()
     }
 }
 
-/// What the closing job is asked to do. The table of models is the batch's.
+/// The task of the closing job. It uses the batch's table of models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClosingSettings {
-    /// As those of the batch.
+    /// In the same form as the batch's instructions.
     pub instructions: Instructions,
-    /// Their file's whole text.
+    /// The whole text of the instructions' file.
     pub text: String,
     pub model: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,14 +10,14 @@ use overnight_core::job::{id::JobId, time::Timestamp};
 use overnight_documents::source;
 use uuid::Uuid;
 
-/// What is asked for, beside the documents.
+/// The request, without the documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
     pub id: Uuid,
     pub created: Timestamp,
     pub name: Option<String>,
     pub settings: BatchSettings,
-    /// The instructions file as it stands.
+    /// The unchanged text of the instructions file.
     pub instructions_text: String,
     pub model: String,
     pub budget_usd: Option<f64>,
@@ -26,7 +26,7 @@ pub struct Submission {
     pub run_after: Option<Timestamp>,
     pub group: Option<Group>,
     pub max_attempts: u32,
-    /// So many jobs are queued, the others held until somebody resumes the batch.
+    /// The number of jobs that are queued; the others are held until somebody resumes the batch.
     pub trial: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Submission {
         })
     }
 
-    /// Of the instructions; of an evaluation, of what else is different in its runs.
+    /// Hash of the instructions; for an evaluation, also of the other inputs that differ between its runs.
     fn instructions_hash(&self) -> String {
         let hash = self.settings.instructions.hash(&self.instructions_text);
         match &self.settings.eval {
@@ -79,7 +79,7 @@ impl Submission {
                 documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())),
             ),
             priority: self.priority,
-            // A held job with a time would wake by itself then.
+            // If a held job had a time, it would resume by itself at that time.
             run_after: self.run_after.filter(|_| !is_held),
             group: self.group.clone(),
             max_attempts: self.max_attempts,
@@ -88,12 +88,12 @@ impl Submission {
     }
 }
 
-/// A millisecond later for each place, so that ids sort as the documents do.
+/// Each place adds a millisecond, so that ids sort as the documents do.
 fn job_id(batch: Uuid, place: usize) -> JobId {
     JobId(derived_id(millis_of(batch).saturating_add(place as u64), &format!("{batch} {place}")))
 }
 
-/// What people call the job over these documents: `a.md`, `a.md and 4 more`.
+/// The job's label, named after its documents: `a.md`, `a.md and 4 more`.
 pub fn job_label(documents: &[Document]) -> String {
     match documents {
         [] => String::new(),

@@ -1,9 +1,9 @@
-//! Time windows: `22:00-06:00 Europe/Berlin`. Outside, no job is started, and what runs is held at its next turn.
+//! Time windows: `22:00-06:00 Europe/Berlin`. Outside, no job is started, and running jobs are held at their next turn.
 //!
-//! A window goes by the clock on the wall: it is open exactly while its zone's clock shows a time that it names. Where the
-//! clock is put forward, the times that it leaves out count as the moment after them; where it is put back, the times that
-//! it shows twice are in the window both times. A span that ends on the next morning belongs to the day on which it begins:
-//! `Fri 22:00-06:00` ends on Saturday.
+//! A window follows the local clock: it is open exactly while its zone's clock shows a time that it names. If the clock
+//! is put forward, the skipped times count as the moment after them; if it is put back, the repeated times are in the
+//! window both times. A span that ends on the next morning belongs to the day on which it begins: `Fri 22:00-06:00`
+//! ends on Saturday.
 
 mod read;
 #[cfg(test)]
@@ -20,13 +20,13 @@ const DAY: i64 = 24 * 60 * MINUTE;
 /// Minutes of a day.
 const DAY_MINUTES: u16 = 24 * 60;
 
-/// A window is looked at in pieces of this length, and shorter ones where a clock is put forward or back in between.
+/// The length of the pieces in which a window is examined; pieces are shorter around a clock change.
 const PIECE: i64 = DAY / 4;
 
-/// How far is looked ahead: over a year, so that a window is found closed that closes in winter only.
+/// How far to look ahead: over a year, to find the closing of a window that closes in winter only.
 const AHEAD: i64 = 400 * DAY;
 
-/// When work may be done. Times are in milliseconds since 1970.
+/// The times when work may be done, in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// At least one; open while any of them is.
@@ -36,7 +36,7 @@ pub struct Window {
 /// One part of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct WindowSpan {
-    /// On which days it begins, Monday first.
+    /// The days on which it begins, Monday first.
     days: [bool; 7],
     /// Minutes since midnight.
     from: u16,
@@ -45,7 +45,7 @@ struct WindowSpan {
     zone: Tz,
 }
 
-/// What is wrong with the text of a window, and what is allowed; a fragment of a sentence.
+/// The error in the text of a window, and the allowed forms; a fragment of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidWindow(String);
@@ -62,7 +62,7 @@ impl Window {
         self.spans.iter().any(|span| span.is_open(at))
     }
 
-    /// The next moment at which it is open; `at` itself where it is.
+    /// The next moment at which the window is open; `at` itself if it is open then.
     pub fn opens_after(&self, at: Timestamp) -> Timestamp {
         if self.is_open(at) {
             return at;
@@ -73,7 +73,7 @@ impl Window {
         opens.and_then(moment).unwrap_or(at)
     }
 
-    /// The next moment at which it is closed; `at` itself where it is. `None`: it never closes.
+    /// The next moment at which the window is closed; `at` itself if it is closed then. `None`: it never closes.
     pub fn closes_after(&self, at: Timestamp) -> Option<Timestamp> {
         if !self.is_open(at) {
             return Some(at);
@@ -101,7 +101,7 @@ impl Window {
         self.spans.iter().filter_map(|span| change(span.zone, from, to)).min().unwrap_or(to)
     }
 
-    /// When it is open within a piece: beginnings and ends, by their beginnings.
+    /// The open times within a piece: their beginnings and ends, sorted by beginning.
     fn open_within(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
         let mut open: Vec<(i64, i64)> = self.spans.iter().flat_map(|span| span.open_within(from, to)).collect();
         open.sort_unstable();
@@ -121,7 +121,7 @@ impl WindowSpan {
         usize::try_from((day + 3).rem_euclid(7)).ok().and_then(|weekday| self.days.get(weekday)).is_some_and(|day| *day)
     }
 
-    /// As it begins on `day`, by the clock on the wall.
+    /// The span that begins on `day`, in local time.
     fn on(&self, day: i64) -> std::ops::Range<i64> {
         let midnight = day.saturating_mul(DAY);
         let at = |minutes: u16| midnight.saturating_add(i64::from(minutes) * MINUTE);
@@ -187,7 +187,7 @@ impl fmt::Display for WindowSpan {
             write!(f, "{} ", read::days(self.days))?;
         }
         let time = |minutes: u16| format!("{:02}:{:02}", minutes / 60, minutes % 60);
-        // What ends at the next midnight is written as today's.
+        // A span that ends at the next midnight is written as ending today.
         let to = if self.to > DAY_MINUTES { self.to - DAY_MINUTES } else { self.to };
         write!(f, "{}-{} {}", time(self.from), time(to), self.zone.name())
     }

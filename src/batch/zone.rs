@@ -3,10 +3,10 @@
 use chrono_tz::{TZ_VARIANTS, Tz};
 use overnight_core::job::time::Timestamp;
 
-/// What is repeated of a name that is no zone's.
+/// Letters at most that are quoted of an unknown name.
 const SHOWN: usize = 60;
 
-/// That a name is no time zone's, with the one that was probably meant; a fragment of a sentence.
+/// The error for an unknown time zone, with the one that was probably meant; a fragment of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownZone(String);

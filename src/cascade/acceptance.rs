@@ -4,7 +4,7 @@ use crate::review::{DoubtKind, JobReview};
 use overnight_core::job::{instructions::Acceptance, record::JobStatus};
 use std::path::Path;
 
-/// Why a job's document goes to the strong model; none: its result is accepted.
+/// The reason why a job's document goes to the strong model; `None`: its result is accepted.
 pub(super) fn why_escalated(status: JobStatus, workspace: &Path, accept: Acceptance) -> Option<String> {
     if status != JobStatus::Completed {
         return Some(format!("it is {status}"));

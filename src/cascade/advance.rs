@@ -26,7 +26,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// What a step was.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CascadeStep {
     /// The batch is in no cascade.
@@ -37,12 +37,12 @@ pub enum CascadeStep {
     Submitted { batch: Uuid, escalated: usize, drawn: usize },
     /// People have so many drawn results still to read.
     ForPeople { unread: usize },
-    /// All is said that was to be said.
+    /// The cascade is finished.
     Over { told: String },
 }
 
-/// Takes the cascade further to which `batch` belongs, if all its jobs have ended. Doing so again changes nothing. `workspaces`: where
-/// workspaces are that aren't where their rows say.
+/// Advances the cascade of `batch`, if all its jobs have ended. Repeating this changes nothing. `workspaces` is the
+/// folder of the workspaces that aren't where their rows say.
 pub async fn advance(
     store: &dyn Store,
     batch: &BatchRow,
@@ -80,7 +80,7 @@ pub async fn read_by_person(
     advance(store, &batch, workspaces, now).await.map(Some)
 }
 
-/// A cascade, as it is taken further.
+/// A cascade while it is advanced.
 struct CascadeRun<'c> {
     store: &'c dyn Store,
     /// The batch with which it was begun, with its jobs.
@@ -145,7 +145,7 @@ impl CascadeRun<'_> {
         self.submit(&next, state.stages.len(), &cost).await
     }
 
-    /// What the strong model reads next: at first what is escalated, and as many draws as the bound still needs.
+    /// The next stage: in the first one all escalated documents, and as many draws as the bound still needs.
     fn next_stage(&self, state: &mut CascadeState) -> CascadeStage {
         let draws = if state.is_read_by_people() { 0 } else { draws(state) };
         let (id, job_of) = stage_ids(self.root.batch.id, state.stages.len() + 1);
@@ -158,7 +158,7 @@ impl CascadeRun<'_> {
         }
     }
 
-    /// Takes over what people have said of the drawn results, and draws more where all are read and the bound still needs it.
+    /// Takes over people's reviews of the drawn results, and draws more if all are read and the bound still needs it.
     fn read_by_people(&self, state: &mut CascadeState) {
         let (instructions, settled) = (&self.settings.instructions, state.settled.unwrap_or(self.now));
         let workspaces: BTreeMap<JobId, PathBuf> =
@@ -185,7 +185,7 @@ impl CascadeRun<'_> {
     fn decided(&self) -> CascadeState {
         let Self { cascade, entries, workspaces, .. } = self;
         let batch = self.root.batch.id;
-        // A batch's own id is as good as chance.
+        // The random part of a batch's id is a good enough seed.
         let seed = cascade.certify.and_then(|wanted| wanted.seed);
         #[expect(clippy::cast_possible_truncation, reason = "the random part of the id")]
         let seed = seed.unwrap_or((batch.as_u128() as u64) >> 16);
@@ -210,7 +210,7 @@ impl CascadeRun<'_> {
         state
     }
 
-    /// What came of the drawn jobs so far.
+    /// The outcomes of the drawn jobs so far.
     fn outcomes(&self, state: &CascadeState, strong: &[QueueEntry]) -> Vec<DrawnJob> {
         let by_id = |entries: &[QueueEntry]| -> BTreeMap<JobId, (JobStatus, PathBuf)> {
             entries.iter().map(|entry| (entry.job.id, (entry.status, workspace_of(entry, self.workspaces)))).collect()
@@ -231,7 +231,7 @@ impl CascadeRun<'_> {
             .collect()
     }
 
-    /// Submits a stage: for each of its documents a job that sees nothing of what was read before.
+    /// Submits a stage: for each of its documents a job that sees no earlier result.
     async fn submit(
         &self,
         stage: &CascadeStage,
@@ -284,13 +284,13 @@ async fn save(store: &dyn Store, batch: Uuid, state: &CascadeState) -> Result<()
     Ok(store.set_cascade(batch, &text).await?)
 }
 
-/// How many are drawn next; 0: none.
+/// The number of results to draw next; 0: none.
 fn draws(state: &mut CascadeState) -> usize {
     let Some(wanted) = state.wanted else { return 0 };
     let Ok(certify) = Certify::new(wanted.right, wanted.confidence) else { return 0 };
     let agreed: Vec<bool> = state.drawn.iter().map(|drawn| drawn.differs.is_none()).collect();
     let count = |jobs: usize| u32::try_from(jobs).unwrap_or(u32::MAX);
-    // What is escalated is as the strong model reads it, and no person has seen it.
+    // An escalated result is the strong model's reading by definition, and no person has seen it.
     let (documents, escalated) = match wanted.by {
         DrawReader::Model => (state.documents(), count(state.escalated.len())),
         DrawReader::Person => (count(state.order.len()), 0),
@@ -305,7 +305,7 @@ fn draws(state: &mut CascadeState) -> usize {
     }
 }
 
-/// What the stages have cost.
+/// The cost of the stages.
 struct CascadeCost {
     all_usd: Option<f64>,
     strong_usd: f64,
@@ -324,7 +324,7 @@ impl CascadeCost {
         self.read += stage.escalated.len() + stage.drawn.len();
     }
 
-    /// What all has cost, and what the strong model would have taken for everything.
+    /// The total cost, and the estimated cost of the strong model for all documents.
     #[expect(clippy::cast_precision_loss, reason = "no batch has so many jobs that it matters")]
     fn told(&self, documents: u32) -> (Option<f64>, Option<f64>) {
         let each = (self.read > 0).then(|| self.strong_usd / self.read as f64);

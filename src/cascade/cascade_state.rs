@@ -1,4 +1,4 @@
-//! What was decided and found in a cascade, as it is kept with its first batch.
+//! The decisions and outcomes of a cascade, as they are kept with its first batch.
 
 use crate::store::{Store, StoreError};
 use overnight_core::{
@@ -23,28 +23,28 @@ use uuid::Uuid;
 pub struct CascadeState {
     pub cheap: String,
     pub strong: String,
-    /// None: nothing is to be certified.
+    /// `None`: nothing is to be certified.
     pub wanted: Option<CertifyWanted>,
-    /// Of the draw.
+    /// Seed of the draw.
     pub seed: u64,
     /// Jobs of the first batch whose documents go to the strong model, and why.
     pub escalated: Vec<EscalatedJob>,
     /// The other jobs, in the order in which they are drawn.
     pub order: Vec<JobId>,
     pub stages: Vec<CascadeStage>,
-    /// When the draw was settled. What people said before is no reading of it.
+    /// When the draw was settled. Reviews before that time don't count as readings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Timestamp>,
-    /// How many of `order`, from its beginning, are for people to read.
+    /// The number of jobs at the beginning of `order` that are for people to read.
     #[serde(default)]
     pub for_people: usize,
-    /// What came of the drawn jobs, in their order.
+    /// The outcomes of the drawn jobs, in their order.
     pub drawn: Vec<DrawnJob>,
-    /// What can be said after these draws.
+    /// The certificate after these draws.
     pub certificate: Option<Certificate>,
-    /// USD of all stages so far; none where a price is not known.
+    /// USD of all stages so far; null if a price is not known.
     pub cost_usd: Option<f64>,
-    /// USD that the strong model would have taken for every document, by what it took for those that it read.
+    /// Estimated USD of the strong model for every document, by its cost for those that it read.
     pub strong_usd: Option<f64>,
     pub is_over: bool,
 }
@@ -64,14 +64,14 @@ pub struct CascadeStage {
     pub drawn: Vec<StrongJob>,
 }
 
-/// A job that reads again what another has read.
+/// A job that reads the document of another job again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StrongJob {
     pub first: JobId,
     pub job: JobId,
 }
 
-/// What came of a draw.
+/// The outcome of a draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DrawnJob {
     pub first: JobId,
@@ -82,10 +82,10 @@ pub struct DrawnJob {
     pub by: Option<String>,
 }
 
-/// The cascade that was begun with a batch.
+/// The cascade of its first batch.
 pub async fn stored_state(store: &dyn Store, batch: Uuid) -> Result<Option<CascadeState>, StoreError> {
     let text = store.cascade(batch).await?;
-    // That of another version says nothing here.
+    // A state of another version is ignored.
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
@@ -96,7 +96,7 @@ impl CascadeState {
         jobs.map(|strong| (strong.first, strong.job)).collect()
     }
 
-    /// How many documents the cascade is about.
+    /// The number of documents in the cascade.
     pub(super) fn documents(&self) -> u32 {
         u32::try_from(self.escalated.len() + self.order.len()).unwrap_or(u32::MAX)
     }
@@ -112,7 +112,7 @@ impl CascadeState {
         drawn.filter(|job| self.drawn.iter().all(|read| read.first != *job))
     }
 
-    /// What can be said of the results.
+    /// A sentence on the results.
     pub fn told(&self) -> String {
         let mut told = match (&self.certificate, self.wanted.as_ref()) {
             (Some(certificate), Some(wanted)) => self.certified(certificate, wanted),
@@ -143,7 +143,7 @@ impl CascadeState {
         told
     }
 
-    /// How many results are as who was to say it reads them. A person has not seen what was escalated, so nothing is said of that.
+    /// States how many results equal the readings. Escalated results are not covered by a person: nobody has seen them.
     fn certified(&self, certificate: &Certificate, wanted: &CertifyWanted) -> String {
         let (right, confidence) = (percent(wanted.right), percent(wanted.confidence));
         let (of, equal) = match wanted.by {

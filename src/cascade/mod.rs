@@ -1,13 +1,13 @@
-//! Cascades: a cheap model reads all documents of a batch, a strong one those that leave a doubt, and blind a random draw of the
-//! rest, until it can be said with the wanted confidence how many results are as the strong model reads them.
+//! Cascades: a cheap model reads all documents of a batch; a strong one reads the doubtful ones, and blindly a random
+//! draw of the rest, until the wanted confidence in a minimum number of equal results is reached.
 //!
-//! - `cascade_state`: what was decided and found, as it is kept with the batch
+//! - `cascade_state`: decisions and outcomes, as they are kept with the batch
 //! - `acceptance`: whether a result of the cheap model leaves a doubt; `same_result`: whether two readings are equal;
-//!   `person_reading`: what a person made of a result
+//! - `person_reading`: a person's verdict on a result
 //! - `advance`: the next step, when the jobs of a stage have ended
 //!
-//! Each stage is a batch of its own, whose id is derived from the first one's and its number: two workers that see a stage end
-//! submit one next stage between them. What a stage is for is written down before it is submitted.
+//! Each stage is a batch of its own. Its id is derived from the first batch's id and the stage's number, so two workers
+//! that see a stage end submit one next stage between them. A stage's purpose is stored before it is submitted.
 
 mod acceptance;
 mod advance;

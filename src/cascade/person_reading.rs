@@ -1,11 +1,11 @@
-//! What a person made of a drawn result: who approves it has read it, and what was corrected until then was not right.
+//! A person's verdict on a drawn result: an approval counts as a reading, and earlier corrections count as differences.
 
 use super::{cascade_state::DrawnJob, same_result::differing};
 use crate::{runner::load, workspace::Workspace};
 use overnight_core::job::{id::JobId, instructions::Instructions, time::Timestamp};
 use std::path::Path;
 
-/// What came of the drawn job in a workspace; none: nobody has said anything of the whole result since the draw.
+/// The verdict on the drawn job in a workspace; `None`: nobody has reviewed the whole result since the draw.
 pub(super) fn person_reading(
     instructions: &Instructions,
     first: JobId,
@@ -14,7 +14,7 @@ pub(super) fn person_reading(
 ) -> Option<DrawnJob> {
     let job = load(workspace).ok()?.job;
     let files = Workspace::open(workspace).ok()?;
-    // A result that was sent back was not right, whatever becomes of it.
+    // A result that was sent back was not right, whatever happens to it later.
     if !job.feedback.is_empty() {
         return Some(DrawnJob { first, differs: Some("it was sent back".to_owned()), by: None });
     }

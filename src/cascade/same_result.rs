@@ -14,7 +14,7 @@ pub fn compared(instructions: &Instructions) -> impl Iterator<Item = &Deliverabl
     instructions.deliverables.iter().filter(|deliverable| is_json(&deliverable.path))
 }
 
-/// Where two readings differ, or why that can't be told; none: they are the same.
+/// Where two readings differ, or why they can't be compared; `None`: they are the same.
 pub(super) fn difference(instructions: &Instructions, first: &Path, strong: &Path) -> Option<String> {
     let open = |path: &Path| Workspace::open(path).map_err(|error| error.to_string());
     let (first, strong) = match (open(first), open(strong)) {
@@ -24,7 +24,7 @@ pub(super) fn difference(instructions: &Instructions, first: &Path, strong: &Pat
     differing(instructions, &first, |path, _| read(&strong, path))
 }
 
-/// Where the deliverables in `files` differ from the other reading of them; none: nowhere. `other`: by path and content of the first.
+/// Where the deliverables in `files` differ from the other reading; `None`: nowhere. `other` gets path and content.
 pub(super) fn differing(
     instructions: &Instructions,
     files: &Workspace,

@@ -1,4 +1,4 @@
-//! What every command works with: the settings, the database, and the lookup of a job's workspace.
+//! The context of every command: the settings, the database, and the lookup of a job's workspace.
 
 use super::{CliError, exit, out, progress::counted, queue::DatabaseJob};
 use crate::{
@@ -18,7 +18,7 @@ use std::{
 pub struct AppContext {
     pub settings: Settings,
     pub store: Arc<dyn Store>,
-    /// Nothing may be changed: what needs repair is only reported.
+    /// Nothing may be changed: a need for repair is only reported.
     pub only_reads: bool,
 }
 
@@ -156,7 +156,7 @@ impl AppContext {
         let row = &job.row;
         let here = Path::new(&row.job.workspace).to_owned();
         let configured = self.settings.workspaces.value.join(job.same_as().unwrap_or(row.job.id).to_string());
-        // When another machine went on with a job in a workspace store, this one may still have an old copy.
+        // If another machine went on with a job in a workspace store, this one may still have an old copy.
         let is_it = |path: &PathBuf| is_there(path) && (!job.is_stored() || load_from(path, Anchor::of(row)).is_ok());
         [here, configured].into_iter().find(is_it).ok_or_else(|| {
             let id = row.job.id;
@@ -190,7 +190,7 @@ impl AppContext {
     }
 }
 
-/// The job with the status of its journal, for commands that must not correct a row that differs.
+/// The job with the status in its journal, for commands that must not correct a row that differs.
 fn updated_from_journal(mut job: DatabaseJob, path: &Path) -> DatabaseJob {
     if let Some(state) = state_by_journal(&job.row, path) {
         let id = job.id();
@@ -216,7 +216,7 @@ pub(super) fn no_jobs_yet(settings: &Settings) -> String {
     }
 }
 
-/// Refuses a folder of workspaces that is there and can't be read: nothing is known of its jobs then.
+/// Refuses a folder of workspaces that exists and can't be read: its jobs are unknown then.
 fn readable(folder: &Path) -> Result<(), CliError> {
     match std::fs::read_dir(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

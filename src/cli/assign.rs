@@ -1,4 +1,4 @@
-//! `overnight assign`: who reads which results of a batch, how far they are, and how far two who read the same ones agree.
+//! `overnight assign`: who reads which results of a batch, their progress, and how far two readers of a result agree.
 
 use super::{
     AppContext, CliError, exit,
@@ -62,7 +62,7 @@ pub(super) async fn run(app: &AppContext, args: &AssignArgs) -> Result<u8, CliEr
     Ok(exit::COMPLETED)
 }
 
-/// Assigns what is wanted, and gives how many results got a reader; none: nothing was wanted.
+/// Assigns the wanted results, and returns how many got a reader; `None`: nothing was wanted.
 pub(super) async fn assign(
     app: &AppContext,
     batch: &BatchRow,
@@ -85,7 +85,7 @@ pub(super) async fn assign(
             return Err(CliError::usage(format!("{} has nothing left to read of {}", from, batch_title(batch))));
         }
     }
-    // What two are to read, both read, though one of them has approved it.
+    // A result for two readers is read by both, even if one of them has approved it.
     let twice: BTreeSet<JobId> = known.iter().chain(&gone).filter(|one| one.twice).map(|one| one.job).collect();
     let mut jobs = Vec::new();
     for page in app.ids_of(batch).await?.chunks(JOBS_AT_ONCE) {
@@ -129,14 +129,14 @@ fn people(wanted: &AssignmentWanted, from: Option<&str>) -> Result<Vec<String>, 
     }
 }
 
-/// Who reads what of a batch.
+/// The reviewers of a batch and their results.
 pub(super) async fn view(app: &AppContext, batch: &BatchRow) -> Result<AssignmentsView, CliError> {
     let assignments = app.store.assignments(batch.batch.id).await?;
     let judgements = judged(app, assignments.iter().map(|one| one.job)).await?;
     Ok(AssignmentsView::of(batch.batch.id, &assignments, &judgements))
 }
 
-/// What people have made of results. Of one that is not here, nothing is known.
+/// People's verdicts on results. The verdict on a result that is not on this machine is unknown.
 async fn judged(app: &AppContext, jobs: impl Iterator<Item = JobId>) -> Result<ReviewJudgements, CliError> {
     let mut judgements = ReviewJudgements::new();
     let jobs: Vec<JobId> = jobs.collect::<BTreeSet<_>>().into_iter().collect();

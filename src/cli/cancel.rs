@@ -46,7 +46,7 @@ pub(super) struct PauseArgs {
 }
 
 impl RequestOutcome {
-    /// Prints what came of it. As JSON also where nothing could be done of what was named, which stays an error.
+    /// Prints the outcome. With `--json`, also if the request had no effect, which is still an error.
     pub(super) fn answer(
         request: &'static str,
         named: &JobOrBatch,
@@ -67,7 +67,7 @@ impl RequestOutcome {
         Ok(exit::COMPLETED)
     }
 
-    /// For one job: it is done, or somebody was asked.
+    /// For one job: the request is done, or was passed on.
     fn of_job(request: &'static str, job: JobId, is_done: bool, message: String) -> Self {
         Self { request, job: Some(job), batch: None, done: is_done.into(), asked: (!is_done).into(), message }
     }
@@ -90,7 +90,7 @@ pub(super) async fn run_pause(app: &AppContext, args: &PauseArgs) -> Result<u8, 
     RequestOutcome::answer("pause", &named, pause(app, &named, &args.job).await, args.json)
 }
 
-/// `typed`: as a person has named it.
+/// `typed`: the name as a person typed it.
 pub(super) async fn pause(app: &AppContext, named: &JobOrBatch, typed: &str) -> Result<RequestOutcome, CliError> {
     match named {
         JobOrBatch::Job(job) => pause_job(app, job).await,
@@ -216,9 +216,9 @@ pub(super) fn standing(totals: &BatchTotals) -> String {
     if parts.is_empty() { "it has no job".to_owned() } else { format!("its jobs are {}", parts.join(", ")) }
 }
 
-/// How a job can be reached.
+/// The way to reach a job.
 enum Reach {
-    /// No process works on it: it is open here.
+    /// No process works on it: this process has opened it.
     Opened(Box<OpenJob>),
     /// A process works on it, and was signalled.
     Signalled,
@@ -236,7 +236,7 @@ async fn open_or_signal(app: &AppContext, job: &DatabaseJob, signal: ControlSign
         return Ok(Reach::Queue);
     }
     let path = app.workspace(job)?;
-    // Asked here rather than in `run_job::open`, for which a lock is an error.
+    // Opened here rather than in `run_job::open`, for which a lock is an error.
     let mut opened = match OpenJob::open(&path, Anchor::of(&job.row)) {
         Err(RunError::Lock(LockError::Held { .. })) => {
             app.store.send_signal(id, signal).await.map_err(|error| CliError::usage(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! `overnight compare`: what two runs have found in the same documents.
+//! `overnight compare`: compares the results of two runs over the same documents.
 
 use super::{
     AppContext, CliError, exit,
@@ -29,7 +29,7 @@ Documents are paired by their content, then by their name; records of a document
 say. Values are as people have corrected them. What a person approved or corrected in one run is the truth for the other: its
 values are right or wrong by that.";
 
-/// Changes that are told without `--all`, and documents that are named.
+/// Changes that are shown without `--all`, and documents that are named, at most.
 const MOST_CHANGES: usize = 50;
 const MOST_NAMED: usize = 5;
 
@@ -68,7 +68,7 @@ struct RunView<'c> {
     /// Jobs that have not ended.
     unfinished: u64,
     instructions: Vec<InstructionsOfRun<'c>>,
-    /// Jobs of which nothing, or not all, is compared.
+    /// Jobs that are not compared, or not completely.
     left_out: &'c [RunJob],
     #[serde(skip)]
     title: String,
@@ -110,15 +110,11 @@ pub(super) async fn run(settings: Settings, args: &CompareArgs) -> Result<u8, Cl
     if comparison.documents == 0 {
         return Err(CliError::usage(nothing_common(&view)));
     }
-    if args.json {
-        out::json(&view)?;
-    } else {
-        out::result(&view.text(args.all))?;
-    }
+    out::answer(args.json, &view, || view.text(args.all))?;
     Ok(exit::COMPLETED)
 }
 
-/// What a person calls a run.
+/// A person's name for a run.
 async fn title(app: &AppContext, name: &str) -> Result<String, CliError> {
     Ok(match app.job_or_batch(name).await? {
         JobOrBatch::Job(job) => format!("job {}", job.id()),
@@ -139,7 +135,7 @@ fn left_out(name: &str, run: &RunRecords) {
     }
 }
 
-/// Why there is nothing to compare.
+/// The reason why there is nothing to compare.
 fn nothing_common(view: &CompareView<'_>) -> String {
     let comparison = view.comparison;
     let [a, b] = [&view.a.title, &view.b.title];
@@ -265,7 +261,7 @@ impl CompareView<'_> {
     }
 }
 
-/// The run whose value a person has not accepted, where the other's was.
+/// The run with the wrong value: only the other run's value was accepted by a person.
 fn wrong(change: &ValueChange) -> &'static str {
     match (change.accepted_a, change.accepted_b) {
         (true, true) => "A or B",
@@ -275,7 +271,7 @@ fn wrong(change: &ValueChange) -> &'static str {
     }
 }
 
-/// A number of each field, and its heading.
+/// A number for each field, and its heading.
 type CountColumn = (&'static str, fn(&FieldComparison) -> u64);
 
 fn list_text(list: &ListComparison) -> String {
@@ -299,7 +295,7 @@ fn list_text(list: &ListComparison) -> String {
     ];
     let of_a: [CountColumn; 2] = [("A RIGHT", |field| field.right_a), ("A WRONG", |field| field.wrong_a)];
     let of_b: [CountColumn; 2] = [("B RIGHT", |field| field.right_b), ("B WRONG", |field| field.wrong_b)];
-    // Where nobody has accepted anything, there is nothing to be right by.
+    // If nobody has accepted a value, no number of right values can be given.
     let judged = [of_a, of_b]
         .into_iter()
         .filter(|two| two.iter().any(|(_, count)| list.fields.iter().any(|field| count(field) > 0)));

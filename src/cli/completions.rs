@@ -1,5 +1,5 @@
-//! `overnight completions`: a script by which a shell asks this program itself what may be typed next. It knows the jobs and
-//! batches of the database and the names of instructions. Completing reads, quickly, and is silent where it can't.
+//! `overnight completions`: a script through which a shell asks this program for possible next words. It knows the jobs
+//! and batches of the database and the names of instructions. Completing only reads, is fast, and ignores errors.
 
 use super::{Cli, CliError, exit, instructions, out};
 use crate::{
@@ -15,11 +15,11 @@ use clap_complete::{
 };
 use std::{ffi::OsStr, path::PathBuf, sync::Arc, time::Duration};
 
-/// The variable by which a script says that it asks. (No setting: those begin otherwise.)
+/// The variable that a script sets for its requests. (It is not a setting: those have another prefix.)
 const VARIABLE: &str = "_OVERNIGHT_COMPLETE";
-/// The newest jobs, and batches, that are offered.
+/// The number of newest jobs, and of newest batches, that are offered.
 const MOST: u32 = 50;
-/// How long the database may take.
+/// The time limit for the database.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ pub(super) fn run(args: &CompletionsArgs) -> Result<u8, CliError> {
     let shells = Shells::builtins();
     let shell = args.shell.to_string();
     let written = shells.completer(&shell).map(|shell| {
-        // By its name and not by its path: the script may be made by another copy than the one that is asked.
+        // By name and not by path: another copy of the program may answer than the one that made the script.
         shell.write_registration(VARIABLE, "overnight", "overnight", "overnight", &mut script)
     });
     match written {
@@ -51,15 +51,15 @@ pub(super) fn run(args: &CompletionsArgs) -> Result<u8, CliError> {
     Ok(exit::COMPLETED)
 }
 
-/// Where a script asks: says what may be typed next. Whether it was one that asked.
+/// Answers a script's request for possible next words. Returns whether this was such a request.
 pub(super) fn answer() -> bool {
     let here = std::env::current_dir().ok();
     let asked = CompleteEnv::with_factory(|| with_values(Cli::command())).var(VARIABLE);
-    // Whatever is wrong, nothing is said into the line that somebody types.
+    // Errors are not printed into the line that a person is typing.
     asked.try_complete(std::env::args_os(), here.as_deref()).unwrap_or(true)
 }
 
-/// With what the database and the instructions folder offer, by what an argument is called.
+/// Adds completion from the database and the instructions folder, by the value names of arguments.
 fn with_values(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let is = |word: &str| names(&argument).any(|name| name == word);
@@ -80,7 +80,7 @@ fn names(argument: &Arg) -> impl Iterator<Item = &str> {
     argument.get_value_names().into_iter().flatten().flat_map(|name| name.split('|'))
 }
 
-/// The settings that hold for the line which is typed.
+/// The settings that hold for the command line being typed.
 fn settings() -> Option<Settings> {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let typed = |flag: &str| words.windows(2).filter(|pair| pair[0] == flag).map(|pair| pair[1].clone()).next_back();
@@ -108,7 +108,7 @@ fn begins(name: &str, typed: &OsStr) -> bool {
     typed.to_str().is_some_and(|typed| name.starts_with(typed))
 }
 
-/// Jobs and batches whose names begin so, the newest first.
+/// Jobs and batches whose names begin with the typed text, the newest first.
 fn offered(typed: &OsStr, jobs: bool, batches: bool) -> Vec<CompletionCandidate> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (Some(settings), Ok(runtime)) = (settings(), runtime) else { return Vec::new() };
@@ -130,12 +130,12 @@ fn offered(typed: &OsStr, jobs: bool, batches: bool) -> Vec<CompletionCandidate>
         .collect()
 }
 
-/// What jobs and batches are called, with what a person knows them by.
+/// The names of jobs and batches, each with a description for people.
 async fn newest(store: &Arc<dyn Store>, jobs: bool, batches: bool) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if batches {
         for row in store.batches(MOST).await.unwrap_or_default() {
-            // A shell would take a name of two words for two.
+            // A shell would split a name of two words.
             let is_word = |name: &String| {
                 name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'))
             };

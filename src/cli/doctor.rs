@@ -42,7 +42,7 @@ pub(super) struct DoctorArgs {
 struct Findings {
     settings: Vec<SettingView>,
     checks: Vec<CheckResult>,
-    /// With `--all`: each model by itself.
+    /// With `--all`: the results for each model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     models: Vec<ModelFindings>,
     passed: bool,
@@ -68,7 +68,7 @@ struct SettingView {
 struct CheckResult {
     name: &'static str,
     passed: bool,
-    /// What was found, or what to do.
+    /// The finding, or advice on what to do.
     detail: String,
 }
 
@@ -94,7 +94,7 @@ pub(super) async fn run(flags: Flags, args: &DoctorArgs) -> Result<u8, CliError>
     let extractor = super::documents::extractor(settings);
     checks.push(check_result("documents", extractor.map(|one| one.helpers()).map_err(|error| error.to_string())));
     checks.push(check_result("sandbox", super::documents::confinement(settings)));
-    // Nobody is told by a trial: that would be a message.
+    // Notices are not tested by sending one: that would be a message to people.
     let told =
         settings.notice_targets().map(|all| all.iter().map(|one| one.channel.name()).collect::<Vec<_>>().join(", "));
     if told.as_ref().map_or(true, |names| !names.is_empty()) {
@@ -113,20 +113,16 @@ pub(super) async fn run(flags: Flags, args: &DoctorArgs) -> Result<u8, CliError>
         }
     } else {
         let target = Target::new(settings.model.value.as_deref().unwrap_or(DEFAULT_MODEL), settings);
-        // A call costs money: only for who names the model here.
+        // A call costs money: it is only made if a model was named on the command line.
         checks.extend(try_model(settings, app, &target, args.model.is_some()).await);
     }
     let passed = checks.iter().all(|check| check.passed) && models.iter().all(|model| model.passed);
     let findings = Findings { settings: setting_views(settings), checks, models, passed };
-    if args.json {
-        out::json(&findings)?;
-    } else {
-        out::result(&findings.text())?;
-    }
+    out::answer(args.json, &findings, || findings.text())?;
     Ok(if passed { exit::COMPLETED } else { exit::FAILED })
 }
 
-/// Opens a model and, where it is to be called, converses with it.
+/// Opens a model and, if `is_called`, has a short conversation with it.
 async fn try_model(
     settings: &Settings,
     app: Option<&AppContext>,
@@ -135,7 +131,7 @@ async fn try_model(
 ) -> Vec<CheckResult> {
     let opened = match app {
         Some(app) => server::open(app, target).await,
-        // Only a replayed job is found by way of the database.
+        // Only replayed jobs need the database.
         None => server::without_jobs(settings, target),
     };
     let retirement = opened.as_ref().ok().and_then(|opened| models::retirement(opened.as_ref(), today()));
@@ -143,7 +139,7 @@ async fn try_model(
         opened.map(|opened| format!("{} can be used; {} tokens fit in it", opened.name(), opened.window_tokens()));
     let is_tried = opened.is_ok() && is_called;
     let mut checks = vec![check_result("model", opened.map_err(|error| error.to_string()))];
-    // One that still answers is a warning.
+    // A model that still answers gets a warning.
     checks.extend(retirement.map(|(is_gone, detail)| CheckResult { name: "retirement", passed: !is_gone, detail }));
     #[cfg(feature = "network")]
     if is_tried {
@@ -158,7 +154,7 @@ async fn try_model(
     checks
 }
 
-/// The settings as they hold. Without a model of theirs, the instructions' is used, and without one there the default.
+/// The effective settings. A model that is not set comes from the instructions, else it is the default.
 fn setting_views(settings: &Settings) -> Vec<SettingView> {
     let folder = &settings.instructions.value;
     let is_open = settings.model.value.is_none();
@@ -184,7 +180,7 @@ fn check_result(name: &'static str, found: Result<String, String>) -> CheckResul
     CheckResult { name, passed, detail: found.unwrap_or_else(|error| error) }
 }
 
-/// Whether workspaces can be made in `folder`, or in what is there of the folders above it. The folder itself is not made.
+/// Whether workspaces can be created in `folder`, or in its nearest existing ancestor. It is not created here.
 fn writable(folder: &Path) -> Result<String, String> {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = whole.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(&whole);

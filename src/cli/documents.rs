@@ -1,4 +1,4 @@
-//! How this program reads documents: by itself, in processes of its own.
+//! The reading of documents: this program reads them itself, in processes of its own.
 
 use super::{CliError, out};
 use crate::{
@@ -11,7 +11,7 @@ use std::{
     sync::Once,
 };
 
-/// What stays this program's file, also when another version is put in its place while it runs.
+/// A path that leads to this program's file, even if another version replaces it while it runs.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// This program's own files, which are no documents: workspaces, the database with SQLite's files beside it, a local workspace store.
@@ -45,7 +45,7 @@ pub(super) fn extractor(settings: &Settings) -> Result<Extractor, CliError> {
     }
 }
 
-/// How readers are confined, for a person.
+/// The confinement of readers, for a person.
 pub(super) fn confinement(settings: &Settings) -> Result<String, String> {
     let confinement = Confinement::in_force();
     match settings.sandbox.value {
@@ -55,7 +55,7 @@ pub(super) fn confinement(settings: &Settings) -> Result<String, String> {
     }
 }
 
-/// Once in a process: a system that can't confine readers is no reason to stop.
+/// Warns once in a process: a system that can't confine readers is no reason to stop.
 fn tell_unconfined(missing: &str) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {

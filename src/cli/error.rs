@@ -13,7 +13,7 @@ pub mod exit {
     pub const INTERRUPTED: u8 = 130;
 }
 
-/// What went wrong, in one sentence.
+/// The failure in one sentence.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct CliError {

@@ -1,9 +1,9 @@
-//! `overnight eval`: how good instructions and models are by a golden set.
+//! `overnight eval`: measures instructions and models with a golden set.
 //!
-//! - `candidates`: who is evaluated, each in batches of its own; `runs`: what came of them; `judge`: asked about texts, where a set
-//!   names one
-//! - `outcome`: what is printed, written, and given as exit code
-//! - `standing`: what all evaluations of a set have come to, for the server's pages
+//! - `candidates`: the candidates, each with its own batches; `runs`: the results of their runs; `judge`: the set's
+//!   judge of texts, if the set names one
+//! - `outcome`: the output, the written files, and the exit code
+//! - `standing`: the current result of all evaluations of a set, for the server's pages
 
 mod candidates;
 mod judge;
@@ -180,7 +180,7 @@ async fn enqueue(
     Ok(())
 }
 
-/// What came of it.
+/// The result of an evaluation.
 struct CompletedEvaluation {
     evaluation: Evaluation,
     candidates: Vec<runs::CandidateRuns>,
@@ -188,7 +188,7 @@ struct CompletedEvaluation {
     unjudged: usize,
 }
 
-/// Compares what the batches have come to. A use of what is kept back is noted where it `counts`.
+/// Compares the results of the batches. The use of held-out cases is recorded if it `counts`.
 async fn evaluate(
     app: &AppContext,
     args: &EvalArgs,
@@ -223,7 +223,7 @@ async fn evaluate(
     Ok(CompletedEvaluation { evaluation, candidates, unjudged })
 }
 
-/// The evaluation, with what its judge has said and was not asked yet.
+/// The evaluation with the judge's verdicts so far, and the questions that are still open.
 async fn compared_with(
     set: &GoldenSet,
     cases: &[&GoldenCase],

@@ -1,4 +1,4 @@
-//! `overnight export`: one table of the records that many jobs found.
+//! `overnight export`: one table of the records of many jobs.
 
 use super::{AppContext, CliError, exit, out, progress::counted, queue::DatabaseJob};
 use crate::{
@@ -65,14 +65,14 @@ pub(super) async fn run(settings: Settings, args: &ExportArgs) -> Result<u8, Cli
     let format = format(&args)?;
     let app = AppContext::read(settings).await?;
     let named = named_for_table(&app, &args.jobs).await?;
-    // Writers wait for their files, and one of them for its database.
+    // Writing blocks, on files and for one format on a database.
     let written = tokio::task::spawn_blocking(move || write(&args, format, named));
     let (gathered, notes) = written.await.map_err(|error| CliError::failed(error.to_string()))??;
     tell(&gathered, &notes);
     Ok(if gathered.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
 }
 
-/// The table of a job or a batch; none: there is no list of records.
+/// The table of a job or a batch; `None`: there is no list of records.
 pub(super) async fn table(app: &AppContext, named: &str, format: TableFormat) -> Result<Option<Vec<u8>>, CliError> {
     let named = named_for_table(app, &[named.to_owned()]).await?;
     let made = tokio::task::spawn_blocking(move || table_of(named, format));
@@ -93,7 +93,7 @@ fn table_of((jobs, left_out): (Vec<TableJob>, Vec<LeftOut>), format: TableFormat
     read.map(Some).map_err(|error| CliError::failed(format!("the table can't be read ({error})")))
 }
 
-/// The jobs that are named, with what the queue knows of them.
+/// The named jobs, with their facts from the queue.
 pub(super) async fn table_jobs(app: &AppContext, names: &[String]) -> Result<Vec<TableJob>, CliError> {
     Ok(named_for_table(app, names).await?.0)
 }
@@ -120,7 +120,7 @@ async fn named_for_table(app: &AppContext, names: &[String]) -> Result<(Vec<Tabl
     Ok((jobs, batches.iter().map(|batch| BatchSettings::left_out(&batch.batch.settings)).collect()))
 }
 
-/// The jobs of a cascade's strong model that have a result, by the jobs in whose place it stands.
+/// The strong model's jobs of a cascade that have a result, by the jobs whose results they replace.
 async fn strong_results(app: &AppContext, batches: &[BatchRow]) -> Result<BTreeMap<JobId, JobId>, CliError> {
     let mut results = BTreeMap::new();
     for batch in batches {
@@ -138,7 +138,7 @@ async fn strong_results(app: &AppContext, batches: &[BatchRow]) -> Result<BTreeM
     Ok(results)
 }
 
-/// What was written, and what was not.
+/// Reports what was written, and what was not.
 fn tell(gathered: &GatheredRecords, notes: &TableNotes) {
     for (job, why) in gathered.left_out.iter().take(MOST_NAMED) {
         out::note(&format!("left out: job {job} ({})", out::one_line(why)));
@@ -202,7 +202,7 @@ fn format(args: &ExportArgs) -> Result<TableFormat, CliError> {
     Ok(format)
 }
 
-/// Writes the table of all jobs; `left_out` are files that no job was made for.
+/// Writes the table of all jobs; `left_out` are the files without a job.
 fn write(
     args: &ExportArgs,
     format: TableFormat,
@@ -244,13 +244,13 @@ fn write(
     let written = write_table(&mut gathered, format, output, &mut stdout);
     match written.and_then(|notes| Ok(stdout.flush().map(|()| notes)?)) {
         Ok(notes) => Ok((gathered, notes)),
-        // Its reader has seen what it wanted.
+        // The reader of stdout has closed it.
         Err(error) if output.is_none() && error.is_closed_pipe() => Ok((gathered, TableNotes::new())),
         Err(error) => Err(failed(error)),
     }
 }
 
-/// Leaves the columns that are named.
+/// Keeps only the named columns.
 fn choose(gathered: &mut GatheredRecords, names: &[String]) -> Result<(), CliError> {
     let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
     gathered.columns.choose(&names).map_err(|unknown| {
@@ -263,7 +263,7 @@ fn choose(gathered: &mut GatheredRecords, names: &[String]) -> Result<(), CliErr
     })
 }
 
-/// Where the review pages are, seen from the table's folder; a folder that is not below it as its whole path.
+/// The address of the review pages relative to the table's folder; an absolute path if they are not below it.
 fn seen_from(pages: &str, table: Option<&Path>) -> String {
     if pages.starts_with("http://") || pages.starts_with("https://") {
         return pages.trim_end_matches('/').to_owned();

@@ -37,7 +37,7 @@ pub(super) async fn run(flags: Flags, args: &FetchArgs) -> Result<u8, CliError> 
     let workspace_store = workspace_store::required(&app.settings).await?;
     let mut id = app.store.find(&args.job).await?;
     let mut row = app.store.job(id).await?;
-    // What was done before by another job is that job's.
+    // The workspace of a linked job is that of the job that did the work.
     if let Some(done) = row.as_ref().and_then(|row| row.queue.as_ref()?.same_as) {
         id = done;
         row = app.store.job(id).await?;
@@ -56,11 +56,10 @@ pub(super) async fn run(flags: Flags, args: &FetchArgs) -> Result<u8, CliError> 
     let manifest = workspace_store.manifest(&ManifestKey::parse(&key)?).await?;
     workspace_store.restore(&manifest, &into, now()).await?;
     let (files, size) = (manifest.files.len() as u64, manifest.bytes());
-    if args.json {
-        out::json(&json!({"job": id, "folder": into, "files": files, "bytes": size, "journal_seq": manifest.seq}))?;
-    } else {
+    let fetched = json!({"job": id, "folder": into, "files": files, "bytes": size, "journal_seq": manifest.seq});
+    out::answer(args.json, &fetched, || {
         let folder = out::one_line(&into.display().to_string());
-        out::result(&format!("{folder}: {} of job {id} ({})\n", counted(files, "file"), bytes(size)))?;
-    }
+        format!("{folder}: {} of job {id} ({})\n", counted(files, "file"), bytes(size))
+    })?;
     Ok(exit::COMPLETED)
 }

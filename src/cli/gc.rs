@@ -1,4 +1,4 @@
-//! `overnight gc`: what no job needs any more is deleted from the workspace store.
+//! `overnight gc`: deletes data from the workspace store that no job needs any more.
 
 use super::{
     AppContext, CliError, exit, out,
@@ -9,7 +9,7 @@ use crate::config::Flags;
 use serde_json::json;
 use std::time::Duration;
 
-/// A shorter grace takes blocks that workers count on.
+/// A shorter grace period would delete blocks that workers rely on.
 const LEAST_BESIDE_WORKERS: Duration = Duration::from_hours(1);
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,4 @@
-//! `overnight gold`: golden sets, which say what is right of documents.
+//! `overnight gold`: golden sets, which define the right results for documents.
 
 use super::{
     AppContext, CliError, exit,
@@ -19,6 +19,7 @@ use overnight_documents::{TableHeader, TableSink, tables};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
+    fmt::Write,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
@@ -178,7 +179,7 @@ async fn add(flags: Flags, args: &GoldAddArgs) -> Result<u8, CliError> {
     let hold_out = args.hold_out.map(|share| HoldOut { share, seed: args.seed });
     let (mut new, mut replaced) = (Vec::new(), Vec::new());
     for case in wanted.cases {
-        // In one go nothing takes the place of what was just added.
+        // Within one command, a case must not replace one that was just added.
         if let Some(known) = set.case_over(&case.documents).map(|known| known.name.clone())
             && (new.contains(&known) || replaced.contains(&known))
         {
@@ -212,20 +213,18 @@ async fn add(flags: Flags, args: &GoldAddArgs) -> Result<u8, CliError> {
     }
     let all = set.file.cases.len();
     let kept = set.file.cases.iter().filter(|case| case.held_out).count();
-    if args.json {
-        let left_out: Vec<Value> =
-            wanted.left_out.iter().map(|(what, why)| json!({"what": what, "why": why})).collect();
-        out::json(&json!({"added": new, "replaced": replaced, "left_out": left_out, "cases": all, "held_out": kept}))?;
-    } else {
+    let left_out: Vec<Value> = wanted.left_out.iter().map(|(what, why)| json!({"what": what, "why": why})).collect();
+    let shown = json!({"added": new, "replaced": replaced, "left_out": left_out, "cases": all, "held_out": kept});
+    out::answer(args.json, &shown, || {
         let again = if replaced.is_empty() { String::new() } else { format!(", {} again", replaced.len()) };
         let kept = if kept > 0 { format!(", {kept} kept back") } else { String::new() };
-        out::result(&format!(
+        format!(
             "{} added{again}; {} has {}{kept}\n",
             counted(new.len() as u64, "case"),
             out::one_line(&args.to.display().to_string()),
             counted(all as u64, "case")
-        ))?;
-    }
+        )
+    })?;
     Ok(if wanted.left_out.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
 }
 
@@ -254,7 +253,7 @@ fn first_sheet(format: &str, text: &str) -> Option<Vec<u8>> {
             if self.tables > 1 {
                 return ControlFlow::Break(());
             }
-            // Into memory: it can't fail.
+            // Writing into memory can't fail.
             let _ = self.writer.write_record(&header.columns);
             ControlFlow::Continue(())
         }
@@ -326,17 +325,18 @@ fn check(flags: &Flags, args: &SetArgs) -> Result<u8, CliError> {
     let extractor = super::documents::extractor(&super::settings(flags)?)?;
     let found: Vec<CaseFaults> = set.file.cases.iter().map(|case| check_case(&set, case, &extractor)).collect();
     let faulty: Vec<&CaseFaults> = found.iter().filter(|case| !case.faults.is_empty()).collect();
-    if args.json {
-        let cases: Vec<Value> = faulty.iter().map(|case| json!({"case": case.case, "faults": case.faults})).collect();
-        out::json(&json!({"cases": found.len(), "faulty": cases}))?;
-    } else {
+    let cases: Vec<Value> = faulty.iter().map(|case| json!({"case": case.case, "faults": case.faults})).collect();
+    out::answer(args.json, &json!({"cases": found.len(), "faulty": cases}), || {
+        let mut text = String::new();
         for case in &faulty {
             for fault in &case.faults {
-                out::result(&format!("{}: {}\n", case.case, out::one_line(fault)))?;
+                let _ = writeln!(text, "{}: {}", case.case, out::one_line(fault));
             }
         }
-        out::result(&format!("{} of {} hold\n", found.len() - faulty.len(), counted(found.len() as u64, "case")))?;
-    }
+        let all = counted(found.len() as u64, "case");
+        let _ = writeln!(text, "{} of {all} hold", found.len() - faulty.len());
+        text
+    })?;
     Ok(if faulty.is_empty() { exit::COMPLETED } else { exit::PARTIAL_OR_BLOCKED })
 }
 
@@ -362,7 +362,7 @@ fn correct(args: &CorrectGoldArgs) -> Result<u8, CliError> {
     Ok(exit::COMPLETED)
 }
 
-/// What is right now at a place of a case. Where a text stands, what is typed is a text as well.
+/// A correction at a place of a case. If the place has a text, the typed value is a text too.
 pub(super) fn correction(
     set: &GoldenSet,
     (case, file): (&str, Option<&str>),
@@ -379,7 +379,7 @@ pub(super) fn correction(
     let content = set.expected(expected)?;
     let mut looked_at = content.clone();
     let before = json_path::at_mut(&mut looked_at, place).cloned();
-    // A field is made where it is looked for: only a schema can know one that is not there.
+    // The lookup creates a missing field: only a schema can tell whether such a field is valid.
     let is_made = looked_at != content && set.schema(expected)?.is_none();
     let is_behind_list = place.ends_with(']');
     if place == "$" || is_made || (before.is_none() && !is_behind_list) {

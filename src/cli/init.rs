@@ -121,7 +121,7 @@ pub(super) async fn run(flags: Flags, args: &InitArgs) -> Result<u8, CliError> {
     ended
 }
 
-/// Whether the folder lies among the documents, or will.
+/// Whether the folder is inside the documents' folder, or will be once it is created.
 fn is_inside(folder: &Path, documents: &Path) -> bool {
     let Ok(documents) = documents.canonicalize() else { return false };
     let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -144,7 +144,7 @@ fn trial_documents(settings: &Settings, documents: &Path) -> Result<(Vec<PathBuf
     Ok((files.take(TRIAL).map(|document| document.path).collect(), all))
 }
 
-/// Writes the files of the task, none of which may be there, and those of its folder that are not; their paths.
+/// Writes the files of the task, none of which may exist, and the folder's missing files. Returns their paths.
 fn write(folder: &Path, files: &TaskFiles) -> Result<Vec<String>, CliError> {
     let mut all: Vec<(PathBuf, &str)> = files.of_task().map(|(path, text)| (folder.join(path), text)).collect();
     let shown = |path: &Path| out::one_line(&path.strip_prefix(".").unwrap_or(path).display().to_string());
@@ -168,7 +168,7 @@ fn write(folder: &Path, files: &TaskFiles) -> Result<Vec<String>, CliError> {
     Ok(all.iter().map(|(path, _)| shown(path)).collect())
 }
 
-/// What to type next.
+/// The next commands to type.
 fn next(folder: &Path, answers: &Answers, is_tried: bool) -> String {
     let Answers { name, documents, model, .. } = answers;
     let is_here = folder == Path::new(".");
@@ -205,7 +205,7 @@ fn next(folder: &Path, answers: &Answers, is_tried: bool) -> String {
     text
 }
 
-/// As a word of a shell.
+/// Quotes the text as one shell word.
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./+,:@".contains(letter);
     let text = out::plain(text);

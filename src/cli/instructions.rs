@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct FoundInstructions {
     pub(super) instructions: Instructions,
     pub(super) text: String,
-    /// Where what earlier jobs have taught stands, or would.
+    /// The file of earlier jobs' lessons, which may not exist.
     pub(super) experiences: PathBuf,
 }
 
@@ -88,14 +88,14 @@ pub(super) fn from_file(path: &Path) -> Result<FoundInstructions, CliError> {
     with_lessons(instructions, text, folder)
 }
 
-/// With what earlier jobs have taught, which stands in `folder`.
+/// Adds the lessons of earlier jobs, which are in `folder`.
 fn with_lessons(mut instructions: Instructions, text: String, folder: &Path) -> Result<FoundInstructions, CliError> {
     let experiences = folder.join(EXPERIENCES_FILE);
     instructions.lessons = read_experiences(&experiences)?.shown(&instructions.name);
     Ok(FoundInstructions { instructions, text, experiences })
 }
 
-/// The file of experiences; an empty one where there is none.
+/// Reads the file of experiences; an empty one if it doesn't exist.
 pub(super) fn read_experiences(path: &Path) -> Result<Experiences, CliError> {
     if !path.exists() {
         return Ok(Experiences::parse(""));

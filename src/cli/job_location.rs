@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct JobLocation {
     pub(super) path: PathBuf,
-    /// What the database knows of it; `None` for a folder.
+    /// The database's facts about the job; `None` for a folder.
     pub(super) job: Option<DatabaseJob>,
 }
 
@@ -38,13 +38,13 @@ impl JobLocation {
         }
     }
 
-    /// What is missing at the end of its journal, or written anew; it was read up to `end`.
+    /// The damage at the end of its journal, which was read up to `end`.
     pub(super) fn damage(&self, end: ReadExtent<'_>) -> Option<String> {
         let known = self.job.as_ref().map(|job| (job.row.state.journal_seq, job.row.state.journal_head.as_str()));
         end.damage(known, is_worked_on(&self.path))
     }
 
-    /// What names the job in suggested commands.
+    /// The job's name in suggested commands.
     pub(super) fn name(&self, id: JobId) -> String {
         match &self.job {
             Some(_) => id.to_string(),

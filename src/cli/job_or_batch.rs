@@ -30,8 +30,8 @@ impl JobOrBatch {
 }
 
 impl AppContext {
-    /// The job or the batch that a person named. A job by its id, by any unambiguous beginning or end of it, or as `last`; a batch by
-    /// its name, its id or a beginning of that. What could be both is an error that names both.
+    /// The job or the batch that a person named: a job by its id, by any unambiguous beginning or end of it, or as
+    /// `last`; a batch by its name, its id or a beginning of the id. A name that fits both is an error that names both.
     pub(super) async fn job_or_batch(&self, name: &str) -> Result<JobOrBatch, CliError> {
         let found = self.find_without_notice(name).await?;
         if let JobOrBatch::Batch(batch) = &found {
@@ -60,7 +60,7 @@ impl AppContext {
             (Ok(id), Err(StoreError::NoBatch { many: false, .. })) => {
                 Ok(JobOrBatch::Job(Box::new(self.job_with(id).await?)))
             }
-            // A whole id is one thing only.
+            // A complete id is never ambiguous.
             (Ok(id), _) if name.trim().eq_ignore_ascii_case(&id.to_string()) => {
                 Ok(JobOrBatch::Job(Box::new(self.job_with(id).await?)))
             }
@@ -71,7 +71,7 @@ impl AppContext {
             (Ok(id), Err(_)) => Err(CliError::usage(format!(
                 "'{shown}' may be job {id}, and the ids of more than one batch begin so; give more of the id"
             ))),
-            // By its name, where no single job is meant.
+            // A batch's name, if no single job fits.
             (Err(_), Ok(batch)) if batch.batch.name.as_deref() == Some(name.trim()) => {
                 Ok(JobOrBatch::Batch(Box::new(batch)))
             }
@@ -90,7 +90,7 @@ impl AppContext {
         }
     }
 
-    /// The closing job of a batch, where it was submitted.
+    /// The closing job of a batch, if it was submitted.
     pub(super) async fn closing(&self, batch: &BatchRow) -> Result<Option<DatabaseJob>, CliError> {
         let (_, id) = closing_ids(batch.batch.id);
         match self.store.job(id).await? {
@@ -102,7 +102,7 @@ impl AppContext {
     /// The batch that a person named.
     pub(super) async fn batch(&self, name: &str) -> Result<BatchRow, CliError> {
         let batch = self.store.batch(name).await.map_err(|error| {
-            // Whatever was typed, it is told in one line.
+            // The typed text is shown in one line.
             let many = if let StoreError::NoBatch { many, .. } = error { Some(many) } else { None };
             CliError::from(many.map_or(error, |many| StoreError::NoBatch { name: short_label(name), many }))
         })?;
@@ -138,7 +138,7 @@ pub(super) fn batch_name(id: Uuid, name: Option<&str>) -> String {
     }
 }
 
-/// What names this batch in a suggested command: what was typed, if a shell leaves that unchanged, else its id.
+/// This batch in a suggested command: the typed text, if a shell leaves it unchanged, else its id.
 pub(super) fn batch_argument(batch: &BatchRow, typed: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let is_word =

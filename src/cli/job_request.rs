@@ -1,4 +1,4 @@
-//! A job as it is asked for, by `run` and by `submit`: its model, its limits, and where it will lie.
+//! A job as `run` and `submit` request it: its model, its limits, and the location of its workspace.
 
 use super::{CliError, local_time, out};
 use crate::{
@@ -49,12 +49,12 @@ pub(super) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// Those of an evaluation.
+    /// The limits of an evaluation.
     pub(super) fn of_eval(model: Option<String>, tier: Option<String>, unpriced: bool) -> Self {
         Self { model, tier, unpriced, ..Self::default() }
     }
 
-    /// With paths that began in `folder`.
+    /// Resolves relative paths against `folder`.
     pub(super) fn below(mut self, folder: &Path) -> Self {
         self.model = self.model.map(|model| match model.strip_prefix("scripted:") {
             Some(file) => format!("scripted:{}", joined(folder, file)),
@@ -83,7 +83,7 @@ fn batch_until(text: &str) -> Result<Timestamp, String> {
     local_time::at(text, &chrono::Local::now())
 }
 
-/// Helpers of other models have the same budget as the job.
+/// Sub-agents of other models have the same budget as the job.
 pub(super) fn fit_budget(instructions: &mut Instructions, models: &JobModels) {
     let budget = &mut instructions.context.budget_tokens;
     *budget = models.named.values().map(|model| model.window_tokens()).fold(*budget, u64::min);

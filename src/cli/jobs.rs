@@ -1,4 +1,4 @@
-//! `overnight jobs`: what the database knows of all jobs, the newest first.
+//! `overnight jobs`: lists the database's facts about all jobs, the newest first.
 //!
 //! - `known_ids`: the shortest form of an id
 
@@ -25,7 +25,7 @@ pub(super) use known_ids::KnownIds;
 use overnight_core::amount::COST_UNKNOWN;
 use overnight_core::job::{
     id::JobId,
-    record::{HoldReason, JobState, JobStatus},
+    record::{HoldReason, JobStatus, JobSummary},
     time::Timestamp,
     time::duration,
 };
@@ -39,7 +39,7 @@ Examples:
   overnight jobs --batch contracts --needs-review
   overnight jobs --json | jq -r '.[] | select(.cost_usd > 1) | .id'";
 
-/// Jobs that are shown on a terminal where no number was asked for.
+/// Jobs that are shown on a terminal by default.
 const MOST_ON_TERMINAL: usize = 50;
 
 #[derive(Debug, clap::Args)]
@@ -112,7 +112,7 @@ pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliEr
     Ok(exit::COMPLETED)
 }
 
-/// The jobs that are asked for, the newest first.
+/// The requested jobs, the newest first.
 async fn matching_ids(app: &AppContext, args: &JobsArgs) -> Result<Vec<JobId>, CliError> {
     let batch = match &args.batch {
         Some(name) => Some(app.batch(name).await?.batch.id),
@@ -195,12 +195,12 @@ fn table(jobs: &[DatabaseJob], ids: &KnownIds, is_interrupted: &dyn Fn(&Database
 /// The status of a job whose row says running, though no process works on it.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
-/// `held (budget)`.
+/// The status with its hold reason: `held (budget)`.
 pub(super) fn standing(status: JobStatus, hold: Option<HoldReason>) -> String {
     hold.map_or_else(|| status.to_string(), |reason| format!("{status} ({reason})"))
 }
 
-/// USD of so many turns: a dash where there was none.
+/// The cost in USD: a dash if there was no turn.
 pub(super) fn cost(turns: u64, usd: Option<f64>) -> String {
     match usd {
         _ if turns == 0 => "–".to_owned(),
@@ -209,12 +209,12 @@ pub(super) fn cost(turns: u64, usd: Option<f64>) -> String {
     }
 }
 
-/// `2 of 4`: the planned phase that is worked, or how many of them an ended job completed.
-pub(super) fn phase(state: &JobState) -> String {
+/// `2 of 4`: the planned phase in progress, or the number of phases that an ended job completed.
+pub(super) fn phase(state: &JobSummary) -> String {
     let (complete, planned) = (state.phases_complete, state.phases_planned);
     match state.status {
         JobStatus::Queued if state.turns == 0 => "–".to_owned(),
-        // Of a batch, and never begun.
+        // A batch's job that never began.
         status if status != JobStatus::Running && state.journal_seq == 0 => "–".to_owned(),
         status if status.is_end() => format!("{complete} of {planned}"),
         JobStatus::Queued

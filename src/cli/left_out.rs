@@ -1,4 +1,4 @@
-//! A command in a program that was built without it: what it says.
+//! The message of a command that this build of the program leaves out.
 
 use super::CliError;
 

@@ -91,7 +91,7 @@ async fn list(settings: Settings, args: &ListArgs) -> Result<u8, CliError> {
     let mut listed = Vec::new();
     for page in app.store.job_ids(&JobFilter::default()).await?.chunks(JOBS_AT_ONCE) {
         for job in app.jobs_with(page).await? {
-            // What is on another machine, or was pruned, is not looked for.
+            // A workspace on another machine, or a pruned one, is skipped.
             let Some(loaded) = app.own_workspace(&job).ok().and_then(|path| load(&path).ok()) else { continue };
             let name = &loaded.job.spec.instructions.name;
             let file = match instructions::find(&folder, name) {
@@ -113,11 +113,7 @@ async fn list(settings: Settings, args: &ListArgs) -> Result<u8, CliError> {
             }
         }
     }
-    if args.json {
-        out::json(&listed)?;
-    } else {
-        out::result(&text(&listed))?;
-    }
+    out::answer(args.json, &listed, || text(&listed))?;
     Ok(exit::COMPLETED)
 }
 
@@ -131,7 +127,7 @@ fn text(listed: &[LessonView]) -> String {
     if listed.is_empty() { "no job has proposed a lesson\n".to_owned() } else { text }
 }
 
-/// How the line of a lesson begins in the file: later words are of the person who decided.
+/// The beginning of a lesson's line in the file; the end of the line is about the person who decided.
 fn beginning(lesson: &Lesson, job: JobId) -> String {
     format!("{} (evidence: {}; job {job},", lesson.text, lesson.evidence)
 }
@@ -175,7 +171,7 @@ async fn decide(settings: Settings, args: &VerdictArgs, is_approved: bool) -> Re
     Ok(exit::COMPLETED)
 }
 
-/// Whole or not at all.
+/// Writes the file completely or not at all.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     let beside = path.with_extension("md.new");
     std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| {

@@ -16,7 +16,7 @@ pub(super) fn minute(at: Timestamp) -> String {
     with_zone(at, "%Y-%m-%d %H:%M")
 }
 
-/// [`minute`], without the day where that is the day of `now`.
+/// [`minute`], without the day if it is the day of `now`.
 pub(super) fn time_of_day(at: Timestamp, now: Timestamp) -> String {
     let day = |at: Timestamp| at.utc().with_timezone(&Local).date_naive();
     if day(at) == day(now) { with_zone(at, "%H:%M") } else { minute(at) }
@@ -31,8 +31,8 @@ fn with_zone(at: Timestamp, form: &str) -> String {
     format!("{} {zone}", there.format(form))
 }
 
-/// Reads a moment in the past: `22:00` (the last time it was that late), `2h` (so long ago), `2026-11-20`,
-/// `2026-11-20 22:00`, or a full time with its offset. `now` also says in which zone people are.
+/// Reads a moment in the past: `22:00` (the last time it was that late), `2h` (so long ago), `2026-11-20`, `2026-11-20
+/// 22:00`, or a full time with its offset. `now` also determines the time zone.
 pub(super) fn since<Z: TimeZone>(text: &str, now: &DateTime<Z>) -> Result<Timestamp, String> {
     read(text, now, Direction::Past)
 }
@@ -61,7 +61,7 @@ fn read<Z: TimeZone>(text: &str, now: &DateTime<Z>, direction: Direction) -> Res
     let text = text.trim();
     let wrong = || wrong(text, direction);
     let local = |at: NaiveDateTime| {
-        // A clock that is put forward skips an hour, and one that is put back has it twice: the earlier one, then.
+        // A clock change skips an hour, or repeats one: of a repeated time, the earlier one counts.
         let there = now.timezone().from_local_datetime(&at).earliest();
         let later = || now.timezone().from_local_datetime(&(at + chrono::Duration::hours(1))).earliest();
         there.or_else(later).map(|at| Timestamp::new(at.with_timezone(&Utc))).ok_or_else(wrong)

@@ -1,4 +1,4 @@
-//! `overnight logs`: what happened in a job, line by line, from its journal.
+//! `overnight logs`: the events of a job, line by line, from its journal.
 
 use super::{CliError, exit, job_location::JobLocation, local_time, out};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     workspace::chain,
 };
 use overnight_core::job::{
-    event::{Decision, Event},
+    event::{Decision, Event, PhaseEvent},
     state::Job,
 };
 use std::{
@@ -16,10 +16,10 @@ use std::{
     time::Duration,
 };
 
-/// How often a followed journal is looked at.
+/// The polling interval for a followed journal.
 const POLL_EVERY: Duration = Duration::from_millis(500);
 
-/// Bytes that are gathered before they are written.
+/// Bytes that are buffered before they are written.
 const MOST_HELD: usize = 64 * 1024;
 
 const EXAMPLES: &str = "\
@@ -54,12 +54,12 @@ pub(super) async fn run(settings: Settings, args: &LogsArgs) -> Result<u8, CliEr
             if fault.is_none() {
                 fault = log.line(line, decision).err();
             }
-            // A long journal is not held in memory; that nobody reads any more is seen below.
+            // A long journal is not held in memory; a closed stdout is detected below.
             if log.text.len() > MOST_HELD {
                 let _ = put(&std::mem::take(&mut log.text));
             }
         });
-        // What was read before a broken line is shown before the fault is told.
+        // Lines before a broken one are shown before the fault is reported.
         if !put(&std::mem::take(&mut log.text))? {
             return Ok(exit::COMPLETED);
         }
@@ -71,7 +71,7 @@ pub(super) async fn run(settings: Settings, args: &LogsArgs) -> Result<u8, CliEr
             return Err(AuditError::Empty { path: location.path.display().to_string() }.into());
         };
         if !args.follow || job.ended().is_some() {
-            // The planning that is under way leads to a phase that has no number yet.
+            // The lines of planning in progress belong to a phase that has no number yet.
             log.check_phase()?;
             if let Some(damage) = location.damage(tail.journal_end()) {
                 out::warn(&damage);
@@ -82,7 +82,7 @@ pub(super) async fn run(settings: Settings, args: &LogsArgs) -> Result<u8, CliEr
     }
 }
 
-/// Writes to stdout; `false` when nobody reads it any more.
+/// Writes to stdout; `false` if it was closed by its reader.
 pub(super) fn put(text: &str) -> Result<bool, CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -92,7 +92,7 @@ pub(super) fn put(text: &str) -> Result<bool, CliError> {
     }
 }
 
-/// The lines that are not written yet, and the state that the journal tells, which says what its events are about.
+/// The lines that are not written yet, and the job's state, which is needed to describe its events.
 #[derive(Default)]
 struct JobLog {
     job: Option<Job>,
@@ -103,7 +103,7 @@ struct JobLog {
     waiting: String,
     /// The highest phase so far.
     last: Option<u32>,
-    /// Whether the phase that was asked for came.
+    /// Whether the requested phase was found.
     found: bool,
 }
 
@@ -135,7 +135,7 @@ impl JobLog {
         Ok(())
     }
 
-    /// Puts the lines where they belong: all are shown, or those of one phase.
+    /// Shows the lines: all of them, or those of one phase.
     fn sort(&mut self, decision: &Decision, words: &str) {
         let Some(job) = &self.job else { return };
         let Some(wanted) = self.phase else {
@@ -143,7 +143,7 @@ impl JobLog {
             return;
         };
         self.waiting.push_str(words);
-        let ended = decision.events.iter().any(|event| matches!(event, Event::PhaseEnded { .. }));
+        let ended = decision.events.iter().any(|event| matches!(event, Event::Phase(PhaseEvent::PhaseEnded { .. })));
         if job.is_phase_open() || ended {
             self.last = self.last.max(Some(job.phase.number));
             let lines = std::mem::take(&mut self.waiting);
@@ -162,7 +162,7 @@ impl JobLog {
     }
 }
 
-/// Time, turn, and what happened.
+/// Adds an entry: time, turn, and event.
 fn entry(text: &mut String, decision: &Decision, turn: u64, said: Option<String>) {
     let Some(said) = said else { return };
     let turn = if turn == 0 { String::new() } else { format!("turn {turn}") };

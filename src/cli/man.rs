@@ -24,7 +24,7 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, CliError> {
     Ok(exit::COMPLETED)
 }
 
-/// The pages of a command and of all below it.
+/// The pages of a command and of all its subcommands.
 fn write(command: &Command, folder: &Path) -> io::Result<()> {
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         write(below, folder)?;
@@ -35,7 +35,7 @@ fn write(command: &Command, folder: &Path) -> io::Result<()> {
     fs::write(folder.join(page.get_filename()), as_typed(&String::from_utf8_lossy(&text)))
 }
 
-/// Examples keep their lines and their words: filled and hyphenated, nobody could type them.
+/// Examples keep their lines and words: filled and hyphenated, they could not be typed.
 fn as_typed(page: &str) -> String {
     let (mut text, mut is_extra, mut is_typed) = (String::new(), false, false);
     for line in page.lines() {

@@ -1,18 +1,18 @@
-//! The command line. It shows things and passes requests on; the runner does the work on every job.
+//! The command line. It shows results and passes requests on; the runner does the work on every job.
 //!
 //! Results go to stdout, messages to stderr. Each command opens what it needs, so `--version`, `--help` and `completions` open nothing.
 //!
 //! - `submit`: puts a batch into the queue
-//! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause), `retry`: requests about one job or one batch
+//! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause), `retry`: requests for one job or one batch
 //! - `run_job`: works on one job in this process; `stop`: Ctrl-C and SIGTERM; `progress`: what is shown meanwhile; `traces`: its spans; `result`: its outcome
 //! - `worker`: works on the jobs of the queue
-//! - `server`: the model and its server; `models`: what is known of models
+//! - `server`: the model and its server; `models`: the facts about models
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
-//! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
+//! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show one job or many, and their results
 //! - `export`: the records of many jobs as one table; `review_pages`: the same beside their sources; `compare`: those of two runs
-//! - `serve`: all that as pages, and for programs; `token`: with what they come; `assign`: who reads what
-//! - `lessons`: what jobs have proposed for later ones
-//! - `init`: a folder for a task of one's own
+//! - `serve`: all that as pages, and for programs; `token`: access tokens for them; `assign`: who reads which results
+//! - `lessons`: the lessons that jobs have proposed for later ones
+//! - `init`: sets up a folder for a new task
 //! - `doctor`, `migrate`, `reindex`, `completions`, `man`
 
 use crate::config::{Flags, LogFormat, Settings};
@@ -221,7 +221,7 @@ pub fn main() -> ExitCode {
             if error.use_stderr() && out::is_json() {
                 out::error(error.to_string().trim_start_matches("error: "));
             } else {
-                // A closed pipe is no reason to complain.
+                // A closed pipe is ignored.
                 let _ = error.print();
             }
             return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::COMPLETED });

@@ -1,4 +1,4 @@
-//! `overnight models`: what is known of models; and what is said of those that retire.
+//! `overnight models`: lists the facts about models; also the warnings about models that retire.
 
 use super::{
     CliError, exit, out,
@@ -19,7 +19,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// From how many days before its retirement a model is spoken of.
+/// The number of days before its retirement from which a model causes a warning.
 const NOTICE_DAYS: i64 = 14;
 
 const EXAMPLES: &str = "\
@@ -63,7 +63,7 @@ struct ModelItem<'m> {
     /// The share of the price that the tier `batch` costs.
     batch: Option<f64>,
     retires: Option<NaiveDate>,
-    /// The fields of which the user's table says something for it.
+    /// The fields that the user's table overrides for it.
     overridden: &'m [String],
 }
 
@@ -103,7 +103,7 @@ fn item(model: &ListedModel) -> ModelItem<'_> {
     }
 }
 
-/// Two lines for each model, or three: what a person compares in columns, and below it the rest.
+/// Two lines for each model, or three: the values to compare in columns, the rest below.
 fn text(models: &[ListedModel]) -> String {
     let mut table = TextTable::new(&[
         ("MATCH", Align::Cut),
@@ -165,7 +165,7 @@ fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
     }
 }
 
-/// What a person should know of a model's retirement, and whether it is past; `None` while that is far off.
+/// A sentence on a model's retirement, and whether that is past; `None` while it is far off.
 pub(super) fn retirement(model: &dyn Model, today: NaiveDate) -> Option<(bool, String)> {
     let day = model.retires()?;
     let days = day.signed_duration_since(today).num_days();
@@ -179,7 +179,7 @@ pub(super) fn retirement(model: &dyn Model, today: NaiveDate) -> Option<(bool, S
     Some((days <= 0, format!("{} {when}: {todo}", model.name())))
 }
 
-/// Says so where a model of a job retires soon, or has.
+/// Warns if a model of a job retires soon, or has retired.
 pub(super) fn warn_of_retirement(models: &JobModels) {
     for model in models.all() {
         if let Some((_, sentence)) = retirement(model.as_ref(), today()) {

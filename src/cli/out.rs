@@ -20,7 +20,7 @@ static JOB: OnceLock<JobId> = OnceLock::new();
 /// The bar at the bottom of the terminal, above which messages are written.
 static BAR: OnceLock<ProgressBar> = OnceLock::new();
 
-/// Writes a result. A closed pipe is no error: its reader has seen what it wanted.
+/// Writes a result. A closed pipe is no error: the reader has all that it wanted.
 pub(super) fn result(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -30,7 +30,7 @@ pub(super) fn result(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes a result as indented JSON, as it is made: a list may be long.
+/// Writes a result as indented JSON, streamed: a list may be long.
 pub(super) fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let written = serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from);
@@ -41,16 +41,25 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
     }
 }
 
-/// A value as JSON, for who asks over HTTP.
+/// Writes the result of a command: `value` as JSON, or the text for a person.
+pub(super) fn answer(
+    as_json: bool,
+    value: &impl serde::Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), CliError> {
+    if as_json { json(value) } else { result(&text()) }
+}
+
+/// A value as JSON, for requests over HTTP.
 pub(super) fn json_text(value: &impl serde::Serialize) -> Result<String, CliError> {
     serde_json::to_string(value).map_err(|error| CliError::failed(format!("it can't be written as JSON ({error})")))
 }
 
-/// A list as indented JSON, an item after the other: as [`json`] writes it, and never in memory at once.
+/// A list as indented JSON, written one item at a time: the same format as [`json`], without the whole list in memory.
 #[derive(Debug, Default)]
 pub(super) struct JsonList {
     items: u64,
-    /// Its reader has seen what it wanted.
+    /// Its reader has closed the pipe.
     is_closed: bool,
 }
 
@@ -192,7 +201,7 @@ pub(super) fn error(sentence: &str) {
     log(&LogMessage::new(LogLevel::Error, "error", &text));
 }
 
-/// `text` without control characters: models and documents have a say in it.
+/// `text` without control characters, because models and documents may contribute to it.
 pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

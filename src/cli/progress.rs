@@ -1,4 +1,4 @@
-//! Shows on stderr how the work on a job goes: bars on a terminal, lines elsewhere, JSON on request. It only reads the runner's reports.
+//! Shows on stderr the progress of a job: bars on a terminal, lines elsewhere, JSON on request. It only reads reports.
 //!
 //! - `rate`: how fast the jobs of a queue end, for `watch` and `work`
 
@@ -11,10 +11,12 @@ use overnight_core::amount::cost_of_all;
 pub(super) use overnight_core::amount::counted;
 use overnight_core::{
     job::{
-        event::{Decision, Event, PhaseKind, PlanningEnd},
-        helper_role::HelperEnd,
+        event::{
+            ConversationEvent, Decision, Event, LifeEvent, PhaseEvent, PhaseKind, PlanEvent, PlanningEnd, ProofEvent,
+        },
         plan::PhaseState,
         state::{Job, Progress as Step},
+        sub_agent_role::SubAgentEnd,
         time::Timestamp,
     },
     prompt::todo_board,
@@ -23,12 +25,12 @@ pub(super) use rate::{MOST_ENDS, RecentEnds, ends_text, rate_text};
 use serde_json::Value;
 use std::{fmt::Write, time::Duration};
 
-/// How often the clock on the terminal moves.
+/// The interval at which the clock on the terminal is updated.
 const TICK: Duration = Duration::from_millis(250);
 /// Characters of a todo's text or outcome in a line.
 const MOST_CHARS: usize = 160;
 
-/// Of a review in which no model was asked.
+/// For a review in which no model was asked.
 pub(super) const BY_CHECKS: &str = "by the program's checks, without a turn of a model";
 
 /// How the progress is shown.
@@ -54,9 +56,9 @@ pub(super) struct Bars {
 #[derive(Debug, PartialEq, Eq)]
 struct LogLine {
     level: LogLevel,
-    /// The fact's name.
+    /// The name of the event.
     event: &'static str,
-    /// It is printed above the bars too, such as a hold or a refusal; the other lines are left out there, as the bars show the same.
+    /// It is printed above the bars too, such as a hold or a refusal; the bars already show the content of other lines.
     stays: bool,
     /// The todo that it is about.
     todo: Option<u32>,
@@ -89,7 +91,7 @@ impl LogLine {
 }
 
 impl ProgressDisplay {
-    /// Begins, and shows which job it is and how far it has come.
+    /// Begins the display with the job's name and its progress so far.
     pub(super) fn begin(job: &Job) -> Self {
         if out::is_quiet() {
             return Self::Quiet;
@@ -103,7 +105,7 @@ impl ProgressDisplay {
         LogLine::step("taken_up", text).say(job, None);
         let has_bars = console::Term::stderr().is_term() && !out::is_json();
         let shown = if has_bars { Self::Bars(Box::new(Bars::new(job))) } else { Self::Lines };
-        // The bootstrap begins with what the system does by itself.
+        // The bootstrap begins with steps of the system itself.
         let is_begun =
             matches!(job.progress, Step::Executing | Step::Summarising { why: None } | Step::Examining { why: None });
         if is_begun && matches!(shown, Self::Lines) {
@@ -127,7 +129,7 @@ impl ProgressDisplay {
             }
             Self::Bars(bars) => {
                 for line in lines(job, report).iter().filter(|line| line.stays) {
-                    // A terminal that is gone is no reason to stop.
+                    // A closed terminal is no reason to stop.
                     let _ = bars.all.println(out::plain(&line.text));
                 }
                 bars.draw(job);
@@ -185,7 +187,7 @@ impl Bars {
     }
 }
 
-/// Sets a bar to `done` of `all`. Before there is a plan, nothing is done of an unknown number.
+/// Sets a bar to `done` of `all`. Before there is a plan, `all` is 0, and no numbers are shown.
 fn fill(bar: &ProgressBar, done: u64, all: u64, text: &str) {
     bar.set_length(all.max(1));
     bar.set_position(done.min(all));
@@ -237,11 +239,13 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
     let mut lines = Vec::new();
     for event in &decision.events {
         match event {
-            Event::PhaseStarted { .. } => lines.push(LogLine::step("phase_started", phase_begins(job))),
-            Event::PhaseEnded { why, .. } => {
+            Event::Phase(PhaseEvent::PhaseStarted { .. }) => {
+                lines.push(LogLine::step("phase_started", phase_begins(job)));
+            }
+            Event::Phase(PhaseEvent::PhaseEnded { why, .. }) => {
                 let Some(past) = job.past.last() else { continue };
                 let counts = past.phase.todos.counts();
-                // An early end cancels what was open; it was to be done all the same.
+                // An early end cancels the open todos; they count as tasks all the same.
                 let tasks = if why.issue().is_some() { past.phase.todos.all().len() } else { counts.tasks() };
                 let done = format!("{} of {tasks} todos", counts.completed);
                 let turns = counted(past.phase.spent.turns, "turn");
@@ -259,7 +263,7 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 };
                 lines.push(LogLine::mark(level, "phase_ended", text));
             }
-            Event::TodoCompleted { id, outcome, unevidenced } => {
+            Event::Phase(PhaseEvent::TodoCompleted { id, outcome, unevidenced }) => {
                 let all = job.phase.todos.all();
                 let Some(todo) = all.iter().find(|todo| todo.id == *id) else { continue };
                 let mark = if *unevidenced { " (unevidenced)" } else { "" };
@@ -268,57 +272,59 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 let text = format!("  [{number}/{tasks}] {}{mark}{outcome}", short(&todo.content));
                 lines.push(LogLine { todo: Some(*id), ..LogLine::step("todo_completed", text) });
             }
-            Event::TodoCompletionRefused { id, reason } => lines.push(LogLine {
+            Event::Phase(PhaseEvent::TodoCompletionRefused { id, reason }) => lines.push(LogLine {
                 todo: Some(*id),
                 ..LogLine::mark(LogLevel::Warn, "todo_completion_refused", format!("  refused: {}", short(reason)))
             }),
-            Event::PlanningRefused { reason } => {
+            Event::Plan(PlanEvent::PlanningRefused { reason }) => {
                 let text = format!("  not taken: {}", short(reason));
                 lines.push(LogLine::mark(LogLevel::Warn, "planning_refused", text));
             }
-            Event::CompletionRefused { checks } => {
+            Event::Proof(ProofEvent::CompletionRefused { checks }) => {
                 let names: Vec<String> = checks.iter().map(|check| out::one_line(&check.name)).collect();
                 let text = format!("  job_complete refused, not met: {}", names.join("; "));
                 lines.push(LogLine::mark(LogLevel::Warn, "completion_refused", text));
             }
-            Event::PlanningEnded { end: PlanningEnd::FellBack, .. } => {
+            Event::Plan(PlanEvent::PlanningEnded { end: PlanningEnd::FellBack, .. }) => {
                 let text = "  planning: not done by the model within its tries; the job goes on with the plan there is";
                 lines.push(LogLine::mark(LogLevel::Warn, "planning_ended", text.to_owned()));
             }
-            Event::TodosWarned { warning } => {
+            Event::Plan(PlanEvent::TodosWarned { warning }) => {
                 lines.push(LogLine::mark(LogLevel::Warn, "todos_warned", format!("  warning: {}", short(warning))));
             }
-            Event::Held { reason, detail } => {
+            Event::Life(LifeEvent::Held { reason, detail }) => {
                 lines.push(LogLine::mark(LogLevel::Warn, "held", format!("held ({reason}): {}", short(detail))));
             }
-            Event::Opened { torn_bytes: Some(bytes), .. } => {
+            Event::Life(LifeEvent::Opened { torn_bytes: Some(bytes), .. }) => {
                 let text = format!("{bytes} bytes of an unfinished journal line were cut off");
                 lines.push(LogLine::mark(LogLevel::Warn, "opened", text));
             }
-            Event::AttemptFailed { attempt, wait_ms, reason, .. } => {
+            Event::Conversation(ConversationEvent::AttemptFailed { attempt, wait_ms, reason, .. }) => {
                 let wait = Duration::from_millis(*wait_ms);
                 let then =
                     if wait.is_zero() { String::new() } else { format!("; again in {:.1} s", wait.as_secs_f64()) };
                 let text = format!("  attempt {attempt} failed: {}{then}", short(reason));
                 lines.push(LogLine::mark(LogLevel::Warn, "attempt_failed", text));
             }
-            Event::CallSubmitted { call, .. } => {
+            Event::Conversation(ConversationEvent::CallSubmitted { call, .. }) => {
                 lines.push(LogLine::step(
                     "call_submitted",
                     format!("  handed in to {}; its answer comes later", call.model),
                 ));
             }
-            Event::HelperStarted { conversation, role, .. } => {
-                lines.push(LogLine::step("helper_started", format!("  helper {conversation}: {}", role.told())));
+            Event::Conversation(ConversationEvent::SubAgentStarted { conversation, role, .. }) => {
+                lines.push(LogLine::step("helper_started", format!("  sub-agent {conversation}: {}", role.told())));
             }
-            Event::HelperEnded { conversation, end: HelperEnd::Reported, .. } => {
-                lines.push(LogLine::step("helper_ended", format!("  helper {conversation} has reported")));
+            Event::Conversation(ConversationEvent::SubAgentEnded {
+                conversation, end: SubAgentEnd::Reported, ..
+            }) => {
+                lines.push(LogLine::step("helper_ended", format!("  sub-agent {conversation} has reported")));
             }
-            Event::HelperEnded { conversation, end, .. } => {
-                let text = format!("  helper {conversation} {}", end.told());
+            Event::Conversation(ConversationEvent::SubAgentEnded { conversation, end, .. }) => {
+                let text = format!("  sub-agent {conversation} {}", end.told());
                 lines.push(LogLine::mark(LogLevel::Warn, "helper_ended", text));
             }
-            Event::ListsCompared { comparison, findings } => {
+            Event::Proof(ProofEvent::ListsCompared { comparison, findings }) => {
                 let text = format!(
                     "  read twice: {} in both lists, {} only in the first, {} only in the second; {}",
                     counted(comparison.both, "record"),
@@ -328,52 +334,15 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 );
                 lines.push(LogLine::step("lists_compared", text));
             }
-            Event::VerdictGiven { verdict, findings, .. } => {
+            Event::Proof(ProofEvent::VerdictGiven { verdict, findings, .. }) => {
                 let text = format!("  verifier: {}, {}", verdict.told(), counted(findings.len() as u64, "finding"));
                 lines.push(LogLine::step("verdict_given", text));
             }
-            Event::TierChanged { tier, reason } => {
+            Event::Life(LifeEvent::TierChanged { tier, reason }) => {
                 let text = format!("  the {} tier from here on: {}", tier.name(), short(reason));
                 lines.push(LogLine::mark(LogLevel::Info, "tier_changed", text));
             }
-            Event::JobCreated { .. }
-            | Event::PlanningEnded { end: PlanningEnd::Done, .. }
-            | Event::Opened { .. }
-            | Event::ArchiveStored { .. }
-            | Event::SummaryWritten { .. }
-            | Event::FilesExamined { .. }
-            | Event::PlanRead { .. }
-            | Event::PlanSaved { .. }
-            | Event::PlanSet { .. }
-            | Event::MemorySaved { .. }
-            | Event::FilesEdited { .. }
-            | Event::FileWritten { .. }
-            | Event::TodosWritten { .. }
-            | Event::EpochOpened { .. }
-            | Event::BoardShown { .. }
-            | Event::CompactionNotDue { .. }
-            | Event::ChecksMade { .. }
-            | Event::ModelReplied { .. }
-            | Event::ToolStarted { .. }
-            | Event::ToolReturned { .. }
-            | Event::AccomplishmentAdded { .. }
-            | Event::NoteAdded { .. }
-            | Event::LessonProposed { .. }
-            | Event::DocumentsGiven { .. }
-            | Event::PartReadingBegun { .. }
-            | Event::PartsRead { .. }
-            | Event::PagesRead { .. }
-            | Event::SecondReadingBegun { .. }
-            | Event::FindingSettled { .. }
-            | Event::EndingDecided { .. }
-            | Event::Resumed { .. }
-            | Event::FeedbackGiven { .. }
-            | Event::ModelChosen { .. }
-            | Event::Approved { .. }
-            | Event::RecordApproved { .. }
-            | Event::FieldCorrected { .. }
-            | Event::DocumentsAdded { .. }
-            | Event::JobEnded { .. } => {}
+            _ => {}
         }
     }
     lines

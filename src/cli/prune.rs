@@ -30,7 +30,7 @@ kept. In pruned.json stands what was removed, and when. Only workspaces on this 
 has been compared with it file by file, and all commands read it as they read the folder. Approval, correction and feedback
 unpack it by themselves.";
 
-/// What is kept of a pruned workspace. The lock stays, so that nobody else can take another.
+/// The entries of a pruned workspace that are kept. The lock stays, so that no other process can create a new one.
 const KEPT: [&str; 5] = ["output", "job.yaml", ".lock", "archive", "journal.jsonl"];
 /// How many of these entries are kept if the archives are removed too.
 const KEPT_WITHOUT_ARCHIVES: usize = 3;
@@ -65,13 +65,13 @@ pub(super) struct PruneArgs {
     json: bool,
 }
 
-/// What was freed, or would be.
+/// The bytes that were freed, or would be.
 #[derive(Default)]
 struct Freed {
     jobs: BTreeMap<JobId, u64>,
-    /// What they were given is among it.
+    /// The jobs' inputs are among the removed files.
     has_inputs: bool,
-    /// What was left as it is, and why.
+    /// Workspaces that were left as they are, and why.
     left: Vec<String>,
 }
 
@@ -123,26 +123,25 @@ pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliE
         out::note(left);
     }
     let total: u64 = freed.jobs.values().sum();
-    if args.json {
-        let ids: Vec<&JobId> = freed.jobs.keys().collect();
-        out::json(&json!({"dry_run": args.dry_run, "jobs": ids, "bytes": total, "left": freed.left.len()}))?;
-    } else {
+    let ids: Vec<&JobId> = freed.jobs.keys().collect();
+    let shown = json!({"dry_run": args.dry_run, "jobs": ids, "bytes": total, "left": freed.left.len()});
+    out::answer(args.json, &shown, || {
         let would = if args.dry_run { "would free" } else { "freed" };
         let each = freed.jobs.iter().filter(|_| args.dry_run).map(|(id, size)| format!("{id}  {}\n", bytes(*size)));
         let each: String = each.collect();
-        out::result(&format!("{each}{would} {} of {}\n", bytes(total), counted(freed.jobs.len() as u64, "job")))?;
-    }
+        format!("{each}{would} {} of {}\n", bytes(total), counted(freed.jobs.len() as u64, "job"))
+    })?;
     Ok(if freed.left.is_empty() { exit::COMPLETED } else { exit::FAILED })
 }
 
-/// A page of the jobs among these that ended so many milliseconds ago.
+/// The jobs of this page that ended at least `least` milliseconds ago.
 async fn ended_jobs(app: &AppContext, page: &[JobId], least: u64) -> Result<Vec<DatabaseJob>, CliError> {
     let mut jobs = app.jobs_with(page).await?;
     jobs.retain(|job| has_ended(&job.row, least));
     Ok(jobs)
 }
 
-/// Removes what is not kept of the workspaces of jobs that ended so long ago, and what was brought for closing jobs among them.
+/// Prunes the workspaces of jobs that ended long enough ago, and removes the files that were fetched for closing jobs.
 async fn free(app: &AppContext, least: u64, with_archives: bool, dry: bool) -> Result<Freed, CliError> {
     let kept = &KEPT[..if with_archives { KEPT_WITHOUT_ARCHIVES } else { KEPT.len() }];
     let mut freed = Freed::default();
@@ -155,7 +154,7 @@ async fn free(app: &AppContext, least: u64, with_archives: bool, dry: bool) -> R
             for folder in fetched.get(&known.id()).into_iter().flatten() {
                 freed.add(known.id(), "what was brought for ", remove(folder, dry).map(|bytes| (bytes, true)));
             }
-            // Of a job elsewhere there is nothing here.
+            // A job of another workspace has nothing here.
             let is_own = known.same_as().is_none() && !known.is_unbegun();
             let Some(path) = app.workspace(&known).ok().filter(|_| is_own) else { continue };
             let has_inputs = path.join("documents").exists();
@@ -166,7 +165,7 @@ async fn free(app: &AppContext, least: u64, with_archives: bool, dry: bool) -> R
     Ok(freed)
 }
 
-/// Removes a folder; its bytes.
+/// Removes a folder. Returns its bytes.
 fn remove(folder: &std::path::Path, dry: bool) -> Result<u64, String> {
     let mut bytes = 0;
     let opened = Workspace::open(folder).and_then(|root| root.walk(".", &mut |found| bytes += found.entry.bytes));
@@ -196,14 +195,14 @@ pub(super) fn note_if_pruned(path: &std::path::Path) {
     }
 }
 
-/// Prunes one workspace, while nobody works on it; what keeps it from being done, otherwise.
+/// Prunes one workspace that no process works on. The error is the reason why it can't be pruned.
 fn prune(path: &std::path::Path, id: JobId, kept: &[&str], dry: bool) -> Result<u64, String> {
     let workspace = Workspace::open(path).map_err(|error| error.to_string())?;
     if workspace.is_packed() {
         return Err("it is packed: unpack it first, with --unpack".to_owned());
     }
     let _hold = InspectionLock::acquire(&workspace).map_err(|error| error.to_string())?;
-    // The row may be wrong about a folder; the folder is not.
+    // The row may name the wrong folder; the folder itself is reliable.
     let job = crate::runner::load(path).map(|loaded| (loaded.job.spec.id, loaded.job.ended().is_some()));
     match job {
         Ok((found, true)) if found == id => workspace.prune(kept, now(), dry).map_err(|error| error.to_string()),

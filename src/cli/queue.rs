@@ -1,4 +1,4 @@
-//! Jobs with what the queue knows of them, and requests to the queue.
+//! Jobs with their facts from the queue, and requests to the queue.
 
 use super::{AppContext, CliError, job_or_batch::JobOrBatch};
 use crate::{
@@ -13,7 +13,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// A job's row, with what the queue knows of it.
+/// A job's row, with its facts from the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseJob {
     pub row: JobRow,
@@ -30,7 +30,7 @@ impl DatabaseJob {
         self.row.state.status
     }
 
-    /// The job that did the same before.
+    /// The job that did the same work before.
     pub fn same_as(&self) -> Option<JobId> {
         self.queue.as_ref()?.same_as
     }
@@ -51,7 +51,7 @@ impl DatabaseJob {
         is_held && self.elsewhere().is_none() && !self.is_stored() && !self.is_unbegun()
     }
 
-    /// No worker has made its workspace yet, though one may have said where it would be.
+    /// No worker has made its workspace yet, though one may have recorded its future location.
     pub fn is_unbegun(&self) -> bool {
         let (job, state) = (&self.row.job, &self.row.state);
         let is_made = state.journal_seq > 0 || is_there(Path::new(&job.workspace));
@@ -59,10 +59,10 @@ impl DatabaseJob {
     }
 }
 
-/// Jobs of which nothing is shown, and why.
+/// Jobs that are not shown, and why.
 pub(super) type JobsLeftOut = Vec<(String, String)>;
 
-/// All statuses, in the order in which they are told.
+/// All statuses, in display order.
 pub(super) const STATUSES: [JobStatus; 9] = [
     JobStatus::Queued,
     JobStatus::Running,
@@ -76,7 +76,7 @@ pub(super) const STATUSES: [JobStatus; 9] = [
 ];
 
 impl AppContext {
-    /// The rows with what the queue knows of them.
+    /// The rows with their facts from the queue.
     pub async fn database_jobs(&self, rows: Vec<JobRow>) -> Result<Vec<DatabaseJob>, CliError> {
         let batches: BTreeSet<Uuid> = rows.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
         let heads = self.store.batch_heads(batches.into_iter().collect()).await?;
@@ -84,7 +84,7 @@ impl AppContext {
         Ok(rows.into_iter().map(|row| with_name(row, &names)).collect())
     }
 
-    /// One row with what the queue knows of it.
+    /// One row with its facts from the queue.
     pub async fn database_job(&self, row: JobRow) -> Result<DatabaseJob, CliError> {
         let found = self.database_jobs(vec![row.clone()]).await?.pop();
         Ok(found.unwrap_or(DatabaseJob { row, queue: None }))
@@ -100,7 +100,7 @@ impl AppContext {
         Ok(self.store.job_ids(&JobFilter { batch: Some(batch.batch.id), ..JobFilter::default() }).await?)
     }
 
-    /// The jobs that a person named, and those of the batches that are, each once: as named, the oldest first of each batch.
+    /// The named jobs, and those of the named batches, each once: in the given order, the oldest first of each batch.
     pub(super) async fn named_ids(&self, names: &[String]) -> Result<Vec<JobId>, CliError> {
         Ok(self.named(names).await?.0)
     }
@@ -122,7 +122,7 @@ impl AppContext {
         Ok((ids, batches))
     }
 
-    /// Where the workspaces of these jobs lie; of those that have none here, why.
+    /// The paths of these jobs' workspaces; for jobs without a workspace here, the reason.
     pub(super) async fn workspaces_of(&self, ids: &[JobId]) -> Result<(Vec<(JobId, PathBuf)>, JobsLeftOut), CliError> {
         let (mut paths, mut left_out) = (Vec::new(), Vec::new());
         for page in ids.chunks(JOBS_AT_ONCE) {

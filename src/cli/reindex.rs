@@ -36,7 +36,7 @@ struct ReindexView<'r> {
     updated: usize,
     unchanged: usize,
     busy: usize,
-    /// Ahead or broken.
+    /// The number of jobs whose outcome is `ahead` or `broken`.
     faults: usize,
     /// Unfinished workspaces of a crash that were removed.
     swept: u64,
@@ -53,14 +53,14 @@ struct IndexedJobView<'r> {
     outcome: &'static str,
     /// One sentence.
     detail: Option<&'r str>,
-    /// As the journal tells it; null where it can't be read.
+    /// The status in the journal; null if it can't be read.
     status: Option<JobStatus>,
     hold_reason: Option<HoldReason>,
 }
 
 pub(super) async fn run(settings: Settings, args: &ReindexArgs) -> Result<u8, CliError> {
     let workspaces = settings.workspaces.value.clone();
-    // Before the database is opened: the default one lies in that folder, which would be made for it.
+    // Checked before the database is opened: the default one is in that folder, which would be created for it.
     if !workspaces.is_dir() {
         let shown = out::one_line(&workspaces.display().to_string());
         return Err(CliError::usage(format!("there is no workspaces folder at {shown}: name it with --workspaces")));
@@ -77,16 +77,16 @@ pub(super) async fn run(settings: Settings, args: &ReindexArgs) -> Result<u8, Cl
         );
         out::note(&out::one_line(&format!("left out: {}: {what}", misnamed.path.display())));
     }
-    if args.json {
-        out::json(&view(&done, &std::path::absolute(&workspaces).unwrap_or(workspaces).display().to_string()))?;
-    } else {
-        out::result(&summary(&done))?;
-    }
+    out::answer(
+        args.json,
+        &view(&done, &std::path::absolute(&workspaces).unwrap_or(workspaces).display().to_string()),
+        || summary(&done),
+    )?;
     let is_whole = done.jobs.iter().all(|job| !job.outcome.is_fault());
     Ok(if is_whole { exit::COMPLETED } else { exit::FAILED })
 }
 
-/// One sentence on what a person should know about a job.
+/// One sentence for a person about a job's outcome.
 fn detail_sentence(job: &Indexed) -> Option<String> {
     let id = job.id;
     match &job.outcome {
@@ -159,7 +159,7 @@ fn summary(done: &Reindexed) -> String {
         let mut kinds: Vec<(String, usize)> = Vec::new();
         for (status, hold) in jobs.iter().filter_map(|job| job.standing) {
             let kind = match status {
-                // Nobody works on those that were brought in.
+                // No process works on a job that was just restored.
                 JobStatus::Running if matches!(name, "restored" | "updated") => "interrupted".to_owned(),
                 _ => standing(status, hold),
             };

@@ -200,7 +200,7 @@ fn unwritten(error: io::Error) -> CliError {
     CliError::failed(format!("what the report is made from can't be written aside ({error})"))
 }
 
-/// Counts the jobs, a page of them after the other, and collects what they delivered where that is asked for.
+/// Counts the jobs, page by page, and collects their deliverables if requested.
 async fn gather(
     app: &AppContext,
     args: &ReportArgs,
@@ -244,7 +244,7 @@ async fn gather(
     Ok((report, ids))
 }
 
-/// What is asked for, and the jobs that may belong to it.
+/// The filter, and the jobs that may belong to the report.
 async fn reported_jobs(app: &AppContext, args: &ReportArgs, made: Timestamp) -> Result<ReportedJobs, CliError> {
     app.adopt().await;
     let named = !args.jobs.is_empty() || !args.batch.is_empty();
@@ -262,7 +262,7 @@ async fn reported_jobs(app: &AppContext, args: &ReportArgs, made: Timestamp) -> 
     Ok(ReportedJobs { filter, jobs })
 }
 
-/// The jobs that are named, and those of the batches that are.
+/// The named jobs, and those of the named batches.
 async fn named_jobs(app: &AppContext, args: &ReportArgs) -> Result<BTreeSet<JobId>, CliError> {
     let mut batches = Vec::new();
     let mut jobs = BTreeSet::new();
@@ -275,7 +275,7 @@ async fn named_jobs(app: &AppContext, args: &ReportArgs) -> Result<BTreeSet<JobI
             JobOrBatch::Job(job) => drop(jobs.insert(job.id())),
         }
     }
-    // A batch's last word is its closing job's, which is in a batch of its own.
+    // A batch's final result is that of its closing job, which is in a batch of its own.
     for batch in &batches {
         jobs.extend(app.closing(batch).await?.map(|closing| closing.id()));
         jobs.extend(app.ids_of(batch).await?);
@@ -289,7 +289,7 @@ fn before(moment: Timestamp, passed: Duration) -> Timestamp {
 }
 
 impl AppContext {
-    /// [`Self::caught_up`], where a workspace that can't be had is the report's to tell.
+    /// [`Self::caught_up`], but a workspace that can't be opened is left for the report to mention.
     async fn caught_up_quietly(&self, job: DatabaseJob) -> DatabaseJob {
         self.caught_up(job.clone()).await.unwrap_or(job)
     }
@@ -306,7 +306,7 @@ impl AppContext {
     }
 }
 
-/// Writes the report's file: whole or not at all, where it is a file.
+/// Writes the report: a regular file is written completely or not at all.
 fn write(path: &Path, content: &dyn Fn(&mut dyn io::Write) -> io::Result<()>) -> Result<(), CliError> {
     let failed = |why: &dyn std::fmt::Display| {
         CliError::failed(format!(
@@ -314,7 +314,7 @@ fn write(path: &Path, content: &dyn Fn(&mut dyn io::Write) -> io::Result<()>) ->
             out::one_line(&path.display().to_string())
         ))
     };
-    // Behind a link is the file that is meant.
+    // A link is followed to its file.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let is_special = path.exists() && !path.is_file();
     let (Some(name), false) = (path.file_name().and_then(|name| name.to_str()), is_special) else {

@@ -14,7 +14,7 @@ use overnight_core::job::{
     ending::Ending,
     left_out::LeftOutFile,
     proof::ProofResult,
-    record::{Delivered, HoldReason, JobStatus},
+    record::{Delivered, HoldReason, JobStatus, JobSummary},
     refused_records::RefusedCounts,
     state::Job,
     time::duration,
@@ -24,57 +24,42 @@ use serde::Serialize;
 use serde_json::json;
 use std::{fmt::Write, path::Path};
 
-/// Parts that are named in the text.
+/// Parts that are named in the text, at most.
 const MOST_NOT_READ: usize = 20;
 
 /// The object that `--json` prints. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
 struct ResultView<'j> {
     id: String,
-    status: JobStatus,
-    hold_reason: Option<HoldReason>,
-    /// One sentence.
-    reason: Option<String>,
+    #[serde(flatten)]
+    summary: JobSummary,
     instructions: &'j str,
     model: &'j str,
     /// Absolute.
     workspace: String,
     /// Paths are relative to the workspace.
     deliverables: &'j [Delivered],
-    /// 0 to 1.
-    coverage: f64,
-    /// Parts of the documents that no text was got from.
+    /// Parts of the documents from which no text was extracted.
     not_read: Vec<NotRead>,
-    /// What was found where documents were looked for, and is none of them: how many, and the first of them by name.
+    /// Files that were found beside the documents, but left out: their number, and the first of them by name.
     left_out_files: u64,
     left_out: &'j [LeftOutFile],
     /// Pages whose characters were recognised in images of them (OCR).
     recognised: Vec<Recognised>,
-    /// 0 to 1.
-    confidence: Option<f64>,
-    notes: Option<&'j str>,
-    summary: Option<&'j str>,
     checks: &'j [Check],
-    /// What second reader and verifier say; null where neither has worked.
+    /// The results of second reader and verifier; null if neither has worked.
     proof: Option<ProofResult>,
-    /// Records that were not written when they were added, and what became of them; null where there was none.
+    /// Records that were refused when they were added, and their outcome; null if there was none.
     refused_records: Option<RefusedCounts>,
-    /// Values that a person should look at: rules that say so, and what does not stand in its quote.
+    /// Values that a person should look at: those flagged by rules, and those that are not in their quotes.
     doubts: u64,
     /// Phases that were worked, each attempt counted.
     phases: usize,
     /// Todos that were completed.
     todos: usize,
-    turns: u64,
-    tokens_in: u64,
-    tokens_out: u64,
-    tokens_cached: u64,
-    /// Null where a turn's price isn't known.
-    cost_usd: Option<f64>,
-    worked_ms: u64,
 }
 
-/// How much it matters that a job has come to this.
+/// The severity of a job's status.
 pub(super) fn level(status: JobStatus) -> out::LogLevel {
     match status {
         JobStatus::Failed | JobStatus::Partial | JobStatus::Blocked => out::LogLevel::Error,
@@ -88,16 +73,14 @@ pub(super) fn level(status: JobStatus) -> out::LogLevel {
 /// Prints the result of `job`, whose workspace lies at `path`.
 pub(super) fn show(job: &Job, path: &Path, outcome: JobOutcome, as_json: bool) -> Result<(), CliError> {
     let shown = ResultView::new(job, path, outcome);
-    // A person reads it in the result; who reads the log has no other word of it.
+    // A person reads it in the result; the log needs an entry of its own.
     if out::is_json() {
-        let text = shown
-            .reason
-            .clone()
-            .map_or_else(|| shown.status.to_string(), |reason| format!("{}: {reason}", shown.status));
-        let fields = vec![("rest", json!(shown.status.name())), ("reason", json!(shown.reason))];
-        out::log(&out::LogMessage { fields, ..out::LogMessage::new(level(shown.status), "rested", &text) });
+        let JobSummary { status, reason, .. } = &shown.summary;
+        let text = reason.as_ref().map_or_else(|| status.to_string(), |reason| format!("{status}: {reason}"));
+        let fields = vec![("rest", json!(status.name())), ("reason", json!(reason))];
+        out::log(&out::LogMessage { fields, ..out::LogMessage::new(level(*status), "rested", &text) });
     }
-    if as_json { out::json(&shown) } else { out::result(&shown.text(job, path)) }
+    out::answer(as_json, &shown, || shown.text(job, path))
 }
 
 impl<'j> ResultView<'j> {
@@ -108,34 +91,26 @@ impl<'j> ResultView<'j> {
             JobOutcome::Waiting => (JobStatus::Waiting, None),
             JobOutcome::Interrupted => (JobStatus::Held, Some(HoldReason::Paused)),
         };
-        let (_, _, reason) = job.job_status();
-        // A full disk is not a fact of the job: nothing could be written any more.
-        let reason = reason.or_else(|| {
+        let summary = job.summary(0, "");
+        // A full disk is no event of the journal: nothing could be written any more.
+        let reason = summary.reason.clone().or_else(|| {
             (hold_reason == Some(HoldReason::Disk)).then(|| "the disk is full; make room and resume".to_owned())
         });
-        // A job that waits for its review shows what would be accepted.
+        // A job that waits for its review shows the result that would be accepted.
         let ending: Option<&Ending> = job.decided_ending();
-        let completion = ending.and_then(|ending| ending.completion.as_ref());
         let open = job.is_phase_open().then_some(&job.phase);
         let phases = || job.past.iter().map(|past| &past.phase).chain(open);
-        let totals = &job.totals;
         Self {
             id: job.spec.id.to_string(),
-            status,
-            hold_reason,
-            reason,
+            summary: JobSummary { status, hold_reason, reason, ..summary },
             instructions: &job.spec.instructions.name,
             model: &job.spec.model,
             workspace: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
             deliverables: ending.map_or(&[], |ending| &ending.deliverables),
-            coverage: job.own.coverage.total(&job.spec.documents),
             not_read: job.spec.documents.iter().flat_map(NotRead::of).collect(),
             left_out_files: job.spec.left_out.files,
             left_out: &job.spec.left_out.first,
             recognised: job.spec.documents.iter().flat_map(Recognised::of).collect(),
-            confidence: completion.map(|completion| completion.confidence),
-            notes: completion.and_then(|completion| completion.notes.as_deref()),
-            summary: completion.map(|completion| completion.summary.as_str()),
             checks: ending.map_or(&[], |ending| &ending.checks),
             proof: job.proof_result(),
             refused_records: job.refused.counts(),
@@ -145,28 +120,24 @@ impl<'j> ResultView<'j> {
                 .flat_map(|phase| phase.todos.all())
                 .filter(|todo| todo.status == TodoStatus::Completed)
                 .count(),
-            turns: totals.spent.turns,
-            tokens_in: totals.spent.usage.input,
-            tokens_out: totals.spent.usage.output,
-            tokens_cached: totals.spent.usage.cached,
-            cost_usd: totals.spent.cost(),
-            worked_ms: totals.worked_ms,
         }
     }
 
     fn text(&self, job: &Job, path: &Path) -> String {
         let mut text = String::new();
-        let hold = self.hold_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-        let status = match self.status {
-            JobStatus::Completed => console::style(self.status).green(),
+        let hold = self.summary.hold_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let status = match self.summary.status {
+            JobStatus::Completed => console::style(self.summary.status).green(),
             JobStatus::Held | JobStatus::Partial | JobStatus::Queued | JobStatus::Running | JobStatus::Waiting => {
-                console::style(self.status).yellow()
+                console::style(self.summary.status).yellow()
             }
-            JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled => console::style(self.status).red(),
+            JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled => console::style(self.summary.status).red(),
         };
         let _ = writeln!(text, "job {}: {}{hold}", self.id, status.bold());
         // A blocked job's reason is its summary, which comes below.
-        if let Some(reason) = self.reason.as_deref().filter(|reason| Some(*reason) != self.summary) {
+        if let Some(reason) =
+            self.summary.reason.as_deref().filter(|reason| Some(*reason) != self.summary.summary.as_deref())
+        {
             let _ = writeln!(text, "reason: {}", out::one_line(reason));
         }
         for file in self.deliverables {
@@ -189,7 +160,7 @@ impl<'j> ResultView<'j> {
         if self.doubts > 0 {
             let _ = writeln!(text, "in doubt: {}; they come first in `overnight review`", doubts_told(self.doubts));
         }
-        let _ = writeln!(text, "coverage: {}", percent(self.coverage));
+        let _ = writeln!(text, "coverage: {}", percent(self.summary.coverage));
         for part in self.not_read.iter().take(MOST_NOT_READ) {
             let NotRead { document, why, .. } = part;
             let told =
@@ -220,7 +191,7 @@ impl<'j> ResultView<'j> {
             let more = self.recognised.len() - MOST_NOT_READ;
             let _ = writeln!(text, "read once, from its picture: {more} more parts, in overnight show {}", self.id);
         }
-        if let Some(confidence) = self.confidence {
+        if let Some(confidence) = self.summary.confidence {
             let _ = writeln!(text, "confidence: {confidence}");
         }
         let _ = writeln!(
@@ -229,10 +200,10 @@ impl<'j> ResultView<'j> {
             counted(self.phases as u64, "phase"),
             counted(self.todos as u64, "todo"),
             spent(job),
-            duration(self.worked_ms)
+            duration(self.summary.worked_ms)
         );
-        for (name, said) in [("summary", self.summary), ("notes", self.notes)] {
-            if let Some(said) = said.map(|said| out::plain(said.trim())).filter(|said| !said.is_empty()) {
+        for (name, said) in [("summary", &self.summary.summary), ("notes", &self.summary.notes)] {
+            if let Some(said) = said.as_deref().map(|said| out::plain(said.trim())).filter(|said| !said.is_empty()) {
                 let _ = writeln!(text, "{name}:\n  {}", said.replace('\n', "\n  "));
             }
         }
@@ -241,7 +212,7 @@ impl<'j> ResultView<'j> {
     }
 }
 
-/// A path as it is shortest from here: relative where it lies below the current folder.
+/// The shortest path from here: relative if it is below the current folder.
 fn nearby(path: &Path) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let below = std::env::current_dir().ok().and_then(|here| whole.strip_prefix(here).ok().map(Path::to_owned));

@@ -106,7 +106,7 @@ pub(super) async fn run(flags: Flags, args: &ResumeArgs) -> Result<u8, CliError>
     let (limits, are_new) = limits(opened.job.limits, &app.settings);
     let target = Target::of(&opened, &app.settings)?;
     let models = server::open_all(&app, &target, &opened.job.spec.instructions).await?;
-    // What the job began with was asked then.
+    // The limit that the job began with was checked then.
     let is_asked = typed_value(&app.settings.cost_usd).is_some() || target.choice != opened.job.choice;
     server::refuse_unpriced(&models, limits.cost_usd.filter(|_| is_asked), &app.settings)?;
     let mut words = target.commands(&models, &opened);
@@ -122,7 +122,7 @@ fn belongs_to_queue(app: &AppContext, job: &DatabaseJob) -> bool {
     !app.has_workspace(job) || job.same_as().is_some() || is_given_up
 }
 
-/// Queues the job again, or says why there is nothing to queue.
+/// Queues the job again, or reports why there is nothing to queue.
 async fn requeue_job(app: &AppContext, job: &DatabaseJob) -> Result<u8, CliError> {
     let id = job.id();
     let where_to = match job.elsewhere() {
@@ -211,7 +211,7 @@ async fn requeue_batch(app: &AppContext, batch: &BatchRow, budget_usd: Option<f6
     Ok(exit::COMPLETED)
 }
 
-/// Queues again what is held of a job or a batch, for who asks over HTTP.
+/// Queues the held jobs of a batch, or one held job, for requests over HTTP.
 pub(super) async fn resume(app: &AppContext, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
     let (job, batch) = named.ids();
     let (target, words, standing) = match named {
@@ -231,7 +231,7 @@ pub(super) async fn resume(app: &AppContext, named: &JobOrBatch) -> Result<Reque
     Ok(RequestOutcome { request: "resume", job, batch, done, asked: 0, message })
 }
 
-/// Refuses a budget that can't hold. A model that can't be opened here is told by the worker.
+/// Refuses a budget that can't be enforced. The worker reports a model that can't be opened here.
 fn refuse_unpriced(settings: &Settings, batch: &BatchRow, usd: f64) -> Result<(), CliError> {
     let Ok(of_batch) = BatchSettings::deserialize(&batch.batch.settings) else { return Ok(()) };
     let target = Target { is_never_called: true, ..Target::of_batch(&batch.batch.model, &of_batch) };
@@ -258,7 +258,7 @@ pub(super) fn is_in_review(job: &Job) -> bool {
     }
 }
 
-/// The job's limits with the typed ones in their place, and whether there are any.
+/// The job's limits, with the typed ones in their place, and whether they differ.
 fn limits(mut limits: Limits, settings: &Settings) -> (Limits, bool) {
     let before = limits;
     limits.turns = typed_value(&settings.turns).copied().unwrap_or(limits.turns);

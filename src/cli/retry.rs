@@ -70,7 +70,7 @@ pub(super) async fn retry(app: &AppContext, named: &JobOrBatch) -> Result<Reques
     Ok(outcome(queued, message))
 }
 
-/// Says what to do about a job that is in no batch.
+/// Advice for a job that is in no batch.
 fn not_in_batch_hint(job: &DatabaseJob) -> String {
     let id = job.id();
     if job.status().is_end() {

@@ -1,4 +1,4 @@
-//! What people say of a job's result: `overnight approve`, `feedback`, `correct`, `settle` and `add-documents`.
+//! Reviews of a job's result by people: `overnight approve`, `feedback`, `correct`, `settle` and `add-documents`.
 
 use super::{
     AppContext, CliError, documents,
@@ -25,7 +25,7 @@ use overnight_core::job::{
 };
 use std::{io::Read, path::PathBuf, sync::Arc};
 
-/// Quotes that are not found, and named after a correction.
+/// Quotes, at most, that are named as not found after a correction.
 const MOST_QUOTES: usize = 5;
 
 const FEEDBACK_EXAMPLES: &str = "\
@@ -144,7 +144,7 @@ pub(super) struct AddDocumentsArgs {
     show: run_job::OutputArgs,
 }
 
-/// The result, or one record of it, is accepted: a job that is held for review ends.
+/// Accepts the result, or one record of it: a job that is held for review ends.
 pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, CliError> {
     let (mut opened, path, row) = open(app, &args.job).await?;
     let comment = args.comment.clone();
@@ -173,19 +173,19 @@ pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, 
     });
     result::show(&opened.job, &path, outcome, args.show.json)?;
     Ok(match outcome {
-        // However it ended: a person has taken it as it is.
+        // The outcome is accepted by a person, whatever it is.
         JobOutcome::Ended(_) => super::exit::COMPLETED,
         JobOutcome::Held(_) | JobOutcome::Waiting | JobOutcome::Interrupted => run_job::exit_code(outcome),
     })
 }
 
-/// The result is sent back: the job goes on with the feedback among its instructions.
+/// Sends the result back: the job goes on with the feedback among its instructions.
 pub(super) async fn feedback(app: &AppContext, args: &FeedbackArgs) -> Result<u8, CliError> {
     let action = ReviewAction::SendBack { text: text(&args.text)? };
     go_on(app, &args.job, &args.reviewer, action, args.show).await
 }
 
-/// More documents: the job goes on with them.
+/// Adds documents: the job goes on with them.
 pub(super) async fn add_documents(app: &AppContext, args: &AddDocumentsArgs) -> Result<u8, CliError> {
     let new = NewDocuments {
         paths: args.paths.clone(),
@@ -195,7 +195,7 @@ pub(super) async fn add_documents(app: &AppContext, args: &AddDocumentsArgs) -> 
     go_on(app, &args.job, &args.reviewer, ReviewAction::AddDocuments(Box::new(new)), args.show).await
 }
 
-/// A field has another value.
+/// Corrects the value of a field.
 pub(super) async fn correct(app: &AppContext, args: &CorrectArgs) -> Result<u8, CliError> {
     let (mut opened, path, row) = open(app, &args.job).await?;
     let file = file(&opened, args.file.as_ref())?;
@@ -210,7 +210,7 @@ pub(super) async fn correct(app: &AppContext, args: &CorrectArgs) -> Result<u8, 
     said(&lines.join("\n"))
 }
 
-/// What came of looking for quotes anew: those that are found together, each of the others by its key.
+/// The outcome of searching for the quotes again: those that are found together, each of the others by its key.
 fn quotes_told(quotes: &[CorrectedQuote]) -> Vec<String> {
     let (found, others): (Vec<_>, Vec<_>) =
         quotes.iter().partition(|quote| quote.wrong.is_none() && quote.line.is_some());
@@ -234,7 +234,7 @@ fn quotes_told(quotes: &[CorrectedQuote]) -> Vec<String> {
     found.into_iter().chain(others.iter().take(MOST_QUOTES).map(told)).chain(rest).collect()
 }
 
-/// A finding is no fault.
+/// Settles a finding as no fault.
 pub(super) async fn settle(app: &AppContext, args: &SettleArgs) -> Result<u8, CliError> {
     let (mut opened, _, row) = open(app, &args.job).await?;
     let action = ReviewAction::Settle { finding: args.finding.clone(), reason: args.reason.clone() };
@@ -247,7 +247,7 @@ fn said(text: &str) -> Result<u8, CliError> {
     Ok(super::exit::COMPLETED)
 }
 
-/// Records what makes the job go on, and works on it here and now.
+/// Records an action that makes the job go on, and works on it here and now.
 async fn go_on(
     app: &AppContext,
     job: &str,
@@ -256,7 +256,7 @@ async fn go_on(
     show: run_job::OutputArgs,
 ) -> Result<u8, CliError> {
     let (mut opened, path, row) = open(app, job).await?;
-    // Before anything is recorded: a key may be missing.
+    // Checked before anything is recorded: a key may be missing.
     let target = Target::of(&opened, &app.settings)?;
     let models = server::open_all(app, &target, &opened.job.spec.instructions).await?;
     record(app, &mut opened, &row, reviewer, action).await?;
@@ -279,8 +279,8 @@ async fn record(
     Ok(())
 }
 
-/// Tells the cascade that drew a job, if one did, that something was said of its result. Gives what came of it. What fails here is
-/// no fault of the review, which is recorded: the next one looks again.
+/// Advances the cascade that drew a job, if one did, after a review of its result. Returns its outcome. A failure here
+/// does not affect the review, which is recorded: the next review tries again.
 pub(super) async fn draw_goes_on(app: &AppContext, row: &JobRow) -> Option<String> {
     let workspaces = app.settings.workspaces.value.as_path();
     match read_by_person(app.store.as_ref(), row, workspaces, now()).await {
@@ -313,7 +313,7 @@ fn file(opened: &OpenJob, named: Option<&String>) -> Result<String, CliError> {
     })
 }
 
-/// The feedback as it was typed, or from stdin.
+/// The feedback, from the command line or from stdin.
 fn text(typed: &str) -> Result<String, CliError> {
     if typed != "-" {
         return Ok(typed.to_owned());

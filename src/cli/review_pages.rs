@@ -1,4 +1,4 @@
-//! `overnight review`: pages on which a person looks at the records of jobs beside their sources.
+//! `overnight review`: pages on which a person reviews the records of jobs beside their sources.
 
 use super::{AppContext, CliError, documents, exit, out};
 use crate::{

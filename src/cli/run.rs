@@ -51,7 +51,7 @@ pub(super) struct RunArgs {
 }
 
 impl RunArgs {
-    /// With nothing else said.
+    /// A request without further options.
     pub(super) fn of(instructions: String, documents: Vec<PathBuf>) -> Self {
         let (bounds, server) = (LimitArgs::default(), server::ServerArgs::default());
         let show = run_job::OutputArgs { json: false };
@@ -87,7 +87,7 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     }
     let workspaces = workspaces(&settings)?;
     let app = AppContext::open(settings).await?;
-    // Before the new job exists: only the newest workspaces are looked at.
+    // Done before the new job exists: only the newest workspaces are checked.
     app.adopt().await;
     let target = server::Target::of_instructions(&instructions, &app.settings);
     let models = server::open_all(&app, &target, &instructions).await?;
@@ -121,7 +121,7 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     run_job::run_job(&app, &mut opened, &created.path, models, words, args.show).await
 }
 
-/// Names the documents that no text was got from, up to a bound.
+/// Names the documents from which no text was extracted, up to a bound.
 fn list_unread(unread: &[(String, String)]) {
     for (name, why) in unread.iter().take(MOST_LEFT_OUT) {
         out::note(&format!("not read: {} ({})", out::one_line(name), out::one_line(why)));
@@ -131,7 +131,7 @@ fn list_unread(unread: &[(String, String)]) {
     }
 }
 
-/// Opens the workspace that was just made. Another command may be looking at it in this moment.
+/// Opens the workspace that was just created. Another command may hold its lock for a moment.
 async fn open_new(path: &Path) -> Result<OpenJob, RunError> {
     for _ in 0..LOCK_TRIES {
         match OpenJob::open(path, None) {

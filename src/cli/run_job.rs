@@ -25,7 +25,7 @@ pub(super) struct OutputArgs {
     pub(super) json: bool,
 }
 
-/// Claims a job, and works on it as a worker does until it ends or is held, after `commands`; shows the result. Gives the exit code.
+/// Claims a job, works on it after `commands` until it ends or is held, and shows the result. Returns the exit code.
 pub(super) async fn run_job(
     app: &AppContext,
     opened: &mut OpenJob,
@@ -42,13 +42,13 @@ pub(super) async fn run_job(
         None => None,
     };
     opened.claim(store).await.map_err(|error| claim_error(id, error))?;
-    // Before the first output: whoever reads it may send a signal.
+    // Done before the first output: its reader may send a signal.
     let stop = stop::listen()?;
     let mut progress = ProgressDisplay::begin(&opened.job);
     super::server::warn_of_price(&models, opened.job.limits.cost_usd);
     super::models::warn_of_retirement(&models);
     let traces = Traces::begin(app);
-    // A server that has never answered this job, and can't be reached, is a wrong address.
+    // If a server has never answered this job, and can't be reached, its address is probably wrong.
     let chosen = commands.iter().find_map(|it| if let Command::Choose { choice } = it { Some(choice) } else { None });
     let choice = chosen.unwrap_or(&opened.job.choice);
     let setup = JobSetup {
@@ -73,7 +73,7 @@ pub(super) async fn run_job(
     Ok(exit_code(outcome))
 }
 
-/// The exit code for a job that has ended before: with `is_accepted`, a person takes its result as it is.
+/// The exit code for a job that had already ended; `is_accepted`: a person has accepted its result.
 pub(super) fn ended_exit_code(status: JobStatus, is_accepted: bool) -> u8 {
     match status {
         JobStatus::Partial | JobStatus::Blocked if is_accepted => exit::COMPLETED,
@@ -101,7 +101,7 @@ pub(super) fn exit_code(outcome: JobOutcome) -> u8 {
 fn claim_error(id: JobId, error: RunError) -> CliError {
     let message = |then: &str| format!("{error}; job {id} is kept as it is: {then}");
     if let Disposition::Hold(HoldReason::Disk, _) = error.disposition() {
-        // Where even the first row finds no room, the database doesn't know the job yet.
+        // If there is no room even for the first row, the database doesn't know the job yet.
         let then = format!("make room, then `overnight reindex` and `overnight resume {id}` go on");
         return CliError { message: message(&then), code: exit::HELD };
     }
@@ -109,7 +109,7 @@ fn claim_error(id: JobId, error: RunError) -> CliError {
     if matches!(&error, RunError::Store(StoreError::Unreachable { .. })) {
         return CliError::failed(message(&then));
     }
-    // A file that may be read and not written is found out here only.
+    // A file that is readable but not writable is only noticed here.
     if matches!(&error, RunError::Store(StoreError::Connect { .. })) {
         return CliError::usage(message(&then));
     }

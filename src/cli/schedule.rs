@@ -1,4 +1,4 @@
-//! `overnight schedule`: batches that are submitted by themselves, by whichever worker runs when their time has come.
+//! `overnight schedule`: batches that are submitted automatically, by any worker that runs when they are due.
 
 mod list;
 mod scheduler;
@@ -29,10 +29,10 @@ Examples:
 A cron expression has five fields: minute, hour, day of the month, month, weekday. Behind -- stand the words of `overnight submit`.
 A run is submitted by whichever worker (`overnight work`) is there at its time, with the settings of that worker; the model's server and key variable stay those of this command line, environment and file.";
 
-/// What a schedule's name may have.
+/// The maximum length of a schedule's name.
 const LONGEST_NAME: usize = 60;
 
-/// For how long at most a missed run is made up for.
+/// The longest delay after which a missed run is made up for.
 const LONGEST_MAKE_UP: Duration = Duration::from_hours(30 * 24);
 
 #[derive(Debug, Args)]
@@ -240,7 +240,7 @@ async fn find(app: &AppContext, name: &str) -> Result<ScheduleRow, CliError> {
     Err(CliError::usage(format!("there is no schedule '{}': {hint}", out::one_line(name))))
 }
 
-/// A moment by a schedule's own clock.
+/// A moment in the schedule's time zone.
 fn wall(row: &ScheduleRow, at: Timestamp) -> String {
     crate::batch::zone(&row.schedule.timezone).map_or_else(|_| at.to_string(), |zone| on_the_wall(at, zone))
 }

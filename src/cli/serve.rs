@@ -1,4 +1,4 @@
-//! `overnight serve`: the pages of `crate::web`, for which this file answers what only the command line knows.
+//! `overnight serve`: the pages of `crate::web`. This file implements the operations that only the command line can do.
 
 use super::{
     AppContext, CliError, assign,
@@ -132,7 +132,7 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
     let (token, is_new) = token(&settings, args)?;
     let uploads = args.uploads.clone().unwrap_or_else(|| settings.workspaces.value.with_file_name("uploads"));
     let app = if args.read_only { AppContext::read(settings).await? } else { AppContext::open(settings).await? };
-    // A page repairs nothing: it shows what is there.
+    // A page repairs nothing: it shows the current state.
     let app = Arc::new(AppContext { only_reads: true, ..app });
     let listener = TcpListener::bind(args.listen).await.map_err(ServeError::Listen)?;
     let listen = listener.local_addr().map_err(ServeError::Listen)?;
@@ -144,7 +144,7 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
     if !args.read_only {
         web::sweep(&uploads, &*app.store).await;
     }
-    // Where nothing is decided, or a proxy says who does, nobody need be named.
+    // A reviewer's name is not needed if the pages are read-only, or if a proxy names the person.
     let reviewer = if args.read_only || args.user_header.is_some() { None } else { Some(args.reviewer.name()) };
     let config = WebConfig {
         hosts: args.hosts.clone(),
@@ -160,7 +160,7 @@ pub(super) async fn run(flags: Flags, args: &ServeArgs) -> Result<u8, CliError> 
     };
     let name = if listen.ip().is_unspecified() { format!("localhost:{}", listen.port()) } else { listen.to_string() };
     let stop = stop::listen()?;
-    // A token that somebody else keeps is not told.
+    // A token from the environment is not printed.
     out::result(&if is_new { format!("http://{name}/?token={token}\n") } else { format!("http://{name}/\n") })?;
     let store = app.store.clone();
     web::serve(listener, token, config, store, Arc::new(CommandBackend { app, flags }), stop).await?;
@@ -182,7 +182,7 @@ fn token(settings: &Settings, args: &ServeArgs) -> Result<(String, bool), CliErr
     })
 }
 
-/// The command line, as the pages ask it.
+/// The command line's implementation of the pages' backend.
 #[derive(Debug)]
 struct CommandBackend {
     app: Arc<AppContext>,
@@ -207,7 +207,7 @@ impl CommandBackend {
         Ok(JobOrBatch::Job(Box::new(self.app.job_with(job).await?)))
     }
 
-    /// Does what the command of that name does.
+    /// Carries out the command of the same name.
     async fn requested(&self, action: BulkAction, named: &JobOrBatch) -> Result<RequestOutcome, CliError> {
         let app = &self.app;
         match action {

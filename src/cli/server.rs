@@ -1,4 +1,4 @@
-//! Which model at which server is used: as typed, as configured, and as stored in a job.
+//! The choice of a model and its server: as typed, as configured, and as stored in a job.
 
 use super::{AppContext, CliError, job_request::DEFAULT_MODEL, job_request::joined, out};
 use crate::{
@@ -59,14 +59,14 @@ impl std::fmt::Debug for ServerArgs {
 }
 
 impl ServerArgs {
-    /// With paths that began in `folder`.
+    /// Resolves relative paths against `folder`.
     pub(super) fn below(mut self, folder: &Path) -> Self {
         self.models_file = self.models_file.map(|file| joined(folder, &file));
         self.record = self.record.map(|record| folder.join(record));
         self
     }
 
-    /// With another table of models.
+    /// The same with another table of models.
     pub(super) fn with_models_file(self, file: &Path) -> Self {
         Self { models_file: Some(file.display().to_string()), ..self }
     }
@@ -95,19 +95,19 @@ impl ServerArgs {
     }
 }
 
-/// A model, where it is called, and what it is called with.
+/// A model, its server, and its call options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) choice: ModelChoice,
-    /// The table of models that the job began with; none: what the settings say.
+    /// The table of models that the job began with; `None`: that of the settings.
     pub(super) models: Option<String>,
     /// Whether the headers of the command line are meant for its server.
     pub(super) is_theirs: bool,
     /// Whether the model is never called, so that no key is needed.
     pub(super) is_never_called: bool,
-    /// The tier at which it is asked, where its provider has it.
+    /// The tier for its calls, if its provider has it.
     pub(super) tier: Tier,
-    /// Whether it works on many jobs that begin alike.
+    /// Whether it works on many jobs with the same beginning.
     pub(super) is_wave: bool,
 }
 
@@ -133,13 +133,13 @@ impl Target {
         )
     }
 
-    /// The model of a job that would be made with these instructions now: the settings go over them.
+    /// The model of a new job with these instructions: the settings override them.
     pub(super) fn of_instructions(instructions: &Instructions, settings: &Settings) -> Self {
         let name = settings.model.value.as_deref().or(instructions.model.as_deref());
         Self::new(name.unwrap_or(DEFAULT_MODEL), settings)
     }
 
-    /// The model `name`, as the jobs of a batch ask it.
+    /// The model `name` for the jobs of a batch.
     pub(super) fn of_batch(name: &str, settings: &BatchSettings) -> Self {
         let (base_url, api_key_env) = (settings.base_url.clone(), settings.api_key_env.clone());
         Self::for_choice(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone())
@@ -185,12 +185,12 @@ impl Target {
         words
     }
 
-    /// The tier that was typed now, else that of the job.
+    /// The target with the typed tier, else that of the instructions.
     fn at_tier(&self, settings: &Settings, instructions: &Instructions) -> Self {
         Self { tier: typed_value(&settings.tier).copied().unwrap_or(instructions.tier), ..self.clone() }
     }
 
-    /// The target, and those of the other models that the instructions name: fallbacks, and helpers' own.
+    /// The target, and those of the other models that the instructions name: fallbacks, and sub-agents' own.
     pub(super) fn and_others(self, instructions: &Instructions) -> Vec<Self> {
         let names = instructions.fallback.iter().map(String::as_str).chain(instructions.named_models());
         let others: Vec<Self> = names.map(|name| self.other(name)).collect();
@@ -222,7 +222,7 @@ pub(super) async fn open(app: &AppContext, target: &Target) -> Result<Arc<dyn Mo
         let posting = CallPosting { store: app.store.clone(), pace: GatherPace::default() };
         return open_target(settings, target, &no_jobs, Some(posting));
     };
-    // By its whole id: `last` would be another job when this one is resumed.
+    // By its full id: `last` would mean another job when this one is resumed.
     let job = app.job(job).await?;
     let replayed = app.own_workspace(&job)?;
     let mut target = target.clone();
@@ -230,7 +230,7 @@ pub(super) async fn open(app: &AppContext, target: &Target) -> Result<Arc<dyn Mo
     open_target(settings, &target, &|_| Ok(replayed.clone()), None)
 }
 
-/// Opens a model, and those that go on when it is down or refuses.
+/// Opens a model, and its fallbacks for outages and refusals.
 pub(super) async fn open_all(
     app: &AppContext,
     target: &Target,
@@ -246,9 +246,9 @@ pub(super) async fn open_all(
         others.push(model.map_err(|error| of_name("fallback", name, &error))?);
     }
     let mut named = BTreeMap::new();
-    // A record of a job answers for all that worked on it.
-    let helpers = instructions.named_models().into_iter().filter(|_| !first.name().starts_with("replay:"));
-    for name in helpers {
+    // The record of a job has the answers of all its models.
+    let sub_agents = instructions.named_models().into_iter().filter(|_| !first.name().starts_with("replay:"));
+    for name in sub_agents {
         let model = open(app, &target.other(name)).await.map_err(|error| of_name("model", name, &error))?;
         named.insert(name.to_owned(), model);
     }
@@ -269,12 +269,12 @@ pub(super) fn all_without_jobs(
         without_jobs(settings, &target.other(name)).map_err(|error| of_name(what, name, &error))
     };
     let others = instructions.fallback.iter().map(|name| open("fallback", name)).collect::<Result<_, _>>()?;
-    let helpers = instructions.named_models().into_iter();
-    let named = helpers.map(|name| Ok((name.to_owned(), open("model", name)?))).collect::<Result<_, CliError>>()?;
+    let sub_agents = instructions.named_models().into_iter();
+    let named = sub_agents.map(|name| Ok((name.to_owned(), open("model", name)?))).collect::<Result<_, CliError>>()?;
     Ok(JobModels { first, others, named })
 }
 
-/// Says that a tier which was asked for is not to be had.
+/// Reports that the requested tier is not available.
 fn note_missing_tier(target: &Target, model: &dyn Model) {
     if target.tier != model.tier() && model.endpoint().is_some() {
         out::note(&format!(
@@ -286,7 +286,7 @@ fn note_missing_tier(target: &Target, model: &dyn Model) {
     }
 }
 
-/// Says that the model knows no such level of reasoning.
+/// Reports that the model has no such level of reasoning.
 fn note_missing_effort(instructions: &Instructions, model: &dyn Model) {
     let Some(EffortSteps { first, again }) = &instructions.effort else { return };
     let levels = model.effort_levels();
@@ -379,7 +379,7 @@ fn parsed(file: &str, text: &str) -> Result<ModelTable, CliError> {
     ModelTable::parse(file, text).map_err(|error| CliError::usage(error.to_string()))
 }
 
-/// Name and text of the file that the settings name.
+/// Name and text of the table's file that the settings name.
 pub(super) fn models_text(settings: &Settings) -> Result<Option<(String, String)>, CliError> {
     let Some(path) = &settings.models_file.value else { return Ok(None) };
     let file = path.display().to_string();
@@ -387,7 +387,7 @@ pub(super) fn models_text(settings: &Settings) -> Result<Option<(String, String)
     Ok(Some((file, text)))
 }
 
-/// Says so where a limit on the cost can't hold, because nobody knows what a call costs.
+/// Warns if a limit on the cost can't be enforced, because the price of a call is unknown.
 pub(super) fn warn_of_price(models: &JobModels, limit: Option<f64>) {
     for model in models.all().filter(|model| limit.is_some() && is_unpriced(model)) {
         out::note(&format!(
@@ -397,7 +397,7 @@ pub(super) fn warn_of_price(models: &JobModels, limit: Option<f64>) {
     }
 }
 
-/// Refuses a limit on the cost that can't hold, unless that was asked for.
+/// Refuses a limit on the cost that can't be enforced, unless the settings allow it.
 pub(super) fn refuse_unpriced(models: &JobModels, limit: Option<f64>, settings: &Settings) -> Result<(), CliError> {
     let Some(limit) = limit.filter(|_| !settings.unpriced.value) else { return Ok(()) };
     match models.all().find(|model| is_unpriced(model)) {
@@ -413,7 +413,7 @@ fn is_unpriced(model: &Arc<dyn Model>) -> bool {
     model.cost(&Usage::default()).is_none()
 }
 
-/// Who waits longer between two pieces of a reply waits no shorter for the first.
+/// The other timeouts are at least as long as the one between two pieces of a reply.
 fn timeouts(settings: &Settings) -> Timeouts {
     let timeouts = Timeouts::default();
     let Some(idle) = settings.idle_timeout_ms.value.map(Duration::from_millis) else { return timeouts };

@@ -1,7 +1,7 @@
-//! `overnight show`: one job at a glance, and what a person can do next.
+//! `overnight show`: one job at a glance, and the possible next commands.
 //!
 //! - `job_page`: a job as a page for a person
-//! - `queued`: what the queue knows of a job, and one whose workspace can't be read here; `batch`: a batch
+//! - `queued`: the queue's facts about a job, and jobs whose workspace can't be read here; `batch`: a batch
 
 pub(super) mod batch;
 mod job_page;
@@ -16,7 +16,7 @@ use crate::{
 };
 use overnight_core::job::{
     ending::Ending,
-    record::{HoldReason, JobStatus},
+    record::{HoldReason, JobStatus, JobSummary},
     state::Job,
 };
 
@@ -48,15 +48,11 @@ pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliEr
     super::prune::note_if_pruned(&location.path);
     let timeline = timeline(&location.path)?;
     let shown = job_view(&location, &timeline, interrupted);
-    if args.json {
-        out::json(&shown)?;
-    } else {
-        out::result(&shown.text(Some(&timeline.job)))?;
-    }
+    out::answer(args.json, &shown, || shown.text(Some(&timeline.job)))?;
     Ok(exit::COMPLETED)
 }
 
-/// What `--json` prints of a job, for who asks over HTTP.
+/// A job as `--json` prints it, for requests over HTTP.
 pub(super) async fn job_json(app: &AppContext, job: DatabaseJob) -> Result<String, CliError> {
     if queued::is_only_a_row(app, &job) {
         return queued::json(app, &job).await;
@@ -69,30 +65,29 @@ pub(super) async fn job_json(app: &AppContext, job: DatabaseJob) -> Result<Strin
     })
 }
 
-/// How the job stands: as its journal says, and where that says running, as the database knows better.
-fn status(location: &JobLocation, job: &Job) -> (JobStatus, Option<HoldReason>, Option<String>) {
-    let state = location.job.as_ref().map(|known| &known.row.state);
-    match state {
-        Some(state) if job.is_running() => (state.status, state.hold_reason, state.reason.clone()),
-        Some(_) | None => job.job_status(),
+/// The job's status: as in its journal, or for a running job as in the database, which is more recent.
+fn summary(location: &JobLocation, timeline: &Timeline) -> JobSummary {
+    let summary = timeline.job.summary(timeline.seq, &timeline.head);
+    match location.job.as_ref().map(|known| known.row.state.clone()) {
+        Some(JobSummary { status, hold_reason, reason, .. }) if timeline.job.is_running() => {
+            JobSummary { status, hold_reason, reason, ..summary }
+        }
+        Some(_) | None => summary,
     }
 }
 
 fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: bool) -> JobView<'t> {
     let job = &timeline.job;
-    let (status, hold_reason, reason) = status(location, job);
+    let summary = summary(location, timeline);
+    let (status, hold_reason) = (summary.status, summary.hold_reason);
     let interrupted = interrupted && status == JobStatus::Running;
     let name = location.name(job.spec.id);
     let queue = location.job.as_ref().and_then(InQueue::of);
-    // A job that waits for its review shows what would be accepted.
+    // A job that waits for its review shows the result that would be accepted.
     let ending: Option<&Ending> = job.decided_ending();
-    let completion = ending.and_then(|ending| ending.completion.as_ref());
-    let totals = &job.totals;
     JobView {
         id: job.spec.id,
-        status,
-        hold_reason,
-        reason,
+        summary,
         damage: location.damage(timeline.journal_end()),
         instructions: &job.spec.instructions.name,
         instructions_sha256: &job.spec.instructions_sha256,
@@ -104,20 +99,9 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         documents: documents(job),
         left_out_files: job.spec.left_out.files,
         left_out: &job.spec.left_out.first,
-        coverage: job.own.coverage.total(&job.spec.documents),
-        phase: &job.phase.title,
         planning: job.planning().map(|planning| planning.why.outcome()),
         phases: timeline.phases.iter().map(line).collect(),
-        turns: totals.spent.turns,
-        tokens_in: totals.spent.usage.input,
-        tokens_out: totals.spent.usage.output,
-        tokens_cached: totals.spent.usage.cached,
-        cost_usd: totals.spent.cost(),
         paid: &job.answered.paid,
-        worked_ms: totals.worked_ms,
-        summary: completion.map(|completion| completion.summary.as_str()),
-        confidence: completion.map(|completion| completion.confidence),
-        notes: completion.and_then(|completion| completion.notes.as_deref()),
         checks: ending.map_or(&[], |ending| &ending.checks),
         deliverables: ending.map_or(&[], |ending| &ending.deliverables),
         quotes: ending.and_then(|ending| ending.quotes.as_ref()),
@@ -131,7 +115,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         workspace: std::path::absolute(&location.path).unwrap_or_else(|_| location.path.clone()).display().to_string(),
         interrupted,
         next: match &location.job {
-            // Without a database a folder can only be looked at.
+            // Without a database, a folder can only be inspected.
             None => inspect_commands(&name),
             Some(known) => queued::next(known, status, hold_reason, Some(interrupted))
                 .unwrap_or_else(|| next(status, hold_reason, &name, interrupted)),
@@ -169,12 +153,12 @@ fn line(phase: &PhaseRecord) -> PhaseLine<'_> {
     }
 }
 
-/// How a job's record is looked into.
+/// The commands that inspect a job's record.
 fn inspect_commands(name: &str) -> Vec<String> {
     vec![format!("overnight audit {name}"), format!("overnight audit verify {name}")]
 }
 
-/// What a person can do now, as commands.
+/// The possible next commands.
 fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, interrupted: bool) -> Vec<String> {
     let audit = format!("overnight audit {name}");
     if interrupted {

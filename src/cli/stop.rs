@@ -8,7 +8,7 @@ use tokio::{
     sync::watch,
 };
 
-/// The message when a signal comes before there is work to hold; `None` once there is work, which is told by [`listen`].
+/// The message for a signal before there is work to hold; `None` once there is work, which [`listen`] stops.
 static ENDS_WITH: Mutex<Option<&str>> = Mutex::new(None);
 
 /// Until [`listen`] is called, the first signal ends the program with this sentence: there is no work that would have to be held.
@@ -48,7 +48,7 @@ impl Signals {
     }
 }
 
-/// Listens from now on, on a runtime of its own.
+/// Listens from now on, with a runtime of its own.
 fn signals() -> Result<(Runtime, Signals), CliError> {
     let failed = |error: std::io::Error| CliError::failed(format!("signals can't be listened to ({error})"));
     let runtime = Builder::new_current_thread().enable_io().build().map_err(failed)?;
@@ -74,7 +74,7 @@ pub(super) fn listen() -> Result<watch::Receiver<bool>, CliError> {
                 if *sender.borrow() {
                     std::process::exit(exit::INTERRUPTED.into());
                 }
-                // Said first: who hears of it may end the program at once.
+                // Printed first: a listener may end the program at once.
                 out::note("stopping; once more to end at once");
                 sender.send_replace(true);
             }

@@ -129,33 +129,33 @@ pub(super) struct SubmitArgs {
     pub(super) budget_tokens: Option<String>,
 }
 
-/// What an evaluation submits: cases in the place of documents that are looked for.
+/// The submission of an evaluation: cases instead of documents that are searched for.
 #[derive(Clone, Debug)]
 pub(super) struct EvalSubmission {
-    /// Without its key, which follows from what is submitted.
+    /// Without its key, which is computed from the submission.
     pub(super) batch: EvalBatch,
     /// The documents of each case.
     pub(super) cases: Vec<Vec<FoundDocument>>,
-    /// When its set was made or changed, in milliseconds since 1970: the batch's id follows from it and from the key, so that the
-    /// same evaluation, begun twice at once, is the same batch.
+    /// The time of its set's last change, in milliseconds since 1970: the batch's id is derived from it and the key, so
+    /// the same evaluation, started twice at once, is the same batch.
     pub(super) made_ms: u64,
 }
 
 /// The documents that can be submitted, and the files that can't.
 struct Selection {
-    /// Those of each job.
+    /// The documents of each job.
     documents: Vec<Vec<Document>>,
     unit: JobUnit,
     left_out: Vec<(PathBuf, String)>,
 }
 
-/// A submission that is checked, and only has to be written.
+/// A validated submission, ready to be written.
 pub(super) struct ReadySubmission {
     submission: Submission,
     pub(super) batch: NewBatch,
     selection: Selection,
     assignment: Assignment,
-    /// Whether jobs that were done before are linked to those that did them.
+    /// Whether jobs whose work was done before are linked to the jobs that did it.
     dedupes: bool,
     /// `None`: a dry run.
     app: Option<AppContext>,
@@ -300,12 +300,12 @@ pub(super) async fn ready(
 }
 
 impl ReadySubmission {
-    /// What a dry run tells of it, in lines.
+    /// The dry run as text.
     pub(super) fn told(&self) -> String {
         output::dry_run_text(self)
     }
 
-    /// USD that it costs at least, likely and at most; none where a price is not known.
+    /// USD that it costs at least, likely and at most; `None` if a price is not known.
     pub(super) fn estimated_cost(&self) -> Option<[f64; 3]> {
         output::estimated_cost(self)
     }
@@ -319,7 +319,7 @@ impl ReadySubmission {
         self.submission.jobs(&self.selection.documents)
     }
 
-    /// The jobs, which say all that the queue is given: of a hundred thousand documents there is no room for both.
+    /// Takes the jobs out, and drops the documents: for a hundred thousand documents, memory doesn't hold both.
     fn take_jobs(&mut self) -> Vec<QueuedJob> {
         self.submission.jobs(std::mem::take(&mut self.selection.documents))
     }

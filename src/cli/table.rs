@@ -1,24 +1,24 @@
-//! Columns for a terminal: as wide as what stands in them. Where the terminal is narrower, long texts are cut with `…`, and
-//! what tells least is left out.
+//! Columns for a terminal: as wide as their content. If the terminal is narrower, long texts are cut with `…`, and the
+//! least important columns are left out.
 
 use super::out;
 use crate::report::cell::Tone;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
-/// A text is cut to this before columns are left out for it.
+/// Texts are cut down to this width before columns are left out.
 const EASY: usize = 32;
-/// A column that is cut keeps this much.
+/// The minimum width of a column that is cut.
 const LEAST: usize = 8;
 
-/// How a column stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     /// Numbers.
     Right,
-    /// As left, and cut where there is no room: the widest of these first.
+    /// Left-aligned, and cut if there is no room: the widest of these columns first.
     Cut,
     /// The same, cut in the middle: paths and names differ at both ends.
     Middle,
@@ -29,9 +29,9 @@ pub(super) enum Align {
 pub(super) struct TextTable {
     sides: Vec<Align>,
     rows: Vec<Vec<String>>,
-    /// By row; each with its column.
+    /// The tones of each row's cells, with their columns.
     tones: Vec<Vec<(usize, Tone)>>,
-    /// Columns that may be left out, the least telling first.
+    /// Columns that may be left out, the least important first.
     minor: Vec<usize>,
 }
 
@@ -42,27 +42,27 @@ impl TextTable {
         Self { sides, rows: vec![heading], tones: vec![Vec::new()], minor: Vec::new() }
     }
 
-    /// Columns that are left out where there is no room, the least telling first.
+    /// Sets the columns that are left out if there is no room, the least important first.
     pub(super) fn with_minor(mut self, names: &[&str]) -> Self {
         let place = |name: &&str| self.rows.first()?.iter().position(|heading| heading == name);
         self.minor = names.iter().filter_map(place).collect();
         self
     }
 
-    /// One cell for each column; a cell is one line, whatever stands in it.
+    /// Adds a row with one cell for each column; each cell is reduced to one line.
     pub(super) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(|cell| out::one_line(&cell)).collect());
         self.tones.push(Vec::new());
     }
 
-    /// Colours a cell of the last row, where the terminal has colours.
+    /// Colours a cell of the last row, if the terminal has colours.
     pub(super) fn tone(&mut self, column: usize, tone: Tone) {
         if let Some(tones) = self.tones.last_mut() {
             tones.push((column, tone));
         }
     }
 
-    /// The lines, each ended. `room` is the terminal's width; none where it isn't a terminal, and nothing is cut.
+    /// The lines, each ended. `room` is the terminal's width; `None` if it isn't a terminal, and nothing is cut.
     pub(super) fn render(&self, room: Option<usize>) -> String {
         let widths = self.widths(room);
         let mut text = String::new();
@@ -91,7 +91,7 @@ impl TextTable {
         text
     }
 
-    /// The width of each column; none for those that are left out.
+    /// The width of each column; `None` for those that are left out.
     fn widths(&self, room: Option<usize>) -> Vec<Option<usize>> {
         let widest = |column: usize| {
             self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
@@ -108,7 +108,7 @@ impl TextTable {
                 widths[*column] = None;
             }
         }
-        // What was left out may have made room for more of the texts.
+        // Leaving out columns may have made room for longer texts.
         for (width, whole) in widths.iter_mut().zip(&whole).filter(|(width, _)| width.is_some()) {
             *width = *whole;
         }
@@ -128,7 +128,7 @@ impl TextTable {
     }
 }
 
-/// What columns of these widths take.
+/// The total width of these columns.
 fn total(widths: &[Option<usize>]) -> usize {
     let shown = widths.iter().flatten();
     shown.clone().sum::<usize>() + GAP * shown.count().saturating_sub(1)
@@ -151,7 +151,7 @@ pub(super) fn cut_middle(text: &str, width: usize) -> String {
     if text.width() <= width || width < 3 {
         return cut(text, width);
     }
-    // What tells files of one folder apart stands nearer to the end.
+    // The distinguishing part of a file's name is nearer to its end.
     let begin = cut(text, width.div_ceil(3));
     let mut room = width.saturating_sub(begin.width());
     let mut end: Vec<char> = Vec::new();
@@ -185,7 +185,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
         room -= needed;
         kept.push(letter);
     }
-    // A sign may make the one before it wider.
+    // A combining sign may make its predecessor wider.
     while kept.width() > width.saturating_sub(1) {
         kept.pop();
     }

@@ -1,4 +1,4 @@
-//! `overnight token`: with what people and programs come to `overnight serve`.
+//! `overnight token`: access tokens of people and programs for `overnight serve`.
 
 use super::{
     AppContext, CliError, exit,
@@ -26,9 +26,9 @@ Examples:
 
 A token is shown once, and only its hash is kept. It is sent as `Authorization: Bearer …`, or opened as http://…/?token=….";
 
-/// Characters of a name.
+/// Maximum length of a name, in characters.
 const LONGEST_NAME: usize = 100;
-/// How a token begins: whoever finds one knows what it is for.
+/// The prefix of each token: anyone who finds one knows what it is for.
 const PREFIX: &str = "ovn_";
 
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ struct TokenView<'t> {
     created: Timestamp,
     expires: Option<Timestamp>,
     revoked: Option<Timestamp>,
-    /// Only where it was just made.
+    /// Only set if it was just created.
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'t str>,
 }

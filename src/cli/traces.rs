@@ -1,16 +1,16 @@
-//! The way to the collector that the environment names, and what is said of it. Without one, nothing is done.
+//! Sends traces to the collector that the environment names, and reports failures. Without one, nothing is done.
 
 use super::{AppContext, out};
 use crate::telemetry::{Exporter, SpanSender};
 
-/// What is told to a collector.
+/// The connection to a collector.
 #[derive(Debug)]
 pub(super) struct Traces {
     exporter: Option<Exporter>,
 }
 
 impl Traces {
-    /// A target that can't be used is no reason not to work: it is told, and that is all.
+    /// A target that can't be used is no reason to stop: it only causes a warning.
     pub(super) fn begin(app: &AppContext) -> Self {
         let exporter = match app.settings.telemetry.value.as_ref().map(Exporter::start) {
             None => None,
@@ -27,7 +27,7 @@ impl Traces {
         self.exporter.as_ref().map(Exporter::feed)
     }
 
-    /// The work is over, and all feeds are gone.
+    /// Ends the export. By now the work is over, and all feeds are gone.
     pub(super) async fn end(self) {
         let Some(exporter) = self.exporter else { return };
         if let Some(sentence) = exporter.finish().await {

@@ -1,4 +1,4 @@
-//! `overnight watch`: shows each second what running jobs do, on any machine, as fresh as their last checkpoints in the database.
+//! `overnight watch`: shows each second the progress of running jobs on any machine, as of their last checkpoints.
 //!
 //! - `snapshot`: one look at the database; `draw`: the snapshot as a table, and the changes since the last one as lines
 
@@ -102,7 +102,7 @@ pub(super) async fn run(settings: Settings, args: &WatchArgs) -> Result<u8, CliE
 }
 
 impl WatchOutput {
-    /// Shows a look; `false` when nobody reads any more.
+    /// Shows a snapshot; `false` if the output was closed by its reader.
     fn show(&mut self, snapshot: &Snapshot) -> Result<bool, CliError> {
         match self {
             Self::Json => {
@@ -119,12 +119,12 @@ impl WatchOutput {
             Self::Lines(lines) => logs::put(&lines.changed(snapshot)),
             Self::Drawn(terminal, drawn) => {
                 let (height, width) = terminal.size();
-                // What stands above the terminal's upper edge can't be drawn over.
+                // Lines above the terminal's upper edge can't be overwritten.
                 let room = usize::from(height).saturating_sub(1).max(1);
                 let text = table(snapshot, Some((usize::from(width), room)));
                 let lines: Vec<&str> = text.lines().collect();
                 let kept = if lines.len() > room { &lines[lines.len() - room..] } else { &lines[..] };
-                // A terminal that is gone is no reason to complain.
+                // A closed terminal is ignored.
                 let _ = terminal.clear_last_lines(*drawn);
                 *drawn = kept.len();
                 let text = kept.join("\n") + if kept.is_empty() { "" } else { "\n" };

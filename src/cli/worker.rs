@@ -1,6 +1,6 @@
 //! `overnight work`: a worker of the queue.
 //!
-//! - `progress`: how far it is with the queue
+//! - `progress`: the worker's progress with the queue
 
 mod progress;
 
@@ -103,7 +103,7 @@ impl WorkArgs {
         }
     }
 
-    /// Who is told of batches.
+    /// The targets of notices about batches.
     fn notices(&self, settings: &Settings) -> Result<Vec<NoticeTarget>, CliError> {
         let ends = self.on_batch_end.clone();
         let mut targets = settings.notice_targets()?;
@@ -116,7 +116,7 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     let settings = super::settings(&args.add_to(flags.clone()))?;
     let notices = args.notices(&settings)?;
     let workspaces = super::job_request::workspaces(&settings)?;
-    // Before anything slow.
+    // Done before anything slow.
     let stop = stop::listen()?;
     let Some(store) = connect_or_wait(&settings, args.until_empty, stop.clone()).await? else {
         return Ok(exit::COMPLETED);
@@ -157,7 +157,7 @@ pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
     Ok(if args.until_empty { exit_code(&summary, is_stopped) } else { exit::COMPLETED })
 }
 
-/// Works the jobs of these batches, and no others, until nothing of them is left to do.
+/// Works on the jobs of these batches only, until none is left to do.
 pub(super) async fn work_batches(
     app: Arc<AppContext>,
     batches: Vec<Uuid>,
@@ -181,7 +181,7 @@ pub(super) async fn work_batches(
     Ok(work(ModelSupply { app, scheduler: None }, config, None, stop).await?)
 }
 
-/// Works until it is stopped or done, and tells what happens.
+/// Works until it is stopped or done, and reports events.
 async fn work(
     supply: ModelSupply,
     config: WorkerConfig,
@@ -194,7 +194,7 @@ async fn work(
     let tell = Arc::new(move |worker_event: WorkerEvent<'_>| {
         log_event(&worker_event);
         if let (WorkerEvent::Rested { id, .. }, Some(sender)) = (&worker_event, &sender) {
-            // Who doesn't listen any more has ended.
+            // The receiver is gone only if the progress has ended.
             let _ = sender.send(*id);
         }
     });
@@ -239,7 +239,7 @@ async fn connect_or_wait(
 #[derive(Debug)]
 struct ModelSupply {
     app: Arc<AppContext>,
-    /// None: nothing is submitted.
+    /// `None`: nothing is submitted.
     scheduler: Option<Scheduler>,
 }
 
@@ -283,7 +283,7 @@ fn log_event(worker_event: &WorkerEvent<'_>) {
     out::log(&out::LogMessage { job, fields, ..out::LogMessage::new(level, event, &text) });
 }
 
-/// How bad it is, and why it came to that.
+/// The severity of an outcome, and the reason for it.
 fn describe_rest(rest: &ClaimOutcome) -> (out::LogLevel, Option<&str>) {
     use out::LogLevel::{Error, Info, Warn};
     match rest {
@@ -312,18 +312,21 @@ fn exit_code(summary: &WorkerSummary, is_stopped: bool) -> u8 {
 }
 
 fn show(summary: &WorkerSummary, as_json: bool) -> Result<(), CliError> {
-    if as_json {
-        return out::json(&json!({
-            "ended": summary.ended,
-            "held": summary.held,
-            "waiting": summary.waiting,
-            "given_back": summary.given_back,
-            "failed_attempts": summary.failed_attempts,
-            "lost": summary.lost,
-            "elsewhere": summary.elsewhere,
-            "failed_hooks": summary.failed_hooks,
-        }));
-    }
+    let shown = json!({
+        "ended": summary.ended,
+        "held": summary.held,
+        "waiting": summary.waiting,
+        "given_back": summary.given_back,
+        "failed_attempts": summary.failed_attempts,
+        "lost": summary.lost,
+        "elsewhere": summary.elsewhere,
+        "failed_hooks": summary.failed_hooks,
+    });
+    out::answer(as_json, &shown, || format!("{}\n", text(summary)))
+}
+
+/// `12 completed, 1 held (limit), 2 given back`.
+fn text(summary: &WorkerSummary) -> String {
     let mut parts: Vec<String> = summary.ended.iter().map(|(name, count)| format!("{count} {name}")).collect();
     parts.extend(summary.held.iter().map(|(reason, count)| format!("{count} held ({reason})")));
     let others = [
@@ -334,6 +337,5 @@ fn show(summary: &WorkerSummary, as_json: bool) -> Result<(), CliError> {
         (summary.failed_hooks, "failed hooks"),
     ];
     parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
-    let text = if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(", ") };
-    out::result(&format!("{text}\n"))
+    if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(", ") }
 }

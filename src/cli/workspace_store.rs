@@ -53,7 +53,7 @@ pub(super) async fn open_for_worker(app: &AppContext) -> Result<Option<Workspace
     Ok(workspace_store)
 }
 
-/// Copies the workspace of a job whose workspace is in the store.
+/// The uploader for a job whose workspace is in the store; `None` for other jobs.
 pub(super) async fn uploader(app: &AppContext, row: &JobRow) -> Result<Option<Uploader>, CliError> {
     let id = row.job.id;
     let Some(key) = row.queue.as_ref().and_then(|queue| queue.manifest.as_deref()) else { return Ok(None) };

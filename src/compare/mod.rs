@@ -1,8 +1,8 @@
-//! What two runs have found in the same documents: which values are the same, and which are not.
+//! Compares the results of two runs over the same documents: which values are the same, and which are not.
 //!
-//! - `run_records`: the records of a run, by its documents, written aside
+//! - `run_records`: the records of a run, by its documents, in a temporary file
 //! - `pairs`: which documents, and which records of a document, are the same; `same_value`: which values are
-//! - `run_comparison`: what comes of it, field by field
+//! - `run_comparison`: the result of the comparison, field by field
 
 mod pairs;
 mod run_comparison;

@@ -10,7 +10,7 @@ use std::{
     hash::Hash,
 };
 
-/// What is the same in two lists, by its places in them, from 0.
+/// The matching elements of two lists, by their indexes from 0.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Pairs {
     /// In the order of the first list.
@@ -20,8 +20,8 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Documents with the same content, of several those with the same name first; then those with the same name, whose content is
-    /// another one.
+    /// Pairs documents with the same content, those with the same name first; then those with the same name but
+    /// different content.
     pub(super) fn of_documents(a: &[RunDocument], b: &[RunDocument]) -> Self {
         let mut pairs = Self::none(a.len(), b.len());
         pairs.pair(a, b, |document| Some((document.is_document, &document.content, &document.name)));
@@ -31,8 +31,8 @@ impl Pairs {
         pairs
     }
 
-    /// Records of one list in one document: one on each side are the same; of more, those whose quotes stand at the same place, where
-    /// both documents have the same text; then those with the same quote; then those that are equal.
+    /// Pairs the records of one list in one document: a single one on each side always matches; else those with quotes
+    /// at the same place, if both documents have the same text; then those with the same quote; then equal records.
     pub(super) fn of_records(a: &[&RunRecord], b: &[&RunRecord], has_same_text: bool) -> Self {
         let mut pairs = Self::none(a.len(), b.len());
         if a.len() == 1 && b.len() == 1 {
@@ -52,7 +52,7 @@ impl Pairs {
         Self { both: Vec::new(), only_a: (0..a).collect(), only_b: (0..b).collect() }
     }
 
-    /// Pairs those that are left and have the same key, in their order.
+    /// Pairs the remaining elements with the same key, in their order.
     fn pair<'d, T, K: Hash + Eq>(&mut self, a: &'d [T], b: &'d [T], key: impl Fn(&'d T) -> Option<K>) {
         let mut by_key: HashMap<K, VecDeque<usize>> = HashMap::new();
         for &place in &self.only_b {
@@ -65,7 +65,7 @@ impl Pairs {
         self.add(found);
     }
 
-    /// Pairs those whose quotes share most of their places.
+    /// Pairs records whose quotes overlap in most of their range.
     fn pair_by_place(&mut self, a: &[&RunRecord], b: &[&RunRecord]) {
         let spans = |records: &[&RunRecord]| -> (Vec<usize>, Vec<QuoteSpan>) {
             let span = |(place, record): (usize, &&RunRecord)| {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What came of a value from one run to the other.
+/// The kind of a change from one run to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -20,9 +20,9 @@ pub enum ChangeKind {
     Filled,
     /// Null or missing in the second run.
     Emptied,
-    /// A record that the second run has not.
+    /// A record that is missing in the second run.
     OnlyInA,
-    /// A record that the first run has not.
+    /// A record that is missing in the first run.
     OnlyInB,
 }
 
@@ -42,24 +42,24 @@ impl ChangeKind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ValueChange {
     pub list: String,
-    /// As the first run calls it; where only the second has the record, as that does.
+    /// The document's name in the first run; in the second, if only that has the record.
     pub document: String,
     /// Null: the whole record.
     pub field: Option<String>,
     pub change: ChangeKind,
     pub a: Value,
     pub b: Value,
-    /// A person has accepted the value in this run: that of the other is wrong.
+    /// A person has accepted the value in this run: the value of the other run is wrong.
     pub accepted_a: bool,
     pub accepted_b: bool,
-    /// Where the record stands in the deliverable, and in which job; null where it is not there.
+    /// The record's place in the deliverable, and its job; null if this run does not have it.
     pub place_a: Option<String>,
     pub place_b: Option<String>,
     pub job_a: Option<String>,
     pub job_b: Option<String>,
 }
 
-/// What came of one field of a list. Its fields are a promise.
+/// The comparison of one field of a list. Its fields are a promise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldComparison {
     pub field: String,
@@ -67,15 +67,15 @@ pub struct FieldComparison {
     pub changed: u64,
     pub filled: u64,
     pub emptied: u64,
-    /// Values of the first run that are, or are not, those which a person has accepted in the second one.
+    /// Values of the first run that equal, or differ from, values accepted by a person in the second run.
     pub right_a: u64,
     pub wrong_a: u64,
-    /// The same of the second run.
+    /// The same for the second run.
     pub right_b: u64,
     pub wrong_b: u64,
 }
 
-/// What came of one list. Its fields are a promise.
+/// The comparison of one list. Its fields are a promise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ListComparison {
     pub list: String,
@@ -83,33 +83,33 @@ pub struct ListComparison {
     pub records: u64,
     pub only_in_a: u64,
     pub only_in_b: u64,
-    /// Of those that only one run has, the ones of which people have accepted something.
+    /// Records that only one run has and of which people have accepted at least a field.
     pub accepted_only_in_a: u64,
     pub accepted_only_in_b: u64,
     pub fields: Vec<FieldComparison>,
 }
 
-/// All that came of comparing two runs. Its fields are a promise.
+/// The whole comparison of two runs. Its fields are a promise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunComparison {
     /// Documents of which both runs have a result.
     pub documents: u64,
-    /// Of them, those whose content is another one.
+    /// The documents among them with different content.
     pub other_content: u64,
     /// Documents that only one run has, by name.
     pub only_in_a: Vec<String>,
     pub only_in_b: Vec<String>,
-    /// Documents that both runs have, and of which this one has no list that can be read.
+    /// Documents that both runs have, but for which this run has no readable list.
     pub without_result_in_a: Vec<String>,
     pub without_result_in_b: Vec<String>,
     pub lists: Vec<ListComparison>,
-    /// The first ones, by document.
+    /// The first changes, by document.
     pub changes: Vec<ValueChange>,
-    /// Changes that are not among them.
+    /// The number of further changes.
     pub more_changes: u64,
 }
 
-/// Compares two runs; of the changes so many are kept, and all are counted.
+/// Compares two runs; keeps up to `most_changes` changes, and counts all.
 pub fn compare_runs(a: &RunRecords, b: &RunRecords, most_changes: usize) -> Result<RunComparison, CompareError> {
     let mut builder = ComparisonBuilder { done: RunComparison::default(), places: HashMap::new(), most_changes };
     let pairs = Pairs::of_documents(&a.documents, &b.documents);
@@ -128,7 +128,7 @@ pub fn compare_runs(a: &RunRecords, b: &RunRecords, most_changes: usize) -> Resu
 
 struct ComparisonBuilder {
     done: RunComparison,
-    /// By list and field.
+    /// Indexes of fields, by list and field.
     places: HashMap<(usize, String), usize>,
     most_changes: usize,
 }
@@ -217,7 +217,7 @@ impl ComparisonBuilder {
         }
     }
 
-    /// Compares the fields of a record that both have. `names`: what the runs call its document.
+    /// Compares the fields of a record that both runs have. `names`: the two runs' names of its document.
     fn record(
         &mut self,
         list: usize,
@@ -232,7 +232,7 @@ impl ComparisonBuilder {
         let new = fields_b.iter().filter(|(name, _)| of(&fields_a, name).is_none());
         for (name, _) in fields_a.iter().chain(new) {
             let (value_a, value_b) = (of(&fields_a, name), of(&fields_b, name));
-            // An object that is null in one run has its fields in the other, each with its own line.
+            // An object that is null in one run has its fields in the other, each with an entry of its own.
             let is_inner = |value: &Option<Value>, fields: &[(String, Value)]| {
                 let begins = |known: &str| known.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'));
                 value.is_none() && fields.iter().any(|(known, _)| begins(known))
@@ -241,7 +241,7 @@ impl ComparisonBuilder {
                 continue;
             }
             let (value_a, value_b) = (value_a.unwrap_or_default(), value_b.unwrap_or_default());
-            // What only names the same document differs as its names do.
+            // A value that only names the document may differ as the names do.
             let are_names = value_a.as_str() == Some(names.0) && value_b.as_str() == Some(names.1);
             let is_same = are_names || is_same(&value_a, &value_b);
             let (accepted_a, accepted_b) = (a.accepted.has(name), b.accepted.has(name));

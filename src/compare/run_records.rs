@@ -1,5 +1,5 @@
-//! The records of a run by its documents. Each job is read once, and its records are written aside, so that a run may have any
-//! number of them.
+//! The records of a run by its documents. Each job is read once, and its records go to a temporary file, so a run may
+//! have any number of them.
 
 use crate::{
     export::{AcceptedFields, CorrectedRecord, TableJob, read_lists},
@@ -15,7 +15,7 @@ use std::{
     path::Path,
 };
 
-/// Why no comparison can be made.
+/// The reason why no comparison can be made.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
     #[error("what is written aside can't be written or read: {0}")]
@@ -24,25 +24,25 @@ pub enum CompareError {
     Record(#[from] serde_json::Error),
 }
 
-/// Instructions by which jobs of a run were worked.
+/// The instructions of some jobs of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct RunInstructions {
     pub name: String,
     pub sha256: String,
 }
 
-/// A job of which nothing, or not all, can be compared, and why.
+/// A job that can't be compared, or not completely, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunJob {
     pub job: String,
-    /// A fragment.
+    /// A fragment of a sentence.
     pub why: String,
 }
 
-/// A record, as it is written aside.
+/// A record, as it is stored in the temporary file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RunRecord {
-    /// Its list, by its place among those of the run.
+    /// Index of its list among those of the run.
     pub(super) list: usize,
     pub(super) place: String,
     pub(super) record: serde_json::Value,
@@ -51,18 +51,18 @@ pub(super) struct RunRecord {
     pub(super) accepted: AcceptedFields,
 }
 
-/// A document of a job, or what the job has of no document in particular.
+/// A document of a job, or the job's records that belong to no document in particular.
 #[derive(Clone, Debug)]
 pub(super) struct RunDocument {
-    /// As the job calls it.
+    /// The document's name in the job.
     pub(super) name: String,
-    /// What tells it from others: the hash of its content; of what is of no document, of all the job's documents.
+    /// The hash of the content; for records of no document, the hash of all the job's documents.
     pub(super) content: String,
     pub(super) is_document: bool,
     pub(super) job: String,
-    /// Its job has written a list that can be read.
+    /// Its job has written a readable list.
     pub(super) has_result: bool,
-    /// Where its records lie aside, and so many bytes.
+    /// Offset and length in bytes of its records in the temporary file.
     at: (u64, usize),
 }
 
@@ -70,7 +70,7 @@ pub(super) struct RunDocument {
 #[derive(Debug)]
 pub struct RunRecords {
     pub jobs: u64,
-    /// Jobs that have not ended: what they have is compared.
+    /// Jobs that have not ended: their records so far are compared.
     pub unfinished: u64,
     /// By name and hash, with the number of jobs.
     pub instructions: BTreeMap<RunInstructions, u64>,
@@ -81,7 +81,7 @@ pub struct RunRecords {
 }
 
 impl RunRecords {
-    /// Reads the jobs; what is written aside is a file without a name in the folder `aside`.
+    /// Reads the jobs; the records go to an unnamed temporary file in the folder `aside`.
     pub fn read(jobs: &[TableJob], aside: &Path) -> Result<Self, CompareError> {
         let mut run = Self {
             jobs: jobs.len() as u64,
@@ -110,7 +110,7 @@ impl RunRecords {
         Ok(run)
     }
 
-    /// Takes in the records of one job, by its documents.
+    /// Adds the records of one job, by its documents.
     fn take(
         &mut self,
         id: &str,
@@ -123,7 +123,7 @@ impl RunRecords {
             RunInstructions { name: spec.instructions.name.clone(), sha256: spec.instructions_sha256.clone() };
         *self.instructions.entry(instructions).or_default() += 1;
         self.unfinished += u64::from(!job.has_result() && !job.job_status().0.is_end());
-        // By their places among the job's documents; behind the last, of no document.
+        // By index among the job's documents; the index after the last is for records of no document.
         let mut records: BTreeMap<usize, Vec<RunRecord>> = BTreeMap::new();
         let mut has_result = false;
         let lists = read_lists(job, workspace);

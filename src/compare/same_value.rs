@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 
-/// Whether two values say the same.
+/// Whether two values are the same.
 pub(super) fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one == other || is_same_number(one, other),
@@ -23,7 +23,7 @@ pub(super) fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// A text with single blanks.
+/// A text with each run of white space as one blank.
 pub(super) fn folded(text: &str) -> Cow<'_, str> {
     if text.trim() == text && !text.contains(|c: char| c.is_whitespace() && c != ' ') && !text.contains("  ") {
         return Cow::Borrowed(text);
@@ -31,7 +31,7 @@ pub(super) fn folded(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// A text that is the same for values that are the same, as far as that can be told without looking at both.
+/// A text that is the same for equal values, as far as that can be determined without comparing both.
 pub(super) fn key(value: &Value) -> String {
     fn folded_all(value: &Value) -> Value {
         match value {
@@ -56,7 +56,7 @@ fn is_same_number(one: &Number, other: &Number) -> bool {
     decimal(one).zip(decimal(other)).is_some_and(|(one, other)| one == other)
 }
 
-/// None where it has more digits than are compared.
+/// `None` if it has more digits than are compared.
 fn decimal(number: &Number) -> Option<Decimal> {
     let written = number.as_str();
     Decimal::from_str_exact(written).or_else(|_| Decimal::from_scientific(written)).ok()

@@ -10,7 +10,7 @@
 //!     stop: length                # done (default), length, refused
 //!     takes_ms: 2000              # how long the reply takes; default 0
 //! then: stop                      # or: repeat — begin again after the last reply
-//! helpers:                        # the replies of helper 1, of helper 2, …; then those above are the job's own
+//! helpers:                        # the replies of sub-agent 1, of sub-agent 2, …; then those above are the job's own
 //!   - [{text: Done.}]
 //! sees: true                      # the model takes images; default false
 //! later: {folder: calls, after_ms: 60000}   # calls are handed in, and answered a minute later
@@ -151,8 +151,8 @@ impl Scripted {
         let line = match (conversation, self.helpers.is_empty()) {
             (_, true) => self.line(turn),
             (OWN, false) => self.line(of_conversation),
-            (helper, false) => {
-                let place = usize::try_from(helper).ok().and_then(|helper| helper.checked_sub(1));
+            (sub_agent, false) => {
+                let place = usize::try_from(sub_agent).ok().and_then(|sub_agent| sub_agent.checked_sub(1));
                 let replies = place.and_then(|place| self.helpers.get(place));
                 replies.zip(of_conversation.checked_sub(1)).and_then(|(replies, place)| at_place(replies, place))
             }

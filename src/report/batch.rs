@@ -84,8 +84,8 @@ impl Waiting {
     /// What a job of a batch waits for, if it is one.
     pub fn of(job: &JobFacts) -> Option<Self> {
         job.batch.map(|_| Self {
-            status: job.status,
-            hold_reason: job.hold_reason,
+            status: job.summary.status,
+            hold_reason: job.summary.hold_reason,
             host: job.host.clone(),
             jobs: 1,
             until: job.run_after,

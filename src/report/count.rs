@@ -282,7 +282,7 @@ impl StandingCounts {
 
 /// What the model read and wrote.
 pub fn tokens(job: &JobFacts) -> u64 {
-    job.tokens_in.saturating_add(job.tokens_out)
+    job.summary.tokens_in.saturating_add(job.summary.tokens_out)
 }
 
 #[cfg(test)]

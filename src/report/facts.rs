@@ -7,7 +7,7 @@ use overnight_core::job::{
     id::JobId,
     pages::PageRange,
     proof::ProofResult,
-    record::{HoldReason, JobStatus},
+    record::{HoldReason, JobStatus, JobSummary},
     refused_records::RefusedCounts,
     spec::DocumentEntry,
     time::Timestamp,
@@ -239,14 +239,12 @@ pub struct JobQueueFacts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobFacts {
     pub id: JobId,
-    pub status: JobStatus,
+    #[serde(flatten)]
+    pub summary: JobSummary,
     /// It stands as running, and no process works on it.
     pub interrupted: bool,
     /// A process has its workspace.
     pub worked_on: bool,
-    pub hold_reason: Option<HoldReason>,
-    /// One sentence.
-    pub reason: Option<String>,
     pub instructions: String,
     /// Of their file and those beside it.
     pub instructions_sha256: String,
@@ -264,35 +262,18 @@ pub struct JobFacts {
     pub created: Timestamp,
     /// The moment of the last decision; where the journal can't be read, when the row was last written.
     pub last: Timestamp,
-    pub completed_at: Option<Timestamp>,
-    pub turns: u64,
-    pub tokens_in: u64,
-    pub tokens_out: u64,
-    pub tokens_cached: u64,
-    /// Null where a turn's price isn't known.
-    pub cost_usd: Option<f64>,
     /// By role and tier; empty where the journal can't be read.
     pub paid: Vec<PaidRole>,
     /// Of the turns whose price is known.
     pub priced_usd: f64,
     /// Turns whose price isn't known; null where that can't be read.
     pub unpriced_turns: Option<u64>,
-    pub worked_ms: u64,
-    /// 0 to 1.
-    pub coverage: f64,
-    /// 0 to 1.
-    pub confidence: Option<f64>,
-    pub notes: Option<String>,
     /// Checks of the contract that were not met when the job ended.
     pub checks_failed: Vec<Check>,
     /// Todos that were open when the job ended.
     pub open_todos: Vec<String>,
     /// Its lists of records, which have quotes, are empty.
     pub without_records: bool,
-    /// Who accepted the result, the last one; null where nobody has.
-    pub approved_by: Option<String>,
-    /// Fields of the result that people have corrected.
-    pub corrections: u64,
     /// What second reader and verifier say of the result; null where neither has worked.
     pub proof: Option<ProofResult>,
     /// Records that were not written when they were added, and what became of them; null where there was none.
@@ -326,7 +307,7 @@ pub struct JobFacts {
 
 impl JobFacts {
     pub fn standing(&self) -> JobStanding {
-        JobStanding::of(self.status, self.interrupted)
+        JobStanding::of(self.summary.status, self.interrupted)
     }
 
     /// Nothing was found, and that is told of it: of a linked job, it is told of the other.

@@ -71,15 +71,15 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
         needs.push(Need {
             job: job.id,
             why,
-            hold_reason: job.hold_reason,
+            hold_reason: job.summary.hold_reason,
             detail,
-            commands: commands(why, job.hold_reason, &name, batch.as_deref()),
+            commands: commands(why, job.summary.hold_reason, &name, batch.as_deref()),
             batch: job.batch,
         });
     };
-    let reason = || job.reason.clone().unwrap_or_default();
+    let reason = || job.summary.reason.clone().unwrap_or_default();
     match job.standing() {
-        JobStanding::Held => match job.hold_reason {
+        JobStanding::Held => match job.summary.hold_reason {
             Some(HoldReason::Review) => need(NeedKind::Review, reason()),
             Some(HoldReason::Window) => {}
             // The process that has the workspace asks the server again.
@@ -94,7 +94,7 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
         JobStanding::Interrupted => need(NeedKind::Interrupted, "no process works on it".to_owned()),
         JobStanding::Failed => need(NeedKind::Failed, reason()),
         // A person has looked at it, and takes it as it is.
-        JobStanding::Blocked | JobStanding::Partial if job.approved_by.is_some() => {}
+        JobStanding::Blocked | JobStanding::Partial if job.summary.approved_by.is_some() => {}
         JobStanding::Blocked => need(NeedKind::Blocked, reason()),
         JobStanding::Partial => {
             let unmet: Vec<String> =
@@ -122,9 +122,9 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
     // What is to be said of a linked job's result is said of the job that did it; rules say the same of every result.
     let is_counted = job.standing() == JobStanding::Completed
         && job.same_as.is_none()
-        && job.approved_by.is_none()
+        && job.summary.approved_by.is_none()
         && job.model != rules::NAME;
-    if let Some(confidence) = job.confidence.filter(|confidence| is_counted && *confidence < LOW_CONFIDENCE) {
+    if let Some(confidence) = job.summary.confidence.filter(|confidence| is_counted && *confidence < LOW_CONFIDENCE) {
         need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
     }
     needs
@@ -132,7 +132,7 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
 
 /// Why the job is held. One that no worker has begun has no sentence of its own.
 fn held(job: &JobFacts) -> String {
-    let reason = job.reason.clone().filter(|reason| !reason.trim().is_empty());
+    let reason = job.summary.reason.clone().filter(|reason| !reason.trim().is_empty());
     reason.unwrap_or_else(|| "it waits until somebody resumes it, or its batch".to_owned())
 }
 

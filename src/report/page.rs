@@ -232,7 +232,7 @@ fn job_id(job: &JobFacts, style: &Style<'_>) -> PageCell {
 
 /// `held (budget)`.
 fn state(job: &JobFacts) -> PageCell {
-    PageCell::toned(standing(job.standing().name(), job.hold_reason), Tone::of(job.standing()))
+    PageCell::toned(standing(job.standing().name(), job.summary.hold_reason), Tone::of(job.standing()))
 }
 
 /// `held (budget)`.

@@ -14,7 +14,7 @@ use crate::{
 use overnight_core::job::{
     answered::Answered,
     ending::Ending,
-    event::Event,
+    event::{ConversationEvent, Event, LifeEvent, PersonEvent, ProofEvent},
     failure::FailureKind,
     id::JobId,
     record::{Delivered, HoldReason, JobStatus},
@@ -87,11 +87,9 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
     let (checks, open_todos, proof, refused_records, doubts) = ending.unwrap_or_default();
     JobFacts {
         id: job.id,
-        status: state.status,
+        summary: state.clone(),
         interrupted: interrupted && state.status == JobStatus::Running && !worked_on,
         worked_on,
-        hold_reason: state.hold_reason,
-        reason: state.reason.clone(),
         instructions: job.instructions.clone(),
         instructions_sha256: job.instructions_sha256.clone(),
         model: job.model.clone(),
@@ -102,12 +100,6 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
         recognised: journal.recognised,
         created: job.created,
         last: journal.last.or(state.completed_at).unwrap_or(row.updated),
-        completed_at: state.completed_at,
-        turns: state.turns,
-        tokens_in: state.tokens_in,
-        tokens_out: state.tokens_out,
-        tokens_cached: state.tokens_cached,
-        cost_usd: state.cost_usd,
         paid: journal.answered.paid,
         priced_usd: state.cost_usd.unwrap_or(journal.priced_usd),
         unpriced_turns: match state.cost_usd {
@@ -115,15 +107,9 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
             None if is_told => Some(journal.unpriced_turns),
             None => None,
         },
-        worked_ms: state.worked_ms,
-        coverage: state.coverage,
-        confidence: state.confidence,
-        notes: state.notes.clone(),
         checks_failed: checks.into_iter().filter(|check| !check.passed).collect(),
         open_todos,
         without_records,
-        approved_by: state.approved_by.clone(),
-        corrections: state.corrections,
         proof,
         refused_records,
         doubts,
@@ -179,77 +165,38 @@ impl JournalFacts {
     fn on(&mut self, event: Event) {
         self.answered.observe(&event);
         match event {
-            Event::JobCreated { spec, .. } => {
+            Event::Life(LifeEvent::JobCreated { spec, .. }) => {
                 self.job = Some(spec.id);
                 self.not_read = spec.documents.iter().flat_map(NotRead::of).collect();
                 self.recognised = spec.documents.iter().flat_map(Recognised::of).collect();
                 self.document_names = spec.documents.into_iter().map(|document| document.name).collect();
             }
-            Event::DocumentsAdded { documents, .. } => {
+            Event::Person(PersonEvent::DocumentsAdded { documents, .. }) => {
                 self.not_read.extend(documents.iter().flat_map(NotRead::of));
                 self.recognised.extend(documents.iter().flat_map(Recognised::of));
                 self.document_names.extend(documents.into_iter().map(|document| document.name));
             }
-            Event::PagesRead { documents, .. } => {
+            Event::Proof(ProofEvent::PagesRead { documents, .. }) => {
                 let is_of_these = |name: &str| documents.iter().any(|document| document.name == name);
                 self.not_read.retain(|known| !is_of_these(&known.document));
                 self.recognised.retain(|known| !is_of_these(&known.document));
                 self.not_read.extend(documents.iter().flat_map(NotRead::of));
                 self.recognised.extend(documents.iter().flat_map(Recognised::of));
             }
-            Event::ModelReplied { cost_usd, .. } => match cost_usd {
+            Event::Conversation(ConversationEvent::ModelReplied { cost_usd, .. }) => match cost_usd {
                 Some(cost) => self.priced_usd += cost,
                 None => self.unpriced_turns += 1,
             },
-            Event::AttemptFailed { kind, wait_ms, .. } => self.on_attempt(kind, wait_ms),
-            Event::Held { reason, .. } => self.on_hold(reason),
-            Event::EndingDecided { ending } | Event::JobEnded { ending } => self.ending = Some(ending),
+            Event::Conversation(ConversationEvent::AttemptFailed { kind, wait_ms, .. }) => {
+                self.on_attempt(kind, wait_ms);
+            }
+            Event::Life(LifeEvent::Held { reason, .. }) => self.on_hold(reason),
+            Event::Life(LifeEvent::EndingDecided { ending } | LifeEvent::JobEnded { ending }) => {
+                self.ending = Some(ending);
+            }
             // What would have been delivered is not accepted.
-            Event::FeedbackGiven { .. } => self.ending = None,
-            Event::Opened { .. }
-            | Event::CallSubmitted { .. }
-            | Event::Approved { .. }
-            | Event::PhaseStarted { .. }
-            | Event::PhaseEnded { .. }
-            | Event::ArchiveStored { .. }
-            | Event::SummaryWritten { .. }
-            | Event::FilesExamined { .. }
-            | Event::PlanRead { .. }
-            | Event::PlanSaved { .. }
-            | Event::PlanSet { .. }
-            | Event::MemorySaved { .. }
-            | Event::FilesEdited { .. }
-            | Event::FileWritten { .. }
-            | Event::PlanningRefused { .. }
-            | Event::PlanningEnded { .. }
-            | Event::TodosWarned { .. }
-            | Event::TodosWritten { .. }
-            | Event::TodoCompleted { .. }
-            | Event::TodoCompletionRefused { .. }
-            | Event::EpochOpened { .. }
-            | Event::BoardShown { .. }
-            | Event::CompactionNotDue { .. }
-            | Event::ChecksMade { .. }
-            | Event::ToolStarted { .. }
-            | Event::ToolReturned { .. }
-            | Event::AccomplishmentAdded { .. }
-            | Event::NoteAdded { .. }
-            | Event::LessonProposed { .. }
-            | Event::HelperStarted { .. }
-            | Event::HelperEnded { .. }
-            | Event::DocumentsGiven { .. }
-            | Event::PartReadingBegun { .. }
-            | Event::PartsRead { .. }
-            | Event::SecondReadingBegun { .. }
-            | Event::ListsCompared { .. }
-            | Event::VerdictGiven { .. }
-            | Event::FindingSettled { .. }
-            | Event::CompletionRefused { .. }
-            | Event::Resumed { .. }
-            | Event::ModelChosen { .. }
-            | Event::TierChanged { .. }
-            | Event::RecordApproved { .. }
-            | Event::FieldCorrected { .. } => {}
+            Event::Person(PersonEvent::FeedbackGiven { .. }) => self.ending = None,
+            _ => {}
         }
     }
 

@@ -82,7 +82,8 @@ impl SpooledJobs {
         spool.seek(SeekFrom::Start(begin))?;
         let mut line = Vec::new();
         (&mut *spool).take(end - begin).read_to_end(&mut line)?;
-        Ok(serde_json::from_slice(&line)?)
+        // By way of a tree: numbers of any length are not read where the fields of one type stand among those of another.
+        Ok(serde_json::from_value(serde_json::from_slice(&line)?)?)
     }
 }
 

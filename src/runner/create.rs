@@ -19,7 +19,7 @@ use crate::{
 use overnight_core::{
     job::{
         earlier_result::EarlierResult,
-        event::{Event, PhaseKind},
+        event::{Event, LifeEvent, PhaseEvent, PhaseKind},
         id::JobId,
         instructions::Instructions,
         left_out::LeftOut,
@@ -206,19 +206,19 @@ fn fill(
     let hash = workspace.write(JOB_FILE, yaml.as_bytes())?;
     let mut journal = Journal::open::<Event>(workspace, |_| Ok(()))?;
     let events = [
-        Event::JobCreated {
+        Event::Life(LifeEvent::JobCreated {
             spec_sha256: hash.sha256,
             spec: Box::new(spec.clone()),
             tools_sha256: ToolList::of(spec.tools_of_job()).sha256.clone(),
-        },
-        Event::PhaseStarted {
+        }),
+        Event::Phase(PhaseEvent::PhaseStarted {
             number: 0,
             attempt: 1,
             kind: PhaseKind::Bootstrap,
             title: "Bootstrap".to_owned(),
             plan_phase: None,
             todos: bootstrap_todos(&spec, begun),
-        },
+        }),
     ];
     journal.append(begun, 0, &events)?;
     Ok(spec)

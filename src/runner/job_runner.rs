@@ -38,7 +38,7 @@ use model_chain::ModelChain;
 use overnight_core::{
     job::{
         conversation::OWN,
-        event::{Decision, Event},
+        event::{Decision, Event, LifeEvent, PersonEvent, PhaseEvent},
         record::{HoldReason, JobStatus},
         state::{Job, Status},
     },
@@ -312,7 +312,7 @@ impl<'a> JobRunner<'a> {
         let Some(decision) = decision else { return Ok(false) };
         opened.refresh_derived()?;
         (self.observer)(&opened.job, RunReport::Decided(&decision));
-        if decision.events.iter().any(|event| matches!(event, Event::PhaseStarted { .. })) {
+        if decision.events.iter().any(|event| matches!(event, Event::Phase(PhaseEvent::PhaseStarted { .. }))) {
             self.return_to_first(opened)?;
         }
         if opened.job.is_running() && decision.events.iter().any(is_checkpoint) {
@@ -378,14 +378,13 @@ impl<'a> JobRunner<'a> {
 fn is_checkpoint(event: &Event) -> bool {
     matches!(
         event,
-        Event::TodoCompleted { .. }
-            | Event::TodosWritten { .. }
-            | Event::PhaseStarted { .. }
-            | Event::ArchiveStored { .. }
-            | Event::Opened { .. }
-            | Event::Resumed { .. }
-            | Event::FeedbackGiven { .. }
-            | Event::Approved { .. }
+        Event::Phase(
+            PhaseEvent::TodoCompleted { .. }
+                | PhaseEvent::TodosWritten { .. }
+                | PhaseEvent::PhaseStarted { .. }
+                | PhaseEvent::ArchiveStored { .. }
+        ) | Event::Life(LifeEvent::Opened { .. } | LifeEvent::Resumed { .. })
+            | Event::Person(PersonEvent::FeedbackGiven { .. } | PersonEvent::Approved { .. })
     )
 }
 

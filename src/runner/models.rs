@@ -17,7 +17,10 @@ use crate::{
     workspace::{Workspace, journal},
 };
 use overnight_core::{
-    job::{event::Event, models::Tier},
+    job::{
+        event::{ConversationEvent, Event, LifeEvent},
+        models::Tier,
+    },
     message::Reply,
 };
 use std::{
@@ -127,9 +130,9 @@ fn recorded(path: &Path) -> Result<(BTreeMap<u32, Vec<Reply>>, bool), RunError> 
     let mut replies: BTreeMap<u32, Vec<Reply>> = BTreeMap::new();
     journal::read(&workspace, |decision| {
         for event in decision.events {
-            if let Event::JobCreated { spec, .. } = event {
+            if let Event::Life(LifeEvent::JobCreated { spec, .. }) = event {
                 sees = spec.sees;
-            } else if let Event::ModelReplied {
+            } else if let Event::Conversation(ConversationEvent::ModelReplied {
                 conversation,
                 text,
                 calls,
@@ -140,7 +143,7 @@ fn recorded(path: &Path) -> Result<(BTreeMap<u32, Vec<Reply>>, bool), RunError> 
                 tier,
                 mended,
                 ..
-            } = event
+            }) = event
             {
                 let calls = calls.into_iter().map(|call| call.said).collect();
                 replies.entry(conversation).or_default().push(Reply {

@@ -22,9 +22,9 @@ use overnight_core::{
     job::{
         contract::RuleMemory,
         digest::ZERO,
-        event::{Decision, Event},
+        event::{ConversationEvent, Decision, Event, LifeEvent, ToolEvent},
         id::JobId,
-        record::{Checkpoint, JobState, JobStatus, NewJob},
+        record::{Checkpoint, JobStatus, JobSummary, NewJob},
         rows::CheckpointExtent,
         state::Job,
         time::Timestamp,
@@ -88,7 +88,7 @@ impl ReplayedJournal {
             return Ok(());
         }
         self.job = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
-        if let Some(Event::JobCreated { spec_sha256, .. }) = decision.events.first() {
+        if let Some(Event::Life(LifeEvent::JobCreated { spec_sha256, .. })) = decision.events.first() {
             self.spec_sha256.clone_from(spec_sha256);
         }
         Ok(())
@@ -264,9 +264,9 @@ impl OpenJob {
             return Ok(None);
         }
         // Nobody may open a job that rests for a long time.
-        if events.iter().any(|event| matches!(event, Event::JobEnded { .. })) {
+        if events.iter().any(|event| matches!(event, Event::Life(LifeEvent::JobEnded { .. }))) {
             self.write_derived()?;
-        } else if events.iter().any(|event| matches!(event, Event::Held { .. })) {
+        } else if events.iter().any(|event| matches!(event, Event::Life(LifeEvent::Held { .. }))) {
             // What keeps it from being written may be why the job is held: that must be said all the same.
             let _ = self.write_derived();
         }
@@ -324,7 +324,11 @@ pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
 
 /// Whether an event only records what the model or a tool said: what follows from it is decided next.
 fn is_exchange_only(event: &Event) -> bool {
-    matches!(event, Event::ModelReplied { .. } | Event::ToolStarted { .. } | Event::ToolReturned { .. })
+    matches!(
+        event,
+        Event::Conversation(ConversationEvent::ModelReplied { .. })
+            | Event::Tool(ToolEvent::ToolStarted { .. } | ToolEvent::ToolReturned { .. })
+    )
 }
 
 /// The first row of a job that lies at `path`.
@@ -350,7 +354,7 @@ pub async fn fail_row(store: &dyn JobStore, id: JobId, reason: &str) -> Result<(
         return Ok(());
     }
     let lease = store.claim(id, Uuid::now_v7(), WorkerTimes::of_one_job().lease_ms()).await?;
-    let state = JobState {
+    let state = JobSummary {
         status: JobStatus::Failed,
         hold_reason: None,
         reason: Some(reason.to_owned()),

@@ -24,7 +24,7 @@ use crate::{
 };
 use overnight_core::job::{
     id::JobId,
-    record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob},
+    record::{Checkpoint, HoldReason, JobStatus, JobSummary, NewJob},
     rows::CheckpointExtent,
 };
 use std::{
@@ -162,7 +162,7 @@ pub async fn adopt(store: &dyn JobStore, workspaces: &Path) -> usize {
 
 /// The state of a job by its workspace at `path`, where the row differs: the process that worked on it may have died before
 /// it could write the row.
-pub fn state_by_journal(row: &JobRow, path: &Path) -> Option<JobState> {
+pub fn state_by_journal(row: &JobRow, path: &Path) -> Option<JobSummary> {
     let facts = read_facts(row.job.id, path).ok()?;
     (!row_agrees(row, &facts) && why_ahead(path, row, &facts).is_none()).then_some(facts.checkpoint.state)
 }

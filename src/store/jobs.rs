@@ -4,7 +4,7 @@ use super::{StoreError, control_signal::ControlSignal, queue_entry::QueueInfo};
 use async_trait::async_trait;
 use overnight_core::job::{
     id::JobId,
-    record::{Checkpoint, JobState, JobStatus, NewJob, PhaseRow, TodoRow},
+    record::{Checkpoint, JobStatus, JobSummary, NewJob, PhaseRow, TodoRow},
     time::Timestamp,
 };
 use uuid::Uuid;
@@ -36,7 +36,7 @@ pub struct JobFilter {
 pub struct JobRow {
     pub job: NewJob,
     /// As of the last checkpoint; before the first one queued, with everything at zero.
-    pub state: JobState,
+    pub state: JobSummary,
     /// Grows with each claim, and when a sweep takes the job from a lost worker: the number that a writer must name.
     pub lease: u64,
     /// Who has the lease. `None`: nobody works on the job.

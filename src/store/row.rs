@@ -7,7 +7,7 @@ use super::{
 };
 use overnight_core::job::{
     id::JobId,
-    record::{Delivered, JobState, NewJob, PhaseRow, TodoRow},
+    record::{Delivered, JobSummary, NewJob, PhaseRow, TodoRow},
     todo::Todo,
 };
 use serde::{
@@ -94,7 +94,7 @@ impl JobColumns {
                 documents: read.number("documents", self.documents)?,
                 workspace: self.workspace,
             },
-            state: JobState {
+            state: JobSummary {
                 status: read.word("status", &self.status)?,
                 hold_reason: self.hold_reason.map(|reason| read.word("hold_reason", &reason)).transpose()?,
                 reason: self.reason,

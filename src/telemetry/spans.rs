@@ -13,7 +13,7 @@ use opentelemetry_sdk::trace::SpanData;
 use overnight_core::{
     job::{
         call::PendingCall,
-        event::{CallEnd, Decision, Event},
+        event::{CallEnd, ConversationEvent, Decision, Event, LifeEvent, PhaseEvent, ToolEvent},
         id::JobId,
         record::JobStatus,
         state::{Job, Phase, Spent},
@@ -150,7 +150,16 @@ impl JobSpans {
 
     fn on_event(&mut self, job: &Job, event: &Event, at: Timestamp) {
         match event {
-            Event::ModelReplied { conversation, turn, calls, usage, cost_usd, stop, model, .. } => {
+            Event::Conversation(ConversationEvent::ModelReplied {
+                conversation,
+                turn,
+                calls,
+                usage,
+                cost_usd,
+                stop,
+                model,
+                ..
+            }) => {
                 let mut span = self.turns.remove(conversation).unwrap_or_else(|| self.turn_begins(*turn, 1, self.last));
                 span.text("gen_ai.response.model", model);
                 span.count("gen_ai.usage.input_tokens", usage.input);
@@ -165,7 +174,15 @@ impl JobSpans {
                 self.replied.insert(*conversation, span.id());
                 self.end(span, at);
             }
-            Event::AttemptFailed { conversation, turn, attempt, kind, status, wait_ms, .. } => {
+            Event::Conversation(ConversationEvent::AttemptFailed {
+                conversation,
+                turn,
+                attempt,
+                kind,
+                status,
+                wait_ms,
+                ..
+            }) => {
                 let mut span =
                     self.turns.remove(conversation).unwrap_or_else(|| self.turn_begins(*turn, *attempt, self.last));
                 if let Some(status) = status {
@@ -175,17 +192,17 @@ impl JobSpans {
                 span.fail(kind.name());
                 self.end(span, at);
             }
-            Event::CallSubmitted { conversation, call, .. } => {
+            Event::Conversation(ConversationEvent::CallSubmitted { conversation, call, .. }) => {
                 if let Some(mut span) = self.turns.remove(conversation) {
                     span.text("overnight.submitted_as", &call.handle);
                     self.end(span, at);
                 }
             }
-            Event::ToolReturned { conversation, call, name, result, .. } => {
+            Event::Tool(ToolEvent::ToolReturned { conversation, call, name, result, .. }) => {
                 let parent = self.replied.get(conversation).copied();
                 self.tool_returned(parent, call, name, result.end, at);
             }
-            Event::TodoCompleted { id, unevidenced, .. } => {
+            Event::Phase(PhaseEvent::TodoCompleted { id, unevidenced, .. }) => {
                 let open = self.todo.take_if(|(open, _)| open == id).map(|(_, span)| span);
                 let Some(todo) = job.phase.todos.all().iter().find(|todo| todo.id == *id) else { return };
                 // One that is completed together with another has a span without length.
@@ -196,59 +213,18 @@ impl JobSpans {
                 span.text("overnight.todo.status", todo.status.name());
                 self.end(span, at);
             }
-            Event::PhaseEnded { why, .. } => {
+            Event::Phase(PhaseEvent::PhaseEnded { why, .. }) => {
                 self.drop_turn(at);
                 let phase = job.past.last().map_or(&job.phase, |past| &past.phase);
                 self.end_todo(&phase.todos, at);
                 self.end_phase(why.outcome(), phase, at);
             }
-            Event::PhaseStarted { .. } => self.phase_begins(&job.phase, at),
-            Event::JobEnded { ending } if ending.status == JobStatus::Failed => self.fail_turn(OTHER, at),
-            Event::Held { .. } | Event::JobEnded { .. } => self.drop_turn(at),
-            Event::JobCreated { .. }
-            | Event::Opened { .. }
-            | Event::ArchiveStored { .. }
-            | Event::SummaryWritten { .. }
-            | Event::FilesExamined { .. }
-            | Event::PlanRead { .. }
-            | Event::PlanSaved { .. }
-            | Event::PlanSet { .. }
-            | Event::MemorySaved { .. }
-            | Event::FilesEdited { .. }
-            | Event::FileWritten { .. }
-            | Event::PlanningRefused { .. }
-            | Event::PlanningEnded { .. }
-            | Event::TodosWarned { .. }
-            | Event::TodosWritten { .. }
-            | Event::TodoCompletionRefused { .. }
-            | Event::EpochOpened { .. }
-            | Event::BoardShown { .. }
-            | Event::CompactionNotDue { .. }
-            | Event::ChecksMade { .. }
-            | Event::ToolStarted { .. }
-            | Event::AccomplishmentAdded { .. }
-            | Event::NoteAdded { .. }
-            | Event::LessonProposed { .. }
-            | Event::CompletionRefused { .. }
-            | Event::HelperStarted { .. }
-            | Event::HelperEnded { .. }
-            | Event::DocumentsGiven { .. }
-            | Event::PartReadingBegun { .. }
-            | Event::PartsRead { .. }
-            | Event::PagesRead { .. }
-            | Event::SecondReadingBegun { .. }
-            | Event::ListsCompared { .. }
-            | Event::VerdictGiven { .. }
-            | Event::FindingSettled { .. }
-            | Event::EndingDecided { .. }
-            | Event::Resumed { .. }
-            | Event::FeedbackGiven { .. }
-            | Event::ModelChosen { .. }
-            | Event::TierChanged { .. }
-            | Event::Approved { .. }
-            | Event::RecordApproved { .. }
-            | Event::FieldCorrected { .. }
-            | Event::DocumentsAdded { .. } => {}
+            Event::Phase(PhaseEvent::PhaseStarted { .. }) => self.phase_begins(&job.phase, at),
+            Event::Life(LifeEvent::JobEnded { ending }) if ending.status == JobStatus::Failed => {
+                self.fail_turn(OTHER, at);
+            }
+            Event::Life(LifeEvent::Held { .. } | LifeEvent::JobEnded { .. }) => self.drop_turn(at),
+            _ => {}
         }
     }
 

@@ -51,15 +51,9 @@ pub fn bounded(
     result: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
     let result = tell_model(result)?;
-    let most = match work {
-        // A document's part fits by itself, and goes on where it says.
-        ReadCall::ReadDocument(_) | ReadCall::ViewPage(_) => return Ok(result),
-        ReadCall::ReadFile(_) => bound.most_whole(),
-        ReadCall::ListFiles(_)
-        | ReadCall::SearchFiles(_)
-        | ReadCall::ListRecords(_)
-        | ReadCall::QueryTables(_)
-        | ReadCall::ListDocuments(_) => bound.most(),
-    };
+    if work.is_of_document() {
+        return Ok(result);
+    }
+    let most = if matches!(work, ReadCall::ReadFile(_)) { bound.most_whole() } else { bound.most() };
     spill::bounded(workspace, call, result, most)
 }

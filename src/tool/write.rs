@@ -18,7 +18,7 @@ use overnight_core::job::{
         edited_records::{edit_records, edits_told},
         records::{AddedRecords, add_records, mended_records},
     },
-    conversation::HELPERS_FOLDER,
+    conversation::SUB_AGENTS_FOLDER,
     digest::sha256,
     event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
     instructions::Deliverable,
@@ -198,7 +198,7 @@ pub(super) fn deliverable<'s>(spec: &'s JobSpec, path: &str) -> Result<&'s Deliv
 
 /// Whose contract a file has: a second reader's list has that of the first one's.
 fn deliverable_of<'s>(spec: &'s JobSpec, path: &str) -> Option<&'s Deliverable> {
-    let listed = spec.instructions.second_reader.as_ref().filter(|_| path.starts_with(HELPERS_FOLDER));
+    let listed = spec.instructions.second_reader.as_ref().filter(|_| path.starts_with(SUB_AGENTS_FOLDER));
     let wanted = listed.map_or(path, |second| &second.deliverable);
     spec.instructions.deliverables.iter().find(|deliverable| deliverable.path == wanted)
 }

@@ -9,7 +9,7 @@ use overnight_core::job::{
     left_out::LeftOutFile,
     pages::{PageRange, UnreadPart},
     proof::ProofResult,
-    record::{Delivered, HoldReason, JobStatus, QuotePositions},
+    record::{Delivered, JobSummary, QuotePositions},
     refused_records::{RefusedCounts, RefusedRecord},
     time::Timestamp,
 };
@@ -21,12 +21,11 @@ use uuid::Uuid;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JobView<'t> {
     pub id: JobId,
-    pub status: JobStatus,
+    /// Of what the job delivered, or would if it were approved.
+    #[serde(flatten)]
+    pub summary: JobSummary,
     /// It stands as running, and no process works on it.
     pub interrupted: bool,
-    pub hold_reason: Option<HoldReason>,
-    /// One sentence.
-    pub reason: Option<String>,
     /// What is missing at the journal's end, in a sentence.
     pub damage: Option<String>,
     pub instructions: &'t str,
@@ -45,24 +44,11 @@ pub struct JobView<'t> {
     /// What was found where documents were looked for, and is none of them.
     pub left_out_files: u64,
     pub left_out: &'t [LeftOutFile],
-    /// 0 to 1, of all documents.
-    pub coverage: f64,
-    pub phase: &'t str,
     /// The step of planning, while there is planning.
     pub planning: Option<&'static str>,
     pub phases: Vec<PhaseLine<'t>>,
-    pub turns: u64,
-    pub tokens_in: u64,
-    pub tokens_out: u64,
-    pub tokens_cached: u64,
-    pub cost_usd: Option<f64>,
-    /// The same by role and tier; empty where the workspace isn't here.
+    /// What was spent by role and tier; empty where the workspace isn't here.
     pub paid: &'t [PaidRole],
-    pub worked_ms: u64,
-    /// What the job delivered, or would if it were approved.
-    pub summary: Option<&'t str>,
-    pub confidence: Option<f64>,
-    pub notes: Option<&'t str>,
     pub checks: &'t [Check],
     pub deliverables: &'t [Delivered],
     /// Where the quotes stand; null where there were none to check.

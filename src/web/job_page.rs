@@ -173,9 +173,13 @@ impl JobDetailPage {
         Self {
             id: facts.id.to_string(),
             name: facts.called().to_owned(),
-            badge: StateBadge::new(facts.standing(), facts.hold_reason),
+            badge: StateBadge::new(facts.standing(), facts.summary.hold_reason),
             next: None,
-            reason: facts.reason.clone().filter(|reason| Some(reason) != summary.as_ref() && facts.same_as.is_none()),
+            reason: facts
+                .summary
+                .reason
+                .clone()
+                .filter(|reason| Some(reason) != summary.as_ref() && facts.same_as.is_none()),
             fault: record.fault.clone(),
             facts: job_facts(record, &frame),
             batch: found
@@ -213,15 +217,15 @@ fn job_facts(record: &JobRecord, frame: &Frame) -> Vec<(&'static str, String)> {
     let mut lines = vec![
         ("Instructions", facts.instructions.clone()),
         ("Model", list_models(&facts.models, &facts.model)),
-        ("Cost", if facts.turns == 0 { "–".to_owned() } else { cost(facts.cost_usd) }),
-        ("Turns", grouped(facts.turns)),
-        ("Tokens", format!("{} in, {} out", grouped(facts.tokens_in), grouped(facts.tokens_out))),
-        ("Work", duration(facts.worked_ms)),
-        ("Documents shown", percent(facts.coverage)),
+        ("Cost", if facts.summary.turns == 0 { "–".to_owned() } else { cost(facts.summary.cost_usd) }),
+        ("Turns", grouped(facts.summary.turns)),
+        ("Tokens", format!("{} in, {} out", grouped(facts.summary.tokens_in), grouped(facts.summary.tokens_out))),
+        ("Work", duration(facts.summary.worked_ms)),
+        ("Documents shown", percent(facts.summary.coverage)),
         ("Begun", frame.time(facts.created).person),
         ("Last change", frame.time(facts.last).person),
     ];
-    lines.extend(facts.confidence.map(|confidence| ("Confidence", confidence.to_string())));
+    lines.extend(facts.summary.confidence.map(|confidence| ("Confidence", confidence.to_string())));
     lines.extend(facts.run_after.map(|at| ("Not before", frame.time(at).person)));
     lines.extend(facts.host.clone().map(|host| ("Machine", host)));
     lines.extend(
@@ -305,12 +309,13 @@ impl PlanLine {
 impl TurnCells {
     fn of(turn: &RecordedTurn, frame: &Frame) -> Self {
         let tier = turn.tier.map(|tier| format!(", {} tier", tier.name())).unwrap_or_default();
-        let helper = if turn.conversation > 0 { format!(" (helper {})", turn.conversation) } else { String::new() };
+        let sub_agent =
+            if turn.conversation > 0 { format!(" (sub-agent {})", turn.conversation) } else { String::new() };
         let usage = &turn.usage;
         Self {
             number: turn.number,
             at: frame.time(turn.at),
-            model: format!("{}{tier}{helper}", turn.model),
+            model: format!("{}{tier}{sub_agent}", turn.model),
             calls: turn.calls.join(", "),
             tokens: format!("{} in, {} out", grouped(usage.input), grouped(usage.output)),
             cost: turn.cost_usd.map_or_else(|| COST_UNKNOWN.to_owned(), |usd| format!("{usd:.4}")),

@@ -15,7 +15,13 @@ use crate::{
     workspace::{Workspace, files::FolderEntry},
 };
 use overnight_core::{
-    job::{event::Event, finding::FINDINGS_FILE, id::JobId, models::Tier, time::Timestamp},
+    job::{
+        event::{ConversationEvent, Event},
+        finding::FINDINGS_FILE,
+        id::JobId,
+        models::Tier,
+        time::Timestamp,
+    },
     message::Usage,
 };
 use std::{
@@ -50,7 +56,7 @@ const MOST_BOARD: u64 = 1 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct RecordedTurn {
     pub(super) number: u64,
-    /// 0: the job's own; else a helper's.
+    /// 0: the job's own; else a sub-agent's.
     pub(super) conversation: u32,
     pub(super) at: Timestamp,
     pub(super) model: String,
@@ -116,7 +122,17 @@ impl JobRecord {
 
 impl RecordedTurn {
     fn of(at: Timestamp, event: &Event) -> Option<Self> {
-        let Event::ModelReplied { turn, conversation, model, tier, usage, cost_usd, calls, .. } = event else {
+        let Event::Conversation(ConversationEvent::ModelReplied {
+            turn,
+            conversation,
+            model,
+            tier,
+            usage,
+            cost_usd,
+            calls,
+            ..
+        }) = event
+        else {
             return None;
         };
         Some(Self {

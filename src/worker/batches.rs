@@ -18,7 +18,7 @@ use uuid::Uuid;
 pub struct JobModels {
     pub first: Arc<dyn Model>,
     pub others: Vec<Arc<dyn Model>>,
-    /// Those that the instructions name for helpers, by name.
+    /// Those that the instructions name for sub-agents, by name.
     pub named: BTreeMap<String, Arc<dyn Model>>,
 }
 

@@ -14,7 +14,7 @@ use crate::{
 use overnight_core::{
     job::{
         id::JobId,
-        record::{Checkpoint, HoldReason, JobState, JobStatus},
+        record::{Checkpoint, HoldReason, JobStatus, JobSummary},
         rows::CheckpointExtent,
         state::Job,
     },
@@ -188,8 +188,12 @@ impl WorkerContext {
     async fn hold_row(&self, id: JobId, lease: u64, reason: HoldReason, why: String) -> ClaimOutcome {
         let held = async {
             let Some(row) = self.store.job(id).await? else { return Ok(()) };
-            let state =
-                JobState { status: JobStatus::Held, hold_reason: Some(reason), reason: Some(why.clone()), ..row.state };
+            let state = JobSummary {
+                status: JobStatus::Held,
+                hold_reason: Some(reason),
+                reason: Some(why.clone()),
+                ..row.state
+            };
             let checkpoint = Checkpoint { state, phases: Vec::new(), todos: Vec::new() };
             self.store.checkpoint(id, lease, &checkpoint).await
         };

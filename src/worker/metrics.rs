@@ -6,7 +6,10 @@ use super::claim_outcome::ClaimOutcome;
 use crate::{runner::RunReport, store::ClaimedJob};
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
-use overnight_core::job::{event::Event, failure::FailureKind};
+use overnight_core::job::{
+    event::{ConversationEvent, Event},
+    failure::FailureKind,
+};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -168,7 +171,7 @@ impl JobMetrics {
 
     fn count(&self, event: &Event, called: &mut BTreeMap<u32, Instant>) {
         let metrics = &self.metrics;
-        if let Event::ModelReplied { conversation, usage, cost_usd, .. } = event {
+        if let Event::Conversation(ConversationEvent::ModelReplied { conversation, usage, cost_usd, .. }) = event {
             if let Some(called) = called.remove(conversation) {
                 metrics.histogram("overnight_turn_seconds").record(called.elapsed());
             }
@@ -177,7 +180,7 @@ impl JobMetrics {
                 metrics.counter("overnight_tokens_total", vec![Label::new("kind", kind)]).increment(tokens);
             }
             metrics.counter("overnight_cost_microusd_total", Vec::new()).increment(micro(cost_usd.unwrap_or(0.0)));
-        } else if let Event::AttemptFailed { kind, .. } = event {
+        } else if let Event::Conversation(ConversationEvent::AttemptFailed { kind, .. }) = event {
             metrics.counter("overnight_call_failures_total", vec![Label::new("kind", name(*kind))]).increment(1);
         }
     }

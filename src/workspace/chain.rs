@@ -5,7 +5,7 @@
 use super::{error::WorkspaceError, files::Workspace, other_format::OtherFormat};
 use overnight_core::job::{
     digest::{ZERO, sha256, sha256_twice},
-    event::Event,
+    event::{Event, LifeEvent},
     part::{Fact, PartRegister},
     spec::FORMAT,
     time::Timestamp,
@@ -118,7 +118,7 @@ impl ChainPosition {
         let (head, mut read) = parse::<E>(line);
         let may_be_other = match &mut read {
             Ok(decision) => match decision.events.first_mut().and_then(Fact::as_event) {
-                Some(Event::JobCreated { spec, .. }) => spec.format != FORMAT,
+                Some(Event::Life(LifeEvent::JobCreated { spec, .. })) => spec.format != FORMAT,
                 Some(_) | None => false,
             },
             Err(_) => self.seq == 0,

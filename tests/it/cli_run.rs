@@ -222,7 +222,7 @@ pub(crate) const RUN: [&str; 6] = ["run", "./task.md", "--documents", "docs", "-
 
 /// `value` without what differs from run to run.
 fn steady(mut value: Value) -> Value {
-    for name in ["id", "workspace", "worked_ms", "tokens_in", "tokens_out"] {
+    for name in ["id", "workspace", "worked_ms", "tokens_in", "tokens_out", "completed_at"] {
         assert!(!value[name].is_null(), "{name}");
         value[name] = json!("…");
     }
@@ -301,7 +301,9 @@ fn the_result_is_one_json_object() {
             "bytes": 43,
         }],
         "not_read": [], "left_out_files": 0, "left_out": [], "recognised": [],
+        "phase_number": 3, "phase_title": "Review", "phases_planned": 2, "phases_complete": 2, "completed_at": "…",
         "coverage": 1.0, "confidence": 0.9, "notes": null, "summary": "Both were read.\nOne MUST.",
+        "approved_by": null, "corrections": 0,
         "checks": [
             passed("output/report.md: exists", "43 bytes."),
             passed("output/report.md: not empty", "It has content."),

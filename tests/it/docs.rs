@@ -283,18 +283,24 @@ fn every_path_of_the_repository_that_is_named_is_there() {
 
 /// The types of events with their fields, as the code has them.
 fn event_fields() -> Vec<(String, Vec<String>)> {
-    let code = fs::read_to_string(root().join("crates/overnight-core/src/job/event.rs")).unwrap();
-    let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-    let code = code.join("\n");
-    let events = code.split_once("pub enum Event {").unwrap().1.split_once("\n}").unwrap().0;
-    let variant = Regex::new(r"(?ms)^    ([A-Z]\w+)(?: \{(.*?)\})?,$").unwrap();
+    let group = Regex::new(r"(?ms)^pub enum \w+Event \{$(.*?)^\}").unwrap();
+    let variant =
+        Regex::new(r#"(?ms)^    (?:#\[serde\(rename = "(\w+)"\)\]\n    #[^\n]*\n    )?([A-Z]\w+) \{(.*?)\},$"#)
+            .unwrap();
     let (capital, field) = (Regex::new("(.)([A-Z])").unwrap(), Regex::new(r"(\w+): ").unwrap());
-    let all = variant.captures_iter(events).map(|found| {
-        let name = capital.replace_all(&found[1], "${1}_$2").to_lowercase();
-        let fields = found.get(2).map_or("", |fields| fields.as_str());
-        (name, field.captures_iter(fields).map(|field| field[1].to_owned()).collect())
-    });
-    let all: Vec<_> = all.collect();
+    let mut all = Vec::new();
+    for file in fs::read_dir(root().join("crates/overnight-core/src/job/event")).unwrap() {
+        let code = fs::read_to_string(file.unwrap().path()).unwrap();
+        let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code = code.join("\n");
+        for events in group.captures_iter(&code) {
+            all.extend(variant.captures_iter(&events[1]).map(|found| {
+                let named = capital.replace_all(&found[2], "${1}_$2").to_lowercase();
+                let name = found.get(1).map_or(named, |name| name.as_str().to_owned());
+                (name, field.captures_iter(&found[3]).map(|field| field[1].to_owned()).collect())
+            }));
+        }
+    }
     assert!(all.len() > 25, "this looks for the wrong thing");
     all
 }

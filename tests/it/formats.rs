@@ -19,7 +19,7 @@ use overnight::{
 };
 use overnight_core::job::{
     digest::sha256,
-    event::{CallEnd, Event, ExaminedFiles, ToolResult},
+    event::{CallEnd, Event, ExaminedFiles, PlanEvent, ToolEvent, ToolResult},
     part::Fact,
     time::Timestamp,
 };
@@ -182,17 +182,17 @@ fn large(text: &str) -> String {
 }
 
 fn plan_set(text: &str) -> Event {
-    Event::PlanSet { text: text.into(), phases: Vec::new(), because: "a test".to_owned() }
+    Event::Plan(PlanEvent::PlanSet { text: text.into(), phases: Vec::new(), because: "a test".to_owned() })
 }
 
 fn returned(text: String) -> Event {
-    Event::ToolReturned {
+    Event::Tool(ToolEvent::ToolReturned {
         conversation: 0,
         tokens: 0,
         call: "call_1_1".to_owned(),
         name: "read_file".to_owned(),
         result: ToolResult::plain(CallEnd::Done, text),
-    }
+    })
 }
 
 fn replied() -> Event {
@@ -215,14 +215,14 @@ fn record() -> (TempDir, Workspace, Vec<Vec<Event>>) {
         vec![plan_set(&plan), plan_set(&small)],
         vec![returned(result.clone())],
         vec![returned(late.clone()), plan_set(&small)],
-        vec![Event::FilesExamined {
+        vec![Event::Plan(PlanEvent::FilesExamined {
             files: ExaminedFiles {
                 plan: Some(plan.as_str().into()),
                 memory: None,
                 instructions: result.as_str().into(),
                 summary: small.as_str().into(),
             },
-        }],
+        })],
         vec![replied()],
         // A part of an earlier line is known for good, a result until the next reply.
         vec![plan_set(&result), plan_set(&late)],

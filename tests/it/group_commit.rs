@@ -4,7 +4,7 @@
 
 use crate::store::{Place, at_work, checkpoint, completed, id, new_job, phase, todo};
 use overnight::store::{Store, StoreError};
-use overnight_core::job::record::{Checkpoint, JobState, JobStatus};
+use overnight_core::job::record::{Checkpoint, JobStatus, JobSummary};
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -40,7 +40,7 @@ where
 fn told(number: u32) -> Checkpoint {
     let state = match number % 3 {
         0 => completed(),
-        _ => JobState { turns: number.into(), reason: Some(format!("\"{number}\" {{}} \\ é\n")), ..at_work() },
+        _ => JobSummary { turns: number.into(), reason: Some(format!("\"{number}\" {{}} \\ é\n")), ..at_work() },
     };
     let phases = if number.is_multiple_of(4) { vec![phase(0, 1), phase(number, 2)] } else { vec![] };
     let todos = if number.is_multiple_of(5) { vec![todo(0, 1, 1), todo(number, 2, number)] } else { vec![] };
@@ -114,8 +114,8 @@ async fn a_jobs_second_comes_after_its_first() {
     let results = at_once(|number| {
         let store = store.clone();
         async move {
-            let first = checkpoint(JobState { turns: 1, ..at_work() });
-            let second = checkpoint(JobState { turns: 2, ..at_work() });
+            let first = checkpoint(JobSummary { turns: 1, ..at_work() });
+            let second = checkpoint(JobSummary { turns: 2, ..at_work() });
             let last = checkpoint(completed());
             // Asked for in this order, without waiting for the one before.
             tokio::join!(

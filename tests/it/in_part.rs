@@ -10,7 +10,10 @@ use overnight::{
     runner::JobOutcome,
 };
 use overnight_core::{
-    job::{event::Event, record::JobStatus},
+    job::{
+        event::{ConversationEvent, Event},
+        record::JobStatus,
+    },
     message::{Reply, ToolCall, Usage},
 };
 use std::{
@@ -127,7 +130,9 @@ async fn job(name: &str, statements: u32, turn: u64, part: Part) -> (BTreeMap<St
         found.insert(entry.file_name().display().to_string(), std::fs::read_to_string(entry.path()).unwrap());
     }
     let calls = rested.decisions.iter().flat_map(|decision| &decision.events).filter_map(|event| match event {
-        Event::ModelReplied { calls, .. } => Some((calls.len(), calls.iter().any(|call| is_recording(&call.said)))),
+        Event::Conversation(ConversationEvent::ModelReplied { calls, .. }) => {
+            Some((calls.len(), calls.iter().any(|call| is_recording(&call.said))))
+        }
         _ => None,
     });
     (found, calls.collect())

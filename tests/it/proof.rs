@@ -1,4 +1,4 @@
-//! Proof of completeness: helpers, the second reader, the verifier, with scripts for each of their models.
+//! Proof of completeness: sub-agents, the second reader, the verifier, with scripts for each of their models.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -211,7 +211,7 @@ fn a_verifier_without_a_verdict_is_no_consent() {
 }
 
 #[test]
-fn what_a_helper_does_costs_only_itself() {
+fn what_a_sub_agent_does_costs_only_itself() {
     let agents = "agents: { checker: { prompt: prompts/checker.md, tools: [read_document, write_file], model: \"scripted:helper.json\" } }";
     let looping = json!({"calls": [read()], "times": 40});
     let flood = reply(&vec![json!({"read_document": {"name": "rules.md"}}); 300]);
@@ -230,25 +230,25 @@ fn what_a_helper_does_costs_only_itself() {
         (
             &[hostile, honest],
             "checker reports:\nTwo of three hold.",
-            "helper 1, agent checker: it has reported after 2 turns",
+            "sub-agent 1, agent checker: it has reported after 2 turns",
         ),
-        (&[looping], "gave no report: the helper got stuck", "got stuck after 5 turns"),
-        (&[flood], "gave no report: the helper got stuck", "got stuck after 1 turn"),
+        (&[looping], "gave no report: the sub-agent got stuck", "got stuck after 5 turns"),
+        (&[flood], "gave no report: the sub-agent got stuck", "got stuck after 1 turn"),
         (&[json!({"text": "It holds."})], "checker reports:\nIt holds.", "has reported after 1 turn"),
     ];
-    for (helper, told, noted) in cases {
+    for (sub_agent, told, noted) in cases {
         let dir = place(agents);
         let mut replies = first_reader(1..=RECORDS);
         let ask = json!({"delegate": {"agent_type": "checker", "task": "Check rule 7.", "context": "It is new."}});
         replies[0]["calls"].as_array_mut().unwrap().push(ask);
         dir.script("first.json", &replies);
-        dir.script("helper.json", helper);
+        dir.script("helper.json", sub_agent);
         let ran = run(&dir);
         assert_eq!(ran.code, 0, "{ran:?}");
         let prompts: String = (2..=60)
             .map(|turn| dir.run_with(&[], &["audit", "prompt", "last", "--turn", &turn.to_string()]).stdout)
             .take_while(|prompt| !prompt.is_empty())
-            .filter(|prompt| !prompt.contains("You are a helper"))
+            .filter(|prompt| !prompt.contains("You are a sub-agent"))
             .collect();
         assert!(prompts.contains(told), "{told}\n{prompts}");
         let audit = dir.run_with(&[], &["audit", "last", "--phase", "1"]).stdout
@@ -256,12 +256,12 @@ fn what_a_helper_does_costs_only_itself() {
         assert!(audit.contains(noted), "{noted}\n{audit}");
         let list: Value =
             serde_json::from_slice(&std::fs::read(dir.workspace().join("output/rules.json")).unwrap()).unwrap();
-        let helpers: BTreeSet<String> = std::fs::read_dir(dir.workspace().join("helpers"))
+        let sub_agents: BTreeSet<String> = std::fs::read_dir(dir.workspace().join("helpers"))
             .into_iter()
             .flatten()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
-        assert!(list["rules"].as_array().unwrap().len() == RECORDS && helpers.iter().all(|name| name == "1"));
+        assert!(list["rules"].as_array().unwrap().len() == RECORDS && sub_agents.iter().all(|name| name == "1"));
         assert_eq!(dir.run_with(&[], &["audit", "verify", "last"]).code, 0);
     }
 }
@@ -278,7 +278,7 @@ fn a_delegate_whose_model_is_not_there_costs_only_itself() {
     let ran = dir.run_with(&[], &[&words[..], &["--base-url", "http://127.0.0.1:9/v1"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let audit = dir.run_with(&[], &["audit", "last", "--phase", "1"]).stdout;
-    assert!(audit.contains("helper 1, agent checker: it could not be asked after 0 turns"), "{audit}");
+    assert!(audit.contains("sub-agent 1, agent checker: it could not be asked after 0 turns"), "{audit}");
 }
 
 /// The texts at these places in a value.

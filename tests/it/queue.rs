@@ -21,7 +21,7 @@ use overnight::store::{
 use overnight_core::job::{
     digest::sha256,
     id::JobId,
-    record::{Checkpoint, HoldReason, JobState, JobStatus},
+    record::{Checkpoint, HoldReason, JobStatus, JobSummary},
 };
 use uuid::Uuid;
 
@@ -144,7 +144,7 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     store.claim_next(A, "here", 2, MINUTE).await.unwrap();
     store.set_workspace(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
     store.checkpoint(id(1), 1, &checkpoint(completed())).await.unwrap();
-    let partial = JobState { status: JobStatus::Partial, ..completed() };
+    let partial = JobSummary { status: JobStatus::Partial, ..completed() };
     store.checkpoint(id(2), 1, &checkpoint(partial)).await.unwrap();
 
     let again = |number, done| QueuedJob { documents_sha256: queued(done).documents_sha256, ..queued(number) };
@@ -176,7 +176,7 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     assert_eq!((totals.completed, totals.linked, totals.queued, totals.all()), (2, 2, 2, 4));
     // It shows what was delivered, and no work of its own.
     let state = store.job(id(3)).await.unwrap().unwrap().state;
-    let shown = JobState {
+    let shown = JobSummary {
         status: JobStatus::Completed,
         reason: Some(format!("done before by job {}", id(1))),
         coverage: 1.0,
@@ -198,7 +198,7 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     assert_eq!(said().await, [none(), none(), none(), none()]);
     let lease = store.claim_for_review(id(1), A, MINUTE).await.unwrap();
     let head = sha256(b"line 78");
-    let reviewed = JobState {
+    let reviewed = JobSummary {
         approved_by: Some("anna".to_owned()),
         corrections: 2,
         journal_seq: 78,
@@ -358,7 +358,7 @@ async fn an_attempt_that_gets_further_begins_the_count_anew(place: Place) {
         wait_over(&place).await;
         let claimed = store.claim_next(A, "here", 1, MINUTE).await.unwrap();
         let (id, lease) = (claimed[0].id, claimed[0].lease);
-        store.checkpoint(id, lease, &checkpoint(JobState { turns, ..at_work() })).await.unwrap();
+        store.checkpoint(id, lease, &checkpoint(JobSummary { turns, ..at_work() })).await.unwrap();
         expire(&place, 1).await;
         let swept = store.sweep().await.unwrap();
         let entry = one(&*store, 1).await;
@@ -405,7 +405,7 @@ async fn held_jobs_wake_by_themselves(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
     store.claim_next(A, "here", 2, MINUTE).await.unwrap();
-    let held = JobState { status: JobStatus::Held, hold_reason: Some(HoldReason::Window), ..at_work() };
+    let held = JobSummary { status: JobStatus::Held, hold_reason: Some(HoldReason::Window), ..at_work() };
     store.wake_at(id(1), 1, at(FUTURE)).await.unwrap();
     for number in [1, 2] {
         let told = Checkpoint { phases: vec![phase(0, 1)], ..checkpoint(held.clone()) };

@@ -417,9 +417,9 @@ fn text_that_lies(vision: &str) {
 
 /// The transcribers that a job has had, as its record names them.
 fn transcribers(workspace: &std::path::Path) -> Vec<String> {
-    let of_helper = |event: &Value| event["type"] == "helper_started";
+    let of_sub_agent = |event: &Value| event["type"] == "helper_started";
     let told = |event: Value| format!("{} {}", event["role"]["document"].as_str().unwrap(), event["role"]["reader"]);
-    events(workspace).into_iter().filter(of_helper).map(told).collect()
+    events(workspace).into_iter().filter(of_sub_agent).map(told).collect()
 }
 
 #[test]

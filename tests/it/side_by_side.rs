@@ -23,7 +23,7 @@ use std::sync::{
 /// Turns of the runtime that a reply waits for others; then it comes alone.
 const PATIENCE: usize = 10_000;
 
-/// A model whose helpers' replies wait until so many are asked for, and then come in another order each time.
+/// A model whose sub-agents' replies wait until so many are asked for, and then come in another order each time.
 #[derive(Debug)]
 struct Gate {
     inner: Arc<dyn Model>,
@@ -108,14 +108,14 @@ async fn left(scenario: &Scenario) -> Tree {
     left
 }
 
-fn five_helpers() -> Scenario {
+fn five_sub_agents() -> Scenario {
     case::all().into_iter().map(Result::unwrap).find(|scenario| scenario.name.starts_with("064")).unwrap()
 }
 
 #[test]
-fn as_many_helpers_as_the_instructions_say_are_asked_at_once_and_no_more() {
+fn as_many_sub_agents_as_the_instructions_say_are_asked_at_once_and_no_more() {
     for (line, most) in [("", 4), ("parallel: 1\n", 1), ("parallel: 3\n", 3), ("parallel: 9\n", 5)] {
-        let mut scenario = five_helpers();
+        let mut scenario = five_sub_agents();
         for (_, text) in scenario.given.iter_mut().filter(|(name, _)| name == "instructions.md") {
             *text = text.replace("name: stations\n", &format!("name: stations\n{line}"));
         }
@@ -127,8 +127,8 @@ fn as_many_helpers_as_the_instructions_say_are_asked_at_once_and_no_more() {
 }
 
 #[test]
-fn helpers_may_answer_in_any_order() {
-    let mut scenario = five_helpers();
+fn sub_agents_may_answer_in_any_order() {
+    let mut scenario = five_sub_agents();
     let scripted = scenario.model.clone();
     let mut of = |wide, seed| {
         scenario.model = Arc::new(Gate::new(scripted.clone(), wide, seed));

@@ -7,7 +7,7 @@ use overnight::store::{ControlSignal, JobFilter, JobRow, Store, StoreError, conn
 use overnight_core::job::{
     digest::{ZERO, sha256},
     id::JobId,
-    record::{Checkpoint, Delivered, HoldReason, JobState, JobStatus, NewJob, PhaseRow, TodoRow},
+    record::{Checkpoint, Delivered, HoldReason, JobStatus, JobSummary, NewJob, PhaseRow, TodoRow},
     time::Timestamp,
     todo::{Todo, TodoStatus},
 };
@@ -118,8 +118,8 @@ pub(crate) fn new_job(number: u32) -> NewJob {
 }
 
 /// What a job's row says before the first checkpoint.
-pub(crate) fn untouched() -> JobState {
-    JobState {
+pub(crate) fn untouched() -> JobSummary {
+    JobSummary {
         status: JobStatus::Queued,
         hold_reason: None,
         reason: None,
@@ -146,8 +146,8 @@ pub(crate) fn untouched() -> JobState {
     }
 }
 
-pub(crate) fn at_work() -> JobState {
-    JobState {
+pub(crate) fn at_work() -> JobSummary {
+    JobSummary {
         status: JobStatus::Running,
         phase_number: 1,
         phase_title: "Extraction".to_owned(),
@@ -166,8 +166,8 @@ pub(crate) fn at_work() -> JobState {
     }
 }
 
-pub(crate) fn completed() -> JobState {
-    JobState {
+pub(crate) fn completed() -> JobSummary {
+    JobSummary {
         status: JobStatus::Completed,
         reason: Some("all checks met".to_owned()),
         coverage: 1.0,
@@ -253,7 +253,7 @@ fn done(phase: u32, attempt: u32, number: u32) -> TodoRow {
     TodoRow { todo, ..row }
 }
 
-pub(crate) fn checkpoint(state: JobState) -> Checkpoint {
+pub(crate) fn checkpoint(state: JobSummary) -> Checkpoint {
     Checkpoint { state, phases: Vec::new(), todos: Vec::new() }
 }
 
@@ -265,7 +265,7 @@ async fn known(store: &dyn Store, id: JobId) -> (JobRow, Vec<PhaseRow>, Vec<Todo
     (row, store.phases(id).await.unwrap(), store.todos(id).await.unwrap())
 }
 
-fn row(job: NewJob, state: JobState, lease: u64, worker: Option<Uuid>) -> JobRow {
+fn row(job: NewJob, state: JobSummary, lease: u64, worker: Option<Uuid>) -> JobRow {
     JobRow { job, state, lease, worker, wants: None, updated: Timestamp::default(), queue: None }
 }
 
@@ -286,7 +286,7 @@ async fn checkpoints_tell_the_whole_story_of_a_job(place: Place) {
     store.create(&new_job(1)).await.unwrap();
     store.create(&new_job(2)).await.unwrap();
     assert_eq!(store.claim(id(1), A, MINUTE).await, Ok(1));
-    let claimed = JobState { status: JobStatus::Running, ..untouched() };
+    let claimed = JobSummary { status: JobStatus::Running, ..untouched() };
     assert_eq!(known(&*store, id(1)).await.0, row(new_job(1), claimed, 1, Some(A)));
 
     let first = Checkpoint {
@@ -347,7 +347,7 @@ async fn a_checkpoint_that_frees_the_lease_can_be_repeated_but_not_changed(place
     let store = place.store().await;
     store.create(&new_job(1)).await.unwrap();
     assert_eq!(store.claim(id(1), A, MINUTE).await, Ok(1));
-    let held = JobState {
+    let held = JobSummary {
         status: JobStatus::Held,
         hold_reason: Some(HoldReason::Budget),
         reason: Some("the job has used its 5.00 USD".to_owned()),
@@ -379,7 +379,7 @@ async fn an_end_is_never_left(place: Place) {
     for (number, status) in (1..).zip(ends) {
         store.create(&new_job(number)).await.unwrap();
         assert_eq!(store.claim(id(number), A, MINUTE).await, Ok(1));
-        store.checkpoint(id(number), 1, &checkpoint(JobState { status, ..completed() })).await.unwrap();
+        store.checkpoint(id(number), 1, &checkpoint(JobSummary { status, ..completed() })).await.unwrap();
         let ended = StoreError::Ended { id: id(number), status };
         assert_eq!(store.claim(id(number), B, MINUTE).await, Err(ended.clone()));
         assert_eq!(store.send_signal(id(number), ControlSignal::Cancel).await, Err(ended.clone()));
@@ -406,7 +406,7 @@ async fn a_wish_reaches_who_works_on_the_job(place: Place) {
     assert_eq!(store.control_signal(id(1), 2).await, Ok(Some(ControlSignal::Cancel)));
     assert_eq!(store.control_signal(id(1), 1).await, Err(StoreError::LeaseLost { id: id(1) }));
 
-    let cancelled = JobState { status: JobStatus::Cancelled, ..at_work() };
+    let cancelled = JobSummary { status: JobStatus::Cancelled, ..at_work() };
     store.checkpoint(id(1), 2, &checkpoint(cancelled.clone())).await.unwrap();
     assert_eq!(known(&*store, id(1)).await.0, row(new_job(1), cancelled, 2, None));
 }
@@ -541,7 +541,7 @@ async fn what_a_database_refuses_does_not_fail_a_job(place: Place) {
     let mut row = todo(1, 1, 1);
     row.todo.outcome = Some(nul());
     let wild = Checkpoint {
-        state: JobState {
+        state: JobSummary {
             summary: Some(nul()),
             cost_usd: Some(f64::NAN),
             confidence: Some(f64::INFINITY),
@@ -561,7 +561,7 @@ async fn what_a_database_refuses_does_not_fail_a_job(place: Place) {
         (job.job.model, job.state, phases, todos),
         (
             shown(),
-            JobState {
+            JobSummary {
                 summary: Some(shown()),
                 cost_usd: None,
                 confidence: None,

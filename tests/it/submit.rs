@@ -21,7 +21,7 @@ use overnight::{
 use overnight_core::job::{
     digest::sha256,
     instructions,
-    record::{HoldReason, JobState, JobStatus},
+    record::{HoldReason, JobStatus, JobSummary},
     time::Timestamp,
 };
 use overnight_documents::source;
@@ -379,7 +379,7 @@ fn what_was_done_before_is_linked() {
         let store = dir.store().await;
         let claimed = store.claim_next(A, "here", 2, MINUTE).await.unwrap();
         let job = claimed.iter().find(|job| json!(job.id) == *done).unwrap();
-        store.checkpoint(job.id, job.lease, &checkpoint(JobState { ..completed() })).await.unwrap();
+        store.checkpoint(job.id, job.lease, &checkpoint(JobSummary { ..completed() })).await.unwrap();
     });
     // The same content elsewhere and under another name, among others.
     dir.put("more/c.md", std::fs::read(dir.path().join("docs/b.md")).unwrap());

@@ -6,7 +6,7 @@ use crate::support::{Place, approve, copy, drive, made, samples, shipped, wait};
 use overnight::{audit::verify::verify, model::rules::Offline, runner::RunReport};
 use overnight_core::{
     job::{
-        event::{Decision, Event},
+        event::{Decision, Event, PlanEvent, ToolEvent},
         instructions::Review,
         state::Job,
     },
@@ -60,8 +60,8 @@ fn wherever_a_job_stops_nothing_is_wrong() {
         decisions += 1;
         assert_eq!(faults(path), "", "after {decision:?}");
         let has_changed = |event: &Event| {
-            matches!(event, Event::ToolReturned { result, .. } if result.changed.is_some() || result.spilled.is_some())
-                || matches!(event, Event::FileWritten { .. })
+            matches!(event, Event::Tool(ToolEvent::ToolReturned { result, .. }) if result.changed.is_some() || result.spilled.is_some())
+                || matches!(event, Event::Plan(PlanEvent::FileWritten { .. }))
         };
         if decision.events.iter().any(has_changed) {
             // As a crash leaves it between the file and the line that tells of it.

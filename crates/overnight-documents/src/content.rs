@@ -1,5 +1,5 @@
-//! The bytes of files, and who looks into those that hold documents. Files are opened as what they were when they were found: never through a link that took their place
-//! meanwhile, and never a pipe that would keep its reader waiting.
+//! Reads the bytes of files, and opens files that hold documents. A file is opened only as the kind of file that was
+//! found: not through a link that replaced it meanwhile, and not as a pipe, which would block its reader.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -12,16 +12,16 @@ use super::format::MAX_BYTES;
 use super::page_picture::{MarkedBox, PagePicture, PaintedPlace, PictureOptions, QuoteOnPage};
 use super::refusal::Refusal;
 
-/// Lists the documents inside a file. Files may be hostile, so in production a limited process of its own does this.
+/// Lists the documents inside a file. Files may be hostile, so in production a limited process does this.
 pub trait ContainerOpener: Sync {
-    /// What is in the file at `path`, called `name`, of so many bytes.
+    /// The documents in the file at `path`, called `name`, of `bytes` bytes.
     fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
 }
 
-/// Paints pages of PDFs and pictures, and pictures within documents, as a model that takes images looks at them. As for
-/// containers, a limited process does it.
+/// Paints pages of PDFs and pictures, and pictures within documents, as images for a model. As with containers, a
+/// limited process does this.
 pub trait PagePainter: Send + Sync + std::fmt::Debug {
-    /// A place of the document in `bytes` as a PNG, less sharp than `options` say where that would be too many bytes.
+    /// Paints a place of the document in `bytes` as a PNG, less sharp than in `options` if it would be too large.
     fn paint(
         &self,
         bytes: &[u8],
@@ -29,11 +29,11 @@ pub trait PagePainter: Send + Sync + std::fmt::Debug {
         options: PictureOptions,
     ) -> Result<(PagePicture, Vec<u8>), Refusal>;
 
-    /// Where quotes stand on pages of the PDF in `bytes`, each with its page; none where that can't be told.
+    /// The places of quotes on pages of the PDF in `bytes`, each with its page; none if they aren't found.
     fn quote_boxes(&self, bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Vec<(u64, MarkedBox)>;
 }
 
-/// Opens containers in this process: for files that are trusted.
+/// Opens containers in this process, for trusted files.
 #[derive(Debug, Clone, Copy)]
 pub struct InProcess;
 
@@ -70,7 +70,7 @@ pub(super) fn head(file: &mut File, most: usize) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Why a file has no bytes for us.
+/// Why a file's bytes can't be read.
 pub(super) enum ReadFileError {
     TooLarge(u64),
     System(io::Error),
@@ -88,7 +88,7 @@ pub(super) fn whole(path: &Path) -> Result<Vec<u8>, ReadFileError> {
     let mut bytes = Vec::new();
     if meta.len() <= MAX_BYTES {
         bytes.reserve_exact(usize::try_from(meta.len()).unwrap_or_default());
-        // It may be growing.
+        // The file may be growing.
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     }
     let length = meta.len().max(bytes.len() as u64);

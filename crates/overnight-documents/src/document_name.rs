@@ -1,17 +1,17 @@
-//! What documents may be called.
+//! The rules for names of documents.
 
 use crate::error::DocumentError;
 use crate::forbidden_names::is_device;
 
-/// A folder that stands beside documents where their texts are kept.
+/// A folder beside documents in which their texts are stored.
 const TEXT_FOLDER: &str = ".text";
-/// The longest part of a name, in bytes: with `.txt`, for its text, it must be a name as well.
+/// The longest part of a name, in bytes: with `.txt`, for its text, it must still be a valid name.
 const MAX_NAME_BYTES: usize = 255 - ".txt".len();
-/// The longest name with its folders, in bytes: below another folder it must still be a path that a system takes.
+/// The longest name with its folders, in bytes: below another folder it must still be a valid path.
 const MAX_PATH_BYTES: usize = 2_048;
 
-/// Whether `name`, with `/` between its parts, can be a document's name on any system, below whatever folder; the rule that
-/// it breaks, otherwise.
+/// Checks whether `name`, with `/` between its parts, can be a document's name on any system, in any folder; the error
+/// is the rule that it breaks.
 pub fn check_name(name: &str) -> Result<(), DocumentError> {
     let bad = |why: String| Err(DocumentError::BadName { name: name.to_owned(), why });
     if name.len() > MAX_PATH_BYTES {

@@ -1,6 +1,6 @@
-//! Bytes → characters. Nobody tells us a document's encoding reliably, so: its byte order mark; else UTF-8 if it is valid;
-//! else UTF-16 if every other byte is zero; else what an HTML page declares; else a guess from letter frequencies, as
-//! browsers make it. Whatever isn't plain UTF-8 is said in a note, because a wrong guess changes words.
+//! Bytes → characters. A document's encoding isn't stated reliably, so the order is: its byte order mark; UTF-8 if it
+//! is valid; UTF-16 if every other byte is zero; what an HTML page declares; a guess from letter frequencies, as
+//! browsers make it. A note states any encoding but plain UTF-8, because a wrong guess changes words.
 
 use std::borrow::Cow;
 
@@ -16,18 +16,18 @@ pub(super) struct Decoded<'a> {
     pub(super) notes: Vec<String>,
 }
 
-/// How many bytes the tests for UTF-16 and for an HTML page's own declaration look at.
+/// How many bytes are checked for UTF-16 and for an HTML page's own declaration.
 const HEAD_BYTES: usize = 4096;
-/// How much a guess is made from, and how much of it lies before the first byte that isn't ASCII.
+/// The bytes from which an encoding is guessed, and how many of them lie before the first byte that isn't ASCII.
 const GUESS_BYTES: usize = 1 << 20;
 const GUESS_BEFORE: usize = 64;
-/// More control characters than one in this many bytes is not text.
+/// Bytes with more than one control character in this many are not text.
 const CONTROLS_ONE_IN: usize = 20;
-/// A zero byte stands in no text, unless something went wrong: then there are fewer odd bytes than one in this many.
+/// A text has no zero byte unless it is damaged: then fewer than one odd byte in this many.
 const ZEROS_ONE_IN: usize = 100;
 
-/// Decodes `bytes`. `declared` is the label that the document itself gives, if any; it is believed only where the bytes
-/// don't show better.
+/// Decodes `bytes`. `declared` is the label that the document itself gives, if any; it is used only if the bytes don't
+/// show a better one.
 pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>, Refusal> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         let why = if encoding == UTF_8 { None } else { Some("by its byte order mark") };
@@ -55,7 +55,7 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
         return read_as(SHIFT_JIS, bytes, Some("a guess"));
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    // ASCII tells nothing, and frequencies don't change after a megabyte; the detector is slow.
+    // ASCII gives no hint, and frequencies don't change after a megabyte; the detector is slow.
     let telling = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(GUESS_BEFORE);
     detector.feed(&bytes[telling..bytes.len().min(telling + GUESS_BYTES)], true);
     read_as(detector.guess(None, Utf8Detection::Allow), bytes, Some("a guess"))
@@ -70,7 +70,7 @@ fn read_as<'a>(encoding: &'static Encoding, bytes: &'a [u8], why: Option<&str>) 
     if errors {
         notes.push(format!("some bytes are not valid {} and stand as \u{fffd} in the text", encoding.name()));
     }
-    // What a byte order mark or a guess promised may still be rubbish.
+    // The text may still be rubbish despite a byte order mark or a guess.
     let odd = refuse_binary(text.as_bytes())?;
     if odd > 0 {
         notes.push(format!("{odd} zero {} passed over", if odd == 1 { "byte was" } else { "bytes were" }));
@@ -82,7 +82,7 @@ fn binary(why: impl Into<String>) -> Refusal {
     Refusal::Binary { why: why.into() }
 }
 
-/// How many zero bytes are in a text that is fine but for them: tidying drops them.
+/// Counts the zero bytes in a text that is otherwise fine: tidying drops them.
 fn refuse_binary(bytes: &[u8]) -> Result<usize, Refusal> {
     let controls = bytes.iter().filter(|&&b| matches!(b, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f)).count();
     let Some(at) = memchr::memchr(0, bytes) else {
@@ -98,7 +98,7 @@ fn refuse_binary(bytes: &[u8]) -> Result<usize, Refusal> {
     Ok(zeros)
 }
 
-/// A mail or a page that was saved as UTF-16, in UTF-8; none where it wasn't.
+/// Converts a mail or a page that was saved as UTF-16 to UTF-8; none if it wasn't.
 pub(super) fn of_wide(bytes: &[u8]) -> Option<Vec<u8>> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some((encoding, mark)) if encoding != UTF_8 => (encoding, mark),
@@ -108,9 +108,9 @@ pub(super) fn of_wide(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned().into_bytes())
 }
 
-/// UTF-8, or so nearly that a few broken bytes are the likelier story: ten good sequences for each bad one. In a short text
-/// that declares nothing else a few are borne as well, since letters of another encoding hardly ever make good ones by chance;
-/// where UTF-8 is declared, one good sequence will do.
+/// UTF-8, or so nearly that a few broken bytes are likelier: ten good sequences for each bad one. A short text that
+/// declares nothing else may have a few, since letters of another encoding hardly ever form good ones by chance; if
+/// UTF-8 is declared, one good sequence is enough.
 fn mostly_utf_8(bytes: &[u8], declared: Option<&Encoding>) -> bool {
     const FEW: usize = 3;
     let least = match declared {
@@ -128,12 +128,12 @@ fn mostly_utf_8(bytes: &[u8], declared: Option<&Encoding>) -> bool {
     bad * 10 <= good || (bad <= FEW && bad <= good && least.is_some_and(|least| good >= least))
 }
 
-/// Escape sequences that switch to Japanese characters, in bytes that are otherwise ASCII.
+/// Whether bytes that are otherwise ASCII have escape sequences that switch to Japanese characters.
 fn looks_like_iso_2022_jp(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"\x1b$").is_some() && bytes.is_ascii()
 }
 
-/// Most letters of EBCDIC lie where ASCII has none, and its blank where that has `@`.
+/// Most letters of EBCDIC lie where ASCII has none, and its blank is ASCII's `@`.
 fn looks_like_ebcdic(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let count = |wanted: &dyn Fn(u8) -> bool| head.iter().filter(|&&byte| wanted(byte)).count();
@@ -142,8 +142,8 @@ fn looks_like_ebcdic(bytes: &[u8]) -> bool {
     blanks * 20 > head.len() && letters * 2 > head.len() && ascii * 20 < head.len()
 }
 
-/// One in eight characters is hiragana, as in any Japanese prose; two bytes that no other encoding has beside each other
-/// so often. The detector takes short texts of few distinct characters for Cyrillic.
+/// One in eight characters is hiragana, as in any Japanese prose; no other encoding has these two bytes side by side so
+/// often. The detector mistakes short texts of few distinct characters for Cyrillic.
 fn looks_like_shift_jis(bytes: &[u8]) -> bool {
     let (text, errors) = SHIFT_JIS.decode_without_bom_handling(&bytes[..bytes.len().min(HEAD_BYTES)]);
     let is_foreign = |c: &char| !c.is_ascii() && *c != char::REPLACEMENT_CHARACTER;
@@ -154,8 +154,8 @@ fn looks_like_shift_jis(bytes: &[u8]) -> bool {
     is_valid && hiragana * 8 > foreign
 }
 
-/// Text in UTF-16 has a zero beside each blank and Latin letter, always on the same side; and on that side nearly all
-/// bytes are one of a few, since a text is in one or two scripts.
+/// UTF-16 has a zero beside each blank and Latin letter, always on the same side; and on that side nearly all bytes are
+/// one of a few, since a text is in one or two scripts.
 fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     const SCRIPTS: usize = 3;
     let head = &bytes[..bytes.len().min(HEAD_BYTES) & !1];
@@ -184,7 +184,7 @@ pub(super) fn declared_in_html(bytes: &[u8]) -> Option<String> {
     let label = after.trim_start().trim_start_matches(['"', '\'']).trim_start();
     let end = label.find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c)).unwrap_or(label.len());
     let label = &label[..end];
-    // Who reads this in ASCII knows that it isn't UTF-16 (HTML, "prescan a byte stream").
+    // A label that can be read in ASCII can't be true for UTF-16 (HTML, "prescan a byte stream").
     Some(if label.starts_with("utf-16") { "utf-8" } else { label }.to_owned())
 }
 
@@ -280,7 +280,7 @@ mod tests {
         check(&cut("Die Prüfung muß täglich fü"), None, "Die Prüfung muß täglich f\u{fffd}", &[note]);
         check(&cut("契約書の第一条を確認"), None, "契約書の第一条を確\u{fffd}", &[note]);
         let stray = [&b"Die Pr\xc3\xbcfung mu\xc3\x9f t\xc3\xa4glich erfolgen.\nalt: Gr"[..], b"\xfc\xdfe\n"].concat();
-        // One good sequence tells enough where nothing else may stand, as in JSON.
+        // One good sequence is enough where nothing else may stand, as in JSON.
         let short = b"{\"a\":\"Pr\xc3\xbcfung f\xc3\"}";
         check(short, Some("utf-8"), "{\"a\":\"Prüfung f\u{fffd}\"}", &[note]);
         check(&stray, None, "Die Prüfung muß täglich erfolgen.\nalt: Gr\u{fffd}\u{fffd}e\n", &[note]);

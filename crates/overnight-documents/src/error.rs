@@ -1,37 +1,37 @@
-//! What can be wrong with a user's documents. Each message is one sentence: what, where, what to do.
+//! Errors in a user's documents. Each message is one sentence: what, where, what to do.
 
 use super::refusal::Refusal;
 use std::path::PathBuf;
 
-/// A document or a path that can't be used. The user can correct all of these; none goes away by trying again.
+/// A document or a path that can't be used. The user can correct all of these errors; none goes away by trying again.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// No text is got from it.
+    /// The document gives no text.
     #[error("{name} {refusal}")]
     Refused {
         /// The document's name.
         name: String,
-        /// Why.
+        /// The reason.
         refusal: Refusal,
     },
-    /// A path that the user gave leads nowhere.
+    /// A path given by the user that doesn't exist.
     #[error("{} doesn't exist: check the path", path.display())]
     Missing {
-        /// As given.
+        /// The path as given.
         path: PathBuf,
     },
-    /// The system won't let us have it.
+    /// The system doesn't let us read it.
     #[error("{} can't be read ({source}): {}, or leave it out", path.display(), remedy(source))]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Neither a file nor a folder: a socket, a pipe, a device.
     #[error("{} is neither a file nor a folder: give a document's path", path.display())]
     Special {
-        /// As given.
+        /// The path as given.
         path: PathBuf,
     },
     /// A folder without a document.
@@ -39,15 +39,15 @@ pub enum DocumentError {
     Empty {
         /// The folder, or the first path given.
         path: PathBuf,
-        /// What was there instead, and what to do.
+        /// What is there instead, and what to do.
         why: String,
     },
-    /// A path with `*` in it that nothing fits.
+    /// A path with `*` that nothing matches.
     #[error("{} matches no document: {why}", pattern.display())]
     NoMatch {
-        /// As given.
+        /// The pattern as given.
         pattern: PathBuf,
-        /// A clause: why, or what to know about patterns.
+        /// A clause: the reason, or a hint about patterns.
         why: String,
     },
     /// No path was given at all.
@@ -56,7 +56,7 @@ pub enum DocumentError {
     /// A file name that isn't UTF-8.
     #[error("the name of {} isn't valid UTF-8: rename it", path.display())]
     NotUtf8 {
-        /// The file, its odd bytes replaced when shown.
+        /// The file; its odd bytes are replaced when shown.
         path: PathBuf,
     },
     /// A name that [`check_name`](crate::check_name) refuses.
@@ -72,14 +72,14 @@ pub enum DocumentError {
     SameName {
         /// The name that both would have.
         name: String,
-        /// The first by path.
+        /// The first one by path.
         first: PathBuf,
-        /// The second.
+        /// The second one.
         second: PathBuf,
     },
 }
 
-/// What may help where the system won't let us have a file.
+/// Advice for a file that the system doesn't let us read.
 fn remedy(source: &std::io::Error) -> &'static str {
     if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
         "it is a link that leads back to itself: name the file that is meant"
@@ -89,7 +89,7 @@ fn remedy(source: &std::io::Error) -> &'static str {
 }
 
 impl DocumentError {
-    /// What is wrong, for who has named the file already: "a PDF file, which can't be read yet: …".
+    /// The error for a reader who knows the file already: "a PDF file, which can't be read yet: …".
     pub fn fragment(&self) -> String {
         match self {
             Self::Refused { refusal, .. } => refusal.fragment(),

@@ -1,4 +1,4 @@
-//! A document's text: what kind of document some bytes are, and who reads it. The content decides where it can (a PDF called
+//! A document's text: recognises the kind of document and calls its reader. The content decides if it can (a PDF called
 //! `notes.txt` is a PDF); the name decides between kinds of text, which look alike.
 
 use super::error::DocumentError;
@@ -37,13 +37,13 @@ impl Format {
         }
     }
 
-    /// The name and version of the program's own reader of this format.
+    /// The name and version of the program's own reader for this format.
     pub fn reader_version(self) -> &'static str {
         self.reader().version()
     }
 }
 
-/// What kind of document these bytes are.
+/// Recognises the kind of document.
 pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Refusal::TooLarge { bytes: bytes.len() as u64, limit: MAX_BYTES });
@@ -55,7 +55,7 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     Ok(if file_kind::is_late_pdf(name, bytes) { Format::Pdf } else { format_of(name, bytes) })
 }
 
-/// Tells `pages` what the document says. The unit is what it is counted in; none where `pages` wanted no more.
+/// Reports a document's content to `pages`. Returns the unit in which it is counted; none if `pages` wanted no more.
 pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink) -> Result<Option<Unit>, Refusal> {
     let told = tell_first(format, name, bytes, pages);
     if told.is_err() {
@@ -68,7 +68,7 @@ pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink) 
     }
 }
 
-/// What is known of a document before it is read.
+/// Reports facts that are known before the document is read.
 fn tell_first(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink) -> Result<(), Stopped> {
     if bytes.is_empty() {
         pages.begin(1)?;
@@ -82,9 +82,9 @@ fn tell_first(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink
     Ok(())
 }
 
-/// Text out of one document's bytes, here and now, without any limit on time and memory: for documents that are trusted.
-/// `name` serves to tell kinds of text apart, and to say what is wrong with which document. A document without any text is
-/// no error: its text is empty, and a note says so.
+/// Extracts the text of a document in this process, without a limit on time and memory: for trusted documents. `name`
+/// serves to tell kinds of text apart, and to name the document in errors. A document without any text is no error: its
+/// text is empty, and a note says so.
 pub fn extract(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
     let refused = |refusal| DocumentError::Refused { name: name.to_owned(), refusal };
     let format = detect(name, bytes).map_err(refused)?;
@@ -113,7 +113,7 @@ fn format_of(name: &str, bytes: &[u8]) -> Format {
     }
 }
 
-/// As a page of HTML does: with its own first tag, or with an XML declaration or a comment and that tag soon after.
+/// Whether the bytes begin like HTML: with its own first tag, possibly after an XML declaration or a comment.
 fn starts_like_html(bytes: &[u8]) -> bool {
     const LOOK: usize = 1024;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
@@ -124,7 +124,7 @@ fn starts_like_html(bytes: &[u8]) -> bool {
         || ((head.starts_with(b"<?xml") || head.starts_with(b"<!--")) && (has("<html>") || has("<html ")))
 }
 
-/// With its declaration, which nothing else begins with.
+/// Whether the bytes begin with an XML declaration, which no other format does.
 fn starts_like_xml(bytes: &[u8]) -> bool {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"<?xml ")
 }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Any bytes under any kind of name: a tidy text or an error.
+        /// Any bytes under any kind of name give a tidy text or an error.
         #[test]
         fn hostile_bytes_never_panic(bytes: Vec<u8>, name in "a\\.(txt|md|html|xhtml|zip|)") {
             if let Ok(extracted) = extract(&name, &bytes) {

@@ -1,4 +1,4 @@
-//! Collects a reader's output: one text with its pages, what is missing of it, and how it came about.
+//! Collects a reader's output: one text with its pages, the gaps in it, and how it was extracted.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,31 +12,31 @@ use super::units::Unit;
 /// A document's text. The same text is shown, counted and searched, so that "page 4" means one thing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Extracted {
-    /// What it was.
+    /// The format of the document.
     pub format: Format,
-    /// What it is counted in.
+    /// The unit in which the text is counted.
     pub unit: Unit,
-    /// The reader's name and version: the same reader makes the same text.
+    /// The reader's name and version: the same reader gives the same text.
     pub reader: String,
     /// UTF-8, lines ended by `\n`, each at most [`super::MAX_LINE_CHARS`] long, pages separated by `\x0c`.
     #[serde(skip)]
     pub text: String,
-    /// What is missing, in the order of the pages.
+    /// The missing parts, in the order of the pages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
-    /// Pages whose characters were recognised in an image of them.
+    /// Pages whose characters were recognised in an image.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recognised: Vec<PageSpan>,
-    /// What a person should know about how the text came about, each a fragment: "read as windows-1252, a guess".
+    /// Facts about the extraction that a person should know, each a fragment: "read as windows-1252, a guess".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The words of pages whose characters were recognised, with where they stand.
+    /// The words of pages whose characters were recognised, with their places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<RecognisedPage>,
 }
 
 impl Extracted {
-    /// Of a document that no text is got from, for the reason `why`.
+    /// The result for a document that gives no text, for the reason `why`.
     pub fn unread(why: String) -> Self {
         Self {
             format: Format::Unread,
@@ -50,7 +50,7 @@ impl Extracted {
         }
     }
 
-    /// Makes a page of each picture that the text names: of a document that has nothing else.
+    /// Makes each picture that the text names a page, for a document that has nothing else.
     pub fn make_pages_of_pictures(&mut self) {
         let pictures: Vec<&str> = embedded_pictures(&self.text).map(|picture| &self.text[picture.at]).collect();
         let count = pictures.len() as u64;
@@ -60,7 +60,7 @@ impl Extracted {
         }
     }
 
-    /// Of a document without text: why, and what to do where its own program may show some. A fragment.
+    /// The reason why a document has no text, and what to do if its own program may show some. A fragment.
     pub fn lack(&self) -> String {
         let gaps: Vec<String> = self.gaps.iter().map(ToString::to_string).collect();
         let why = if gaps.is_empty() { String::new() } else { format!(" ({})", gaps.join("; ")) };
@@ -77,10 +77,10 @@ impl Extracted {
     }
 }
 
-/// The pages collected so far. It keeps them when a reader ends early, so that another can go on behind the last one.
+/// The pages collected so far. If a reader ends early, they are kept, so that another can continue behind the last one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CollectedPages {
-    /// Tidy text of each page, from 1 on.
+    /// The tidy text of each page, from 1 on.
     pages: Vec<String>,
     expected: u64,
     bytes: usize,
@@ -88,12 +88,12 @@ pub struct CollectedPages {
     gaps: Vec<Gap>,
     recognised: Vec<PageSpan>,
     notes: Vec<String>,
-    /// No more was taken, because the text was too long.
+    /// No more text was taken, because it was too long.
     is_full: bool,
 }
 
 impl CollectedPages {
-    /// The page that was begun last; 0 before the first.
+    /// The page that was begun last; 0 before the first one.
     pub fn page(&self) -> u64 {
         self.pages.len() as u64
     }
@@ -111,7 +111,7 @@ impl CollectedPages {
         }
     }
 
-    /// Another program's text, page after page, as far as there is room for it.
+    /// Collects another program's text, page after page, as far as there is room for it.
     pub fn of<'p>(texts: impl IntoIterator<Item = &'p str>) -> Self {
         let mut collected = Self::default();
         for (number, text) in (1..).zip(texts) {
@@ -122,7 +122,7 @@ impl CollectedPages {
         collected
     }
 
-    /// How many pages there will be, where that was told.
+    /// The expected number of pages, if it was reported.
     pub fn expected(&self) -> u64 {
         self.expected
     }
@@ -132,13 +132,13 @@ impl CollectedPages {
         self.bytes == 0
     }
 
-    /// Whether the text was too long for more to be taken.
+    /// Whether the text was too long to take more.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Ends it. Pages that were expected and never begun are a gap, with `why` where there is another reason than the
-    /// text's length.
+    /// Finishes the text. Expected pages that were never begun are a gap; `why` is its reason if that isn't the text's
+    /// length.
     pub fn finish(mut self, format: Format, reader: String, unit: Unit, why: Option<&str>) -> Extracted {
         let begun = self.page();
         if self.is_full || (why.is_some() && self.expected > begun) {
@@ -162,7 +162,7 @@ impl CollectedPages {
         if text.trim().is_empty() {
             text.clear();
         } else if unit == Unit::Page && text.ends_with('\x0c') {
-            // A separator at the end begins no page, and a blank last page is one.
+            // A separator at the end begins no page, but a blank last page is one.
             text.push('\n');
         }
         match self.wrapped {

@@ -1,12 +1,12 @@
-//! What a document's first bytes say that it is. Formats that no reader exists for are refused with what to do instead.
-//! Reading them as text would give rubbish.
+//! Recognises a document's format by its first bytes. Formats without a reader are refused with advice, because reading
+//! them as text would give rubbish.
 
 use super::format::{Format, ending};
 use super::readers::{IWORK, pdf_header};
 use super::refusal::Refusal;
 use super::zip_or_ole::{by_ole, by_zip};
 
-/// A format: what it is called, and what a user can do.
+/// A format: its name, and what a user can do.
 pub(super) type FileKind = (&'static str, &'static str);
 
 const PDF: FileKind = ("a PDF file", "open it in its own program and save it again");
@@ -43,10 +43,10 @@ const PROGRAM: FileKind = ("a program", "leave it out");
 const DATABASE: FileKind = ("a database file", "export what matters as CSV or text");
 const POSTSCRIPT: FileKind = ("a PostScript file", "convert it to text, for example with `ps2ascii`");
 
-/// Formats that are read, and are ZIP archives.
+/// Formats with a reader that are ZIP archives.
 const ZIPPED: [FileKind; 7] = [WORD, EXCEL, POWERPOINT, EPUB, OPEN_TEXT, OPEN_SLIDES, OPEN_DRAWING];
 
-/// First bytes, and what they mean.
+/// First bytes, and the formats that they indicate.
 const MAGIC: &[(&[u8], FileKind)] = &[
     (b"{\\rtf", RTF),
     (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3", ONE_NOTE),
@@ -84,7 +84,7 @@ const MAGIC: &[(&[u8], FileKind)] = &[
     (b"fLaC", MEDIA),
 ];
 
-/// Endings of names whose content shows nothing, or isn't what the name says.
+/// Endings of names for files whose content shows nothing, or differs from the name.
 const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["pdf"], PDF),
     (&["docx", "docm", "dotx"], WORD),
@@ -113,7 +113,7 @@ const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["idml", "indd"], INDESIGN),
 ];
 
-/// The format that `bytes` begin as; an error where it is one that isn't read, and none where they may be text.
+/// The format that `bytes` begin like; an error if it has no reader, and none if the bytes may be text.
 pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
     Ok(Some(match by_content(bytes) {
         None => return Ok(None),
@@ -136,10 +136,10 @@ pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
     }))
 }
 
-/// What can be said better by the name of a document whose bytes say nothing.
+/// Improves a refusal with the name of a document if its bytes show nothing.
 pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
     match refusal {
-        // What was cut off may have lost the parts that say what it is.
+        // A truncated file may have lost the parts that show its format.
         Refusal::Unsupported { format, .. }
             if format == ARCHIVE.0 && is_called(name, &ZIPPED)
                 || format == OLD_OTHER.0 && is_called(name, &[EXCEL, MAIL, OLD_WORD, OLD_POWERPOINT]) =>
@@ -170,13 +170,13 @@ fn is_called(name: &str, kinds: &[FileKind]) -> bool {
     by_name(name).is_some_and(|kind| kinds.contains(&kind))
 }
 
-/// Whether a document's name has it that it is anything but a text.
+/// Whether a document's name ends like that of a format other than text.
 pub(super) fn is_called_no_text(name: &str) -> bool {
     is_called(name, &ZIPPED) || is_called(name, &[PDF, OLD_WORD, OLD_POWERPOINT, RTF, ONE_NOTE])
 }
 
-/// Whether it is a PDF that something else stands before: a text may write of PDF. What isn't called one has its header where
-/// other readers of PDF look for it.
+/// Whether bytes are a PDF with something else before it: a text may mention PDF. Unless its name is that of a PDF, the
+/// header must be where other readers of PDF look for it.
 pub(super) fn is_late_pdf(name: &str, bytes: &[u8]) -> bool {
     const LOOK: usize = 1024;
     let is_one = |at: usize| is_called(name, &[PDF]) || at < LOOK && std::str::from_utf8(bytes).is_err();
@@ -201,12 +201,12 @@ fn by_content(bytes: &[u8]) -> Option<FileKind> {
         return Some(by_ole(bytes));
     }
     if let Some(&(magic, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        // Letters alone may begin a text too; but then no byte of it is zero.
+        // Letters alone may begin a text too; but such a text has no zero byte.
         let letters = magic.iter().all(u8::is_ascii_graphic) && kind != RTF && kind != POSTSCRIPT;
         let text = letters && memchr::memchr(0, bytes).is_none();
         return (!text).then_some(kind);
     }
-    // One container for films and photos: its brands tell which it is.
+    // Films and photos share one container; its brands show which one it is.
     let brands = bytes.get(8..40.min(bytes.len())).unwrap_or_default();
     let is_photo = |brand: &&[u8]| memchr::memmem::find(brands, brand).is_some();
     if at(4, b"ftyp")
@@ -232,7 +232,7 @@ fn by_content(bytes: &[u8]) -> Option<FileKind> {
     if at(0, b"MZ") && memchr::memchr(0, bytes).is_some() {
         return Some(PROGRAM);
     }
-    // Blanks before the header are common enough, and no text begins so.
+    // Blanks before the header are common, and no text begins like that.
     let start = bytes.trim_ascii_start();
     let bare = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     bare.starts_with(b"%PDF-").then_some(PDF)

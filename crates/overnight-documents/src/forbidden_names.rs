@@ -1,11 +1,11 @@
-//! What no name may have: characters that nobody sees, and names that mean something else.
+//! Characters and names that no file name may have: invisible characters, and names with a special meaning.
 
-/// Whether a character is not seen, or turns the direction of what stands behind it. Controls are told apart by `char`.
+/// Whether a character is invisible or changes the direction of what follows. `char` itself recognises controls.
 pub fn is_invisible(found: char) -> bool {
     matches!(found, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Whether Windows takes a name, in any case and with any ending, for a device.
+/// Whether Windows takes a name for a device, in any case and with any ending.
 pub fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let number = stem.strip_prefix("com").or(stem.strip_prefix("lpt")).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The formats that are read, and what a name says of one.
+//! The formats with a reader, and the formats indicated by names.
 
 use serde::{Deserialize, Serialize};
 
-/// The formats that are read.
+/// The formats with a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -34,17 +34,17 @@ pub enum Format {
     RichText,
     /// A section of OneNote.
     OneNote,
-    /// Pages, Numbers and Keynote: by the preview that they hold.
+    /// Pages, Numbers and Keynote, by the preview in the file.
     IWork,
     /// JSON and JSON Lines.
     Json,
     /// XML of any sort, also SVG and feeds.
     Xml,
-    /// Jupyter's.
+    /// A Jupyter notebook.
     Notebook,
-    /// Pixels: text only by recognising it.
+    /// Pixels, whose text has to be recognised.
     Image,
-    /// Nobody got a text from it.
+    /// No text could be extracted.
     Unread,
 }
 
@@ -72,7 +72,7 @@ pub const READERS: [Format; 19] = [
 ];
 
 impl Format {
-    /// As a person would say it in a list.
+    /// The format's name in a list for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Markdown => "Markdown",
@@ -99,7 +99,7 @@ impl Format {
     }
 }
 
-/// The largest document in bytes: offsets into texts are kept in 32 bits, and a text can be longer than its document.
+/// The largest document in bytes: offsets into texts have 32 bits, and a text can be longer than its document.
 pub const MAX_BYTES: u64 = 1 << 30;
 
 /// A name's last ending in lower case: `.html` for `A.B.HTML`.

@@ -1,4 +1,4 @@
-//! Parts of a document that no text was got from: which pages, and why.
+//! Parts of a document without text: which pages, and why.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -7,14 +7,14 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageSpan {
-    /// The first.
+    /// The first page.
     pub from: u64,
-    /// The last.
+    /// The last page.
     pub to: u64,
 }
 
 impl PageSpan {
-    /// Adds a page to `ranges`, which are sorted; a page after the last one makes that one longer.
+    /// Adds a page to `ranges`, which are sorted; a page after the last range extends it.
     pub fn push(ranges: &mut Vec<Self>, page: u64) {
         match ranges.last_mut() {
             Some(last) if last.to + 1 == page => last.to = page,
@@ -22,7 +22,7 @@ impl PageSpan {
         }
     }
 
-    /// The pages of `gaps` that have no text, sorted; of a document of so many pages.
+    /// The pages without text in `gaps`, sorted, for a document of `pages` pages.
     pub fn without_text(gaps: &[Gap], pages: u64, has_text: impl Fn(u64) -> bool) -> Vec<Self> {
         let within = |gap: &Gap| gap.pages.map(|range| range.from..=range.to.min(pages));
         let mut empty: Vec<u64> = gaps.iter().filter_map(within).flatten().filter(|&page| !has_text(page)).collect();
@@ -44,31 +44,31 @@ impl fmt::Display for PageSpan {
     }
 }
 
-/// A part of a document that no text was got from.
+/// A part of a document whose text couldn't be extracted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
-    /// The pages; none: it isn't known where in the document.
+    /// The pages; none if their place in the document isn't known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageSpan>,
     /// A fragment: `no text on it, probably a scan`.
     pub why: String,
 }
 
-/// Why a page is a gap whose text no language has.
+/// The reason for a page whose text is in no language.
 pub(crate) const GIBBERISH: &str = "its text has hardly a word of any language: its fonts give wrong letters";
-/// Why a page is a gap that is a scan with a line of letters at its edge. It has text, and is to be recognised nevertheless.
+/// The reason for a scanned page that has a line of letters at its edge. It has text, but should be recognised anyway.
 pub const SCAN_BEHIND_TEXT: &str = "nearly all of it is an image, probably a scan";
 
-/// Why a page of a text or a slide that is only pictures is a gap.
+/// The reason for a page of a text or a slide with nothing but pictures.
 pub(crate) const ONLY_IMAGE: &str = "nothing but an image on it";
 
-/// What a person can do about gaps, behind a colon.
+/// Advice about gaps, written behind a colon.
 pub const AGAINST_GAPS: &str =
     "save it again in its own program, give its text, or for scans use a model that takes images, or install tesseract";
 
 impl Gap {
-    /// Adds a page to `gaps`, which are sorted; a page after the last one with the same reason makes that one longer.
+    /// Adds a page to `gaps`, which are sorted; a page after the last gap with the same reason extends it.
     pub fn push(gaps: &mut Vec<Self>, page: u64, why: &str) {
         match gaps.last_mut() {
             Some(Self { pages: Some(pages), why: last }) if pages.to + 1 == page && last == why => pages.to = page,

@@ -1,28 +1,28 @@
-//! Lines that belong to a page and not to its text: running headers and footers, page numbers. They stand in the middle of
-//! sentences without being a part of them, so the rules read over them, and a quote may run over them.
+//! Lines that belong to a page and not to its text: running headers and footers, page numbers. They interrupt sentences
+//! without being a part of them, so the rules skip them, and a quote may continue across them.
 
 use std::{collections::HashMap, ops::Range};
 
-/// Letters of the longest line that runs.
+/// The maximum number of letters in a running line.
 const LONGEST: usize = 120;
 
-/// A line with fewer letters could have gone on.
+/// A line with fewer letters could have been continued.
 const FULL: usize = 60;
 
-/// What a text's lines are to its pages.
+/// How the given lines relate to the pages of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     Whole,
-    /// Some pages of a document, of the first of which the top may be missing.
+    /// Some pages of a document; the first one may lack its top.
     Part {
         from_top: bool,
     },
 }
 
-/// Whether each line runs: it is one of the first two or the last two of its page that has text, and it is a page's number,
-/// or names the section beside it, by a section's number or by a title of the same page, or stands so on other pages as
-/// well, numbers apart: beside a page's number on one, else in a part of a document on several. No text of the page stands
-/// on both sides of it. `begins`: a page begins with the line. What runs in a part of a document runs in the whole.
+/// Whether each line is a running one: one of the first two or last two lines with text on its page, and a page number,
+/// or beside one and a section number or a title of the same page, or repeated, numbers apart, on other pages: beside a
+/// page number on one, else in a part of a document on several. No text of the page stands on both sides of it.
+/// `begins`: a page begins with the line. A line that runs in a part runs in the whole document.
 pub(crate) fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -> Vec<bool> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     let mut titled: Vec<usize> = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Ex
             }
             edges.extend(top.into_iter().filter(|_| !topless).chain(bottom).map(|i| (pages, i)));
         } else {
-            // a page of a few lines: each line is an edge once, and of the first page's end the last ones are
+            // On a page of a few lines, each line is an edge once; if it lacks its top, only the last lines are.
             let is_edge = |i: &usize| !topless && top.contains(i) || bottom.contains(i);
             edges.extend((start..i).filter(is_edge).map(|i| (pages, i)));
         }
@@ -61,7 +61,7 @@ pub(crate) fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Ex
         return found;
     }
     edges.retain(|&(_, i)| lines[i].len() <= 2 * LONGEST);
-    // on how many pages, and the last of them
+    // On how many pages a line stands, and the last of them.
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
     for &(page, i) in &edges {
         let (count, last) = counts.entry(without_numbers(lines[i])).or_insert((0, usize::MAX));
@@ -93,7 +93,7 @@ pub(crate) fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Ex
     found
 }
 
-/// Whether the last of `lines` is a title that stood above on the page: `Changing Fonts`, at its foot.
+/// Whether the last of `lines` repeats a title above it on the page: `Changing Fonts`, at its foot.
 fn is_said_again(lines: &[&str]) -> bool {
     let Some((last, above)) = lines.split_last() else { return false };
     let text = bare(last);
@@ -104,7 +104,7 @@ fn is_said_again(lines: &[&str]) -> bool {
     is_title && above.iter().any(|line| bare(line) == text)
 }
 
-/// What stands between lines of a page's text is text: the head of a table under its caption, a note's number.
+/// Lines between lines of a page's text are text too: the head of a table under its caption, a note's number.
 fn keep_between(page: &[&str], found: &mut [bool]) {
     let is_text = |i: &usize| !found[*i] && !bare(page[*i]).is_empty();
     let (first, last) = ((0..page.len()).find(is_text), (0..page.len()).rev().find(is_text));
@@ -113,8 +113,8 @@ fn keep_between(page: &[&str], found: &mut [bool]) {
     }
 }
 
-/// What a `page` ends with is text where only that can be what the `next` one goes on with: releases are announced in the
-/// same words, page after page.
+/// The end of a `page` is text if the `next` one can only continue from it: releases are announced in the same words,
+/// page after page.
 fn keep_unfinished(lines: &[&str], page: Range<usize>, next: Range<usize>, found: &mut [bool]) {
     let is_filled = |i: &usize| !bare(lines[*i]).is_empty();
     let is_unfinished = |i: usize| {
@@ -139,7 +139,7 @@ fn bare(line: &str) -> &str {
     line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{c}' | '\u{feff}'))
 }
 
-/// The line's words, each number as a single 0.
+/// The words of the line, with each number as a single 0.
 fn without_numbers(line: &str) -> String {
     let mut key = String::with_capacity(line.len());
     for word in line.split_whitespace() {
@@ -162,7 +162,7 @@ fn is_page_number(text: &str) -> bool {
     !text.is_empty() && (roman || text.len() <= 12 && text.chars().all(digits))
 }
 
-/// `2.5. Priorities`, `Chapter 2. The archive`: beside a page's number it names the section that the page is of.
+/// `2.5. Priorities`, `Chapter 2. The archive`: beside a page number it names the page's section.
 fn is_numbered_title(text: &str) -> bool {
     let text = bare(text);
     let label = ["Chapter ", "Appendix ", "Section ", "CHAPTER ", "APPENDIX "];
@@ -215,13 +215,13 @@ mod tests {
         let tables =
             ["Table: Keys\nName\n\nThe key\nis here.\nIt is.\n3", "Table: Doors\nName\n\nThe door\nis here.\n4"];
         assert_eq!(run(&tables, Extent::Whole), ["3", "4"]);
-        // the title of what the page is of
+        // The title of the section that the page belongs to.
         let titled = [
             "Keys of the House\nThe key is here. If the\nKeys of the House\n3",
             "Doors\ndoor is shut\nso. It is\nso.\n4",
         ];
         assert_eq!(run(&titled, Extent::Part { from_top: true }), ["Keys of the House", "3", "4"]);
-        // the words of one page that the next goes on with, though they stand on others too
+        // Words of one page that the next page continues, though they stand on others too.
         let foot = "We are happy to announce release 3, which has a number of\nchanges: you will now have access to the very latest and best\n";
         let release = |name: &str| format!("News\n7\nLate in {name}.\nIn {name}.\n\nRelease of {name}\n\n{foot}");
         let rest = |name: &str| format!("News\n8\nfeatures of {name}.\nOthers: {name}.\n\nOld {name}.\nEnd of {name}.");

@@ -1,9 +1,9 @@
-//! Text out of documents, for programs that have to say where in a document something stands, and what they could not read.
+//! Text from documents, for programs that must state where in a document something stands, and what was unreadable.
 //!
-//! A document is a name and bytes, in any of [these formats](READERS). [`extract`] makes one text of it, with pages where the
-//! format has pages. Nothing is dropped without a word: what could not be read is a [`Gap`], with its pages and the reason.
-//! [`Units`] cuts the text into its pages or lines, and a [`QuoteIndex`] finds a quote in it, whatever became of blanks, hyphens
-//! and quotation marks on the way.
+//! A document is a name and bytes, in any of [these formats](READERS). [`extract`] makes one text of it, with pages if
+//! the format has pages. Nothing is dropped silently: unreadable parts are [`Gap`]s, with pages and the reason.
+//! [`Units`] cuts the text into pages or lines, and a [`QuoteIndex`] finds a quote in it, even if extraction changed
+//! its blanks, hyphens and quotation marks.
 //!
 //! ```
 //! use overnight_documents::{QuoteIndex, Unit, extract};
@@ -15,21 +15,21 @@
 //! # Ok::<(), overnight_documents::DocumentError>(())
 //! ```
 //!
-//! [`discover`] finds documents where paths lead: in folders, in archives, and attached to mails. [`members`] says what lies in
-//! one file. Documents may be hostile. [`extract`] has no limit on time and memory; a program that reads what strangers sent
-//! calls [`read`] in a process of its own, page after page, and keeps what came before the process ended.
+//! [`discover`] finds documents at paths: in folders, in archives, and attached to mails. [`members`] lists the
+//! documents in one file. Documents may be hostile. [`extract`] has no limit on time and memory; a program that reads
+//! strangers' files calls [`read`] page by page in a separate process, and keeps the pages read before it ended.
 //!
 //! # Map
 //!
-//! - `discover`: which documents the given paths mean, and what they are called; `source_path`: one of them as a text;
+//! - `discover`: which documents the given paths mean, and their names; `source_path`: one of them as a text;
 //!   `container`: documents inside files; `content`: the bytes of files
-//! - `format`: the formats; `extract`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or
-//!   an OLE file says that it is; `ole`: OLE files with slips; `file_kind`: what its first bytes say, and the kinds that nobody reads
-//! - `readers`: one for each kind; `paint_page`: a page as a picture, `page_picture`: what is wanted and known of it; `refusal`: why a document isn't read
+//! - `format`: the formats; `extract`: recognises documents and calls readers; `zip_or_ole`: which formats ZIP archives
+//!   or OLE files are; `ole`: OLE files with errors; `file_kind`: formats by first bytes, and those without a reader
+//! - `readers`: one for each kind; `paint_page`, `page_picture`: pages as pictures; `refusal`: why some aren't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `links`: where links lead; `raised`: text above and below its line; `sign_fonts`: fonts whose letters are signs
 //! - `recognised`: words in pictures of pages, and how far two readings agree
-//! - `units`: pages and lines of a text; `quotes`: where a quote stands in it; `tables`: the tables in it; `headers_footers`: lines that run over pages
+//! - `units`: pages and lines; `quotes`: quotes in a text; `tables`: its tables; `headers_footers`: running lines
 //!
 //! # Invariants
 //!

@@ -1,12 +1,12 @@
-//! Where links lead: behind their text, as in `the rules (https://example.org/rules)`. Nobody sees that in the document itself,
-//! so that it must not stand in the way of a quote: it can be had without.
+//! The targets of links, written behind their text, as in `the rules (https://example.org/rules)`. A reader of the
+//! document doesn't see them, so they mustn't hinder a quote: the text can be had without them.
 
 /// The beginnings of targets that mean something outside their document.
 const SCHEMES: [&str; 6] = ["https://", "http://", "ftp://", "file://", "mailto:", "tel:"];
-/// Longer ones are made to count clicks.
+/// Longer targets are made to count clicks.
 const MAX_TARGET: usize = 300;
 
-/// What stands behind the text of a link; none where it says that itself, or leads nowhere outside.
+/// The text written behind a link's text; none if that names the target itself, or the target is inside the document.
 pub(crate) fn behind(label: &str, target: &str) -> Option<String> {
     let target = target.trim();
     let is_outside = SCHEMES.iter().any(|scheme| starts_with(target, scheme));
@@ -31,7 +31,7 @@ fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// The text with blanks where targets of links stand, all else in its place; none where there are none.
+/// The text with blanks in place of link targets, and all else in its place; none if it has no targets.
 pub(crate) fn without_targets(text: &str) -> Option<String> {
     let mut blanked = String::new();
     let mut done = 0;

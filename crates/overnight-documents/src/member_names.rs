@@ -1,35 +1,35 @@
-//! What the things inside a container are called: valid as a document's name, unique, and nowhere above their container.
+//! Names of the entries of a container: valid as a document's name, unique, and never outside of the container.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::document_name::check_name;
 use crate::forbidden_names::is_invisible;
 
-/// The longest part of a name, in bytes, with room for ` (2)` and for what a program puts behind it.
+/// The longest part of a name, in bytes, with room for ` (2)` and for a program's own suffixes.
 const MAX_PART_BYTES: usize = 200;
 /// The longest name, in bytes: folders in folders.
 const MAX_NAME_BYTES: usize = 1000;
-/// What systems leave in folders; a folder with such a name is left out with all in it.
+/// Files that systems leave in folders; a folder with such a name is left out with everything in it.
 const JUNK: &[(&str, &str)] = &[
     ("__macosx", "made by macOS, no document"),
     ("thumbs.db", "made by Windows, no document"),
     ("desktop.ini", "made by Windows, no document"),
 ];
 
-/// The names in one container. Two differ by more than the case of their letters, and none is another's folder.
+/// The names in one container. Two names differ in more than letter case, and none is the folder of another one.
 #[derive(Debug, Default)]
 pub(crate) struct MemberNames {
     files: HashSet<String>,
     folders: HashSet<String>,
-    /// The number that the next namesake gets: looking for it anew each time would be quadratic.
+    /// The number for the next entry with the same name: searching for it each time would take quadratic time.
     next: HashMap<String, u64>,
 }
 
-/// What becomes of a name.
+/// The result of checking a name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EntryName {
     Document(String),
-    /// What to call it in a list, and why it is no document.
+    /// The name in a list, and the reason why it is no document.
     LeftOut(String, String),
 }
 
@@ -53,7 +53,7 @@ impl MemberNames {
         EntryName::Document(self.unique(if name.is_empty() { "unnamed" } else { &name }))
     }
 
-    /// The name for a file that someone attached: never in a folder, and never hidden.
+    /// The name for an attached file: never in a folder, and never hidden.
     pub(crate) fn of_file(&mut self, raw: &str) -> String {
         let bare = raw.trim().replace(['/', '\\'], "_");
         let shown = bare.trim_start_matches('.');
@@ -65,7 +65,7 @@ impl MemberNames {
         let (folder, file) = name.rsplit_once('/').map_or(("", name), |(folder, file)| (folder, file));
         let mut path = String::new();
         for part in folder.split('/').filter(|part| !part.is_empty()) {
-            // A folder may be called as a file before it.
+            // An earlier file may have the folder's name.
             path = self.numbered(&path, part, |names, found| names.files.contains(found));
             self.folders.insert(path.to_lowercase());
         }
@@ -96,13 +96,13 @@ impl MemberNames {
     }
 }
 
-/// What a namesake of `part`, which may have folders before it, is called.
+/// The name `part`, which may include folders, with a number.
 pub(crate) fn with_number(part: &str, number: u64) -> String {
     let (stem, ending) = halves(part);
     format!("{stem} ({number}){ending}")
 }
 
-/// Name and ending, the dot with the ending; what begins with its only dot, or ends in a sentence, has no ending.
+/// A name and its ending with the dot; a name that begins with its only dot, or ends in a sentence, has no ending.
 fn halves(part: &str) -> (&str, &str) {
     match part.rfind('.') {
         Some(at) if at > 0 && part.len() - at <= 16 => part.split_at(at),
@@ -110,7 +110,7 @@ fn halves(part: &str) -> (&str, &str) {
     }
 }
 
-/// One part of a name as every system takes it.
+/// A part of a name that every system accepts.
 fn fit(part: &str) -> String {
     let odd = |c: char| c.is_control() || is_invisible(c) || matches!(c, '\\' | ':' | '/' | '\u{fffd}');
     let mut name: String = part.trim().chars().map(|c| if odd(c) { '_' } else { c }).collect();

@@ -1,6 +1,6 @@
-//! OLE files with slips that the programs which own them overlook, and `cfb` does not: entries of the table of sectors for
-//! sectors that the file hasn't got, unused entries of the directory that aren't blank, and colours of entries and neighbours that
-//! there are none of.
+//! OLE files with errors that the programs which write them ignore, but `cfb` does not: entries of the sector table for
+//! sectors that don't exist, unused directory entries that aren't blank, and invalid colours and neighbours of
+//! directory entries.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -9,7 +9,7 @@ const HEADER: usize = 512;
 const ENTRY: usize = 128;
 const FREE: u32 = u32::MAX;
 
-/// The file as it is, where it opens; else a copy without those slips.
+/// The file as it is, if it opens; otherwise a copy without those errors.
 pub(crate) fn mended(bytes: &[u8]) -> Cow<'_, [u8]> {
     if cfb::CompoundFile::open(Cursor::new(bytes)).is_ok() {
         return Cow::Borrowed(bytes);
@@ -17,7 +17,7 @@ pub(crate) fn mended(bytes: &[u8]) -> Cow<'_, [u8]> {
     mend(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned)
 }
 
-/// The place of the first of these streams and storages that a file holds. One that can't be opened may still show their names.
+/// The position of the first of these streams and storages in the file. A broken file may show their names.
 pub(crate) fn first_held(bytes: &[u8], names: &[&str]) -> Option<usize> {
     let mended = mended(bytes);
     let opened = cfb::CompoundFile::open(Cursor::new(&*mended)).ok();
@@ -40,7 +40,7 @@ fn mend(bytes: &[u8]) -> Option<Vec<u8>> {
     let sectors = bytes.len().checked_sub(1)? >> shift;
     let start =
         |sector: u32| usize::try_from(sector).ok().filter(|sector| *sector < sectors).map(|at| (at + 1) << shift);
-    // The first sectors of the table stand in the header; a larger file has more, and isn't mended there.
+    // The header has the first sectors of the table; a larger file has more of them, which aren't mended.
     let table: Vec<usize> = (76..HEADER).step_by(4).map_while(|at| start(number(bytes, at)?)).collect();
     let place = |sector: usize| Some(table.get(sector / (size / 4))? + sector % (size / 4) * 4);
 
@@ -62,7 +62,7 @@ fn mend(bytes: &[u8]) -> Option<Vec<u8>> {
             let (length, kind) = (u16::from_le_bytes([entry[64], entry[65]]), entry[66]);
             if length > 64 || length % 2 == 1 || !matches!(kind, 0 | 1 | 2 | 5) {
                 entry.fill(0);
-                // It has no neighbours.
+                // An unused entry has no neighbours.
                 entry[68..80].fill(0xff);
             }
             // Red or black.

@@ -10,7 +10,7 @@ pub fn is_painted(format: &str) -> bool {
     [Format::Pdf, Format::Image].iter().any(|painted| painted.as_str() == format)
 }
 
-/// Whether texts of documents of this format, by its name, say which pictures stand in them.
+/// Whether texts of documents of this format, by its name, name the pictures in them.
 pub fn names_pictures(format: &str) -> bool {
     [Format::Word, Format::Slides, Format::Epub].iter().any(|naming| naming.as_str() == format)
 }
@@ -28,13 +28,13 @@ pub fn picture_of(
     }
 }
 
-/// Where quotes stand on pages of the PDF in `bytes`, each with its page; other documents have no such places.
+/// The places of quotes on pages of the PDF in `bytes`, each with its page; other documents have no such places.
 pub fn quote_boxes(bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Result<Vec<(u64, MarkedBox)>, Refusal> {
     if pdf_header(bytes).is_some() { pdf::quote_boxes(bytes, quotes) } else { Ok(Vec::new()) }
 }
 
-/// Paints page `page` of the PDF or picture in `bytes`, as a PNG, and says where `quotes` stand on it. There is no limit on time
-/// here, and on memory only for pictures: see the crate's description.
+/// Paints page `page` of the PDF or picture in `bytes` as a PNG, with the places of `quotes` on it. There is no limit
+/// on time here, and on memory only for pictures: see the crate's description.
 pub fn page_picture(
     bytes: &[u8],
     page: u64,

@@ -1,13 +1,13 @@
-//! Text that stands above or below its line. Run into the text around it, it says something else: the fee of EUR 250 with
+//! Text above or below its line. Merged into the text around it, it changes the meaning: the fee of EUR 250 with
 //! footnote 4 becomes "EUR 2504", ten to the power of five "105". So it is kept apart, in all formats alike:
 //!
-//! - figures and their signs as Unicode has them: `10⁵`, `H₂O`, `250⁴`, `cm⁻¹`
-//! - all else behind `^` or `_`, in brackets where it is more than one word or number: `x^n`, `a_i`, `2^(n+1)`
-//! - what nobody takes for a power stays as it is: `1st`, `3ème`, `[7]`, `fee*`, `Name®`, whole sentences
+//! - digits and their signs in Unicode's raised or lowered form: `10⁵`, `H₂O`, `250⁴`, `cm⁻¹`
+//! - everything else behind `^` or `_`, in brackets if it is more than one word or number: `x^n`, `a_i`, `2^(n+1)`
+//! - text that can't be taken for a power stays as it is: `1st`, `3ème`, `[7]`, `fee*`, `Name®`, whole sentences
 //!
-//! For who looks for a quote, all ways of writing are one: `10⁵` is `10^5`.
+//! In the search for quotes, all ways of writing are equal: `10⁵` is `10^5`.
 
-/// How text stands to its line.
+/// The position of text relative to its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum BaselineShift {
     #[default]
@@ -16,14 +16,14 @@ pub(crate) enum BaselineShift {
     Lowered,
 }
 
-/// From so many characters on it is a text that is set small.
+/// From this many characters on, it is a text in a small size.
 const MAX_SCRIPT: usize = 24;
-/// Signs of notes and of trade, which stand high by themselves.
+/// Signs of notes and trade marks, which stand high by themselves.
 const NOTE_SIGNS: &str = "*∗†‡§¶#®©™℠";
 const PLAIN: &str = "0123456789+-=()";
 const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾";
 const LOWERED: &str = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎";
-/// Letters that Unicode has raised and lowered; nobody writes them here, but documents have them.
+/// Raised and lowered letters of Unicode; we never write them, but documents have them.
 const RAISED_LETTERS: [(char, char); 2] = [('ⁿ', 'n'), ('ⁱ', 'i')];
 const LOWERED_LETTERS: [(char, char); 17] = [
     ('ₐ', 'a'),
@@ -45,7 +45,7 @@ const LOWERED_LETTERS: [(char, char); 17] = [
     ('ⱼ', 'j'),
 ];
 
-/// Adds a run of text that stands so to its line, behind what there is.
+/// Adds a run of text in this position to its line.
 pub(crate) fn push(line: &mut String, script: BaselineShift, run: &str) {
     let text = run.trim();
     let (sign, signs) = match script {
@@ -82,7 +82,7 @@ pub(crate) fn push(line: &mut String, script: BaselineShift, run: &str) {
     line.push_str(trail);
 }
 
-/// What stands so already, as Unicode writes it.
+/// Whether a character is already a raised or lowered one of Unicode.
 fn is_written(found: char, script: BaselineShift) -> bool {
     plain(found).is_some_and(|(sign, _)| sign == if script == BaselineShift::Raised { '^' } else { '_' })
 }
@@ -96,7 +96,7 @@ fn in_unicode(found: char, signs: &str) -> Option<char> {
     signs.chars().nth(PLAIN.chars().position(|plain| plain == found)?)
 }
 
-/// In brackets, where it would not be known where it ends.
+/// Adds brackets if the end of the text would be unclear.
 fn grouped(text: &str) -> String {
     let signed = text.strip_prefix(['+', '-', '−']).filter(|rest| rest.starts_with(|first: char| first.is_numeric()));
     let inner = signed.unwrap_or(text);
@@ -105,13 +105,13 @@ fn grouped(text: &str) -> String {
     if is_one { text.to_owned() } else { format!("({text})") }
 }
 
-/// The sign before, and the character as it stands on its line.
+/// The mark, and the character as it stands on its line.
 fn plain(found: char) -> Option<(char, char)> {
     let of = |signs: &str, letters: &[(char, char)]| {
         let at = signs.chars().position(|sign| sign == found);
         at.and_then(|at| PLAIN.chars().nth(at)).or_else(|| Some(letters.iter().find(|(sign, _)| *sign == found)?.1))
     };
-    // Most texts have none.
+    // Most texts have no such characters.
     if !matches!(found, '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{1d62}'..='\u{1d65}' | '\u{2070}'..='\u{209c}' | '\u{2c7c}')
     {
         return None;
@@ -120,7 +120,7 @@ fn plain(found: char) -> Option<(char, char)> {
     raised.or_else(|| of(LOWERED, &LOWERED_LETTERS).map(|plain| ('_', plain)))
 }
 
-/// The raised or lowered signs of Unicode that a text begins with: how many bytes of it, and the same behind `^` or `_`.
+/// The raised or lowered signs at the beginning of a text: their length in bytes, and the same behind `^` or `_`.
 pub(crate) fn leading_signs(text: &str) -> Option<(usize, String)> {
     let (sign, _) = plain(text.chars().next()?)?;
     let run = || {

@@ -1,4 +1,4 @@
-//! Whether several runs of the same document find the same. What all of them find may still be wrong.
+//! Whether several runs on the same document find the same values. Values that all runs find may still be wrong.
 
 use crate::{compare::compare, comparison::RecordPlaces, plan::ComparisonPlan, statistics::DocumentScore};
 use serde_json::Value;
@@ -6,9 +6,9 @@ use serde_json::Value;
 /// How many values are the same (`right`) of those compared (`total`) in two runs of a document, as the mean over all pairs of
 /// runs; its [share](DocumentScore::share) is the agreement. Records are paired by their values.
 ///
-/// Each run is compared as if the other one were right, both ways, so that a record counts as different which only one of them
-/// has. Where the plan leaves it to the expected value how a field is compared, the other run's value decides. A run that
-/// failed (none) differs in all values; two that failed are not compared.
+/// Each run is compared as if the other one were right, in both directions, so that a record that only one run has
+/// counts as different. Where the plan leaves the comparison of a field to the expected value, the other run's value
+/// decides. A failed run (`None`) differs in all values; two failed runs are not compared.
 pub fn agreement(repeats: &[Option<&Value>], plan: &ComparisonPlan) -> DocumentScore {
     let mut sum = DocumentScore::default();
     let mut pairs = 0.0;
@@ -38,10 +38,10 @@ mod tests {
     fn runs_agree_in_a_share_of_their_values() {
         let plan = ComparisonPlan::default();
         let [one, other] = [json!({"a": 1, "b": ["x"]}), json!({"a": 1.0, "b": ["x", "y"]})];
-        // One way 2 of 2 values are the same, the other way 2 of 3.
+        // In one direction 2 of 2 values are the same, in the other one 2 of 3.
         assert_eq!(agreement(&[Some(&one), Some(&other)], &plan), DocumentScore { right: 2.0, total: 2.5 });
         assert_eq!(agreement(&[Some(&one), Some(&one), Some(&one)], &plan), DocumentScore { right: 2.0, total: 2.0 });
-        // Against the run that failed, each value differs, one way alone.
+        // Against the failed run each value differs, in one direction only.
         assert_eq!(agreement(&[Some(&one), None], &plan), DocumentScore { right: 0.0, total: 1.0 });
         assert_eq!(agreement(&[None, None], &plan).share(), None);
         assert_eq!(agreement(&[Some(&one)], &plan).share(), None);

@@ -1,4 +1,4 @@
-//! One document: what was found in it against what is right, value by value.
+//! Compares the values found in one document with the right ones, value by value.
 
 use crate::{
     comparison::{DocumentComparison, FieldCell, ListPairing, PairedRecords, RecordPlace, RecordPlaces},
@@ -10,27 +10,27 @@ use crate::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Decides about two values that are not the same by their kind: whether what was found (the second one) is right all the
-/// same, or none where it can't say. It is told the field first. Never asked about null.
+/// Judges two values that differ by the rules of their kind: whether the found value (the second one) is right all the
+/// same, or none if the judge can't decide. The first argument is the field. It is never called with null.
 pub type CellJudge<'j> = dyn Fn(&str, &Value, &Value) -> Option<bool> + 'j;
 
-/// Compares what was found in a document with what is right.
+/// Compares the values found in a document with the right ones.
 ///
-/// - There is a cell for each single value that is expected, or is named by the schema. What isn't there is null, and null is
-///   right where null is expected. A key that nobody asked for has none.
-/// - Where nothing was found at all (`found` is none: the run failed), every cell is wrong.
-/// - Records of a list are paired one to one: first those whose quotes in `places` overlap by at least half of the shorter
-///   one, the largest overlaps first; the rest so that the sum of their differences is the least (minimum cost assignment).
-///   Records that have nothing in common are no pair. Each field of a missing record is a wrong cell; an extra record has no
-///   cells.
-/// - Where a list or an object is expected and something of another shape was found, all of it is wrong, and the found value
-///   is one wrong cell more. An empty list or object is nothing.
-/// - `judge` is asked about texts that are not similar enough, and about fields whose rule says so.
+/// - There is a cell for each single value that is expected or named by the schema. A missing value is null, and null
+///   is right where null is expected. A key that is in neither of them has no cell.
+/// - If nothing was found at all (`found` is none: the run failed), every cell is wrong.
+/// - Records of a list are paired one to one: first records whose quotes in `places` overlap by at least half of the
+///   shorter one, the largest overlaps first; then the rest, with the least sum of differences (minimum cost
+///   assignment). Records that have nothing in common are no pair. Each field of a missing record is a wrong cell; an
+///   extra record has none.
+/// - Where a list or an object is expected and a value of another shape was found, each expected cell is wrong, and the
+///   found value is one more wrong cell. An empty list or object counts as nothing.
+/// - `judge` is called for texts that are not similar enough, and for fields whose rule asks for it.
 ///
-/// Each record of a list is compared with each, and the assignment takes a time that grows with the third power of the
-/// records. 2,000 expected and 2,000 found records of six fields, on one core and optimised at level 1, take about a second
-/// where most were found as they should be (half a second more with a text of 20 words), and seven where hardly any was. Each
-/// pair takes 8 bytes: 10,000 records on both sides take 800 MB, and minutes.
+/// Every record of a list is compared with every other, and the time of the assignment grows with the third power of
+/// the records. 2,000 expected and 2,000 found records of six fields, on one core and optimised at level 1, take about
+/// a second if most were found correctly (half a second more with a text of 20 words), and seven if hardly any was.
+/// Each pair takes 8 bytes: 10,000 records on both sides take 800 MB, and minutes.
 pub fn compare(
     expected: &Value,
     found: Option<&Value>,
@@ -57,7 +57,7 @@ struct Walk<'w> {
     done: DocumentComparison,
 }
 
-/// Where the walk is, on both sides.
+/// The current position in both values.
 #[derive(Clone)]
 struct FieldPlace {
     field: String,
@@ -90,7 +90,7 @@ fn item_path(list: &str, at: usize) -> String {
 }
 
 impl Walk<'_> {
-    /// `found` is none where nothing can be right: its record is missing, or all of it.
+    /// `found` is none where nothing can be right, because its record or the whole result is missing.
     fn value(&mut self, expected: &ValueTree, found: Option<&ValueTree>, at: FieldPlace) {
         let is_absent = found.is_none_or(ValueTree::is_null);
         match (&expected.content, found.map(|found| &found.content)) {
@@ -112,7 +112,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Fields of the expected object, which are in the order of their keys. Those that only the found one has nobody asked for.
+    /// Compares the fields of the expected object, sorted by key. Fields that only the found one has are skipped.
     fn fields(&mut self, expected: &[TreeField], found: Option<&[TreeField]>, at: &FieldPlace) {
         let of_key = |fields: &[TreeField], key: u32| fields.binary_search_by_key(&key, |field| field.key);
         for field in expected {
@@ -138,7 +138,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Keeps what became of a list, and returns its extra records.
+    /// Keeps the pairing of a list and returns its extra records.
     fn pairing(&mut self, at: &FieldPlace, pairs: Vec<PairedRecords>, expected: usize, found: usize) -> Vec<usize> {
         let (of_expected, of_found): (BTreeSet<usize>, BTreeSet<usize>) =
             pairs.iter().map(|pair| (pair.expected, pair.found)).unzip();
@@ -155,7 +155,7 @@ impl Walk<'_> {
         extra
     }
 
-    /// An extra record has no cells, but the records of its lists are extra ones too.
+    /// Adds the lists of an extra record: the record has no cells, but the records of its lists are extra ones too.
     fn lists_of_extra(&mut self, record: &ValueTree, at: &FieldPlace) {
         match &record.content {
             TreeContent::Single { .. } => {}

@@ -1,17 +1,17 @@
-//! What comes of comparing one document: a cell for each value that is compared, and the records of its lists, one to one.
+//! The result of comparing one document: a cell for each compared value, and the records of its lists, one to one.
 
 use crate::{field_rule::ComparisonKind, statistics::DocumentScore};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, ops::AddAssign};
 
-/// Where the quotes of records stand in their documents, by the path of the record: `$.terms[3]`. Records without a place are
-/// paired by their values.
+/// Where the quotes of records stand in their documents, by the path of the record: `$.terms[3]`. Records without a
+/// place are paired by their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordPlaces {
-    /// Of the expected value.
+    /// The places of expected records.
     pub expected: BTreeMap<String, RecordPlace>,
-    /// Of the found one.
+    /// The places of found records.
     pub found: BTreeMap<String, RecordPlace>,
 }
 
@@ -20,16 +20,16 @@ pub struct RecordPlaces {
 pub struct RecordPlace {
     /// The name of the document.
     pub document: String,
-    /// Its first byte or character; whichever, the same everywhere.
+    /// The first byte or character of the quote; the same unit must be used everywhere.
     pub start: u64,
-    /// Behind its last one.
+    /// The end of the quote, behind its last byte or character.
     pub end: u64,
 }
 
-/// A document, compared.
+/// The result of comparing a document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DocumentComparison {
-    /// One for each expected value, in the expected order, with those that were found where nothing is expected.
+    /// One cell for each expected value, in the expected order, and for values found where nothing is expected.
     pub cells: Vec<FieldCell>,
     /// Each list that the expected or the found value has, also within records.
     pub lists: Vec<ListPairing>,
@@ -38,11 +38,11 @@ pub struct DocumentComparison {
 /// One value that was compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FieldCell {
-    /// Its path with `[*]` for the places of lists.
+    /// The path of the value, with `[*]` for the places of lists.
     pub field: String,
-    /// Its path in the expected value, there or not; none where its record isn't.
+    /// The path in the expected value, there or not; none if its record doesn't exist there.
     pub expected_path: Option<String>,
-    /// Its path in the found value, there or not; none where its record isn't, or nothing was found at all.
+    /// The path in the found value, there or not; none if its record doesn't exist, or nothing was found.
     pub found_path: Option<String>,
     /// Null where nothing is expected.
     pub expected: Value,
@@ -50,20 +50,20 @@ pub struct FieldCell {
     pub found: Value,
     /// Whether the found value is right. Null is right where null is expected, unless the whole record is missing.
     pub is_right: bool,
-    /// How they were compared.
+    /// How the two values were compared.
     pub kind: ComparisonKind,
 }
 
-/// The records of one list. Numbers are places, from 0 on.
+/// The pairing of one list's records. Numbers are places, from 0 on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListPairing {
-    /// Its path with `[*]` for the places of lists that it is in.
+    /// The path of the list, with `[*]` for the places of the lists that contain it.
     pub list: String,
-    /// Its path in the expected value; none where the record isn't there that it is in.
+    /// The path in the expected value; none if the record that contains the list doesn't exist there.
     pub expected_path: Option<String>,
-    /// Its path in the found value; none where the record isn't there that it is in.
+    /// The path in the found value; none if the record that contains the list doesn't exist there.
     pub found_path: Option<String>,
-    /// By the expected record.
+    /// The pairs, ordered by the expected record.
     pub pairs: Vec<PairedRecords>,
     /// Expected records that were not found: each of their fields is a wrong cell.
     pub missing: Vec<usize>,
@@ -78,25 +78,25 @@ pub struct PairedRecords {
     pub expected: usize,
     /// The found one.
     pub found: usize,
-    /// Whether their quotes stand at the same place; else their values are alike.
+    /// Whether the quotes stand at the same place; otherwise the values are alike.
     pub by_place: bool,
-    /// The share of their values that differ, in 0..=1. Free texts count by how much they do; what is null in both doesn't.
+    /// The share of differing values, in 0..=1. Free texts count by dissimilarity, values null in both not at all.
     pub difference: f64,
 }
 
 /// Records of one list, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PairingCounts {
-    /// Records that are right.
+    /// The number of expected records.
     pub expected: usize,
-    /// Records that were found.
+    /// The number of found records.
     pub found: usize,
-    /// Those in both.
+    /// The number of paired records.
     pub paired: usize,
 }
 
 impl DocumentComparison {
-    /// The right cells and all cells.
+    /// The number of right cells and of all cells.
     pub fn score(&self) -> DocumentScore {
         let mut score = DocumentScore::default();
         for cell in &self.cells {
@@ -105,7 +105,7 @@ impl DocumentComparison {
         score
     }
 
-    /// The same by field.
+    /// The right cells and all cells by field.
     pub fn fields(&self) -> BTreeMap<&str, DocumentScore> {
         let mut fields: BTreeMap<&str, DocumentScore> = BTreeMap::new();
         for cell in &self.cells {

@@ -3,63 +3,63 @@
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 
-/// The relative tolerance of numbers where nothing else is said: no decimal number of fewer than nine digits equals another.
+/// The default relative tolerance of numbers: no decimal number of fewer than nine digits equals another.
 pub const DEFAULT_RELATIVE: f64 = 1e-9;
-/// The least similarity of texts where nothing else is said.
+/// The default for the least similarity of texts.
 pub const DEFAULT_LEAST: f64 = 0.9;
 
 /// How two values are compared. Null equals null alone, in every kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "compare", rename_all = "snake_case")]
 pub enum ComparisonKind {
-    /// Texts are the same once they are normalised (NFKC), with their white space collapsed and without regard to case; numbers
-    /// by their value; anything else as JSON.
+    /// Texts are the same if they are equal after normalisation (NFKC), with white space collapsed and without regard
+    /// to case; numbers if their values are equal; anything else if the JSON is equal.
     Exact,
-    /// Numbers, and texts that are nothing but one number with a currency at most. They differ by no more than the larger of
-    /// `tolerance` and `relative` times the larger of both sizes. Where one isn't a number, as [`ComparisonKind::Exact`]. A
-    /// text that may be two numbers is none (`1,234`), nor is one with a unit or a percent sign.
+    /// Numbers, and texts that consist of one number, with a currency at most. They may differ by the larger of
+    /// `tolerance` and `relative` times the larger absolute value. Other values: see [`ComparisonKind::Exact`]. A text
+    /// that may be two numbers (`1,234`) is none, nor is one with a unit or a percent sign.
     Number {
-        /// Absolute, in the unit of the field; at least 0.
+        /// The absolute tolerance, in the unit of the field; at least 0.
         tolerance: f64,
-        /// A share of the number, from 0 up; [`DEFAULT_RELATIVE`] where nothing is said.
+        /// The tolerance as a share of the number, from 0 up; by default [`DEFAULT_RELATIVE`].
         relative: f64,
     },
-    /// Days: ISO dates, RFC 3339 (the time of day is left out), and what people write, as `3 May 2027` or `03.05.2027`, where
-    /// only one date can be meant. A text that is no date, as [`ComparisonKind::Exact`].
+    /// Days: ISO dates, RFC 3339 (the time of day is ignored), and dates as people write them, such as `3 May 2027` or
+    /// `03.05.2027`, if only one date can be meant. Other texts are compared as [`ComparisonKind::Exact`].
     Date,
-    /// One of some known words, as [`ComparisonKind::Exact`].
+    /// One of some known words, compared as [`ComparisonKind::Exact`].
     OneOf,
-    /// Its letters and digits alone, without regard to case: `DE-12 34` is `de1234`.
+    /// Letters and digits alone are compared, without regard to case: `DE-12 34` is `de1234`.
     Identifier,
     /// Words in their order, without regard to case and punctuation: twice the words of the longest common subsequence,
-    /// divided by the words of both texts (the `ratio` of Python's `difflib`). A figure is one word, so that a long text may be
-    /// right in which a figure is wrong.
+    /// divided by the words of both texts (the `ratio` of Python's `difflib`). A number is one word, so that a long
+    /// text may count as right although one of its numbers is wrong.
     Text {
-        /// The similarity from which on a text is right, in 0..=1; [`DEFAULT_LEAST`] where nothing is said.
+        /// The least similarity of a right text, in 0..=1; by default [`DEFAULT_LEAST`].
         least: f64,
     },
-    /// Not at all, and nothing below it.
+    /// The field and everything below it is not compared.
     Ignored,
 }
 
 impl ComparisonKind {
-    /// Numbers that are the same but for rounding.
+    /// Numbers that are the same except for rounding.
     pub const NUMBER: Self = Self::Number { tolerance: 0.0, relative: DEFAULT_RELATIVE };
     /// Texts with the usual least similarity.
     pub const TEXT: Self = Self::Text { least: DEFAULT_LEAST };
 }
 
-/// What somebody wrote for a field.
+/// A rule that a person wrote for a field.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "WrittenRule")]
 pub struct FieldRule {
-    /// How its values are compared.
+    /// How the values of the field are compared.
     pub kind: ComparisonKind,
-    /// Whether a judge is asked about values that are not right by that. Of texts it is always asked.
+    /// Whether a judge is asked about values that `kind` doesn't find right. For texts the judge is always asked.
     pub judge: bool,
 }
 
-/// As it is written.
+/// Serializes the rule as a person writes it.
 impl Serialize for FieldRule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -92,13 +92,13 @@ impl Serialize for FieldRule {
     }
 }
 
-/// Why a rule can't be used. Each is a sentence for the person who wrote it.
+/// An error in a rule. Each message is a sentence for the person who wrote the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldRuleError {
-    /// A key with a kind of comparison that doesn't look at it.
+    /// A key that its kind of comparison doesn't use.
     #[error("'{0}' has a meaning with 'compare: {1}' only")]
     OtherKind(&'static str, &'static str),
-    /// A tolerance below 0, or without end.
+    /// A tolerance below 0, or an infinite one.
     #[error("'{0}' is a number from 0 up")]
     Tolerance(&'static str),
     /// A similarity outside of 0..=1.

@@ -1,4 +1,4 @@
-//! Values in a form in which they are quickly compared: a list of thousands of records is compared each with each.
+//! Values in a form that is fast to compare: in a list of thousands of records, each one is compared with each.
 
 mod number;
 
@@ -10,18 +10,18 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A text that values have in common, by its number.
+/// The number of a text that several values may share.
 type TextId = u32;
 
 /// A value that isn't null.
 #[derive(Debug)]
 pub(crate) struct Form {
-    /// Equal for values that are the same in their kind of comparison, but for tolerances.
+    /// Equal for values that are the same by their kind of comparison, tolerances aside.
     same: TextId,
     graded: Graded,
 }
 
-/// What comparing with a tolerance needs.
+/// The data for a comparison with a tolerance.
 #[derive(Debug)]
 enum Graded {
     Nothing,
@@ -29,14 +29,14 @@ enum Graded {
     Words { in_order: Vec<TextId>, sorted: Vec<TextId> },
 }
 
-/// The texts of all values that are compared, each once.
+/// The texts of all compared values, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
     known: HashMap<String, TextId>,
 }
 
 impl Forms {
-    /// The number of a text, given in the order of their first use.
+    /// The number of a text; numbers are given in the order of first use.
     pub(crate) fn id(&mut self, text: String) -> TextId {
         let next = TextId::try_from(self.known.len()).unwrap_or(TextId::MAX);
         *self.known.entry(text).or_insert(next)
@@ -72,7 +72,7 @@ impl Forms {
     }
 }
 
-/// What equal values have in common: numbers their value, texts what is left once they are folded.
+/// The text that equal values share: for numbers their value, for texts the folded text.
 fn exact(value: &Value) -> String {
     match value {
         Value::String(text) => format!("text {}", fold(text)),
@@ -81,13 +81,13 @@ fn exact(value: &Value) -> String {
     }
 }
 
-/// NFKC, without regard to case, with single blanks. Upper case before lower case: `ß` is `ss`, and both sigmas are one.
+/// NFKC, case-insensitive, with single blanks. Upper case before lower case makes `ß` `ss`, and both sigmas one.
 fn fold(text: &str) -> String {
     let folded: String = text.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect();
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The day that a text is, without the time of day.
+/// The day of a date, without the time of day.
 fn day(text: &str) -> Option<String> {
     let text = text.trim();
     let has_time = text.get(10..).is_some_and(|rest| {
@@ -112,7 +112,7 @@ pub(crate) fn is_right(kind: ComparisonKind, expected: &Form, found: &Form) -> b
             Graded::Words { in_order: expected, sorted },
             Graded::Words { in_order: found, sorted: found_sorted },
         ) => {
-            // The words in common are never fewer than those in common in their order, and counted much faster.
+            // The words in common are at least as many as those in common in their order, and are counted much faster.
             ratio(common(sorted, found_sorted), expected, found) >= least
                 && ratio(common_in_order(expected, found), expected, found) >= least
         }
@@ -120,7 +120,7 @@ pub(crate) fn is_right(kind: ComparisonKind, expected: &Form, found: &Form) -> b
     }
 }
 
-/// How alike two values are, in 0..=1: of texts the share of words in common in any order, of all others 0 or 1.
+/// How alike two values are, in 0..=1: for texts the share of words in common in any order, for other values 0 or 1.
 pub(crate) fn similarity(kind: ComparisonKind, expected: &Form, found: &Form) -> f64 {
     match (kind, &expected.graded, &found.graded) {
         (ComparisonKind::Text { .. }, Graded::Words { sorted: expected, .. }, Graded::Words { sorted: found, .. })
@@ -138,7 +138,7 @@ fn ratio(common: usize, expected: &[TextId], found: &[TextId]) -> f64 {
     if all == 0 { 0.0 } else { 2.0 * common as f64 / all as f64 }
 }
 
-/// How many words two sorted lists have in common, each as often as both have it.
+/// The number of words that two sorted lists have in common, each counted as often as both lists have it.
 fn common(one: &[TextId], other: &[TextId]) -> usize {
     let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
     let mut common = 0;
@@ -156,7 +156,7 @@ fn common(one: &[TextId], other: &[TextId]) -> usize {
     common
 }
 
-/// How long their longest common subsequence is.
+/// The length of the longest common subsequence.
 fn common_in_order(one: &[TextId], other: &[TextId]) -> usize {
     let equal = |op: DiffOp| if let DiffOp::Equal { len, .. } = op { len } else { 0 };
     capture_diff_slices(Algorithm::Myers, one, other).into_iter().map(equal).sum()

@@ -1,13 +1,13 @@
-//! Compares what a run has found with what is right, field by field, and says with statistics which of several candidates (a
-//! model with its instructions) is better. It touches no file and no clock.
+//! Compares the values that a run found with the right ones, field by field, and determines with statistics which of
+//! several candidates (a model with its instructions) is better. The crate accesses no file and no clock.
 //!
 //! - [`field_rule`]: how the values of a field are compared
-//! - [`plan`]: which rule each field has, by the schema, by the expected value, and by what somebody wrote
-//! - [`compare`](mod@compare): one document, what was found in it against what is right
-//! - [`comparison`]: what comes of that: cells, and records of lists one to one
-//! - [`agreement`](mod@agreement): whether several runs of the same document find the same
-//! - [`statistics`]: the score of a candidate, the difference between two of them, and whether chance explains it; how many results
-//!   of a night equal those of a better model
+//! - [`plan`]: the rule of each field, from the schema, the expected value, and the rules that a person wrote
+//! - [`compare`](mod@compare): compares the values found in one document with the right ones
+//! - [`comparison`]: the result of a comparison: cells, and records of lists one to one
+//! - [`agreement`](mod@agreement): whether several runs on the same document find the same values
+//! - [`statistics`]: the score of a candidate, the difference between two candidates, and whether chance explains it;
+//!   how many results of a night equal those of a better model
 //!
 //! ```
 //! use overnight_evals::{

@@ -1,4 +1,4 @@
-//! Which found record is which expected one: first by the place of their quotes, the rest so that all together differ least.
+//! Pairs found with expected records: first by the place of their quotes, the rest so that all together differ least.
 
 use crate::{
     comparison::{PairedRecords, RecordPlace},
@@ -12,10 +12,10 @@ use std::{
     ops::AddAssign,
 };
 
-/// What a pair weighs that agrees in everything: the Hungarian algorithm needs whole numbers, with which it is exact.
+/// The weight of a pair that agrees in everything: the Hungarian algorithm is exact with whole numbers.
 const WHOLE: f64 = 1e9;
 
-/// Pairs of records, by the expected one. `places` are those of the records, where they have one.
+/// Pairs records, in the order of the expected ones. `places` are the places of the records that have one.
 pub(crate) fn pair(
     (expected, found): (&[ValueTree], &[ValueTree]),
     places: (&[Option<&RecordPlace>], &[Option<&RecordPlace>]),
@@ -38,7 +38,7 @@ pub(crate) fn pair(
     pairs
 }
 
-/// Records whose quotes overlap by at least half of the shorter one, those with the largest overlap first, then in their order.
+/// Pairs records whose quotes overlap by at least half of the shorter one: largest overlaps first, then in order.
 fn pair_by_place(expected: &[Option<&RecordPlace>], found: &[Option<&RecordPlace>]) -> Vec<(usize, usize)> {
     let mut by_document: BTreeMap<&str, Vec<(usize, &RecordPlace)>> = BTreeMap::new();
     for (at, place) in found.iter().enumerate().filter_map(|(at, place)| Some((at, (*place)?))) {
@@ -67,15 +67,15 @@ fn pair_by_place(expected: &[Option<&RecordPlace>], found: &[Option<&RecordPlace
         .collect()
 }
 
-/// The assignment with the largest total share (Kuhn 1955, Munkres 1957), without pairs that share nothing: each leaves out as
-/// much as a missing and an extra record do.
+/// The assignment with the largest total share (Kuhn 1955, Munkres 1957), without pairs that share nothing: such a pair
+/// differs by as much as a missing and an extra record do.
 fn assign(rows: usize, columns: usize, share: impl Fn(usize, usize) -> f64) -> Vec<(usize, usize)> {
     if rows == 0 || columns == 0 {
         return Vec::new();
     }
     #[expect(clippy::cast_possible_truncation, reason = "shares are in 0..=1")]
     let weight = |row: usize, column: usize| (share(row, column) * WHOLE).round() as i64;
-    // It assigns every row, so that there may be no more of them than columns.
+    // The algorithm assigns every row, so that there may be no more rows than columns.
     let is_turned = rows > columns;
     let weights = if is_turned {
         Matrix::from_fn(columns, rows, |(column, row)| weight(row, column))
@@ -87,7 +87,7 @@ fn assign(rows: usize, columns: usize, share: impl Fn(usize, usize) -> f64) -> V
     pairs.map(|(one, other)| if is_turned { (other, one) } else { (one, other) }).collect()
 }
 
-/// How much of two values is the same, in values that aren't null in both.
+/// How much of two values is the same, among the values that aren't null in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Agreement {
     same: f64,
@@ -124,7 +124,7 @@ impl Agreement {
         }
     }
 
-    /// Of records that have no partner nothing is the same.
+    /// In records without a partner, nothing is the same.
     fn of_lists(expected: &[ValueTree], found: &[ValueTree]) -> Self {
         let pairs = assign(expected.len(), found.len(), |row, column| Self::of(&expected[row], &found[column]).share());
         let (rows, columns): (BTreeSet<usize>, BTreeSet<usize>) = pairs.iter().copied().unzip();
@@ -142,7 +142,7 @@ impl Agreement {
         all
     }
 
-    /// Of a value against nothing.
+    /// Compares a value with nothing.
     fn of_one(tree: &ValueTree) -> Self {
         match &tree.content {
             TreeContent::Single { form, .. } => Self { same: 0.0, compared: f64::from(u8::from(form.is_some())) },
@@ -151,7 +151,7 @@ impl Agreement {
         }
     }
 
-    /// In 0..=1; two records of nothing but nulls are the same.
+    /// The share in 0..=1; two records of nothing but nulls are the same.
     fn share(self) -> f64 {
         if self.compared > 0.0 { self.same / self.compared } else { 1.0 }
     }

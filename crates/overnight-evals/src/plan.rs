@@ -1,7 +1,7 @@
-//! Which rule each field of a document has: the one that somebody wrote, else the schema's, else that of the expected value.
+//! The rule of each field in a document: the one that a person wrote, else the schema's, else the expected value's.
 //!
-//! A field is a path with `[*]` for the places of lists: `$.parties.tenant`, `$.terms[*].rent`, `$.tags[*]`. Keys stand in it as
-//! they are, without quotes.
+//! A field is a path with `[*]` for the places of lists: `$.parties.tenant`, `$.terms[*].rent`, `$.tags[*]`. Its keys
+//! are written as they are, without quotes.
 
 use crate::{
     field_rule::{ComparisonKind, FieldRule},
@@ -19,9 +19,9 @@ pub struct ComparisonPlan {
 }
 
 impl ComparisonPlan {
-    /// A plan by a JSON schema of the whole document (none where there is none), rules by field, and fields that are never
-    /// compared with all below them, such as quotes and pages. Of the schema a subset is read: `properties`, `items`, `$ref`
-    /// into the schema itself, `anyOf`, `oneOf`, `allOf` and lists of types.
+    /// Makes a plan from a JSON schema of the whole document (if there is one), rules by field, and fields that are
+    /// never compared, with everything below them, such as quotes and pages. A subset of the schema is read:
+    /// `properties`, `items`, `$ref` into the schema itself, `anyOf`, `oneOf`, `allOf` and lists of types.
     pub fn new(
         schema: Option<Value>,
         rules: BTreeMap<String, FieldRule>,
@@ -30,8 +30,8 @@ impl ComparisonPlan {
         Self { schema: schema.unwrap_or_default(), rules, ignored: ignored.into_iter().collect() }
     }
 
-    /// The fields of rules that fit nothing, neither of the schema nor of the expected values: misspelt, most likely. A rule
-    /// for an object or a list fits where it ignores all below it; others need a single value.
+    /// The fields of rules that match neither the schema nor the expected values; most likely they are misspelt. A rule
+    /// for an object or a list matches if it ignores everything below it; other rules need a single value.
     pub fn unused_rules<'v>(&'v self, expected: impl IntoIterator<Item = &'v Value>) -> Vec<String> {
         let mut known = KnownFields::default();
         known.add("$", &expected.into_iter().collect::<Vec<_>>(), &self.root(), self, &mut Vec::new());
@@ -41,22 +41,22 @@ impl ComparisonPlan {
         self.rules.iter().filter(|(field, rule)| !fits(field, rule)).map(|(field, _)| field.clone()).collect()
     }
 
-    /// What the schema says of the whole document.
+    /// The parts of the schema for the whole document.
     pub(crate) fn root(&self) -> Vec<&Value> {
         schema::alternatives(&self.schema, [&self.schema])
     }
 
-    /// What it says of a field of an object.
+    /// The parts of the schema for a field of an object.
     pub(crate) fn property<'p>(&'p self, place: &[&'p Value], name: &str) -> Vec<&'p Value> {
         schema::property(&self.schema, place, name)
     }
 
-    /// What it says of the items of a list.
+    /// The parts of the schema for the items of a list.
     pub(crate) fn items<'p>(&'p self, place: &[&'p Value]) -> Vec<&'p Value> {
         schema::items(&self.schema, place)
     }
 
-    /// Whether the field isn't compared.
+    /// Whether the field is left out of the comparison.
     pub(crate) fn is_ignored(&self, field: &str) -> bool {
         self.ignored.contains(field) || self.rules.get(field).is_some_and(|rule| rule.kind == ComparisonKind::Ignored)
     }
@@ -76,7 +76,7 @@ struct KnownFields {
 }
 
 impl KnownFields {
-    /// `open` has the objects and lists of the schema on the way here: it may lead back to one of them.
+    /// `open` has the schema's objects and lists on the path to this place: the schema may lead back to one of them.
     fn add<'v>(
         &mut self,
         field: &str,

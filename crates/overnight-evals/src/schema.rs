@@ -1,17 +1,17 @@
-//! What a JSON schema says of a place in a value, as far as comparing needs it: a subset of draft 2020-12 with `properties`,
+//! Reads from a JSON schema what comparing needs about a place in a value: a subset of draft 2020-12 with `properties`,
 //! `items`, `$ref` into the same file, `anyOf`, `oneOf`, `allOf`, and lists of types.
 //!
-//! A place has alternatives: all branches that its value may be of. They are empty where the schema doesn't know the place.
+//! A place has alternatives: all branches that may describe its value. They are empty if the schema lacks the place.
 
 use crate::field_rule::ComparisonKind;
 use serde_json::Value;
 
-/// References and branches that lead into each other, at most.
+/// The maximum depth of references and branches that lead into each other.
 const DEEPEST: usize = 32;
-/// Longest text that is a name or a phrase; a longer one is prose.
+/// The maximum length of a text that is a name or a phrase; a longer text is prose.
 const LONGEST_PHRASE: u64 = 200;
 
-/// The part of a schema that a value may be of, and all that it refers to.
+/// The given parts of a schema, and all parts that they refer to.
 pub(crate) fn alternatives<'s>(root: &'s Value, parts: impl IntoIterator<Item = &'s Value>) -> Vec<&'s Value> {
     let mut found: Vec<&Value> = Vec::new();
     for part in parts {
@@ -32,7 +32,7 @@ fn add<'s>(root: &'s Value, part: &'s Value, depth: usize, found: &mut Vec<&'s V
     }
 }
 
-/// The names of its fields, in the schema's order.
+/// The names of the place's fields, in the schema's order.
 pub(crate) fn property_names<'s>(place: &[&'s Value]) -> Vec<&'s str> {
     let mut names: Vec<&str> = Vec::new();
     for name in place.iter().filter_map(|part| part.get("properties")?.as_object()).flat_map(|fields| fields.keys()) {
@@ -43,22 +43,22 @@ pub(crate) fn property_names<'s>(place: &[&'s Value]) -> Vec<&'s str> {
     names
 }
 
-/// What it says of one of its fields.
+/// The parts of the schema for one of the place's fields.
 pub(crate) fn property<'s>(root: &'s Value, place: &[&'s Value], name: &str) -> Vec<&'s Value> {
     alternatives(root, place.iter().filter_map(|part| part.get("properties")?.get(name)))
 }
 
-/// What it says of the items of a list.
+/// The parts of the schema for the items of a list.
 pub(crate) fn items<'s>(root: &'s Value, place: &[&'s Value]) -> Vec<&'s Value> {
     alternatives(root, place.iter().filter_map(|part| part.get("items")))
 }
 
-/// Whether it may be a list.
+/// Whether the value at the place may be a list.
 pub(crate) fn is_list(place: &[&Value]) -> bool {
     place.iter().any(|part| part.get("items").is_some() || has_type(part, &["array"]))
 }
 
-/// How its values are compared; none where it doesn't say what they are.
+/// How the values at a place are compared; none if the schema doesn't describe them.
 pub(crate) fn kind(place: &[&Value]) -> Option<ComparisonKind> {
     let kinds: Vec<ComparisonKind> = place.iter().filter_map(|part| kind_of_part(part)).collect();
     kinds.iter().find(|kind| **kind != ComparisonKind::Exact).or(kinds.first()).copied()

@@ -1,5 +1,5 @@
-//! A value with what comparing needs at each of its places: the fields that the schema has beside its own, the rule of each
-//! field, and each value in its comparable form. What is ignored isn't there.
+//! A value with the data for comparing at each of its places: the value's own fields and those of the schema, the rule
+//! of each field, and each value in its comparable form. Ignored fields are left out.
 
 use crate::{
     field_rule::ComparisonKind,
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 static NULL: Value = Value::Null;
 
-/// A value, and all below it.
+/// A value, with everything below it.
 #[derive(Debug)]
 pub(crate) struct ValueTree<'v> {
     pub(crate) value: &'v Value,
     pub(crate) content: TreeContent<'v>,
 }
 
-/// What a value is for comparing.
+/// The content of a value for the comparison.
 #[derive(Debug)]
 pub(crate) enum TreeContent<'v> {
     /// A single value, or null. Null may stand for an object or a list that isn't there.
@@ -27,7 +27,7 @@ pub(crate) enum TreeContent<'v> {
         judge: bool,
         form: Option<Form>,
     },
-    /// Fields by the number of their key: the expected value's and the schema's first, in their order.
+    /// The fields by the number of their key: the keys of the expected value and the schema come first, in order.
     Object(Vec<TreeField<'v>>),
     List(Vec<ValueTree<'v>>),
 }
@@ -40,19 +40,19 @@ pub(crate) struct TreeField<'v> {
     pub(crate) tree: ValueTree<'v>,
 }
 
-/// Nothing, where the other value has something.
+/// A missing value, where the other side has one.
 pub(crate) const NOTHING: ValueTree<'static> = ValueTree {
     value: &Value::Null,
     content: TreeContent::Single { kind: ComparisonKind::Exact, judge: false, form: None },
 };
 
 impl ValueTree<'_> {
-    /// Whether it is null, or nothing.
+    /// Whether the value is null or missing.
     pub(crate) fn is_null(&self) -> bool {
         matches!(self.content, TreeContent::Single { form: None, .. })
     }
 
-    /// Whether there is no value in it but null.
+    /// Whether the value contains nothing but null.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.content {
             TreeContent::Single { form, .. } => form.is_none(),
@@ -62,12 +62,12 @@ impl ValueTree<'_> {
     }
 }
 
-/// Makes trees whose forms can be compared with each other.
+/// Builds trees whose forms can be compared with each other.
 #[derive(Debug)]
 pub(crate) struct TreeBuilder<'v> {
     plan: &'v ComparisonPlan,
     forms: Forms,
-    /// Parts of the schema on the way, where the value has nothing any more: it may lead back to one of them.
+    /// Parts of the schema on the path, where the value is missing: the schema may lead back to one of them.
     open: Vec<&'v Value>,
 }
 
@@ -76,12 +76,12 @@ impl<'v> TreeBuilder<'v> {
         Self { plan, forms: Forms::default(), open: Vec::new() }
     }
 
-    /// The tree of a document. The expected one is built first.
+    /// Builds the tree of a document. The expected document has to be built first.
     pub(crate) fn document(&mut self, value: &'v Value) -> ValueTree<'v> {
         self.tree("$", value, &self.plan.root()).unwrap_or(NOTHING)
     }
 
-    /// None where the field is ignored.
+    /// Builds the tree of a field; none if the field is ignored.
     fn tree(&mut self, field: &str, value: &'v Value, place: &[&'v Value]) -> Option<ValueTree<'v>> {
         if self.plan.is_ignored(field) {
             return None;
@@ -130,7 +130,7 @@ impl<'v> TreeBuilder<'v> {
         TreeContent::Object(fields)
     }
 
-    /// None where its items are ignored.
+    /// Builds a list; none if its items are ignored.
     fn list(&mut self, field: &str, items: &'v [Value], place: &[&'v Value]) -> Option<TreeContent<'v>> {
         let (field, place) = (format!("{field}[*]"), self.plan.items(place));
         if self.plan.is_ignored(&field) {
@@ -142,7 +142,7 @@ impl<'v> TreeBuilder<'v> {
     fn single(&mut self, field: &str, value: &'v Value, place: &[&'v Value]) -> TreeContent<'v> {
         let rule = self.plan.rule(field, place);
         let of_value = if value.is_number() { ComparisonKind::NUMBER } else { ComparisonKind::Exact };
-        // The value of the other side may decide that both are numbers.
+        // The other side's value may determine that both are numbers.
         let form = self.forms.form(rule.map_or(ComparisonKind::NUMBER, |rule| rule.kind), value);
         TreeContent::Single {
             kind: rule.map_or(of_value, |rule| rule.kind),

@@ -1,5 +1,5 @@
-//! Sums and products of decimal numbers are decimal: `0.1 + 0.2 == 0.3`, and whole numbers and others may be mixed, which
-//! CEL's own operators refuse; a JSON file has one kind of number.
+//! Sums and products of decimal numbers are computed in decimal: `0.1 + 0.2 == 0.3`. Whole numbers and others may be
+//! mixed, which CEL's own operators refuse, because JSON has only one kind of number.
 
 use crate::{
     bounds::{CHARACTERS, RuleBounds},
@@ -16,9 +16,9 @@ use cel::{
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use std::str::FromStr;
 
-/// Bytes of a text that a rule puts together.
+/// The maximum length in bytes of a text that a rule builds.
 const MOST_TEXT: usize = 1 << 20;
-/// A double holds each number of fifteen digits, and powers of ten up to there.
+/// A double represents every number of up to fifteen digits exactly, and the powers of ten up to that size.
 const FIFTEEN_DIGITS: i64 = 1_000_000_000_000_000;
 
 /// A number of any of CEL's three kinds.
@@ -30,7 +30,7 @@ pub(crate) fn decimal(value: &dyn Val) -> Option<Decimal> {
         return Some(Decimal::from(*number.inner()));
     }
     let number = value.downcast_ref::<CelDouble>()?.inner();
-    // The shortest digits that mean this number: those that were written. No other fifteen digits mean the same.
+    // The shortest digits that mean this number, which are those that were written: no other fifteen digits mean it.
     let millionths = (number * 1e6).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "it has at most fifteen digits")]
     #[expect(clippy::float_cmp, reason = "it is the same number or another one")]
@@ -47,7 +47,7 @@ fn double(value: &dyn Val) -> Option<f64> {
     int.or_else(|| value.downcast_ref::<CelDouble>().map(|number| *number.inner()))
 }
 
-/// A whole number as such.
+/// Converts a number to a value of CEL: a whole number to an integer, any other number to a double.
 pub(crate) fn owned_number<'c, 'v>(number: Decimal) -> CowVal<'c, 'v> {
     let number = number.normalize();
     if number.scale() == 0
@@ -55,7 +55,7 @@ pub(crate) fn owned_number<'c, 'v>(number: Decimal) -> CowVal<'c, 'v> {
     {
         return CowVal::owned(CelInt::from(whole));
     }
-    // The nearest double to the digits, as if they had been read.
+    // The double nearest to the digits, as if the digits had been parsed.
     #[expect(clippy::cast_precision_loss, reason = "it has at most fifteen digits")]
     let double = match i64::try_from(number.mantissa())
         .ok()
@@ -92,7 +92,7 @@ pub(crate) fn arithmetic<'c, 'v>(bounds: &RuleBounds, operator: &str, values: &[
         };
         return Ok(CowVal::owned(CelDouble::from(result)));
     }
-    // Texts, lists, dates and times: CEL's own.
+    // CEL's own addition handles texts, lists, dates and times.
     let size = |value: &CowVal<'_, '_>| match value.downcast_ref::<CelString>() {
         Some(text) => text.inner().len(),
         None => value.as_sizer().map_or(0, |sizer| usize::try_from(*sizer.size().inner()).unwrap_or(usize::MAX)),

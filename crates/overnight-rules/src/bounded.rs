@@ -1,4 +1,4 @@
-//! A rule's expression with its operators and macros in the place of which ours stand, whose steps are counted.
+//! Replaces the operators and macros in a rule's expression by ours, whose steps are counted.
 
 use crate::functions;
 use cel::{
@@ -6,7 +6,7 @@ use cel::{
     common::ast::{CallExpr, EntryExpr, Expr, operators},
 };
 
-/// Turns operators and macros into those that are bounded. `is_condition`: what the expression gives is asked whether it is true.
+/// Replaces operators and macros by the bounded ones. `is_condition`: the result is only tested for truth.
 pub(crate) fn bound(expression: &mut IdedExpr, is_condition: bool) {
     match &mut expression.expr {
         Expr::Call(call) => {
@@ -24,7 +24,7 @@ pub(crate) fn bound(expression: &mut IdedExpr, is_condition: bool) {
                     wrap(target, functions::SEARCHED);
                 }
             }
-            // What a macro collects is CEL's own.
+            // A macro that collects its results uses CEL's own addition.
             let collects = call
                 .args
                 .first()

@@ -1,4 +1,4 @@
-//! What one rule may do: the steps that it may take, the time that all rules of a file may, and what it has to ask of the caller.
+//! The limits of a rule: its steps and the time of all rules of a file; and the question that it has for the caller.
 
 use crate::date;
 use cel::ExecutionError;
@@ -12,17 +12,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Steps of one rule for one record: rounds of its macros, elements of lists and, many at once, characters of texts.
+/// The maximum steps of one rule for one record: rounds of macros, list elements, and characters of texts in bulk.
 pub(crate) const MOST_STEPS: u64 = 2_000_000;
-/// All rules of one file together may take so long.
+/// The maximum time of all rules of one file together.
 pub(crate) const MOST_TIME: Duration = Duration::from_secs(10);
-/// Characters that are one step.
+/// The number of characters that count as one step.
 pub(crate) const CHARACTERS: u64 = 32;
-/// Dates that are kept as they were read, and the characters of each.
+/// The maximum number of dates that are cached once they are read, and the maximum characters of each.
 const MOST_DATES: usize = 10_000;
 const MOST_DATE: usize = 40;
 
-/// A question about what is outside of the record's file.
+/// A question about something outside of the record's file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Question {
     Text { document: String, page: Option<u64> },
@@ -37,13 +37,13 @@ impl Question {
     }
 }
 
-/// What the rules of a file have used up, and what one of them would have to know.
+/// The resources that the rules of a file have used, and the question that one of them has.
 #[derive(Debug)]
 pub(crate) struct RuleBounds {
     steps: AtomicU64,
     until: Instant,
     asked: Mutex<Option<Question>>,
-    /// Several rules look at the same dates, and to read one takes longer than the rest of a rule.
+    /// A cache: several rules look at the same dates, and reading a date takes longer than the rest of a rule.
     dates: Mutex<HashMap<String, Result<NaiveDate, String>>>,
 }
 
@@ -65,7 +65,7 @@ impl RuleBounds {
         date
     }
 
-    /// Begins to count anew, for the next rule or record.
+    /// Restarts the count of steps for the next rule or record.
     pub(crate) fn reset(&self) {
         self.steps.store(0, Relaxed);
     }

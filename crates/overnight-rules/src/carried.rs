@@ -1,5 +1,5 @@
-//! Whether a value stands in a text: letters and digits without case, blanks and punctuation; numbers and dates in any usual
-//! notation.
+//! Whether a value stands in a text: texts are compared by their letters and digits, without case, blanks and
+//! punctuation; numbers and dates in any usual notation.
 
 use crate::{
     date::{DayOrder, dates_in, is_date, names_month_of},
@@ -14,11 +14,11 @@ use unicode_normalization::UnicodeNormalization;
 /// Words for a value: `{ "MM": ["month", "monthly"] }`.
 pub type SameAs = BTreeMap<String, Vec<String>>;
 
-/// Letters and digits below which a text must be a word of its own.
+/// A text with at most this many letters and digits must be a whole word of the other text.
 const SHORT: usize = 3;
 
-/// Words that say a number, or that multiply one. Numbers in words are not read: where there is such a word, a number that
-/// isn't found may be there all the same.
+/// Words that name a number or multiply one. Numbers in words are not read: where a text has such a word, a number that
+/// was not found may be there all the same.
 const NUMBER_WORDS: [&str; 62] = [
     "one",
     "two",
@@ -87,17 +87,17 @@ const NUMBER_WORDS: [&str; 62] = [
 /// Whether a value stands in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueInText {
-    /// It does.
+    /// The value stands in the text.
     Yes,
-    /// It doesn't.
+    /// The value doesn't stand in the text.
     No,
-    /// A person has to say: why, a fragment that follows the value.
+    /// A person has to decide. The text gives the reason as a fragment that follows the value.
     Unclear(String),
-    /// There is nothing that could stand there: null, yes and no, an object.
+    /// The value can't stand in a text: null, a boolean or an object.
     NotTried,
 }
 
-/// Whether `value` stands in `text`. `order` is that of the document's dates, where it is known.
+/// Whether `value` stands in `text`. `order` is the day order of the document's dates, where it is known.
 pub fn carried(value: &Value, text: &str, same_as: &SameAs, order: Option<DayOrder>) -> ValueInText {
     let key = match value {
         Value::String(text) => Some(text.clone()),
@@ -132,7 +132,7 @@ pub fn carried(value: &Value, text: &str, same_as: &SameAs, order: Option<DayOrd
     }
 }
 
-/// Whether a value is one that is copied rather than said in other words: a number, a date, or what has a digit in few words.
+/// Whether a value is copied rather than paraphrased: a number, a date, or a text of few words with a digit.
 pub fn is_literal(value: &Value) -> bool {
     match value {
         Value::Number(_) => true,
@@ -143,7 +143,7 @@ pub fn is_literal(value: &Value) -> bool {
 
 fn text_carried(value: &str, text: &str, order: Option<DayOrder>) -> ValueInText {
     if let Some(date) = is_date(value) {
-        // A date of the record itself is unclear only where it isn't written as one.
+        // A date in the record is unclear only where the text doesn't contain it as it is written.
         return match date.only().or_else(|| order.and_then(|order| date.read(order))) {
             Some(date) => date_carried(date, text, order),
             None if is_said(value, text) => ValueInText::Yes,
@@ -214,7 +214,7 @@ fn is_accent(c: char) -> bool {
 fn is_said(value: &str, text: &str) -> bool {
     let wanted = letters(value);
     if wanted.is_empty() {
-        // A sign, such as that of a currency.
+        // The value is a sign, such as a currency sign.
         return !value.trim().is_empty() && text.contains(value.trim());
     }
     if wanted.chars().count() <= SHORT {

@@ -1,15 +1,15 @@
 //! Dates as people write them: `2024-05-03`, `3. Mai 2024`, `May 3rd, 2024`, `le 3 mai 2024`, `03.05.2024`, `3/5/24`.
 //!
-//! With slashes or hyphens day and month come in either order: such a date has two readings, unless one is no date. Which
-//! order a document has, its other dates may say ([`day_order`]). Points are always between day and month.
+//! With slashes or hyphens, day and month come in either order: such a date has two readings, unless one of them is not
+//! a date. The document's other dates may show which order it has ([`day_order`]). With points, the day comes first.
 
 use chrono::{Datelike, NaiveDate};
 use regex::{Captures, Regex};
 use std::{collections::HashMap, ops::Range, sync::LazyLock};
 use unicode_normalization::UnicodeNormalization;
 
-/// Names of months, as they are abbreviated too, without accents: January first. English, German, French, Spanish, Italian,
-/// Dutch, Portuguese.
+/// Names of months and their abbreviations, without accents, from January on: English, German, French, Spanish,
+/// Italian, Dutch, Portuguese.
 const MONTHS: [&str; 12] = [
     "january jan januar janner janvier janv enero ene gennaio gen januari janeiro",
     "february feb februar feber fevrier fevr fev febrero febbraio februari fevereiro",
@@ -50,7 +50,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     })
 });
 
-/// Which comes first where day and month are both numbers.
+/// Whether the day or the month comes first where both are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayOrder {
     /// 3/5 is in May.
@@ -62,16 +62,16 @@ pub enum DayOrder {
 /// A date in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenDate {
-    /// Read with the day first.
+    /// The date if the day comes first.
     pub day_first: Option<NaiveDate>,
-    /// Read with the month first. Equal to the other where there is no doubt; at least one is there.
+    /// The date if the month comes first. Both are equal where there is no doubt; at least one is present.
     pub month_first: Option<NaiveDate>,
-    /// Its bytes.
+    /// The bytes of the date in the text.
     pub range: Range<usize>,
 }
 
 impl WrittenDate {
-    /// The date, where only one can be meant.
+    /// The date, if only one can be meant.
     pub fn only(&self) -> Option<NaiveDate> {
         match (self.day_first, self.month_first) {
             (Some(one), Some(other)) if one != other => None,
@@ -79,7 +79,7 @@ impl WrittenDate {
         }
     }
 
-    /// The date as it is read in an order; the only one where there is no choice.
+    /// The date if read in this order; where only one reading exists, that one.
     pub fn read(&self, order: DayOrder) -> Option<NaiveDate> {
         match order {
             DayOrder::DayFirst => self.day_first.or(self.month_first),
@@ -87,7 +87,7 @@ impl WrittenDate {
         }
     }
 
-    /// Whether it may be this date.
+    /// Whether one of the readings is `date`.
     pub fn may_be(&self, date: NaiveDate) -> bool {
         [self.day_first, self.month_first].contains(&Some(date))
     }
@@ -96,7 +96,7 @@ impl WrittenDate {
 fn year(text: &str) -> Option<i32> {
     let digits = text.trim_start_matches(['\'', '’']);
     let number: i32 = digits.parse().ok()?;
-    // The years of two digits that POSIX knows.
+    // Years of two digits are expanded as POSIX does it.
     Some(match (digits.len(), number) {
         (2, 0..=68) => 2000 + number,
         (2, _) => 1900 + number,
@@ -109,7 +109,7 @@ fn month(name: &str) -> Option<u32> {
     MONTH_NAMES.get(plain.as_str()).copied()
 }
 
-/// All dates of a text, in its order.
+/// All dates in a text, in the order of the text.
 pub fn dates_in(text: &str) -> Vec<WrittenDate> {
     let Some(patterns) = PATTERNS.as_ref() else { return Vec::new() };
     let mut found: Vec<WrittenDate> = Vec::new();
@@ -154,7 +154,7 @@ pub fn names_month_of(text: &str, date: NaiveDate) -> bool {
     })
 }
 
-/// The order that the dates of a text have; none where they don't say, or speak against each other.
+/// The day order that the dates of a text show; none where they show no order, or contradict each other.
 pub fn day_order(text: &str) -> Option<DayOrder> {
     let (mut day_first, mut month_first) = (false, false);
     let patterns = PATTERNS.as_ref()?;
@@ -171,7 +171,7 @@ pub fn day_order(text: &str) -> Option<DayOrder> {
     }
 }
 
-/// The one date that a text is. The error says what it is instead: a fragment that follows the text.
+/// Reads a text that has exactly one date. The error is a fragment that follows the text: what the text is instead.
 pub fn date(text: &str) -> Result<NaiveDate, String> {
     match &dates_in(text)[..] {
         [] => Err("is no date".to_owned()),
@@ -183,7 +183,7 @@ pub fn date(text: &str) -> Result<NaiveDate, String> {
     }
 }
 
-/// The date, where a text says nothing else.
+/// The date, if the text consists of nothing else.
 pub fn is_date(text: &str) -> Option<WrittenDate> {
     let text = text.trim();
     let mut dates = dates_in(text);

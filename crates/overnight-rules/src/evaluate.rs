@@ -1,4 +1,4 @@
-//! What rules say of a record. A rule that fails tells the values that it saw; one that can't be evaluated fails as well.
+//! Evaluates rules on a record. A rule that fails reports the values that it compared.
 
 use crate::{
     bounds::{MOST_TIME, Question, RuleBounds},
@@ -23,24 +23,24 @@ use std::{
     sync::Arc,
 };
 
-/// Questions of one rule for one record.
+/// The maximum number of questions that one rule may ask for one record.
 const MOST_QUESTIONS: usize = 2_000;
-/// Bytes of all that the rules of one file ask for.
+/// The maximum size in bytes of all answers that the rules of one file ask for.
 const MOST_ANSWERED: usize = 64 << 20;
-/// Values that are named where they are there more than once.
+/// The maximum number of duplicate values that are reported.
 const MOST_TWICE: usize = 20;
 
-/// What is outside of the file. The error is a fragment that follows the function's name: "there is no document 'a.pdf'".
+/// Data from outside of the file. Errors are fragments that follow the function's name: "there is no document 'a.pdf'".
 pub trait Outside {
-    /// The text of a document, or of one page of it.
+    /// The text of a document, or of one of its pages.
     fn text(&mut self, document: &str, page: Option<u64>) -> Result<String, String>;
-    /// The rows of data of a table document, without its header.
+    /// The number of data rows of a table document, without the header.
     fn rows(&mut self, document: &str, sheet: Option<&str>) -> Result<u64, String>;
-    /// What stands at a path of another deliverable.
+    /// The records at a path of another deliverable.
     fn records(&mut self, file: &str, path: &str) -> Result<Vec<Value>, String>;
 }
 
-/// Nothing is outside, for rules that look at their record alone ([`Rule::is_of_record_alone`]).
+/// Provides nothing, for rules that look at their record alone ([`Rule::is_of_record_alone`]).
 impl Outside for () {
     fn text(&mut self, document: &str, _: Option<u64>) -> Result<String, String> {
         Err(format!("there is no document '{document}'"))
@@ -55,14 +55,14 @@ impl Outside for () {
     }
 }
 
-/// What a rule says of a record.
+/// The result of a rule for a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleVerdict {
-    /// It holds.
+    /// The rule holds.
     Holds,
-    /// It doesn't: the values that it saw, "sum(lines.map(l, l.amount)) is 1180, total is 1280". Empty where it saw none.
+    /// The rule fails: the values that it compared, "sum(lines.map(l, l.amount)) is 1180, total is 1280", or empty.
     Fails(String),
-    /// It can't be evaluated: why, with the values.
+    /// The rule can't be evaluated: the reason, with the values.
     Unclear(String),
 }
 
@@ -71,11 +71,11 @@ pub struct Evaluator {
     bounds: Arc<RuleBounds>,
     functions: Context<'static, 'static>,
     answers: HashMap<String, Value>,
-    /// Bytes of texts among them, and what else weighs as much.
+    /// The size in bytes of all answers, about.
     answered: usize,
 }
 
-/// What rules may look at.
+/// The data that rules may look at.
 struct Scope<'v> {
     this: &'v Value,
     file: &'v Value,
@@ -115,7 +115,7 @@ impl Default for Evaluator {
 }
 
 impl Evaluator {
-    /// What each of `rules` says of `this`, a record of `file` or all of it.
+    /// Evaluates each of `rules` for `this`, which is a record of `file` or the whole file.
     pub fn evaluate(
         &mut self,
         rules: &[&Rule],
@@ -158,12 +158,12 @@ impl Evaluator {
         verdicts
     }
 
-    /// Whether the time of all rules is over: what was said since may be for want of time, and holds for now only.
+    /// Whether the time of all rules has run out: later verdicts may be due to lack of time, and are then not final.
     pub fn is_out_of_time(&self) -> bool {
         self.bounds.is_over()
     }
 
-    /// Evaluates the rules that have no verdict yet, up to one that has to know something: that.
+    /// Evaluates the rules that have no verdict yet, until one of them has a question, which is returned.
     fn evaluate_rest(
         &self,
         rules: &[&Rule],
@@ -193,7 +193,7 @@ impl Evaluator {
     }
 }
 
-/// About as many bytes as a value takes.
+/// The approximate size of a value in bytes.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -231,7 +231,7 @@ fn truth(expression: &IdedExpr, context: &Context<'_, '_>) -> Result<bool, Strin
     }
 }
 
-/// What went wrong, in words of a rule's author.
+/// An error in the terms of a rule's author.
 fn told(error: &ExecutionError) -> String {
     match error {
         ExecutionError::FunctionError { function, message } if function.is_empty() => message.clone(),
@@ -248,7 +248,7 @@ fn told(error: &ExecutionError) -> String {
     }
 }
 
-/// The values of the fields that a rule names, where they are short.
+/// The values of the first fields that a rule names.
 fn fields(rule: &Rule, scope: &Scope<'_>) -> Vec<String> {
     let mut seen = Vec::new();
     for (name, _) in rule.fields().take(MOST_FIELDS) {
@@ -258,7 +258,7 @@ fn fields(rule: &Rule, scope: &Scope<'_>) -> Vec<String> {
     seen
 }
 
-/// Finds the part of an expression that isn't true, and the values that it compares. `range` is where it stands in the rule.
+/// Reports the values that the false part of an expression compares. `range` is the expression's place in the rule.
 fn explain(rule: &Rule, expression: &IdedExpr, range: Range<usize>, context: &Context<'_, '_>, seen: &mut Vec<String>) {
     let range = rule.narrowed(range);
     match &expression.expr {
@@ -302,7 +302,7 @@ fn explain(rule: &Rule, expression: &IdedExpr, range: Range<usize>, context: &Co
             let verb = if twice.len() == 1 { "is" } else { "are" };
             seen.push(format!("{} {verb} there more than once", twice.join(", ")));
         }
-        // The first element of which it isn't true.
+        // Reports the first element for which the condition isn't true.
         Expr::Comprehension(of) => {
             let Ok(range) = CelValue::resolve_val(&of.iter_range, context) else { return };
             let Expr::Call(step) = &of.loop_step.expr else { return };
@@ -326,7 +326,7 @@ fn explain(rule: &Rule, expression: &IdedExpr, range: Range<usize>, context: &Co
     }
 }
 
-/// Adds the values of parts of an expression, which stand at `ranges` of the rule.
+/// Reports the values of parts of an expression; `ranges` are the places of these parts in the rule.
 fn tell(rule: &Rule, parts: &[IdedExpr], ranges: Vec<Range<usize>>, context: &Context<'_, '_>, seen: &mut Vec<String>) {
     for (part, range) in parts.iter().zip(ranges) {
         if matches!(part.expr, Expr::Literal(_)) {

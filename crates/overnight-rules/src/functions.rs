@@ -1,4 +1,4 @@
-//! The functions of rules beside CEL's own.
+//! The functions of rules in addition to CEL's own.
 
 use crate::{
     arithmetic::{arithmetic, decimal, owned_number},
@@ -19,23 +19,23 @@ use std::{cmp::Ordering, ops::RangeInclusive, sync::Arc};
 
 pub(crate) type Answer<'c, 'v> = Result<CowVal<'c, 'v>, ExecutionError>;
 
-/// Its name and its values, to its value.
+/// A function from its name and its arguments to its value.
 type Plain = for<'c, 'v> fn(&RuleBounds, &str, &mut Vec<CowVal<'c, 'v>>) -> Answer<'c, 'v>;
 
 /// Where the value of a function comes from.
 #[derive(Clone, Copy)]
 enum ValueSource {
     Values(Plain),
-    /// The caller, who is asked this.
+    /// The caller answers this question.
     Caller(fn(&[CowVal<'_, '_>]) -> Result<Question, String>),
 }
 
 /// A function that rules can call.
 pub(crate) struct RuleFunction {
     pub(crate) name: &'static str,
-    /// How many values.
+    /// The number of arguments.
     pub(crate) takes: RangeInclusive<usize>,
-    /// What it gives, where that can't be true or false.
+    /// The kind of its result, if the result can't be true or false.
     pub(crate) gives: Option<&'static str>,
     source: ValueSource,
 }
@@ -45,7 +45,7 @@ impl RuleFunction {
         Self { name, takes, gives, source: ValueSource::Values(plain) }
     }
 
-    /// Whether it looks at more than its values.
+    /// Whether the function needs more than its arguments.
     pub(crate) fn asks(&self) -> bool {
         matches!(self.source, ValueSource::Caller(_))
     }
@@ -53,7 +53,7 @@ impl RuleFunction {
 
 const NUMBER: Option<&str> = Some("a number");
 
-/// The functions of our own: a new one is a line here and in `docs/src/value-rules.md`.
+/// Our own functions: a new one is a line here and in `docs/src/value-rules.md`.
 pub(crate) static FUNCTIONS: &[RuleFunction] = &[
     RuleFunction::new("sum", 1..=1, NUMBER, |bounds, name, values| sum(bounds, name, values)),
     RuleFunction::new("count", 1..=1, NUMBER, |_, name, values| {
@@ -97,19 +97,19 @@ pub(crate) static FUNCTIONS: &[RuleFunction] = &[
     RuleFunction { name: "records", takes: 2..=2, gives: Some("a list"), source: ValueSource::Caller(records) },
 ];
 
-/// Names that rules can't write, into which operators are turned.
+/// The names of our operators, which rules can't write.
 pub(crate) const ADD: &str = "@add";
 pub(crate) const SUBTRACT: &str = "@subtract";
 pub(crate) const MULTIPLY: &str = "@multiply";
 pub(crate) const DIVIDE: &str = "@divide";
-/// What a macro goes through.
+/// Counts the elements that a macro goes through.
 pub(crate) const EACH: &str = "@each";
-/// The text that a function searches.
+/// Counts the text that a function searches.
 pub(crate) const SEARCHED: &str = "@searched";
 /// Whether all elements of a list differ.
 pub(crate) const ALL_DIFFER: &str = "@all_differ";
 
-/// What they do.
+/// The implementations of the operators.
 const OPERATORS: [(&str, Plain); 7] = [
     (ADD, |bounds, _, values| arithmetic(bounds, "+", values)),
     (SUBTRACT, |bounds, _, values| arithmetic(bounds, "-", values)),
@@ -123,12 +123,12 @@ const OPERATORS: [(&str, Plain); 7] = [
     }),
 ];
 
-/// A function of our own by its name.
+/// Looks up one of our own functions by its name.
 pub(crate) fn own_function(name: &str) -> Option<&'static RuleFunction> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }
 
-/// Adds all functions to a context.
+/// Adds all functions to a CEL context.
 pub(crate) fn add_to(context: &mut Context<'_, '_>, bounds: &Arc<RuleBounds>) {
     for (name, plain) in OPERATORS {
         let bounds = Arc::clone(bounds);
@@ -164,7 +164,7 @@ pub(crate) fn wrong(function: &str, what: impl std::fmt::Display) -> ExecutionEr
     ExecutionError::function_error(function, what)
 }
 
-/// The type of a function, which the crate names only where it takes it.
+/// The type of a function, which the crate names only in the signature that takes it.
 mod cel_function {
     use cel::{ExecutionError, FunctionContext, common::value::CowVal};
 
@@ -176,7 +176,7 @@ fn null<'c, 'v>() -> CowVal<'c, 'v> {
     CowVal::owned(cel::common::types::CelNull)
 }
 
-/// `items.count()` is `count(items)`.
+/// The arguments of a call, in which `items.count()` is the same as `count(items)`.
 fn arguments<'c, 'v>(context: &mut FunctionContext<'c, 'v>) -> Vec<CowVal<'c, 'v>> {
     context.this.take().into_iter().chain(std::mem::take(&mut context.args)).collect()
 }
@@ -237,7 +237,7 @@ fn list<'b, 'v>(
     Ok(found)
 }
 
-/// Those that differ from all before them.
+/// The elements that differ from all elements before them.
 fn distinct<'b, 'v>(
     bounds: &RuleBounds,
     list: &[&'b (dyn Val + 'v)],

@@ -1,5 +1,5 @@
-//! JSON as values of CEL. Objects and lists are borrowed from the file and read where a rule asks for them: the crate's own
-//! conversion copies a whole file, and each of its elements again for every round of a macro.
+//! JSON as values of CEL. Objects and lists are borrowed from the file and read when a rule asks for them: the crate's
+//! own conversion copies a whole file, and each of its elements again for every round of a macro.
 
 use cel::{
     ExecutionError,
@@ -12,7 +12,7 @@ use cel::{
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
 
-/// The value of CEL that `json` is, borrowed.
+/// The CEL value of `json`, borrowed.
 pub(crate) fn borrowed(json: &Value) -> Box<dyn Val + '_> {
     match json {
         Value::String(text) => Box::new(CelString::from(text.as_str())),
@@ -22,11 +22,11 @@ pub(crate) fn borrowed(json: &Value) -> Box<dyn Val + '_> {
     }
 }
 
-/// Null, yes and no, and numbers: whole ones as such.
+/// Converts null, booleans and numbers; whole numbers become integers.
 fn scalar(json: &Value) -> Box<dyn Val> {
     match json {
         Value::Bool(flag) => Box::new(CelBool::from(*flag)),
-        // Numbers may be kept as their digits: each of these questions reads them.
+        // Numbers may be stored as their digits: each of these conversions parses them.
         Value::Number(number) => {
             if let Some(number) = number.as_i64() {
                 Box::new(CelInt::from(number))
@@ -43,14 +43,14 @@ fn scalar(json: &Value) -> Box<dyn Val> {
 #[derive(Debug)]
 struct BorrowedList<'v> {
     items: &'v [Value],
-    /// Made when somebody goes through them.
+    /// Created when the list is first iterated.
     values: OnceLock<Vec<Box<dyn Val + 'v>>>,
 }
 
 #[derive(Debug)]
 struct JsonMap<'v> {
     fields: &'v Map<String, Value>,
-    /// Made when somebody goes through them.
+    /// Created when the object is first iterated.
     keys: OnceLock<Vec<CelString<'v>>>,
 }
 

@@ -1,11 +1,11 @@
-//! Rules over the values of a JSON file, in the Common Expression Language (CEL, <https://cel.dev>), and whether a value stands
-//! in the text that is quoted for it. It touches no file and no clock but the one that bounds a rule's time: what documents say
-//! is asked of the caller.
+//! Rules over the values of a JSON file in the Common Expression Language (CEL, <https://cel.dev>), and a check whether
+//! a value stands in the text quoted for it. The crate accesses no file, and the clock only to bound a rule's time: the
+//! caller answers questions about documents.
 //!
 //! - [`number`], [`date`]: numbers and dates in the notations that people use
 //! - [`carried`]: whether a value stands in a text
-//! - [`rule`]: a rule as it is read: its syntax, the names and functions that it uses
-//! - [`evaluate`]: what a rule says of a record, and the values that it saw
+//! - [`rule`]: a parsed rule: its syntax, and the names and functions that it uses
+//! - [`evaluate`]: the result of a rule for a record, and the values that it compared
 
 #![warn(missing_docs)]
 

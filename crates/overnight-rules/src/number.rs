@@ -9,18 +9,18 @@ use std::{ops::Range, str::FromStr};
 /// A number in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenNumber {
-    /// Without its sign, the likelier reading first; at least one.
+    /// The readings without a sign, the likelier one first; at least one.
     pub readings: Vec<Decimal>,
-    /// A minus before or behind it, or brackets around it.
+    /// Whether a minus stands before or behind the number, or brackets around it.
     pub is_negative: bool,
-    /// A sign for percent or per mille follows: the value may be meant as a share as well.
+    /// 100 or 1,000 if a sign for percent or per mille follows: the value may be meant as a share as well.
     pub share_of: Option<Decimal>,
-    /// The bytes of its digits.
+    /// The bytes of the digits in the text.
     pub range: Range<usize>,
 }
 
 impl WrittenNumber {
-    /// Whether it may be `value`. A minus may be a dash and brackets may be brackets, so that a positive value is found there too.
+    /// Whether a reading is `value`, which may be positive though a minus stands there: it may be a dash.
     pub fn may_be(&self, value: Decimal) -> bool {
         if value.is_sign_negative() && !value.is_zero() && !self.is_negative {
             return false;
@@ -55,7 +55,7 @@ pub fn numbers_in(text: &str) -> Vec<WrittenNumber> {
     found
 }
 
-/// Bytes of digits and what separates them, from the first digit on. A blank separates groups of three only.
+/// The number of bytes of the leading digits and separators. A blank separates groups of three digits only.
 fn run_length(text: &str) -> usize {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut length = digits(text);
@@ -81,8 +81,8 @@ fn run_length(text: &str) -> usize {
     }
 }
 
-/// The one number that a text is: a sign, a currency, a unit and brackets may stand around it. The error says what it is
-/// instead: a fragment that follows the text.
+/// Reads a text that has exactly one number: a sign, a currency, a unit and brackets may stand around it. The error is
+/// a fragment that follows the text: what the text is instead.
 pub fn number(text: &str) -> Result<Decimal, &'static str> {
     let all = numbers_in(text);
     let [number] = &all[..] else {
@@ -92,7 +92,7 @@ pub fn number(text: &str) -> Result<Decimal, &'static str> {
     Ok(if number.is_negative { -size } else { size })
 }
 
-/// Whether a text says nothing but one number, with a currency or a unit at most.
+/// Whether a text consists of one number, with a currency or a unit at most.
 pub fn is_number(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     number(text).is_ok() && letters <= 8 && !text.contains('/')
@@ -124,7 +124,7 @@ fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}')
 }
 
-/// What digits with separators may mean; nothing where they are no number (`03.05.2024`, `1.2.3`).
+/// The readings of digits with separators; none where they are not a number (`03.05.2024`, `1.2.3`).
 fn readings(digits: &str) -> Vec<Decimal> {
     let (digits, power) = match digits.split_once(['e', 'E']) {
         Some((digits, power)) => (digits, power.parse::<i32>().unwrap_or(0)),

@@ -1,5 +1,5 @@
-//! A rule as it is read: its syntax, and the names and functions that it uses, so that what is wrong is found before any job
-//! is worked.
+//! A parsed rule: its syntax, and the names and functions that it uses, so that errors are found before any job is
+//! worked.
 
 use crate::{
     bounded::bound,
@@ -16,17 +16,17 @@ use std::{
     thread,
 };
 
-/// Characters that a rule may have.
+/// The maximum number of characters of a rule.
 pub const MOST_CHARACTERS: usize = 4_000;
-/// Expressions within each other that a rule may have.
+/// The maximum nesting depth of a rule's expressions.
 const DEEPEST: usize = 100;
-/// Bytes of stack for reading a rule: CEL's parser takes up to 140 kB for each of 96 brackets where it isn't optimised.
+/// The stack in bytes for parsing a rule: CEL's parser takes up to 140 kB for each of 96 brackets when not optimised.
 const PARSER_STACK: usize = 64 << 20;
-/// Bytes of stack for evaluating an expression within another one (measured: 31 kB where CEL is hardly optimised).
+/// The stack in bytes for evaluating one nested expression (measured: 31 kB where CEL is hardly optimised).
 const STACK_OF_EXPRESSION: usize = 64 << 10;
 const STACK_OF_ANY_THREAD: usize = 1 << 20;
 
-/// The name of the record that a rule is evaluated for.
+/// The name of the record for which a rule is evaluated.
 pub const THIS: &str = "this";
 /// The name of the whole file.
 pub const FILE: &str = "file";
@@ -68,12 +68,12 @@ const TYPES: [&str; 12] =
 
 pub(crate) static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// A rule that can be evaluated.
+/// A rule that is ready to be evaluated.
 #[derive(Clone)]
 pub struct Rule {
     source: Vec<char>,
     program: Arc<Program>,
-    /// With the operators and macros that are bounded.
+    /// The expression with the bounded operators and macros.
     pub(crate) expression: Arc<IdedExpr>,
     fields: BTreeMap<String, Place>,
     uses_file: bool,
@@ -87,26 +87,26 @@ impl std::fmt::Debug for Rule {
     }
 }
 
-/// A place in a rule, from 1.
+/// A place in a rule, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// In lines.
+    /// The line.
     pub line: usize,
-    /// In characters.
+    /// The column in characters.
     pub column: usize,
 }
 
-/// What is wrong with a rule.
+/// An error in a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
-    /// Where in it.
+    /// The place of the error in the rule.
     pub at: Place,
-    /// A sentence's end: `there is no function 'summe'; did you mean 'sum'?`
+    /// The end of a sentence: `there is no function 'summe'; did you mean 'sum'?`
     pub what: String,
 }
 
 impl Rule {
-    /// Reads a rule.
+    /// Parses a rule.
     pub fn parse(source: &str) -> Result<Self, RuleError> {
         let start = Place { line: 1, column: 1 };
         if source.trim().is_empty() {
@@ -146,17 +146,17 @@ impl Rule {
         Ok(Self { source, program: Arc::new(program), expression, fields, uses_file, asks, deepest })
     }
 
-    /// As it was written.
+    /// The rule as it was written.
     pub fn source(&self) -> String {
         self.source.iter().collect()
     }
 
-    /// The fields of the record that it names, and where first.
+    /// The fields of the record that the rule names, each with its first place.
     pub fn fields(&self) -> impl Iterator<Item = (&str, Place)> {
         self.fields.iter().map(|(name, place)| (name.as_str(), *place))
     }
 
-    /// Bytes of stack that evaluating it may take.
+    /// The stack in bytes that evaluating the rule may take.
     pub(crate) fn stack(&self) -> usize {
         (self.deepest + 4) * STACK_OF_EXPRESSION
     }
@@ -165,12 +165,12 @@ impl Rule {
         self.fields.contains_key(name)
     }
 
-    /// Whether it looks at nothing but its record: what it says of an equal record is the same.
+    /// Whether the rule looks at nothing but its record: equal records have the same result.
     pub fn is_of_record_alone(&self) -> bool {
         !self.uses_file && !self.asks
     }
 
-    /// A part of its text without blanks and brackets around it.
+    /// Narrows a part of the rule's text to what stands inside of blanks and brackets.
     pub(crate) fn narrowed(&self, range: Range<usize>) -> Range<usize> {
         let Range { mut start, mut end } = range;
         loop {
@@ -184,7 +184,7 @@ impl Rule {
         }
     }
 
-    /// Where the values of a call stand, which is all of a part of its text: `near(a, b, 1)`.
+    /// The places of a call's arguments; the call is all of a part of the rule's text: `near(a, b, 1)`.
     pub(crate) fn arguments(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let range = self.narrowed(range);
         let text = self.source.get(range.clone()).unwrap_or_default();
@@ -209,7 +209,7 @@ impl Rule {
         found
     }
 
-    /// A part of its text, on one line.
+    /// A part of the rule's text, on one line.
     pub(crate) fn text(&self, range: Range<usize>) -> String {
         let text: String = self.source.get(self.narrowed(range)).unwrap_or_default().iter().collect();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -219,13 +219,13 @@ impl Rule {
         self.source.len()
     }
 
-    /// Where the operator of a call stands, in characters from 0.
+    /// The place of a call's operator, in characters from 0.
     pub(crate) fn operator_at(&self, id: u64) -> Option<usize> {
         offset(&self.program, id)
     }
 }
 
-/// Runs something with at least so many bytes of stack; what common rules take, every thread has. An error says why not.
+/// Runs `work` on a stack of at least `bytes`; any thread has enough for common rules. The error is the reason.
 pub(crate) fn with_stack<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> Result<T, String> {
     if bytes <= STACK_OF_ANY_THREAD {
         return Ok(work());
@@ -241,7 +241,7 @@ fn offset(program: &Program, id: u64) -> Option<usize> {
     program.source_info().offset_for(id).map(|(start, _)| start as usize)
 }
 
-/// Whether each bracket of a text is closed in it, and none before it is opened.
+/// Whether the brackets of a text are balanced.
 fn is_closed(text: &[char]) -> bool {
     let mut open = 0_i32;
     for c in text {
@@ -253,7 +253,7 @@ fn is_closed(text: &[char]) -> bool {
     open == 0
 }
 
-/// What the parser says, in fewer words.
+/// Shortens an error of the parser.
 fn syntax(message: &str) -> String {
     let message = message.strip_prefix("Syntax error: ").unwrap_or(message);
     let (message, _) = message.split_once(" expecting ").unwrap_or((message, ""));
@@ -266,7 +266,7 @@ fn syntax(message: &str) -> String {
     format!("it can't be read: {message}")
 }
 
-/// What an expression gives that can't be true or false.
+/// The kind of an expression's result, if it can't be true or false.
 fn no_condition(expression: &IdedExpr) -> Option<&'static str> {
     match &expression.expr {
         Expr::Literal(LiteralValue::Boolean(_)) => None,
@@ -284,7 +284,7 @@ fn no_condition(expression: &IdedExpr) -> Option<&'static str> {
     }
 }
 
-/// What a rule names.
+/// The names that a rule uses.
 struct Names<'r> {
     source: &'r [char],
     program: &'r Program,
@@ -302,7 +302,7 @@ impl Names<'_> {
         Place { line, column: before.iter().rev().take_while(|c| **c != '\n').count() + 1 }
     }
 
-    /// `bound` are the names that macros around have given.
+    /// `bound` has the names that the surrounding macros define.
     fn visit(&mut self, expression: &IdedExpr, bound: &mut Vec<String>) -> Result<(), RuleError> {
         if self.depth == DEEPEST {
             return Err(self.wrong(expression.id, format!("it has more than {DEEPEST} expressions within each other")));

@@ -1,4 +1,4 @@
-//! Values of CEL as people are told of them.
+//! CEL values as they are shown to people.
 
 use crate::arithmetic::decimal;
 use cel::common::{
@@ -6,12 +6,12 @@ use cel::common::{
     value::Val,
 };
 
-/// Characters of a value that is told.
+/// The maximum number of characters of a shown value.
 const MOST_SHOWN: usize = 60;
-/// Fields that are told of an object, or of a rule that compares nothing.
+/// The maximum number of fields that are shown of an object, or of a rule that compares nothing.
 pub(crate) const MOST_FIELDS: usize = 6;
 
-/// A value as it is told: `1180.5`, `"EUR"`, `2024-05-03`, `12 elements`.
+/// A value as it is shown: `1180.5`, `"EUR"`, `2024-05-03`, `12 elements`.
 pub(crate) fn shown(value: &dyn Val) -> String {
     let clip = |text: &str| {
         let mut clipped: String = text.chars().take(MOST_SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -3,7 +3,7 @@
 use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The stored shape. Without a database all but `format` is null.
+/// The stored form. If no database was asked, all fields but `format` are null.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordAnchor {
@@ -11,23 +11,23 @@ pub struct RecordAnchor {
     /// Number and SHA-256 of the line that the last checkpoint ended with.
     pub seq: Option<u64>,
     pub head: Option<String>,
-    /// When the database's row was last written, by its own clock.
+    /// The time when the database's row was last written, by the database's clock.
     pub at: Option<Timestamp>,
     /// `sqlite` or `postgres`.
     pub database: Option<String>,
 }
 
 const FORMAT: u32 = 1;
-/// Its name in the record.
+/// Name of the file in the record.
 pub(super) const ANCHOR: &str = "anchor.json";
 
 impl RecordAnchor {
-    /// No database was asked.
+    /// The anchor if no database was asked.
     pub fn none() -> Self {
         Self { format: FORMAT, ..Self::default() }
     }
 
-    /// What the database at `url` knew.
+    /// The anchor with the state that the database at `url` had.
     pub fn known(seq: u64, head: &str, at: Timestamp, url: &str) -> Self {
         let kind = if url.starts_with("postgres") { "postgres" } else { "sqlite" };
         Self {
@@ -39,12 +39,12 @@ impl RecordAnchor {
         }
     }
 
-    /// Number and hash, where there is one.
+    /// Number and hash, if the database knew a line.
     pub fn pair(&self) -> Option<(u64, &str)> {
         self.seq.zip(self.head.as_deref())
     }
 
-    /// A sentence, for the first page.
+    /// The anchor in a sentence, for the first page.
     pub(super) fn told(&self) -> String {
         match (self.pair(), &self.database, self.at) {
             (Some((seq, head)), Some(database), Some(at)) => format!(

@@ -1,5 +1,5 @@
-//! A page for each epoch: all that the model was shown in it, message after message, and the turns at which it was asked. The
-//! prompt of a turn is all that stands above it, and the tools.
+//! A page for each epoch: all messages that the model was shown in it, in order, and the turns at which the model was
+//! asked. The prompt of a turn is everything above it on the page, and the tools.
 
 use askama::Template;
 use overnight_core::{
@@ -13,19 +13,19 @@ use std::sync::Arc;
 pub(super) struct EpochPage {
     conversation: u32,
     number: u32,
-    /// `second reader`; the job's own has none.
+    /// `second reader`; `None` for the job's own conversation.
     role: Option<String>,
     opened: String,
     cause: &'static str,
     tools: Arc<[ToolSpec]>,
-    /// The list of tools is the one that the journal names.
+    /// The list of tools has the hash that the journal names.
     are_tools_same: bool,
     entries: Vec<EpochEntry>,
-    /// Messages of the epoch that are among the entries.
+    /// Number of the epoch's messages that are already among the entries.
     seen: usize,
 }
 
-/// What stands on the page, in the order in which it came.
+/// An entry of the page, in chronological order.
 #[derive(Debug)]
 enum EpochEntry {
     Message {
@@ -44,7 +44,7 @@ enum EpochEntry {
     },
 }
 
-/// What an epoch is known by when it begins.
+/// The facts about an epoch that are known when it begins.
 #[derive(Debug)]
 pub(super) struct EpochBegin {
     pub conversation: u32,
@@ -63,12 +63,12 @@ impl EpochPage {
         Self { conversation, number, role, opened, cause, tools, are_tools_same, entries: Vec::new(), seen: 0 }
     }
 
-    /// Its name in the record's folder of pages.
+    /// File name of the page in the record's folder of pages.
     pub(super) fn name(&self) -> String {
         format!("epoch-{}-{:03}.html", self.conversation, self.number)
     }
 
-    /// Takes the messages that have come since the last time; how many.
+    /// Adds the messages that are new since the last call, and returns their number.
     pub(super) fn take(&mut self, history: &Epoch) -> usize {
         let messages = history.messages();
         let new = messages.get(self.seen..).unwrap_or_default();
@@ -81,7 +81,7 @@ impl EpochPage {
         count
     }
 
-    /// The model was asked at `turn`, by the prompt that `history` is, of which the journal says `recorded`.
+    /// Adds the model call at `turn`. `history` is its prompt, and `recorded` the prompt's hash in the journal.
     pub(super) fn ask(&mut self, turn: u64, at: String, who: String, history: &Epoch, recorded: &str) {
         let is_same = history.prompt_sha256() == recorded;
         let (messages, sha256) = (self.seen, recorded.to_owned());
@@ -89,7 +89,7 @@ impl EpochPage {
     }
 }
 
-/// Who speaks, and what is said.
+/// The speaker and the text of a message.
 fn told(message: &Message) -> (String, String) {
     match message {
         Message::System { text } => ("system prompt".to_owned(), text.clone()),

@@ -1,4 +1,4 @@
-//! The words of the pages: moments in UTC, so that the same record is the same anywhere; amounts; links.
+//! Formatting for the pages: times in UTC, so that the same record looks the same anywhere; amounts; links.
 
 use crate::audit::timeline::Spending;
 use overnight_core::{
@@ -12,7 +12,7 @@ use overnight_core::{
 };
 use std::fmt::Write;
 
-/// Files that a browser shows as text. Nothing else is linked: what a model or a document put into a page must not run.
+/// Files that a browser shows as text. Only these are linked: content of a model or a document must never run.
 const SHOWN_AS_TEXT: [&str; 5] = ["csv", "json", "jsonl", "md", "txt"];
 
 /// `2026-11-21 03:14:07 UTC`.
@@ -30,7 +30,7 @@ pub(super) fn usage(usage: &Usage) -> String {
     tokens(usage.input, usage.cached, usage.output)
 }
 
-/// The same of a part of the journal.
+/// The same for a part of the journal.
 pub(super) fn spent(spent: &Spending) -> String {
     tokens(spent.tokens_in, spent.tokens_cached, spent.tokens_out)
 }
@@ -51,7 +51,7 @@ pub(super) fn part(spec: &JobSpec, part: &ShownPart) -> String {
     }
 }
 
-/// A link to a file of the record, from the record's own folder; `None` where a browser might do more than show it.
+/// A link to a file of the record, relative to its folder; `None` if a browser might do more than show the file.
 pub(super) fn link(path: &str) -> Option<String> {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase())?;
     SHOWN_AS_TEXT.contains(&ending.as_str()).then(|| {

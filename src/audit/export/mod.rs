@@ -1,13 +1,13 @@
-//! The record of a job in one ZIP, for who has neither the program nor the database: the workspace as it is, pages that tell
-//! what happened, and what is needed to see that nothing was changed.
+//! The record of a job in one ZIP, for readers without the program and the database: the unchanged workspace, pages
+//! that describe what happened, and all that is needed to check that nothing was changed.
 //!
 //! - `record`: what goes into the ZIP, and in which order; `record_zip`: the ZIP and the list of its files
-//! - `pages`: the journal, read once, as HTML; `overview`, `phase_page`, `epoch_page`: the pages; `format`: their words
+//! - `pages`: the journal, read once, as HTML; `overview`, `phase_page`, `epoch_page`: the pages; `format`: their texts
 //! - `anchor`: what the database knew
-//! - `signature`, `time_stamp`: who says that the record was so, and when
+//! - `signature`, `time_stamp`: who confirms that the record had this content, and when
 //! - `unpacked`: checks a record that was unpacked
-//! - `pack`: puts a record in the place of the workspace of an ended job
-//! - `verify.sh`: the same for who has only `sha256sum` and `jq`
+//! - `pack`: replaces the workspace of an ended job with its record
+//! - `verify.sh`: the same check for readers with only `sha256sum` and `jq`
 
 mod anchor;
 mod epoch_page;

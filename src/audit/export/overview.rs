@@ -1,4 +1,4 @@
-//! The first page: what was asked and what came of it, the phases in a table, who did what about it, and how it is checked.
+//! The first page: the task and its result, a table of the phases, what people did, and how to check the record.
 
 use super::{RecordAnchor, format, phase_page};
 use crate::audit::{
@@ -33,7 +33,7 @@ pub(super) struct OverviewPage<'t> {
     anchor: String,
     verified: String,
     faults: Vec<String>,
-    /// There is a page of what came behind the last phase.
+    /// There is a page for the events after the last phase.
     has_rest: bool,
 }
 
@@ -64,7 +64,7 @@ struct ActLine {
 struct FileLine {
     path: String,
     link: Option<String>,
-    /// The file with corrections beside it, and a link to that.
+    /// The file beside it that has the corrections, and a link to that file.
     corrected: Option<(String, Option<String>)>,
     bytes: String,
     sha256: String,
@@ -84,7 +84,7 @@ struct DocumentLine {
     sha256: String,
 }
 
-/// Parts and files that a row of the table names.
+/// Parts and files, at most, that a row of the table names.
 const MOST_NAMED: usize = 6;
 
 impl<'t> OverviewPage<'t> {
@@ -232,15 +232,16 @@ fn phase_line(timeline: &Timeline, phase: &PhaseRecord) -> PhaseOverview {
         some
     };
     let spec = &timeline.job.spec;
-    let helpers = phase.shown_to_helpers.iter().map(|part| format!("{} (to a helper)", format::part(spec, part)));
-    let mut read = phase.shown.iter().map(|part| format::part(spec, part)).chain(helpers);
+    let sub_agents =
+        phase.shown_to_sub_agents.iter().map(|part| format!("{} (to a sub-agent)", format::part(spec, part)));
+    let mut read = phase.shown.iter().map(|part| format::part(spec, part)).chain(sub_agents);
     let mut written = phase.files.iter().map(|file| file.path.clone());
     let issue = phase.issue.as_ref().map(|issue| format!(": {issue}")).unwrap_or_default();
     PhaseOverview {
         link: format!("record/{}", phase_page::name(phase)),
         title: phase_page::title(phase),
         outcome: format!("{}{issue}", phase.outcome_told()),
-        read: named(&mut read, phase.shown.len() + phase.shown_to_helpers.len()),
+        read: named(&mut read, phase.shown.len() + phase.shown_to_sub_agents.len()),
         decided: format!("{} of {} done", phase.todos_completed, counted(phase.todos.len() as u64, "todo")),
         written: named(&mut written, phase.files.len()),
         models: list_models(&phase.models, "none"),

@@ -1,6 +1,6 @@
-//! Packs the workspace of a job that has ended: its record takes the place of the folder. What a crash leaves at any moment is
-//! the folder, or the record, or both, each of them whole: the record gets its name when it is on the disk, is compared with the folder
-//! file by file, and only then the folder goes, under another name first.
+//! Packs the workspace of a job that has ended: its record replaces the folder. A crash at any moment leaves the
+//! folder, the record, or both, each complete: the record gets its name once it is on disk, is compared with the folder
+//! file by file, and only then is the folder renamed and removed.
 
 use super::{RecordAnchor, RecordError, UnsealedRecord};
 use crate::{
@@ -28,7 +28,7 @@ pub struct PackedSize {
     pub after: u64,
 }
 
-/// Why a workspace stays as it is. One sentence each.
+/// The reason why a workspace stays as it is. One sentence each.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     #[error(transparent)]
@@ -51,7 +51,7 @@ pub enum PackError {
     Differs { path: String },
 }
 
-/// Packs the workspace of job `id` at `path`; `None`: it is packed already. Nobody may work on it.
+/// Packs the workspace of job `id` at `path`; `None`: it is already packed. Fails while another process works on it.
 pub fn pack(path: &Path, id: JobId, anchor: &RecordAnchor) -> Result<Option<PackedSize>, PackError> {
     let workspace = Workspace::open(path)?;
     if workspace.is_packed() {
@@ -67,7 +67,7 @@ pub fn pack(path: &Path, id: JobId, anchor: &RecordAnchor) -> Result<Option<Pack
     let found = contents(&workspace)?;
     let record = packed_path(path);
     let failed = |cause: io::Error| RecordError::Write { path: record.display().to_string(), cause };
-    // A crash left it beside a whole folder, which may have gone on since.
+    // A crash left this record beside a complete folder, and the job may have gone on since.
     match std::fs::remove_file(&record) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error).into()),
         Ok(()) | Err(_) => {}
@@ -79,7 +79,7 @@ pub fn pack(path: &Path, id: JobId, anchor: &RecordAnchor) -> Result<Option<Pack
     let sealed = unsealed.seal(None, None)?;
     failpoint::hit("pack.named");
     if let Err(error) = check(&workspace, &record, &found) {
-        // Best effort: where both are, the folder counts.
+        // Best effort: if both exist, the folder counts.
         let _ = std::fs::remove_file(&record);
         return Err(error);
     }
@@ -93,7 +93,7 @@ pub fn pack(path: &Path, id: JobId, anchor: &RecordAnchor) -> Result<Option<Pack
     Ok(Some(PackedSize { before: found.values().sum(), after: sealed.bytes }))
 }
 
-/// Path → bytes of what is to be packed.
+/// Path → bytes of the files to pack.
 fn contents(workspace: &Workspace) -> Result<BTreeMap<String, u64>, PackError> {
     let (mut found, mut special) = (BTreeMap::new(), None);
     workspace.walk(".", &mut |met| match met.kind {

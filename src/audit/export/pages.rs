@@ -1,5 +1,5 @@
-//! Reads the journal once and writes the pages as they become complete: an epoch's when the next one opens, a phase's when it
-//! ends. So a long job takes no more memory than its longest phase and epoch.
+//! Reads the journal once and writes each page as soon as it is complete: an epoch's page when the next epoch opens, a
+//! phase's page when the phase ends. So a long job takes no more memory than its longest phase and epoch.
 
 use super::{
     RecordAnchor, RecordError,
@@ -22,7 +22,7 @@ use askama::Template;
 use overnight_core::{
     job::{
         answered::Answered,
-        event::{Decision, Event, ToolResult},
+        event::{ConversationEvent, Decision, Event, ToolEvent, ToolResult},
         state::Job,
         time::Timestamp,
     },
@@ -30,7 +30,7 @@ use overnight_core::{
 };
 use std::{collections::BTreeMap, path::Path};
 
-/// The page of what came behind the last phase.
+/// The page of the events after the last phase.
 const REST: &str = "after.html";
 
 /// Takes a page: its name in the record, and its text.
@@ -52,7 +52,7 @@ pub(super) fn write(
         rows: Vec::new(),
         phase: 0,
         epochs: BTreeMap::new(),
-        helper_tools: BTreeMap::new(),
+        sub_agent_tools: BTreeMap::new(),
     };
     let mut fault = None;
     let workspace = Workspace::open(path)?;
@@ -75,14 +75,14 @@ struct RecordPages<'p> {
     timeline: &'p Timeline,
     put: PutPage<'p>,
     job: Option<Job>,
-    /// Of the phase that is read.
+    /// Rows of the phase that is being read.
     rows: Vec<TimelineRow>,
-    /// Its place in the timeline.
+    /// Index of that phase in the timeline.
     phase: usize,
-    /// Those that are open, by conversation.
+    /// Pages of open epochs, by conversation.
     epochs: BTreeMap<u32, EpochPage>,
-    /// The hashes of the helpers' lists of tools, as the journal has them.
-    helper_tools: BTreeMap<u32, String>,
+    /// The hashes of the sub-agents' lists of tools, as recorded in the journal.
+    sub_agent_tools: BTreeMap<u32, String>,
 }
 
 impl RecordPages<'_> {
@@ -99,9 +99,9 @@ impl RecordPages<'_> {
             let turn = self.before(&job, decision.at, event)?;
             self.row(&job, decision.at, event, turn);
             job.apply(decision.at, event);
-            if let Event::EpochOpened { conversation, number, cause, .. } = event {
+            if let Event::Conversation(ConversationEvent::EpochOpened { conversation, number, cause, .. }) = event {
                 let tools = ToolList::of(job.conversation(*conversation).unwrap_or(&job.own).tools);
-                let recorded = self.helper_tools.get(conversation).unwrap_or(&job.tools_sha256);
+                let recorded = self.sub_agent_tools.get(conversation).unwrap_or(&job.tools_sha256);
                 let page = EpochPage::new(EpochBegin {
                     conversation: *conversation,
                     number: *number,
@@ -121,15 +121,28 @@ impl RecordPages<'_> {
         Ok(())
     }
 
-    /// What an event, which is not applied yet, means for the pages of epochs; the turn that it is.
+    /// Updates the epochs' pages for an event that is not applied yet. Returns its turn if the event is a model call.
     fn before(&mut self, job: &Job, at: Timestamp, event: &Event) -> Result<Option<TurnView>, RecordError> {
-        if let Event::HelperStarted { conversation, tools_sha256, .. } = event {
-            self.helper_tools.insert(*conversation, tools_sha256.clone());
+        if let Event::Conversation(ConversationEvent::SubAgentStarted { conversation, tools_sha256, .. }) = event {
+            self.sub_agent_tools.insert(*conversation, tools_sha256.clone());
         }
-        if let Event::EpochOpened { conversation, .. } | Event::HelperEnded { conversation, .. } = event {
+        if let Event::Conversation(
+            ConversationEvent::EpochOpened { conversation, .. } | ConversationEvent::SubAgentEnded { conversation, .. },
+        ) = event
+        {
             self.end_epoch(job, *conversation)?;
         }
-        let Event::ModelReplied { conversation, turn, text, calls, usage, cost_usd, prompt_sha256, .. } = event else {
+        let Event::Conversation(ConversationEvent::ModelReplied {
+            conversation,
+            turn,
+            text,
+            calls,
+            usage,
+            cost_usd,
+            prompt_sha256,
+            ..
+        }) = event
+        else {
             return Ok(None);
         };
         let mut answered = job.answered.without_turns();
@@ -157,7 +170,7 @@ impl RecordPages<'_> {
 
     fn row(&mut self, job: &Job, at: Timestamp, event: &Event, turn: Option<TurnView>) {
         let person = PersonAct::of(job, at, event);
-        let changed = if let Event::ToolReturned { result: ToolResult { changed, .. }, .. } = event {
+        let changed = if let Event::Tool(ToolEvent::ToolReturned { result: ToolResult { changed, .. }, .. }) = event {
             changed.as_ref()
         } else {
             None
@@ -168,7 +181,7 @@ impl RecordPages<'_> {
             "person"
         } else if changed.is_some() {
             "written"
-        } else if matches!(event, Event::ToolReturned { .. }) {
+        } else if matches!(event, Event::Tool(ToolEvent::ToolReturned { .. })) {
             "result"
         } else {
             "runner"
@@ -210,7 +223,7 @@ impl RecordPages<'_> {
         (self.put)(&format!("record/{}", phase_page::name(phase)), &page.render()?)
     }
 
-    /// Writes what is open. Gives whether there is a page of what came behind the last phase.
+    /// Writes the open pages. Returns whether there is a page of the events after the last phase.
     fn end(mut self) -> Result<bool, RecordError> {
         if let Some(job) = self.job.take() {
             for conversation in self.epochs.keys().copied().collect::<Vec<_>>() {
@@ -232,10 +245,10 @@ impl RecordPages<'_> {
     }
 }
 
-/// `helper 2, second reader`; the job's own conversation has none.
+/// `sub-agent 2, second reader`; `None` for the job's own conversation.
 fn role(job: &Job, conversation: u32) -> Option<String> {
     let role = job.conversation(conversation)?.role.as_ref()?;
-    Some(format!("helper {conversation}, {}", role.told()))
+    Some(format!("sub-agent {conversation}, {}", role.told()))
 }
 
 /// `openai:gpt-5.4, answered as gpt-5.4-2026-03-05, at the flex tier`.

@@ -1,4 +1,4 @@
-//! A page for each phase: what was read, decided and written in it, by whom, and all that happened, line by line.
+//! A page for each phase: what was read, decided and written in it, by whom, and every event, line by line.
 
 use super::format;
 use crate::audit::timeline::PhaseRecord;
@@ -8,21 +8,21 @@ use overnight_core::{
     tokens::head,
 };
 
-/// Tokens of what a model said that are shown without being asked for.
+/// Tokens of a model's text that are shown before the reader unfolds the rest.
 const SAID_TOKENS: u64 = 60;
 
 #[derive(Debug, Template)]
 #[template(path = "audit/export/phase.html")]
 pub(super) struct PhasePage {
     pub title: String,
-    /// None: what came behind the last phase.
+    /// `None`: the page shows the events after the last phase.
     pub facts: Option<PhaseFacts>,
     pub rows: Vec<TimelineRow>,
     pub before: Option<(String, String)>,
     pub after: Option<(String, String)>,
 }
 
-/// What a phase was, in a few lines.
+/// A summary of a phase in a few lines.
 #[derive(Debug)]
 pub(super) struct PhaseFacts {
     pub outcome: String,
@@ -33,7 +33,7 @@ pub(super) struct PhaseFacts {
     pub cost: String,
     pub archive: Option<String>,
     pub read: Vec<String>,
-    pub read_by_helpers: Vec<String>,
+    pub read_by_sub_agents: Vec<String>,
     pub todos: Vec<TodoLine>,
     pub plan_diff: String,
     /// Path, bytes, SHA-256.
@@ -42,7 +42,7 @@ pub(super) struct PhaseFacts {
     pub warnings: Vec<String>,
 }
 
-/// A todo with what came of it.
+/// A todo and its outcome.
 #[derive(Debug)]
 pub(super) struct TodoLine {
     content: String,
@@ -51,15 +51,15 @@ pub(super) struct TodoLine {
     ended: String,
 }
 
-/// One line of what happened.
+/// One event.
 #[derive(Debug)]
 pub(super) struct TimelineRow {
     pub at: String,
-    /// `model`, `result`, `written`, `person` or `runner`: who did it.
+    /// `model`, `result`, `written`, `person` or `runner`: who caused the event.
     pub class: &'static str,
     pub text: String,
     pub turn: Option<TurnView>,
-    /// Of the file that was written.
+    /// Hash of the file that was written.
     pub sha256: Option<String>,
 }
 
@@ -67,23 +67,23 @@ pub(super) struct TimelineRow {
 #[derive(Debug)]
 pub(super) struct TurnView {
     pub number: u64,
-    /// The page and the place that show the whole prompt.
+    /// The page and anchor that show the whole prompt.
     pub prompt: String,
-    /// Messages that were new in it.
+    /// Number of messages that were new in it.
     pub new_messages: usize,
     /// `openai:gpt-5.4, answered as …, at the standard tier`.
     pub model: String,
     pub tokens: String,
     pub cost: String,
-    /// `helper 2, second reader`.
+    /// `sub-agent 2, second reader`.
     pub role: Option<String>,
     pub said: String,
-    /// Names and arguments.
+    /// Names and arguments of the calls.
     pub calls: Vec<(String, String)>,
 }
 
 impl TurnView {
-    /// The beginning of what was said, where that is long.
+    /// The beginning of the text, if it is long.
     pub(super) fn excerpt(&self) -> Option<&str> {
         let excerpt = head(&self.said, SAID_TOKENS);
         (excerpt.len() < self.said.len()).then_some(excerpt)
@@ -124,7 +124,7 @@ impl PhaseFacts {
             cost: format::cost(phase.spent.cost_usd),
             archive: phase.archive.clone(),
             read: phase.shown.iter().map(|part| format::part(spec, part)).collect(),
-            read_by_helpers: phase.shown_to_helpers.iter().map(|part| format::part(spec, part)).collect(),
+            read_by_sub_agents: phase.shown_to_sub_agents.iter().map(|part| format::part(spec, part)).collect(),
             todos: todos.collect(),
             plan_diff,
             written: phase.files.iter().map(|file| (file.path.clone(), file.bytes, file.sha256.clone())).collect(),

@@ -1,5 +1,5 @@
-//! What goes into a record: the workspace as it is, the pages, the anchor and the script; then the list of them all, which may
-//! be signed and time-stamped, and the list of that.
+//! The contents of a record: the unchanged workspace, the pages, the anchor and the script; then the list of these
+//! files, which may be signed and time-stamped; then a list of that list and its seals.
 
 use super::layout::{MANIFEST, SCRIPT_FILE, SEAL, SIGNATURE, SIGNER, TIME_STAMP, WORKSPACE};
 use super::{
@@ -16,10 +16,10 @@ use overnight_core::job::{digest::sha256, id::JobId};
 use std::{collections::BTreeMap, path::Path};
 
 const SCRIPT: &str = include_str!("verify.sh");
-/// What belongs to this machine, and not to the job.
+/// A file that belongs to this machine, and not to the job.
 const LOCK: &str = ".lock";
 
-/// A record whose list is complete, and that is to be sealed.
+/// A record whose list is complete and that is still to be sealed.
 #[derive(Debug)]
 pub struct UnsealedRecord {
     zip: RecordZip,
@@ -27,14 +27,14 @@ pub struct UnsealedRecord {
     pub job: JobId,
     /// Number of the journal's last line.
     pub seq: u64,
-    /// What verifying the workspace found; the record tells it too.
+    /// Faults that verifying the workspace found; the record shows them too.
     pub faults: Vec<verify::RecordFault>,
 }
 
 /// A record that is on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedRecord {
-    /// Of the ZIP.
+    /// Size of the ZIP.
     pub bytes: u64,
     /// In it.
     pub files: u64,
@@ -42,8 +42,8 @@ pub struct SealedRecord {
 }
 
 impl UnsealedRecord {
-    /// Writes the record of the job whose workspace is at `path` into the new file `out`. `signer` is the public key of who
-    /// will sign it.
+    /// Writes the record of the job whose workspace is at `path` into the new file `out`. `signer` is the public key of
+    /// the person who will sign it.
     pub fn write(path: &Path, anchor: &RecordAnchor, out: &Path, signer: Option<&str>) -> Result<Self, RecordError> {
         let timeline = timeline(path)?;
         let verified = verify::verify(path, anchor.pair());
@@ -69,12 +69,12 @@ impl UnsealedRecord {
         Ok(Self { zip, manifest, job, seq, faults: verified.err().unwrap_or_default() })
     }
 
-    /// What is to be signed and time-stamped.
+    /// The text that is to be signed and time-stamped.
     pub fn manifest(&self) -> &str {
         &self.manifest
     }
 
-    /// Adds the list with what was had for it, and ends the ZIP.
+    /// Adds the list with the signature and time-stamp that were obtained for it, and completes the ZIP.
     pub fn seal(mut self, signature: Option<&[u8]>, time_stamp: Option<&[u8]>) -> Result<SealedRecord, RecordError> {
         let parts = [(MANIFEST, Some(self.manifest.as_bytes())), (SIGNATURE, signature), (TIME_STAMP, time_stamp)];
         let mut sealed = BTreeMap::new();

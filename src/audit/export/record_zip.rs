@@ -1,5 +1,5 @@
-//! The ZIP, and the list of what is in it. The same files give the same bytes: no time of a file is kept. It gets its name when
-//! it is whole, so that nothing half-written lies there where a signature or a time-stamp doesn't come.
+//! The ZIP, and the list of its files. The same files give the same bytes: no file times are stored. The ZIP gets its
+//! name once it is complete, so no partial file is left if a signature or a time-stamp fails.
 
 use super::{RecordError, layout::SCRIPT_FILE};
 use crate::{
@@ -18,7 +18,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 /// From this size on a file needs the wide form of ZIP.
 const LARGE: u64 = 0xFFFF_0000;
 
-/// A ZIP that is being written, under another name; it is removed where it is not finished.
+/// A ZIP that is being written under a temporary name; it is removed if it is not finished.
 #[derive(Debug)]
 pub(super) struct RecordZip {
     path: PathBuf,
@@ -34,11 +34,11 @@ impl RecordZip {
             return Err(RecordError::Exists { path: path.display().to_string() });
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Named as all that is unfinished, and held: what a crash leaves is swept as nobody's.
+        // Named like all temporary files, and locked: after a crash, the sweep removes it as an orphan.
         Workspace::sweep_at_times(folder, now());
         let file = tempfile::Builder::new().prefix(&temporary_name()).rand_bytes(0).tempfile_in(folder);
         let file = file.map_err(|cause| failed(path, cause))?;
-        // Where a file system knows no locks, its age has to do.
+        // On a file system without locks, the sweep goes by the file's age.
         let _ = file.as_file().lock();
         let zip = ZipWriter::new(BufWriter::new(file.reopen().map_err(|cause| failed(path, cause))?));
         Ok(Self { path: path.to_owned(), file, zip, listed: BTreeMap::new() })
@@ -65,12 +65,12 @@ impl RecordZip {
         self.zip.add_directory(name, options).map_err(|error| failed(&self.path, error.into()))
     }
 
-    /// The same of a text.
+    /// The same for a text.
     pub(super) fn add_text(&mut self, name: &str, text: &[u8]) -> Result<(), RecordError> {
         self.add(name, &mut &*text, text.len() as u64)
     }
 
-    /// The ZIP is whole, on the disk, and has its name; its size.
+    /// Completes the ZIP, syncs it to disk and gives it its name. Returns its size.
     pub(super) fn finish(self) -> Result<u64, RecordError> {
         let Self { path, file, zip, listed: _ } = self;
         let written = zip.finish().map_err(io::Error::from).and_then(|mut zip| {
@@ -101,7 +101,7 @@ pub(super) fn manifest(listed: &BTreeMap<String, String>) -> String {
     listed.iter().map(line).collect()
 }
 
-/// Name and hash of each line of such a list; `None` for a line that is none.
+/// Name and hash of each line of such a list; `None` for a line that is malformed.
 pub(super) fn read_manifest(text: &str) -> impl Iterator<Item = Option<(String, String)>> {
     text.lines().map(|line| {
         let (escaped, line) = line.strip_prefix('\\').map_or((false, line), |line| (true, line));

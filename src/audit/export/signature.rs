@@ -1,13 +1,13 @@
-//! Signatures with SSH keys, made by `ssh-keygen`, as git has them made: so agents, passphrases and keys in hardware work, and
-//! whoever has OpenSSH can check them.
+//! Signatures with SSH keys, made by `ssh-keygen`, as git does it: so agents, passphrases and hardware keys work, and
+//! anyone with OpenSSH can check the signatures.
 
 use super::RecordError;
 use crate::subprocess;
 use std::{fs, io::Write, path::Path, process::Stdio};
 
-/// What the signature is for: one that was made for something else doesn't count.
+/// The purpose of the signature: a signature made for another purpose is not valid here.
 const NAMESPACE: &str = "overnight";
-/// What it needs of the environment: the agent, and the ways to ask for a passphrase or a touch.
+/// The environment variables that it needs: for the agent, and for asking for a passphrase or a touch.
 const VARIABLES: [&str; 15] = [
     "PATH",
     "HOME",
@@ -27,7 +27,7 @@ const VARIABLES: [&str; 15] = [
 ];
 const BEGINNING: &str = "-----BEGIN SSH SIGNATURE-----";
 
-/// The public part of `key`, which is a private key, or a public one whose other part an agent holds.
+/// The public part of `key`, which is a private key, or a public one whose private part an agent holds.
 pub fn public_key(key: &Path) -> Result<String, RecordError> {
     let shown = key.display();
     let text = fs::read(key).map_err(|error| RecordError::Sign(format!("the key {shown} can't be read ({error})")))?;
@@ -58,7 +58,7 @@ pub fn sign(key: &Path, text: &[u8]) -> Result<Vec<u8>, RecordError> {
     }
 }
 
-/// Runs it with `-f KEY`. It may ask for a passphrase on the terminal, or for a touch of the key.
+/// Runs `ssh-keygen` with `-f KEY`. It may ask for a passphrase on the terminal, or for a touch of the key.
 fn keygen(key: &Path, words: &[&str], input: &[u8]) -> Result<Vec<u8>, RecordError> {
     let failed = |what: String| RecordError::Sign(format!("ssh-keygen can't sign with {}: {what}", key.display()));
     let mut child = subprocess::command("ssh-keygen", &VARIABLES)
@@ -74,7 +74,7 @@ fn keygen(key: &Path, words: &[&str], input: &[u8]) -> Result<Vec<u8>, RecordErr
             _ => failed(error.to_string()),
         })?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Who doesn't read it says why on stderr.
+        // If the program doesn't read its input, it gives the reason on stderr.
         let _ = stdin.write_all(input);
     }
     let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;

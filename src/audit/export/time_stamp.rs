@@ -1,5 +1,5 @@
-//! Time-stamps of RFC 3161: a server signs that it was shown a hash, and when. The request is a fixed form of 69 bytes. Of the
-//! reply only is looked at whether it was granted and is about our hash; the signature is for `openssl ts -verify` to check.
+//! Time-stamps of RFC 3161: a server signs that it was shown a hash, and when. The request is a fixed form of 69 bytes.
+//! Of the reply, only the status and our hash are checked; `openssl ts -verify` checks the signature.
 
 use super::RecordError;
 use sha2::{Digest, Sha256};
@@ -13,12 +13,12 @@ const INTEGER: u8 = 0x02;
 /// `TimeStampReq`, version 1, of a SHA-256 (OID 2.16.840.1.101.3.4.2.1) that follows.
 const BEFORE_DIGEST: [u8; 24] =
     [SEQUENCE, 67, INTEGER, 1, 1, SEQUENCE, 49, SEQUENCE, 13, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 32];
-/// Eight bytes of a nonce follow.
+/// The eight bytes of a nonce follow.
 const BEFORE_NONCE: [u8; 2] = [INTEGER, 8];
 /// The server's certificate is wanted with the reply.
 const AFTER_NONCE: [u8; 3] = [1, 1, 0xFF];
 
-/// Has the server at `url` stamp the SHA-256 of `text`; its reply as it came.
+/// Has the server at `url` stamp the SHA-256 of `text`. Returns the server's reply unchanged.
 pub async fn time_stamp(url: &str, text: &[u8]) -> Result<Vec<u8>, RecordError> {
     let failed = |what: String| RecordError::TimeStamp(format!("there is no time-stamp from {url}: {what}"));
     let digest: [u8; 32] = Sha256::digest(text).into();
@@ -51,7 +51,7 @@ fn causes(error: &dyn std::error::Error) -> String {
         .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// The request for `digest`. A positive number of exactly eight bytes is made of `nonce`.
+/// The request for `digest`. `nonce` is turned into a positive number of exactly eight bytes.
 fn request(digest: &[u8; 32], nonce: u64) -> [u8; 69] {
     let nonce = (nonce >> 1 | 1 << 62).to_be_bytes();
     let parts: [&[u8]; 5] = [&BEFORE_DIGEST, digest, &BEFORE_NONCE, &nonce, &AFTER_NONCE];
@@ -73,7 +73,7 @@ fn check(reply: &[u8], digest: &[u8; 32]) -> Result<(), &'static str> {
     if is_ours { Ok(()) } else { Err("its answer is about something else") }
 }
 
-/// The content of the value that `bytes` begin with, in DER, if it has this tag.
+/// The content of the DER value at the start of `bytes`, if it has this tag.
 fn content(bytes: &[u8], tag: u8) -> Option<&[u8]> {
     let (found, rest) = bytes.split_first()?;
     let (first, rest) = rest.split_first()?;

@@ -1,4 +1,4 @@
-//! Checks a record that was unpacked: each file against the list, and the workspace in it against its own journal.
+//! Checks an unpacked record: each file against the list, and the workspace in it against its own journal.
 
 use super::{
     RecordAnchor,
@@ -21,7 +21,7 @@ pub fn workspace_of(path: &Path) -> Option<PathBuf> {
     (path.join(MANIFEST).is_file() && workspace.join(JOB_FILE).is_file()).then_some(workspace)
 }
 
-/// What was checked, and the anchor that the record brings with it; all faults, otherwise.
+/// The checked contents, and the anchor that is part of the record; otherwise all faults.
 pub fn verify_unpacked(path: &Path) -> Result<(Verified, RecordAnchor), Vec<RecordFault>> {
     let mut faults = Vec::new();
     let mut add = |file: &str, what: &str| {
@@ -68,7 +68,7 @@ pub fn verify_unpacked(path: &Path) -> Result<(Verified, RecordAnchor), Vec<Reco
     Err(faults)
 }
 
-/// What manifest and seal list.
+/// The files that manifest and seal list.
 fn listed(folder: &Workspace, add: &mut dyn FnMut(&str, &str)) -> BTreeMap<String, String> {
     let mut listed = BTreeMap::new();
     for list in [MANIFEST, SEAL] {

@@ -11,7 +11,12 @@ use crate::workspace::{
     files::Workspace,
     other_format::OtherFormat,
 };
-use overnight_core::job::{digest::sha256, event::Event, part::PartRegister, state::PLAN_FILE};
+use overnight_core::job::{
+    digest::sha256,
+    event::{Event, PhaseEvent},
+    part::PartRegister,
+    state::PLAN_FILE,
+};
 use serde_json::Value;
 use std::fs::File;
 
@@ -19,7 +24,7 @@ use std::fs::File;
 #[derive(Debug)]
 pub(super) struct ArchiveDir {
     pub folder: String,
-    /// With the hash of its text; `None` where it can't be read.
+    /// The manifest with the hash of its text; `None` if it can't be read.
     pub manifest: Option<(ArchiveManifest, String)>,
 }
 
@@ -37,17 +42,17 @@ pub(super) struct Chain {
     pub end: ChainPosition,
     /// All `archive_stored`, in order.
     pub stored: Vec<ArchiveMention>,
-    /// What the events say about files.
+    /// The facts about files in the events.
     pub files: ExpectedFiles,
     /// Lines are missing or can't be read, so their events aren't known.
     pub has_gap: bool,
-    /// The same of the lines since the newest archive.
+    /// The same for the lines since the newest archive.
     pub has_gap_since: bool,
     /// Place of each archive's part in the chain: the number of its first line, and its last one. `None` where nothing can be read.
     pub spans: Vec<Option<(u64, ChainPosition)>>,
-    /// What was written in each archive's time.
+    /// Files written while each archive's part of the journal was live.
     pub results: Vec<ResultHashes>,
-    /// The file of the first line, where another version of the program wrote it: nothing else is known then.
+    /// The file of the first line, if another version of the program wrote it: nothing else is known then.
     pub other_format: Option<(String, OtherFormat)>,
 }
 
@@ -84,7 +89,7 @@ pub(super) fn archives(workspace: &Workspace, faults: &mut Faults) -> Vec<Archiv
     archives.into_iter().map(|(_, archive)| archive).collect()
 }
 
-/// Where an archive begins in the chain. Journal and manifest should agree; where they don't, the one that was changed
+/// The number of an archive's first line in the chain. Journal and manifest should agree; if they don't, a changed one
 /// must not put all archives out of order, so the number of lines decides.
 fn first_seq(workspace: &Workspace, archive: &ArchiveDir, journal: Option<u64>) -> u64 {
     let span = archive.manifest.as_ref().map(|(manifest, _)| &manifest.journal);
@@ -118,7 +123,7 @@ pub(super) fn read(
     anchor: Option<(u64, &str)>,
     faults: &mut Faults,
 ) -> Chain {
-    // The live file first: if it is archived meanwhile, this handle keeps what it held.
+    // The live file is opened first: if it is archived meanwhile, this handle keeps its lines.
     let live = workspace.stream(LIVE);
     let mut reader = ChainReader {
         faults,
@@ -151,7 +156,7 @@ pub(super) fn read(
         }
         let span = reader.first.map(|first| (first, reader.record.end.clone()));
         reader.record.spans.push(span);
-        // The plan as it was then, with what a person had changed.
+        // The plan at that time, including changes by a person.
         if let (Some((manifest, _)), true) = (&archive.manifest, reader.record.files.plan.is_settled()) {
             reader.record.files.plan.set(manifest.files.get(PLAN_FILE).map(|hash| hash.sha256.clone()));
         }
@@ -167,14 +172,14 @@ pub(super) fn read(
         }
         Err(error) => {
             reader.unreadable(LIVE, &error);
-            // That it doesn't reach the anchor goes without saying.
+            // It is obvious then that the journal doesn't reach the anchor.
             reader.anchored = true;
         }
     }
     reader.end()
 }
 
-/// A crash between storing an archive and starting the live journal anew leaves both; the archive counts.
+/// A crash between storing an archive and restarting the live journal leaves both; the archive counts.
 fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&ArchiveDir>) -> bool {
     let Some(newest) = newest else { return false };
     let is_empty = live.metadata().is_ok_and(|metadata| metadata.len() == 0);
@@ -191,13 +196,13 @@ struct ChainReader<'a> {
     anchored: bool,
     /// Number of the next line; `None` after one that can't be read.
     expected: Option<u64>,
-    /// A line that doesn't fit the next one, which may be at fault itself: the line after that tells.
+    /// A line that doesn't fit the next one, where either may be at fault: the line after the next decides.
     suspect: Option<(String, u64)>,
     /// The last line is known to be changed, so that the next one can't fit it.
     is_bad: bool,
     /// File and number of the last line.
     last: Option<(String, u64)>,
-    /// The number that the file's first line gives itself.
+    /// The number in the file's first line.
     first: Option<u64>,
     record: Chain,
     parts: PartRegister,
@@ -253,7 +258,7 @@ impl ChainReader<'_> {
             Err(error) => {
                 self.settle(CHANGED);
                 self.faults.add(file, Some(line.number), error.to_string());
-                // Where it is the line of the anchor, that the journal doesn't reach the anchor isn't to be said too.
+                // If this is the anchor's line, the fault that the journal doesn't reach the anchor would be redundant.
                 self.anchored |= self.anchor.is_some_and(|(seq, _)| self.expected == Some(seq));
                 self.gap();
                 self.record.end.head = hash;
@@ -265,7 +270,7 @@ impl ChainReader<'_> {
         if fits {
             self.settle(CHANGED);
         } else if self.suspect.is_some() {
-            // Neither the line before last fits the last one, nor that this one: it is the last one.
+            // The last line fits neither its predecessor nor this line: it is the last line that was changed.
             self.suspect = last;
             self.settle(MISFIT);
         } else if !self.is_bad {
@@ -299,7 +304,7 @@ impl ChainReader<'_> {
         {
             self.anchored = true;
             if head == hash {
-                // The anchor vouches for this line, so a misfit is the fault of the one before it.
+                // The anchor confirms this line, so a misfit is the fault of the previous line.
                 self.settle(CHANGED);
             } else {
                 let what = format!(
@@ -315,7 +320,7 @@ impl ChainReader<'_> {
         }
         let mut events: Vec<Event> =
             decision.events.into_iter().filter_map(|event| self.read_event(file, line.number, event)).collect();
-        // Lines that are missing may hold what is named here.
+        // Missing lines may contain the texts that are named here.
         if let (Err(unknown), false) = (self.parts.resolve(decision.seq, &mut events), self.record.has_gap) {
             self.faults.add(file, Some(line.number), unknown.to_string());
         }
@@ -324,14 +329,14 @@ impl ChainReader<'_> {
         }
     }
 
-    /// Names the suspect.
+    /// Reports the suspect.
     fn settle(&mut self, what: &str) {
         if let Some((file, line)) = self.suspect.take() {
             self.faults.add(&file, Some(line), what);
         }
     }
 
-    /// An event that tells of files, or that others name texts of.
+    /// Parses an event that concerns files, or whose texts other events refer to.
     fn read_event(&mut self, file: &str, line: u64, event: Value) -> Option<Event> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         if !concerns_files(&kind) {
@@ -349,12 +354,12 @@ impl ChainReader<'_> {
     }
 
     fn event(&mut self, file: &str, line: u64, event: Event) {
-        if let Event::ArchiveStored { folder, manifest_sha256: manifest } = event {
+        if let Event::Phase(PhaseEvent::ArchiveStored { folder, manifest_sha256: manifest }) = event {
             self.record.stored.push(ArchiveMention { file: file.to_owned(), line, folder, manifest });
             return;
         }
         let strange = self.record.files.on(event);
-        // Lines that are missing may tell of the change.
+        // Missing lines may explain the change.
         if let (Some(path), false) = (strange, self.record.has_gap) {
             let what = format!("{path} was not as the journal knew it when this call began: someone else changed it");
             self.faults.add(file, Some(line), what);

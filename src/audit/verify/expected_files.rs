@@ -1,18 +1,21 @@
-//! The hash that each file must have according to the journal's events, which it is given in order. Pure: it compares nothing itself.
+//! Computes each file's expected hash from the journal's events, given in order. Pure: it compares nothing itself.
 
 use crate::workspace::known_path::Folder;
 use overnight_core::job::{
     digest::sha256,
     ending::Ending,
-    event::{CallEnd, Event, PreparedWrite, ToolResult},
+    event::{
+        CallEnd, ConversationEvent, Event, LifeEvent, PersonEvent, PlanEvent, PreparedWrite, ProofEvent, ToolEvent,
+        ToolResult,
+    },
     part::Part,
     spec::JobSpec,
     state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, QUOTES_FILE},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The events that concern files, and those that hold texts which others may name. Others are skipped, so an event that this
-/// version doesn't know is no obstacle.
+/// The events that concern files, and those with texts that others may refer to. Others are skipped, so an event that
+/// is unknown to this version is no obstacle.
 const KINDS: [&str; 19] = [
     "job_created",
     "archive_stored",
@@ -77,33 +80,33 @@ impl ExpectedHashes {
     }
 }
 
-/// What was written to the folders whose files manifests hold, in the time of one archive.
+/// The files written to the folders that manifests cover, during one archive's part of the journal.
 #[derive(Debug, Default)]
 pub(super) struct ResultHashes {
     /// Path → SHA-256.
     pub written: BTreeMap<String, String>,
-    /// SHA-256 of what calls would have written that were cut off, and may have.
+    /// SHA-256 of the results of interrupted calls, which may have been written or not.
     pub cut_off: BTreeSet<String>,
 }
 
-/// What the events read so far say about files.
+/// The facts about files in the events read so far.
 #[derive(Debug)]
 pub(super) struct ExpectedFiles {
-    /// `spec_sha256` of `job_created`, and what was asked.
+    /// `spec_sha256` of `job_created`, and the job's specification.
     pub spec: Option<(String, Box<JobSpec>)>,
     pub task: ExpectedHashes,
     pub plan: ExpectedHashes,
     pub memory: ExpectedHashes,
     /// What was written to `output/` and `tool_results/` since the last archive.
     pub results: ResultHashes,
-    /// Path → SHA-256 of all else that the model wrote, and of where quotes were found.
+    /// Path → SHA-256 of all other files of the model, and of the file with the places of quotes.
     pub own: BTreeMap<String, String>,
-    /// Calls without a result so far: a crash may have come after they took effect.
+    /// Calls without a result so far: they may have taken effect before a crash.
     pub open_calls: BTreeSet<String>,
     started: BTreeMap<String, PreparedWrite>,
-    /// Path → SHA-256 of all that the model wrote, but plan and memory, which a person may edit.
+    /// Path → SHA-256 of all files of the model, except plan and memory, which a person may edit.
     known: BTreeMap<String, String>,
-    /// SHA-256 of what calls would have written that were cut off, and may have, in the whole job.
+    /// SHA-256 of the results of interrupted calls in the whole job, which may have been written or not.
     cut_off: BTreeSet<String>,
     pub has_ended: bool,
 }
@@ -125,45 +128,43 @@ impl ExpectedFiles {
         }
     }
 
-    /// Whether there are calls that were cut off.
+    /// Whether there are interrupted calls.
     pub(super) fn has_cut_off(&self) -> bool {
         !self.started.is_empty()
     }
 
-    /// Whether a file of this hash is what a call that was cut off found or left.
+    /// Whether `hash` is that of a file as an interrupted call found or left it.
     pub(super) fn is_cut_off(&self, hash: &str) -> bool {
         self.started.values().any(|prepared| prepared.after == hash || prepared.before.as_deref() == Some(hash))
     }
 
-    /// Takes an event. `Some`: the path of a file that was not as the journal knew it when a call began to change it.
+    /// Applies an event. `Some`: the path of a file that was not as the journal knew it when a call began to change it.
     pub(super) fn on(&mut self, event: Event) -> Option<String> {
         match event {
-            Event::JobCreated { spec_sha256, spec, .. } => {
-                if self.spec.is_none() {
-                    self.task.set(Some(sha256(spec.task_text().as_bytes())));
-                    for (path, sha256) in spec.earlier.iter().flat_map(|earlier| &earlier.files) {
-                        self.wrote(path.clone(), sha256.clone());
-                    }
-                    for image in spec.scans.iter().map(|page| &page.image) {
-                        self.wrote(image.path(), image.sha256.clone());
-                    }
-                    self.spec = Some((spec_sha256, spec));
+            Event::Life(LifeEvent::JobCreated { spec_sha256, spec, .. }) if self.spec.is_none() => {
+                self.task.set(Some(sha256(spec.task_text().as_bytes())));
+                for (path, sha256) in spec.earlier.iter().flat_map(|earlier| &earlier.files) {
+                    self.wrote(path.clone(), sha256.clone());
                 }
+                for image in spec.scans.iter().map(|page| &page.image) {
+                    self.wrote(image.path(), image.sha256.clone());
+                }
+                self.spec = Some((spec_sha256, spec));
             }
-            Event::FilesExamined { files } => {
+            Event::Plan(PlanEvent::FilesExamined { files }) => {
                 self.plan.set(files.plan.as_ref().map(Part::sha256));
                 self.memory.set(files.memory.as_ref().map(Part::sha256));
             }
-            Event::FilesEdited { memory, .. } => self.memory.set(memory.map(|text| text.sha256())),
-            Event::PlanRead { text, .. } => self.plan.set(Some(text.sha256())),
-            Event::PlanSet { text, .. } => self.plan.expect_write(text.sha256()),
-            Event::FeedbackGiven { instructions, .. } => {
+            Event::Person(PersonEvent::FilesEdited { memory, .. }) => self.memory.set(memory.map(|text| text.sha256())),
+            Event::Plan(PlanEvent::PlanRead { text, .. }) => self.plan.set(Some(text.sha256())),
+            Event::Plan(PlanEvent::PlanSet { text, .. }) => self.plan.expect_write(text.sha256()),
+            Event::Person(PersonEvent::FeedbackGiven { instructions, .. }) => {
                 self.task.expect_write(instructions.sha256());
                 self.has_ended = false;
-                // It is written anew at the next check, and told again at the next ending.
+                // The file is rewritten at the next check, and recorded again at the next ending.
                 self.own.remove(QUOTES_FILE);
             }
-            Event::FileWritten { path } => match path.as_str() {
+            Event::Plan(PlanEvent::FileWritten { path }) => match path.as_str() {
                 PLAN_FILE => self.plan.on_written(),
                 INSTRUCTIONS_FILE => self.task.on_written(),
                 _ => {
@@ -172,20 +173,20 @@ impl ExpectedFiles {
                     }
                 }
             },
-            // Until it is said to be written, it may be or not.
-            Event::FieldCorrected { path, sha256, .. } => {
+            // Until an event says that the file was written, it may be there or not.
+            Event::Person(PersonEvent::FieldCorrected { path, sha256, .. }) => {
                 let before = self.known.get(&path).cloned();
                 self.started.insert(
                     CORRECTION.to_owned(),
                     PreparedWrite { before, after: sha256, records: None, mended: Vec::new() },
                 );
             }
-            Event::DocumentsAdded { documents, .. } => {
+            Event::Person(PersonEvent::DocumentsAdded { documents, .. }) => {
                 if let Some((_, spec)) = &mut self.spec {
                     spec.documents.extend(documents);
                 }
             }
-            Event::PagesRead { documents, .. } => {
+            Event::Proof(ProofEvent::PagesRead { documents, .. }) => {
                 let Some((_, spec)) = &mut self.spec else { return None };
                 for document in documents {
                     if let Some(known) = spec.documents.iter_mut().find(|known| known.name == document.name) {
@@ -194,61 +195,24 @@ impl ExpectedFiles {
                 }
                 spec.scans.clear();
             }
-            Event::ModelReplied { conversation, calls, .. } => {
-                // While a helper works, the job's own calls wait.
+            Event::Conversation(ConversationEvent::ModelReplied { conversation, calls, .. }) => {
+                // While a sub-agent works, the job's own calls wait.
                 if conversation == overnight_core::job::conversation::OWN {
                     self.open_calls.clear();
                     self.started.clear();
                 }
                 self.open_calls.extend(calls.into_iter().map(|call| call.said.id));
             }
-            Event::ToolStarted { call, prepared, .. } => {
+            Event::Tool(ToolEvent::ToolStarted { call, prepared, .. }) => {
                 self.started.insert(call, prepared);
             }
-            Event::ToolReturned { call, result, .. } => return self.on_returned(&call, result),
-            Event::EndingDecided { ending } => self.on_ending(&ending),
-            Event::JobEnded { ending } => {
+            Event::Tool(ToolEvent::ToolReturned { call, result, .. }) => return self.on_returned(&call, result),
+            Event::Life(LifeEvent::EndingDecided { ending }) => self.on_ending(&ending),
+            Event::Life(LifeEvent::JobEnded { ending }) => {
                 self.on_ending(&ending);
                 self.has_ended = true;
             }
-            Event::Opened { .. }
-            | Event::AttemptFailed { .. }
-            | Event::CallSubmitted { .. }
-            | Event::PhaseStarted { .. }
-            | Event::PhaseEnded { .. }
-            | Event::ArchiveStored { .. }
-            | Event::SummaryWritten { .. }
-            | Event::PlanSaved { .. }
-            | Event::MemorySaved { .. }
-            | Event::PlanningRefused { .. }
-            | Event::PlanningEnded { .. }
-            | Event::TodosWarned { .. }
-            | Event::TodosWritten { .. }
-            | Event::TodoCompleted { .. }
-            | Event::TodoCompletionRefused { .. }
-            | Event::EpochOpened { .. }
-            | Event::BoardShown { .. }
-            | Event::CompactionNotDue { .. }
-            | Event::ChecksMade { .. }
-            | Event::AccomplishmentAdded { .. }
-            | Event::NoteAdded { .. }
-            | Event::LessonProposed { .. }
-            | Event::HelperStarted { .. }
-            | Event::HelperEnded { .. }
-            | Event::DocumentsGiven { .. }
-            | Event::PartReadingBegun { .. }
-            | Event::PartsRead { .. }
-            | Event::SecondReadingBegun { .. }
-            | Event::ListsCompared { .. }
-            | Event::VerdictGiven { .. }
-            | Event::FindingSettled { .. }
-            | Event::CompletionRefused { .. }
-            | Event::Held { .. }
-            | Event::Resumed { .. }
-            | Event::ModelChosen { .. }
-            | Event::TierChanged { .. }
-            | Event::Approved { .. }
-            | Event::RecordApproved { .. } => {}
+            _ => {}
         }
         None
     }
@@ -268,7 +232,7 @@ impl ExpectedFiles {
                 self.open_calls.remove(call);
                 self.started.remove(call);
             }
-            // What was cut off and never taken up again may have come to its end, or not.
+            // A call that was interrupted and never resumed may have finished, or not.
             CallEnd::Skipped | CallEnd::Interrupted => {
                 let after = self.started.get(call).map(|prepared| prepared.after.clone());
                 self.results.cut_off.extend(after.clone());
@@ -287,7 +251,7 @@ impl ExpectedFiles {
         strange
     }
 
-    /// Whether a call found the file otherwise than the journal knows it.
+    /// Whether a call found the file in a state that differs from the journal's.
     fn is_strange(&self, path: &str, prepared: &PreparedWrite) -> bool {
         let (known, found) = (self.known.get(path), prepared.before.as_ref());
         let is_cut_off = found.is_some_and(|found| self.cut_off.contains(found));
@@ -305,7 +269,7 @@ impl ExpectedFiles {
     }
 }
 
-/// Whether manifests hold the hash of the file at `path`.
+/// Whether manifests contain the hash of the file at `path`.
 fn is_result(path: &str) -> bool {
     path.split_once('/').is_some_and(|(folder, _)| {
         [Folder::Output, Folder::ToolResults].into_iter().any(|results| results.name() == folder)

@@ -30,7 +30,7 @@ pub(super) fn check_archives(
     for (number, archive) in archives.iter().enumerate() {
         let path = archive.path(MANIFEST);
         let is_newest = number + 1 == archives.len();
-        // The newest may not be in the journal yet, after a crash or in a copy; and missing lines may have named it.
+        // The journal may not have the newest one yet, after a crash or in a copy; and missing lines may have named it.
         if !is_newest && !record.has_gap && !record.stored.iter().any(|stored| stored.folder == archive.folder) {
             faults.add(&format!("{ARCHIVE}/{}", archive.folder), None, "the journal knows no such archive");
         }
@@ -92,8 +92,8 @@ pub(super) fn check_archives(
     count
 }
 
-/// What an archive's manifest says of `output/` and `tool_results/` against what the one before it says and what was written
-/// between the two: what someone else changed while the job rested. Where lines are missing, they may tell of it.
+/// Compares a manifest's entries for `output/` and `tool_results/` with the previous manifest and the writes since:
+/// this finds changes by others while the job rested. Missing lines may explain them, so it is skipped then.
 fn check_between(archives: &[ArchiveDir], number: usize, record: &Chain, faults: &mut Faults) {
     let before = match number.checked_sub(1).map(|before| &archives[before].manifest) {
         Some(None) => return,
@@ -122,23 +122,23 @@ fn check_between(archives: &[ArchiveDir], number: usize, record: &Chain, faults:
     }
 }
 
-/// Path → SHA-256 of what a manifest says of `output/` and `tool_results/`.
+/// Path → SHA-256 of the manifest's entries for `output/` and `tool_results/`.
 fn results(manifest: &ArchiveManifest) -> BTreeMap<&str, &str> {
     let both = manifest.outputs.iter().chain(&manifest.tool_results);
     both.map(|(path, hash)| (path.as_str(), hash.sha256.as_str())).collect()
 }
 
-/// `job.yaml`, documents and assets against the journal's first event, which the chain protects.
+/// Checks `job.yaml`, documents and assets against the journal's first event, which the chain protects.
 pub(super) fn check_inputs(workspace: &Workspace, record: &Chain, faults: &mut Faults) -> u64 {
     let Some((hash, spec)) = &record.files.spec else {
-        // Where a part of the journal is missing, this follows from it, and yet it is to be known.
+        // This follows from the missing part of the journal, but must be reported all the same.
         faults.add(LIVE, None, NO_JOB);
         return 0;
     };
     let expected = BTreeMap::from([(JOB_FILE.to_owned(), hash.clone())]);
     let count = compare(workspace, &[], &expected, &[], JOURNAL, faults);
     let mut expected = BTreeMap::new();
-    // Until their pages are said to be read, these may have the text before or after.
+    // Until an event says that their pages were read, these may have the old or the new text.
     let mut besides = Vec::new();
     for document in &spec.documents {
         expected.insert(format!("documents/{}", document.name), document.sha256.clone());
@@ -157,7 +157,7 @@ pub(super) fn check_inputs(workspace: &Workspace, record: &Chain, faults: &mut F
     count + compare(workspace, &["documents", "assets"], &expected, &besides, JOURNAL, faults)
 }
 
-/// What is in `output/` and `tool_results/` now against what was there at the newest archive and was written since.
+/// Compares `output/` and `tool_results/` with their state at the newest archive and the writes since.
 pub(super) fn check_results(
     workspace: &Workspace,
     archives: &[ArchiveDir],
@@ -167,7 +167,7 @@ pub(super) fn check_results(
     const FOLDERS: [&str; 2] = ["output", "tool_results"];
     let mut expected = BTreeMap::new();
     if let Some(archive) = archives.last() {
-        // Without it nothing can be said; that it can't be read is a fault already.
+        // Without it nothing can be checked; that it can't be read is already reported as a fault.
         let Some((manifest, _)) = &archive.manifest else {
             return 0;
         };
@@ -186,7 +186,7 @@ pub(super) fn check_results(
                 .and_then(|name| name.strip_suffix(".txt"))
                 .is_some_and(|call| record.files.open_calls.contains(call))
             || (!record.files.open_calls.is_empty() && is_named_by_hash(workspace, &path));
-        // Lines that are missing may tell of it.
+        // Missing lines may explain the file.
         if !is_cut_off && !record.has_gap_since {
             faults.add(&path, None, format!("added: {JOURNAL} doesn't know it"));
         }
@@ -194,7 +194,7 @@ pub(super) fn check_results(
     count
 }
 
-/// Whether a file is an image that a call has put there, and of which no result tells yet.
+/// Whether a file is an image that a call has stored, and that no result names yet.
 fn is_named_by_hash(workspace: &Workspace, path: &str) -> bool {
     let name = path.strip_prefix("tool_results/").and_then(|name| name.strip_suffix(".png"));
     name.is_some_and(|name| workspace.read(path).is_ok_and(|bytes| sha256(&bytes) == name))
@@ -207,7 +207,7 @@ pub(super) fn check_root(workspace: &Workspace, record: &Chain, faults: &mut Fau
         return 0;
     }
     let mut count = check_copies(workspace, INSTRUCTIONS_FILE, &files.task, "", faults);
-    // Before the end it may be a person's edit, which counts when it is examined.
+    // Before the end, a change may be a person's edit, which takes effect when the file is examined.
     if files.has_ended {
         let when = " since the job last read or wrote it";
         count += check_copies(workspace, PLAN_FILE, &files.plan, when, faults);
@@ -227,10 +227,10 @@ pub(super) fn check_root(workspace: &Workspace, record: &Chain, faults: &mut Fau
     count
 }
 
-/// One file that may have several hashes. `when` says more of a change.
+/// Checks one file that may have several hashes. `when` adds a time to a fault.
 fn check_copies(workspace: &Workspace, path: &str, copies: &ExpectedHashes, when: &str, faults: &mut Faults) -> u64 {
     match workspace.read(path) {
-        // What isn't UTF-8 is told as far as it goes.
+        // The journal may have the hash of a lossy conversion of a file that isn't UTF-8.
         Ok(content)
             if copies.has(Some(&sha256(&content)))
                 || copies.has(Some(&sha256(String::from_utf8_lossy(&content).as_bytes()))) =>
@@ -246,12 +246,12 @@ fn check_copies(workspace: &Workspace, path: &str, copies: &ExpectedHashes, when
     0
 }
 
-/// Whether the file is as a call that was cut off found or left it.
+/// Whether the file is as an interrupted call found or left it.
 fn is_cut_off(workspace: &Workspace, record: &Chain, path: &str) -> bool {
     workspace.hash(path).is_ok_and(|found| record.files.is_cut_off(&found.sha256))
 }
 
-/// Takes what a cut-off call left for what is expected.
+/// Accepts the results of interrupted calls as expected.
 fn settle(workspace: &Workspace, record: &Chain, expected: &mut BTreeMap<String, String>) {
     if !record.files.has_cut_off() {
         return;
@@ -295,7 +295,7 @@ fn hashed(workspace: &Workspace, expected: &BTreeMap<String, String>, whose: &st
     count
 }
 
-/// What is in `folders` and neither expected nor in `besides`, sorted.
+/// The files in `folders` that are neither expected nor in `besides`, sorted.
 fn unknown(
     workspace: &Workspace,
     folders: &[&str],

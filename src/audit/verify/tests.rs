@@ -7,7 +7,7 @@ use crate::workspace::{
 };
 use overnight_core::job::{
     digest::sha256,
-    event::{CallEnd, ChangedFile, Event, SpilledResult, ToolResult},
+    event::{CallEnd, ChangedFile, Event, LifeEvent, SpilledResult, ToolEvent, ToolResult},
     id::JobId,
     instructions,
     left_out::LeftOut,
@@ -41,8 +41,13 @@ impl Job {
     }
 
     fn returned(&mut self, result: ToolResult) {
-        let event =
-            Event::ToolReturned { conversation: 0, call: "c1".into(), name: "write_file".into(), result, tokens: 0 };
+        let event = Event::Tool(ToolEvent::ToolReturned {
+            conversation: 0,
+            call: "c1".into(),
+            name: "write_file".into(),
+            result,
+            tokens: 0,
+        });
         self.note(serde_json::to_value(event).unwrap());
     }
 
@@ -66,18 +71,18 @@ impl Job {
         verify(self.workspace.path(), Some((self.journal.seq(), self.journal.head())))
     }
 
-    /// The first fault, as it is told.
+    /// The text of the first fault.
     fn first(&self) -> String {
         self.verify().unwrap_err()[0].to_string()
     }
 
-    /// Replaces a file without the flush to disk that overwriting one brings on some file systems.
+    /// Replaces a file without the flush to disk that overwriting causes on some file systems.
     fn put(&self, path: &str, content: &[u8]) {
         fs::remove_file(self.file(path)).unwrap();
         fs::write(self.file(path), content).unwrap();
     }
 
-    /// Changes one bit in place; twice is as before.
+    /// Changes one bit in place; a second call undoes it.
     fn flip(&self, path: &str, place: usize) {
         let file = fs::OpenOptions::new().read(true).write(true).open(self.file(path)).unwrap();
         let mut byte = [0];
@@ -143,8 +148,11 @@ fn job() -> Job {
     workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
     let journal = Journal::open(&workspace, |_: JournalLine<Value>| Ok(())).unwrap();
     let mut job = Job { _folder: folder, workspace: workspace.install("job").unwrap(), journal };
-    let created =
-        Event::JobCreated { spec_sha256: sha256(b"what was asked"), spec: Box::new(spec), tools_sha256: String::new() };
+    let created = Event::Life(LifeEvent::JobCreated {
+        spec_sha256: sha256(b"what was asked"),
+        spec: Box::new(spec),
+        tools_sha256: String::new(),
+    });
     job.note(serde_json::to_value(created).unwrap());
     job.write("output/r.json", "{}");
     job.archive("phase-01-read.rewound-1");
@@ -179,11 +187,11 @@ fn a_sound_workspace_is_verified_also_as_a_copy_and_without_anchor() {
         fs::copy(job.file(&entry.path), to).unwrap();
     }
     assert_eq!(verify(copy.path(), None), Ok(expected));
-    // A person's edits and a crash's leftovers are no faults.
+    // A person's edits and leftovers of a crash are no faults.
     job.workspace.write("main_plan.md", b"edited").unwrap();
     job.workspace.write("archive/.overnight-tmp-1/todos.md", b"half").unwrap();
     assert_eq!(job.verify().map(|verified| verified.seq), Ok(11));
-    // Nor is a crash between the archive and its entry in the journal, with the live journal still there or not.
+    // Nor is a crash between the archive and its journal entry, whether the live journal is still there or not.
     let live = job.workspace.read("journal.jsonl").unwrap();
     job.note(json!({"type": "phase_ended"}));
     let whole = job.workspace.read("journal.jsonl").unwrap();
@@ -238,7 +246,7 @@ fn what_is_written_anew_so_that_it_fits_is_seen_with_the_anchor_only() {
     let job = job();
     let path = job.file("journal.jsonl");
     let text = fs::read_to_string(&path).unwrap();
-    // Any other change of it is found without.
+    // Any other change of it is detected without the anchor.
     for place in (0..text.len()).step_by(3) {
         job.flip("journal.jsonl", place);
         let faults = verify(job.workspace.path(), None).unwrap_err();

@@ -44,7 +44,7 @@ pub(super) async fn fetch_deliverables(
     let into = target_folder(sources.workspaces, batch, row.job.id);
     if !into.is_dir() {
         let fetched = async {
-            // What is missing in a store that is not mounted is not left out.
+            // A store that is not mounted is an error here, so that its files are not left out.
             workspace_store.ready(store).await?;
             workspace_store.restore_deliverables(&ManifestKey::parse(&key)?, &row.state.deliverables, &into, now).await
         };
@@ -59,19 +59,19 @@ pub(super) async fn fetch_deliverables(
     Ok(Some(Workspace::open(&into).map_err(|error| error.to_string())))
 }
 
-/// The folder that they are fetched into.
+/// The folder for the fetched deliverables of a job.
 fn target_folder(workspaces: &Path, batch: Uuid, job: JobId) -> PathBuf {
     workspaces.join(DELIVERED).join(batch.to_string()).join(job.to_string())
 }
 
-/// Whether all deliverables are here unchanged: a machine may still have an old copy when another went on with the job.
+/// Whether all deliverables are here unchanged: if another machine went on with the job, this one may have an old copy.
 fn has_all(here: Option<&Workspace>, row: &JobRow) -> bool {
     here.is_some_and(|here| {
         row.state.deliverables.iter().all(|file| here.hash(&file.path).is_ok_and(|found| found.sha256 == file.sha256))
     })
 }
 
-/// The manifest of the workspace that the result lies in: that of the job that did the work.
+/// The key of the manifest of the workspace with the result, which is that of the job that did the work.
 pub async fn result_manifest(store: &dyn JobStore, row: &JobRow) -> Result<Option<String>, StoreError> {
     let Some(queue) = &row.queue else { return Ok(None) };
     let Some(done) = queue.same_as else { return Ok(queue.manifest.clone()) };

@@ -1,8 +1,8 @@
-//! When a schedule runs: a cron expression, read on the clock of a time zone.
+//! The times of a schedule's runs: a cron expression, evaluated on the clock of a time zone.
 //!
-//! An expression that names one time of a day is run once for each day that it names: where the clock is put forward over
-//! the time, at the moment after the gap; where the clock shows it twice, the first time. One that repeats within the day goes by the
-//! clock on the wall, whatever that does.
+//! An expression that names one time of a day runs once for each day that it names: if the clock is put forward over
+//! that time, at the moment after the gap; if the clock shows it twice, the first time. An expression that repeats
+//! within the day follows the local clock, whatever that does.
 
 use crate::batch::zone;
 use chrono::Utc;
@@ -11,7 +11,7 @@ use croner::parser::{CronParser, Seconds, Year};
 use overnight_core::job::time::Timestamp;
 use std::time::Duration;
 
-/// What an expression may have at most.
+/// The maximum length of an expression.
 const LONGEST: usize = 200;
 
 const EXAMPLE: &str = "such as '0 22 * * 1-5', weekdays at 22:00";
@@ -33,14 +33,14 @@ pub struct Cron {
     zone: Tz,
 }
 
-/// What is wrong with a cron expression, and what is allowed; a fragment of a sentence.
+/// The error in a cron expression, and the allowed values; a fragment of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidCron(String);
 
 impl Cron {
-    /// Reads five fields (minute, hour, day of the month, month, weekday), or `@daily` and its like. What has no next run
-    /// after `now` is refused.
+    /// Reads five fields (minute, hour, day of the month, month, weekday), or a shorthand such as `@daily`. An
+    /// expression without a next run after `now` is refused.
     pub fn read(text: &str, timezone: &str, now: Timestamp) -> Result<Self, InvalidCron> {
         let zone = zone(timezone).map_err(|error| InvalidCron(error.to_string()))?;
         let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
@@ -67,12 +67,12 @@ impl Cron {
         Some(Timestamp::new(next.with_timezone(&Utc))).filter(|next| *next > at)
     }
 
-    /// The last run from `first` to `now`, both included; none where there is none in the time `within` before `now`.
+    /// The last run from `first` to `now`, both included; `None` if there is none in the time `within` before `now`.
     pub fn last(&self, first: Timestamp, now: Timestamp, within: Duration) -> Option<Timestamp> {
         let millis = i64::try_from(within.as_millis()).unwrap_or(i64::MAX);
         let oldest = now.utc().timestamp_millis().saturating_sub(millis);
         let first = chrono::DateTime::from_timestamp_millis(oldest).map_or(first, Timestamp::new).max(first);
-        // What comes after the millisecond before it comes at it, or later.
+        // The next run after the millisecond before `first` is at `first` or later.
         let before = chrono::DateTime::from_timestamp_millis(first.utc().timestamp_millis().saturating_sub(1))?;
         std::iter::successors(self.after(Timestamp::new(before)), |run| self.after(*run))
             .take_while(|run| *run <= now)
@@ -91,14 +91,14 @@ fn parse(text: &str) -> Result<croner::Cron, String> {
         ));
     }
     let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
-    // A list with nothing in a place would be a field that fits no time, for which is looked until the year 5000.
+    // A list with an empty element would match no time, and the search would go on until the year 5000.
     let is_whole = |field: &str| !field.split(',').any(str::is_empty);
     if let Ok(cron) = parser.parse(text)
         && fields.iter().all(|field| is_whole(field))
     {
         return Ok(cron);
     }
-    // One by one, with the others as they are always right.
+    // Each field is parsed with `*` for the others, to find the invalid one.
     for (place, (field, (name, allowed))) in fields.iter().zip(FIELDS).enumerate() {
         let mut alone = ["*"; FIELDS.len()];
         if let Some(here) = alone.get_mut(place) {
@@ -175,7 +175,7 @@ mod tests {
                 "2026-10-24T12:00:00.000Z",
                 ["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"],
             ),
-            // What repeats goes by the wall.
+            // Repeating expressions follow the local clock.
             (
                 "*/30 2 * * *",
                 "Europe/Berlin",

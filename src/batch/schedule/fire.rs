@@ -1,4 +1,4 @@
-//! What is done when the time of a schedule has come: its batch is submitted, once; or it is said why not.
+//! Handles a schedule's due runs: the batch is submitted, once; or the reason against it is recorded.
 
 use super::Cron;
 use crate::{
@@ -13,24 +13,24 @@ use uuid::Uuid;
 /// A run that is begun within this time after its moment is on time, also where missed runs are not made up for.
 const ON_TIME: Duration = Duration::from_mins(10);
 
-/// How long whoever submits a run may be silent before another takes it over.
+/// How long a run's submitter may be silent before another takes over the run.
 const RUN_LEASE: Duration = Duration::from_mins(1);
 
-/// Who submits a batch, as `overnight submit` does.
+/// Submits a batch, as `overnight submit` does.
 #[async_trait]
 pub trait Submit: Send + Sync {
-    /// Submits what the command line says as the batch `batch`. It is asked again for the same batch where a crash, or a broken connection,
-    /// left it open whether it is there: a batch that is there already is left as it is, and that is no error.
+    /// Submits the command line as the batch `batch`. It may be called again for the same batch if a crash or a broken
+    /// connection left the result unknown: an existing batch stays as it is, and that is no error.
     async fn submit(&self, command: &CommandLine, batch: Uuid) -> Result<(), NotSubmitted>;
 }
 
-/// Why a batch is not there.
+/// The reason why a batch was not submitted.
 #[derive(Debug, thiserror::Error)]
 pub enum NotSubmitted {
-    /// What it asks for can't be had, such as a folder that is gone: this run is given up. One sentence.
+    /// The command can't be carried out, for example because a folder is gone: this run is given up. One sentence.
     #[error("{0}")]
     Refused(String),
-    /// The database didn't take it: tried again, by whoever comes first.
+    /// The database failed: the next free worker tries again.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -39,32 +39,32 @@ pub enum NotSubmitted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiredRun {
     pub schedule: String,
-    /// The moment for which it was planned.
+    /// The planned time of the run.
     pub run: Timestamp,
     pub outcome: RunOutcome,
 }
 
-/// What became of a run. Why it wasn't submitted is a sentence, which the schedule keeps until its next run.
+/// The outcome of a run. If it wasn't submitted, the reason is a sentence, which the schedule keeps until its next run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
     Submitted(Uuid),
-    /// The batch before has not ended.
+    /// The previous batch has not ended.
     Overlaps(String),
-    /// Nothing ran when its time came, and it is too late now.
+    /// No worker ran when the run was due, and it is too late now.
     Missed(String),
     Refused(String),
-    /// Somebody else is submitting a run of this schedule right now.
+    /// Another process is submitting a run of this schedule right now.
     Busy,
 }
 
-/// The batch of a run: the same for all who submit it. Its time is the run's, so that batches stay in their order.
+/// The batch of a run: the same id for every submitter. Its time is the run's, so batches sort by their runs.
 pub fn batch_of(schedule: Uuid, run: Timestamp) -> Uuid {
     let millis = u64::try_from(run.utc().timestamp_millis()).unwrap_or(0);
     derived_id(millis, &format!("{schedule} {run}"))
 }
 
-/// Submits what is due at `now`, which is the database's clock ([`ScheduleStore::clock`]). Any worker may do it at any time: each run
-/// is submitted by one of them. A schedule that can't be submitted says so in its note, and keeps no other from its time.
+/// Submits the runs that are due at `now`, the database's clock ([`ScheduleStore::clock`]). Any worker may call it at
+/// any time: each run is submitted once. A schedule that fails keeps the reason in its note, and delays no other.
 pub async fn fire_due(store: &dyn Store, now: Timestamp, submit: &dyn Submit) -> Result<Vec<FiredRun>, StoreError> {
     let mut fired = Vec::new();
     for row in store.due(now).await? {
@@ -75,8 +75,8 @@ pub async fn fire_due(store: &dyn Store, now: Timestamp, submit: &dyn Submit) ->
     Ok(fired)
 }
 
-/// Moves runs that lie behind the next one that there is by `now`: they were reckoned by a clock that was set back since. The names
-/// of the schedules.
+/// Moves planned runs that are later than the next run after `now`: they were computed before the clock was set back.
+/// Returns the names of the schedules.
 pub async fn mend_runs(store: &dyn ScheduleStore, now: Timestamp) -> Result<Vec<String>, StoreError> {
     let mut mended = Vec::new();
     for row in store.schedules().await? {
@@ -91,7 +91,7 @@ pub async fn mend_runs(store: &dyn ScheduleStore, now: Timestamp) -> Result<Vec<
     Ok(mended)
 }
 
-/// Submits a run now, at a person's request. While the last batch has not ended, that needs `force`, unless the schedule allows it.
+/// Submits a run now, on request. While the last batch has not ended, this needs `force`, or a schedule that allows it.
 pub async fn fire_now(
     store: &dyn Store,
     row: &ScheduleRow,
@@ -100,7 +100,7 @@ pub async fn fire_now(
     submit: &dyn Submit,
 ) -> Result<RunOutcome, StoreError> {
     let may_overlap = force || row.schedule.may_overlap;
-    // Asked before anything is begun: what a person is told needs no note.
+    // Checked before the run begins: the person sees the reason, so it needs no note.
     if let Some(why) = overlap(store, row, now, may_overlap).await? {
         return Ok(RunOutcome::Overlaps(why));
     }
@@ -113,7 +113,7 @@ pub async fn fire_now(
 /// A run that this worker has begun.
 struct BegunRun {
     at: Timestamp,
-    /// Why it is not to be submitted any more.
+    /// The reason why it must no longer be submitted.
     missed: Option<String>,
 }
 
@@ -127,7 +127,7 @@ async fn begin(store: &dyn ScheduleStore, row: &ScheduleRow, now: Timestamp) -> 
         format!("the run of {at} was missed: nothing was there to submit it, and now it is too late")
     };
     if let Some(run) = row.run {
-        // Whoever began it was lost. It stays this run, as its batch may be there already.
+        // The worker that began the run was lost. The run keeps its time, because its batch may already exist.
         let taken = store.take_over_run(schedule.id, run, millis(RUN_LEASE)).await?;
         let missed = (u128::from(now.millis_since(run)) > make_up.as_millis()).then(|| too_late(run));
         return Ok(taken.then_some(BegunRun { at: run, missed }));
@@ -138,7 +138,7 @@ async fn begin(store: &dyn ScheduleStore, row: &ScheduleRow, now: Timestamp) -> 
             Some(last) => (cron.after(now), BegunRun { at: last, missed: None }),
             None => (cron.after(now), BegunRun { at: planned, missed: Some(too_late(planned)) }),
         },
-        // Of another version of this program, or changed by hand. Nothing more is to come of it.
+        // Another version of this program wrote it, or it was edited by hand. It is not run again.
         Err(why) => {
             let why = format!("the schedule can't be read, and is not run again: {why}");
             (None, BegunRun { at: planned, missed: Some(why) })
@@ -167,7 +167,7 @@ async fn carry_out(
     } else {
         match renewing(store, schedule.id, run.at, submit.submit(&schedule.command, batch)).await {
             Ok(()) => RunOutcome::Submitted(batch),
-            // The run stays begun: when its deadline has passed, it is due again.
+            // The run stays begun: when its lease has expired, it is due again.
             Err(NotSubmitted::Store(error)) if error.retryable() => return Err(error),
             Err(why) => RunOutcome::Refused(why.to_string()),
         }
@@ -177,7 +177,7 @@ async fn carry_out(
         RunOutcome::Overlaps(why) | RunOutcome::Missed(why) | RunOutcome::Refused(why) => (None, Some(why.as_str())),
         RunOutcome::Busy => return Ok(outcome),
     };
-    // Where another has ended it meanwhile, it came to the same.
+    // If another worker has ended it meanwhile, the outcome was the same.
     store.end_run(schedule.id, run.at, batch, note).await?;
     Ok(outcome)
 }
@@ -207,7 +207,7 @@ async fn is_there(store: &dyn BatchStore, batch: Uuid) -> Result<bool, StoreErro
     }
 }
 
-/// Why a run has to wait for the last one, where it has to.
+/// The reason why a run has to wait for the last batch, if it has to.
 async fn overlap(
     store: &dyn BatchStore,
     row: &ScheduleRow,

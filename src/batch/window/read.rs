@@ -8,11 +8,11 @@ const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday",
 /// A day's name in canonical text.
 const SHORT: usize = 3;
 
-/// What a text may have at most, and a window.
+/// The maximum length of a text, and the maximum number of a window's parts.
 const LONGEST: usize = 1000;
 const MOST_SPANS: usize = 20;
 
-/// What is repeated of a word that can't be read.
+/// Letters at most that are quoted of a word that can't be read.
 const SHOWN: usize = 40;
 
 const ALLOWED: &str = "write 22:00-06:00 Europe/Berlin, or Mon-Fri 22:00-06:00 Europe/Berlin";

@@ -58,7 +58,7 @@ fn what_is_wrong_with_a_window_is_said() {
     assert_eq!(read(&" x".repeat(900)), Err(format!("the window is longer than 1000 letters: {allowed}")));
 }
 
-/// Opens and closes, in turn, from a moment on: what a worker would see that waits for one after the other.
+/// Opens and closes in turn, from a moment on, as a waiting worker would see it.
 fn course(window: &str, from: &str, turns: usize) -> Vec<String> {
     let window = Window::parse(window).unwrap();
     let mut seen = Vec::new();
@@ -145,12 +145,12 @@ fn a_window_goes_by_the_clock_on_the_wall() {
         // The night with the gap has an hour less, the one with the repeated hour one more.
         ("22:00-06:00", spring, ["opens 2026-03-28T21:00:00.000Z", "closes 2026-03-29T04:00:00.000Z"]),
         ("22:00-06:00", autumn, ["opens 2026-10-24T20:00:00.000Z", "closes 2026-10-25T05:00:00.000Z"]),
-        // What begins or ends in the gap does so after it.
+        // A span that begins or ends in the gap does so after it.
         ("02:30-03:30", spring, ["opens 2026-03-29T01:00:00.000Z", "closes 2026-03-29T01:30:00.000Z"]),
         ("01:30-02:30", spring, ["opens 2026-03-29T00:30:00.000Z", "closes 2026-03-29T01:00:00.000Z"]),
-        // What lies within the gap doesn't happen that day.
+        // A span within the gap doesn't occur that day.
         ("02:00-03:00", spring, ["opens 2026-03-30T00:00:00.000Z", "closes 2026-03-30T01:00:00.000Z"]),
-        // What lies over the repeated hour happens both times.
+        // A span over the repeated hour occurs both times.
         ("02:00-03:00", autumn, ["opens 2026-10-25T00:00:00.000Z", "closes 2026-10-25T02:00:00.000Z"]),
     ];
     for (times, from, expected) in cases {
@@ -203,7 +203,7 @@ fn the_end_of_the_calendar_is_no_end_of_the_program() {
     }
 }
 
-/// What a window says, read off the clock on the wall and nothing else.
+/// Whether a window is open, by local time alone.
 fn is_open_by_the_wall(spans: &[(Vec<u32>, u32, u32, Tz)], at: Timestamp) -> bool {
     spans.iter().any(|(days, from, to, zone)| {
         let wall = at.utc().with_timezone(zone).naive_local();

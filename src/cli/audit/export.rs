@@ -47,12 +47,12 @@ struct RecordView {
     files: u64,
     /// Number of the journal's last line.
     seq: u64,
-    /// The record has an anchor of the database.
+    /// The record has an anchor from the database.
     anchored: bool,
     manifest_sha256: String,
     signed: bool,
     timestamped: bool,
-    /// What is not as it was left.
+    /// The files that are not as they were left.
     faults: Vec<String>,
 }
 
@@ -93,11 +93,7 @@ pub(super) async fn run(settings: Settings, args: &RecordArgs) -> Result<u8, Cli
         timestamped: stamped.is_some(),
         faults,
     };
-    if args.json {
-        out::json(&view)?;
-    } else {
-        out::result(&view.text())?;
-    }
+    out::answer(args.json, &view, || view.text())?;
     Ok(if view.faults.is_empty() { exit::COMPLETED } else { exit::FAILED })
 }
 

@@ -36,21 +36,21 @@ struct PhaseListView<'t> {
     hold_reason: Option<HoldReason>,
     reason: Option<String>,
     instructions: &'t str,
-    /// The one that it began with.
+    /// The model that the job began with.
     model: &'t str,
-    /// Who answered, in how many turns.
+    /// The models that answered, with their numbers of turns.
     models: &'t [ModelTurns],
-    /// Of earlier jobs, approved by a person: what this one was shown.
+    /// The lessons of earlier jobs, approved by a person, that this job was shown.
     lessons: &'t [String],
     lessons_sha256: Option<&'t str>,
     journal_seq: u64,
     journal_head: &'t str,
     phases: &'t [PhaseRecord],
-    /// What people did about it, the oldest first.
+    /// The actions of people, the oldest first.
     people: &'t [PersonAct],
-    /// What is missing at the journal's end, in a sentence.
+    /// The damage at the journal's end, in a sentence.
     damage: Option<String>,
-    /// Spent on planning that has led to no phase yet.
+    /// Spending on planning that has not led to a phase yet.
     since: Spending,
 }
 
@@ -58,7 +58,7 @@ struct PhaseListView<'t> {
 #[derive(Debug, Serialize)]
 struct AttemptView<'t> {
     phase: &'t PhaseRecord,
-    /// Unified; empty where the plan stayed as it was.
+    /// A unified diff; empty if the plan did not change.
     plan_diff: String,
 }
 
@@ -68,25 +68,24 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
     let job = &timeline.job;
     let (status, hold_reason, reason) = job.job_status();
     let damage = location.damage(timeline.journal_end());
-    if as_json {
-        out::json(&PhaseListView {
-            id: job.spec.id,
-            status,
-            hold_reason,
-            reason,
-            instructions: &job.spec.instructions.name,
-            model: &job.spec.model,
-            models: &job.answered.models,
-            lessons: &job.spec.instructions.lessons.lines,
-            lessons_sha256: Some(job.spec.instructions.lessons.sha256.as_str()).filter(|hash| !hash.is_empty()),
-            journal_seq: timeline.seq,
-            journal_head: &timeline.head,
-            phases: &timeline.phases,
-            people: &timeline.people,
-            damage,
-            since: timeline.since,
-        })?;
-    } else {
+    let shown = PhaseListView {
+        id: job.spec.id,
+        status,
+        hold_reason,
+        reason,
+        instructions: &job.spec.instructions.name,
+        model: &job.spec.model,
+        models: &job.answered.models,
+        lessons: &job.spec.instructions.lessons.lines,
+        lessons_sha256: Some(job.spec.instructions.lessons.sha256.as_str()).filter(|hash| !hash.is_empty()),
+        journal_seq: timeline.seq,
+        journal_head: &timeline.head,
+        phases: &timeline.phases,
+        people: &timeline.people,
+        damage,
+        since: timeline.since,
+    };
+    out::answer(as_json, &shown, || {
         let mut text = heading(job);
         text.push_str(&table(&timeline).render(table::room()));
         for phase in &timeline.phases {
@@ -97,11 +96,11 @@ pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError
         for act in &timeline.people {
             let _ = writeln!(text, "{}  {}", local_time::second(act.at), out::one_line(&act.told()));
         }
-        if let Some(damage) = damage {
+        if let Some(damage) = &shown.damage {
             let _ = writeln!(text, "{damage}");
         }
-        out::result(&text)?;
-    }
+        text
+    })?;
     Ok(exit::COMPLETED)
 }
 
@@ -183,13 +182,11 @@ pub(super) fn one(location: &JobLocation, number: u32, as_json: bool) -> Result<
     for (at, phase) in timeline.attempts(number)? {
         attempts.push(AttemptView { phase, plan_diff: plan_diff(&location.path, &timeline, at)? });
     }
-    if as_json {
-        out::json(&attempts)?;
-    } else {
+    out::answer(as_json, &attempts, || {
         let room = table::room();
         let texts: Vec<String> = attempts.iter().map(|attempt| attempt.text(&timeline.job, room)).collect();
-        out::result(&texts.join("\n"))?;
-    }
+        texts.join("\n")
+    })?;
     Ok(exit::COMPLETED)
 }
 
@@ -225,8 +222,8 @@ impl AttemptView<'_> {
         }
         text.push_str(&section("\nFiles written", &files(phase, room), phase.files.is_empty()));
         text.push_str(&section("\nFirst shown to the model", &parts(job, &phase.shown), phase.shown.is_empty()));
-        if !phase.shown_to_helpers.is_empty() {
-            text.push_str(&section("\nShown to helpers", &parts(job, &phase.shown_to_helpers), false));
+        if !phase.shown_to_sub_agents.is_empty() {
+            text.push_str(&section("\nShown to sub-agents", &parts(job, &phase.shown_to_sub_agents), false));
         }
         for (heading, lines) in [("\nNotes", &phase.notes), ("\nWarnings", &phase.warnings)] {
             if !lines.is_empty() {
@@ -281,12 +278,12 @@ pub(in crate::cli) fn tokens(spent: &Spending) -> String {
     format!("{} in{cached}, {} out, {}", spent.tokens_in, spent.tokens_out, amount::cost(spent.cost_usd))
 }
 
-/// What it was, how it ended, and when.
+/// The text of a todo, its status, and the time.
 fn todo_lines(number: usize, todo: &Todo) -> String {
     let mark = if todo.unevidenced { ", unevidenced" } else { "" };
     let time = match (todo.started, todo.completed) {
         (Some(started), Some(completed)) => {
-            // What was done with others in one reply has no time of its own.
+            // A todo that was completed with others in one reply has no time of its own.
             let took = Some(completed.millis_since(started)).filter(|took| *took >= 1_000);
             let took = took.map(|took| format!(" in {}", duration(took))).unwrap_or_default();
             format!(", {}{took}", local_time::second(completed))

@@ -1,4 +1,4 @@
-//! `overnight audit prompt`: what the model was shown at a turn, made anew from the journal.
+//! `overnight audit prompt`: the prompt of a turn, rebuilt from the journal.
 
 use crate::{
     audit,
@@ -32,14 +32,11 @@ pub(super) struct PromptArgs {
 pub(super) async fn run(settings: Settings, args: &PromptArgs) -> Result<u8, CliError> {
     let location = JobLocation::find(settings, &args.job).await?;
     let rebuilt = audit::prompt::prompt(&location.path, args.turn)?;
-    if args.json {
-        out::json(&rebuilt.prompt)?;
-    } else {
+    out::answer(args.json, &rebuilt.prompt, || {
         let text = text(&rebuilt.prompt, args.tools);
-        // Elsewhere than on a terminal it is what the model saw, letter by letter.
-        let is_terminal = console::Term::stdout().is_term();
-        out::result(&if is_terminal { out::plain(&text) } else { text })?;
-    }
+        // If stdout is no terminal, the output is exactly what the model saw.
+        if console::Term::stdout().is_term() { out::plain(&text) } else { text }
+    })?;
     if !rebuilt.is_same() {
         out::note(&format!(
             "warning: this is not what the model was shown: the prompt made anew has the SHA-256 {}, and the journal says {}; \

@@ -1,4 +1,4 @@
-//! `overnight audit verify`: every hash, and with a database the anchor that it keeps of each job's last checkpoint.
+//! `overnight audit verify`: checks every hash, and with a database its anchor of each job's last checkpoint.
 
 use crate::{
     audit::{
@@ -48,7 +48,7 @@ pub(super) struct VerifyArgs {
     json: bool,
 }
 
-/// What came of one job. Its fields are a promise; a value that isn't there is null.
+/// The result for one job. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
 struct VerifyView {
     /// Null for a folder.
@@ -57,15 +57,15 @@ struct VerifyView {
     ok: bool,
     /// Whether the journal's end was compared with the database.
     anchored: bool,
-    /// A process works on the job, so that its files change while they are compared: what doesn't fit says nothing.
+    /// A process works on the job, so its files change while they are compared: differences mean nothing.
     busy: bool,
-    /// When what is not there was pruned; what is there is as it was left. `verified` says what is gone.
+    /// When the missing files were pruned; the remaining ones are as they were left. `verified` names the pruned ones.
     pruned: Option<Timestamp>,
     verified: Option<Verified>,
     faults: Vec<RecordFault>,
-    /// What nobody can tell from what was looked at.
+    /// The part that could not be verified with the available data.
     not_known: Option<String>,
-    /// How many deliverables are as the database has them.
+    /// The number of deliverables that match the database.
     #[serde(skip)]
     deliverables: Option<u64>,
 }
@@ -138,7 +138,7 @@ fn check(path: &Path, row: Option<&JobRow>) -> VerifyView {
     if pruned.is_some()
         && let Some(row) = row
     {
-        // What held them may be gone; the database has their hashes as well.
+        // The files with their hashes may be gone; the database has the hashes as well.
         faults = delivered(path, row);
         if !faults.is_empty() {
             (verified, pruned) = (None, None);
@@ -159,7 +159,7 @@ fn check(path: &Path, row: Option<&JobRow>) -> VerifyView {
     }
 }
 
-/// A record that was unpacked, with the anchor that it brings.
+/// Checks an unpacked record against the anchor that it contains.
 fn check_unpacked(path: &Path) -> VerifyView {
     let (verified, anchored, faults) = match unpacked::verify_unpacked(path) {
         Ok((verified, anchor)) => (Some(verified), anchor.pair().map(|(seq, _)| seq), Vec::new()),
@@ -184,7 +184,7 @@ fn check_unpacked(path: &Path) -> VerifyView {
     }
 }
 
-/// What can't be told of a journal that ends with line `seq`, where the database knows it up to `anchored`.
+/// The part of a journal ending with line `seq` that can't be verified if the database knows it up to `anchored`.
 fn not_known(seq: u64, anchored: Option<u64>) -> Option<String> {
     match anchored {
         None => Some(
@@ -200,7 +200,7 @@ fn not_known(seq: u64, anchored: Option<u64>) -> Option<String> {
     }
 }
 
-/// Each deliverable against the database.
+/// Checks each deliverable against the database.
 fn delivered(path: &Path, row: &JobRow) -> Vec<RecordFault> {
     let workspace = Workspace::open(path);
     let fault = |file: &Delivered| {
@@ -234,7 +234,7 @@ fn check_job(app: &AppContext, job: &DatabaseJob) -> VerifyView {
     }
 }
 
-/// That a workspace was pruned, as the beginning of a sentence.
+/// States that a workspace was pruned, as the beginning of a sentence.
 pub(in crate::cli) fn pruned_sentence(pruned: &PruneRecord) -> String {
     let removed: Vec<String> = pruned.removed.iter().map(|name| out::one_line(name)).collect();
     format!("pruned at {}, so that {} can't be checked any more", pruned.at, removed.join(", "))

@@ -1,5 +1,5 @@
-//! The models that will be used: as the configuration, the instructions in the folder, schedules that are not paused, and
-//! jobs that have not ended name them.
+//! The models that will be used: those named by the configuration, by the instructions in the folder, by schedules that
+//! are not paused, and by jobs that have not ended.
 
 use crate::{
     batch::BatchSettings,
@@ -27,29 +27,29 @@ use overnight_core::job::{
 };
 use std::{collections::BTreeSet, path::Path};
 
-/// A model at its server, and what uses it.
+/// A model at its server, and its users.
 #[derive(Debug)]
 pub(super) struct NamedTarget {
     pub(super) target: Target,
     pub(super) used_by: Vec<String>,
 }
 
-/// All of them, each once.
+/// All targets, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct NamedTargets {
     pub(super) targets: Vec<NamedTarget>,
-    /// What couldn't be read: the kind of thing, and a sentence.
+    /// The sources that couldn't be read: their kind, and a sentence.
     pub(super) faults: Vec<(&'static str, String)>,
 }
 
-/// Without an `app` there is no schedule and no job.
+/// Without an `app`, schedules and jobs are left out.
 pub(super) async fn all(flags: &Flags, settings: &Settings, app: Option<&AppContext>) -> NamedTargets {
     let mut named = NamedTargets::default();
     if let Some(model) = &settings.model.value {
         named.add("configuration", settings, vec![Target::new(model, settings)]);
     }
     let folder = &settings.instructions.value;
-    // What can't be read of these is told elsewhere.
+    // Files that can't be read are reported elsewhere.
     for found in instructions::files(folder).iter().filter_map(|path| instructions::from_file(path).ok()) {
         let found = found.instructions;
         if found.model.is_some() || !found.fallback.is_empty() || !found.named_models().is_empty() {
@@ -67,14 +67,14 @@ pub(super) async fn all(flags: &Flags, settings: &Settings, app: Option<&AppCont
 }
 
 impl NamedTargets {
-    /// Adds targets, which are tried with the table of models of `settings` where they bring none along.
+    /// Adds targets; those without a table of models get that of `settings`.
     fn add(&mut self, used_by: &str, settings: &Settings, targets: Vec<Target>) {
-        // A file that is wrong is told when the model is opened.
+        // An invalid file is reported when the model is opened.
         let table = server::models_text(settings).ok().flatten();
         let table = table.filter(|(file, text)| ModelTable::parse(file, text).is_ok()).map(|(_, text)| text);
         for mut target in targets {
             if wire_of(provider(&target.choice.model), Api::Chat).is_none() {
-                // Within the program there is no server.
+                // A model inside this program has no server.
                 target.choice = ModelChoice { base_url: None, api_key_env: None, ..target.choice };
             }
             target.models = target.models.or_else(|| table.clone());
@@ -135,7 +135,7 @@ impl NamedTargets {
     }
 }
 
-/// The models of a job that would be made with these instructions now.
+/// The models of a new job with these instructions.
 fn of_instructions(found: &Instructions, settings: &Settings) -> Vec<Target> {
     Target::of_instructions(found, settings).and_others(found)
 }

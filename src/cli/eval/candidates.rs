@@ -1,4 +1,4 @@
-//! Who is evaluated: each pair of instructions and a model, at each effort. Each run of all cases is a batch.
+//! The candidates: each pair of instructions and a model, at each effort. Each run of all cases is a batch.
 
 use super::EvalArgs;
 use crate::{
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write as _, path::Path};
 use uuid::Uuid;
 
-/// Batches among which one with the same runs is looked for, the newest ones.
+/// The number of newest batches that are searched for one with the same runs.
 const MOST_KNOWN: u32 = 10_000;
 
 /// A batch of an evaluation, wherever it stands.
@@ -33,7 +33,7 @@ pub(super) struct EvaluatedBatch {
 }
 
 impl EvaluatedBatch {
-    /// None: it is of no evaluation.
+    /// `None`: the batch belongs to no evaluation.
     pub(super) fn of(batch: &NewBatch) -> Option<Self> {
         let eval = BatchSettings::eval(&batch.settings)?;
         let (instructions_sha256, model) = (batch.instructions_sha256.clone(), batch.model.clone());
@@ -44,7 +44,7 @@ impl EvaluatedBatch {
 /// The runs of a candidate.
 pub(super) struct PreparedBatch {
     pub(super) batch: EvaluatedBatch,
-    /// To be put into the queue; none: it is in the database already.
+    /// The submission, if the batch is not in the database yet.
     pub(super) new: Option<Box<ReadySubmission>>,
     /// USD that its jobs may cost.
     pub(super) budget_usd: Option<f64>,
@@ -77,7 +77,7 @@ pub(super) async fn prepare(
         for model in &models {
             for effort in &efforts {
                 let name = candidate_name(&mut names, instructions, *model, *effort);
-                // Its file is read while the batches are prepared, and stands in their settings then.
+                // The file is read while the batches are prepared, and its text is then part of their settings.
                 let table = effort.map(|effort| effort_table(&flags, args, *model, effort)).transpose()?;
                 for repeat in 1..=args.repeat {
                     let batch = EvalBatch {
@@ -115,7 +115,7 @@ pub(super) async fn prepare(
     Ok(batches)
 }
 
-/// The batch, or the one with the same runs that is there.
+/// The batch, or an existing one with the same runs.
 fn prepared(ready: ReadySubmission, known: &[EvaluatedBatch]) -> Result<PreparedBatch, CliError> {
     let batch =
         EvaluatedBatch::of(&ready.batch).ok_or_else(|| CliError::failed("an evaluation has lost its settings"))?;
@@ -123,7 +123,7 @@ fn prepared(ready: ReadySubmission, known: &[EvaluatedBatch]) -> Result<Prepared
     let estimate = ready.estimated_cost();
     Ok(match same {
         None => PreparedBatch { batch, new: Some(Box::new(ready)), budget_usd: None, estimate },
-        // Called as it is called now.
+        // The existing batch gets the candidate's current name.
         Some(id) => PreparedBatch { batch: EvaluatedBatch { id, ..batch }, new: None, budget_usd: None, estimate },
     })
 }
@@ -134,7 +134,7 @@ pub(super) async fn known(app: &AppContext) -> Result<Vec<EvaluatedBatch>, CliEr
     Ok(rows.iter().filter_map(|row| EvaluatedBatch::of(&row.batch)).collect())
 }
 
-/// Gives each batch its part of the budget: as much as it is likely to take of all.
+/// Divides the budget between the batches in proportion to their likely cost.
 pub(super) fn share_budget(batches: &mut [PreparedBatch], budget_usd: Option<f64>) {
     let Some(budget_usd) = budget_usd else { return };
     let likely: Vec<f64> = batches.iter().map(|batch| batch.estimate.map_or(0.0, |[_, likely, _]| likely)).collect();
@@ -150,7 +150,7 @@ pub(super) fn share_budget(batches: &mut [PreparedBatch], budget_usd: Option<f64
     }
 }
 
-/// What a dry run tells.
+/// The text of a dry run.
 pub(super) fn estimate_text(batches: &[PreparedBatch], cases: u64) -> String {
     let mut text = String::new();
     let mut sum = Some([0.0; 3]);
@@ -181,7 +181,7 @@ fn usd_told(cost: Option<[f64; 3]>) -> String {
     }
 }
 
-/// The documents of a case, each as it is called in its jobs.
+/// The documents of a case, with their names in its jobs.
 fn found(set: &GoldenSet, folder: &Path, case: &GoldenCase) -> Result<Vec<FoundDocument>, CliError> {
     let one = |document: &crate::gold::GoldDocument| {
         let content = set
@@ -194,7 +194,7 @@ fn found(set: &GoldenSet, folder: &Path, case: &GoldenCase) -> Result<Vec<FoundD
     case.documents.iter().map(one).collect()
 }
 
-/// `terms+gpt-5@low`, and a number where two are called alike.
+/// `terms+gpt-5@low`, with a number if two names are equal.
 fn candidate_name(
     names: &mut BTreeSet<String>,
     instructions: &str,
@@ -212,7 +212,7 @@ fn candidate_name(
     free_name(&name, |name| names.insert(name.to_owned()))
 }
 
-/// The user's table of models, with the effort of this one behind it.
+/// The user's table of models, with an added entry for this model's effort.
 fn effort_table(
     flags: &Flags,
     args: &EvalArgs,

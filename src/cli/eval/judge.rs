@@ -1,4 +1,4 @@
-//! Asks the judge of a set what nobody has answered yet.
+//! Asks the judge of a set the questions without an answer.
 
 use crate::{
     cli::{
@@ -17,12 +17,12 @@ use overnight_core::{
 use serde_json::json;
 use std::sync::{Arc, atomic::AtomicU64};
 
-/// What a judge is told.
+/// The judge's system prompt.
 const JUDGE: &str = include_str!("../../../instructions/runner/judge.md");
 /// Attempts of a call.
 const ATTEMPTS: u32 = 3;
 
-/// Asks about all of these, and keeps each verdict in the set. What can't be had is told, and counts as wrong: how many they are.
+/// Asks all questions, and keeps each verdict in the set. Returns the number that failed, which count as wrong.
 pub(super) async fn ask(app: &AppContext, set: &GoldenSet, questions: &[JudgeQuestion]) -> Result<usize, CliError> {
     let Some(judge) = &set.file.judge else { return Ok(0) };
     let model = server::without_jobs(&app.settings, &Target::new(judge.model.clone(), &app.settings))?;

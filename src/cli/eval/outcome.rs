@@ -1,4 +1,4 @@
-//! What of an evaluation is printed, written, and given as exit code.
+//! The output of an evaluation: text, files and exit code.
 
 use super::runs::CandidateRuns;
 use crate::{
@@ -17,7 +17,7 @@ use overnight_evals::{comparison::PairingCounts, statistics::CandidateVerdict};
 use serde::Serialize;
 use std::{collections::BTreeSet, fmt::Write as _, fs, io, path::Path};
 
-/// `--json`: the evaluation, and what `--against` says.
+/// `--json`: the evaluation, and the comparison with `--against`.
 #[derive(Serialize)]
 struct EvaluationView<'e> {
     #[serde(flatten)]
@@ -34,7 +34,7 @@ pub(super) fn baseline(path: &Path) -> Result<Baseline, CliError> {
     Baseline::parse(&text).map_err(unread)
 }
 
-/// Whether what was asked for can be written, before anything is paid.
+/// Checks that the requested files can be written, before any cost arises.
 pub(super) fn try_out(folder: Option<&Path>, junit_file: Option<&Path>) -> Result<(), CliError> {
     let unwritten = |path: &Path, error: &io::Error| {
         CliError::usage(format!("{} can't be written ({error})", out::one_line(&path.display().to_string())))
@@ -50,7 +50,7 @@ pub(super) fn try_out(folder: Option<&Path>, junit_file: Option<&Path>) -> Resul
     Ok(())
 }
 
-/// Writes what was asked for.
+/// Writes the requested files.
 pub(super) fn write(
     folder: Option<&Path>,
     junit_file: Option<&Path>,
@@ -70,7 +70,7 @@ pub(super) fn write(
         fs::write(folder.join("page.html"), evaluation_page(evaluation).map_err(io::Error::other)?)?;
         let mut names = BTreeSet::new();
         for (candidate, runs) in runs {
-            // Names may differ in other signs only.
+            // The names may differ only in characters that are replaced.
             let name = free_name(&folder_name(&candidate.name), |name| names.insert(name.to_lowercase()));
             for run in runs {
                 let RunResult::Delivered(files) = &run.result else { continue };
@@ -96,9 +96,10 @@ fn folder_name(candidate: &str) -> String {
 }
 
 pub(super) fn print(evaluation: &Evaluation, against: &[CandidateDifference], is_json: bool) -> Result<(), CliError> {
-    if is_json {
-        return out::json(&EvaluationView { evaluation, against });
-    }
+    out::answer(is_json, &EvaluationView { evaluation, against }, || text(evaluation, against))
+}
+
+fn text(evaluation: &Evaluation, against: &[CandidateDifference]) -> String {
     let kept = if evaluation.facts.hold_out { " that are kept back" } else { "" };
     let cases = counted(evaluation.facts.documents, "case");
     let mut text = format!("{}: {cases}{kept}\n\n", evaluation.facts.gold);
@@ -109,7 +110,7 @@ pub(super) fn print(evaluation: &Evaluation, against: &[CandidateDifference], is
     for difference in against {
         let _ = writeln!(text, "{}", verdict(difference));
     }
-    out::result(&text)
+    text
 }
 
 fn candidates(evaluation: &Evaluation) -> String {
@@ -160,9 +161,9 @@ fn fields(evaluation: &Evaluation) -> String {
     format!("\n{}", table.render(room()))
 }
 
-/// What an evaluation comes to for a build.
+/// The exit code of an evaluation, for use in a build.
 ///
-/// `is_whole`: every text was judged that was to be, and everything was compared with the baseline, where there is one.
+/// `is_whole`: every text for a judge was judged, and everything was compared with the baseline, if there is one.
 pub(super) fn exit_code(
     evaluation: &Evaluation,
     against: &[CandidateDifference],

@@ -1,4 +1,4 @@
-//! What came of the runs: each job of each batch, with what it delivered, took and cost.
+//! The results of the runs: each job of each batch, with its deliverables, tokens and cost.
 
 use super::candidates::EvaluatedBatch;
 use crate::{
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A candidate with all its runs.
 pub(super) type CandidateRuns = (Candidate, Vec<EvalRun>);
 
-/// Reads the runs of all batches; those of one candidate together, in the order in which they were named.
+/// Reads the runs of all batches; those of one candidate together, in the order of their batches.
 pub(super) async fn read(
     app: &AppContext,
     cases: &[&GoldenCase],
@@ -40,7 +40,7 @@ pub(super) async fn read(
 }
 
 async fn run(app: &AppContext, job: DatabaseJob, case: &GoldenCase, repeat: u32) -> Result<EvalRun, CliError> {
-    // What was done before has its cost there.
+    // A linked job's cost is with the job that did the work.
     let worked = match job.same_as() {
         Some(done) => app.job_with(done).await?,
         None => DatabaseJob { row: job.row.clone(), queue: job.queue.clone() },
@@ -61,7 +61,7 @@ async fn run(app: &AppContext, job: DatabaseJob, case: &GoldenCase, repeat: u32)
         (JobStatus::Cancelled, _) => (RunResult::Missing(told("it was cancelled")), (0, 0)),
         (_, Ok(path)) => read_run(&path, case, status),
         (JobStatus::Failed, Err(error)) => (RunResult::Failed(error.message), (0, 0)),
-        // What it delivered can't be looked at: that is no fault of the candidate.
+        // Deliverables that can't be read here are no fault of the candidate.
         (_, Err(error)) => (RunResult::Missing(error.message), (0, 0)),
     };
     let result = match result {

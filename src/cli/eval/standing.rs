@@ -1,4 +1,4 @@
-//! What all evaluations of a set have come to so far, for the pages of `serve`: of each candidate the newest runs.
+//! The current result of all evaluations of a set, for the pages of `serve`: the newest runs of each candidate.
 
 use super::{
     candidates::{EvaluatedBatch, known},
@@ -17,10 +17,10 @@ use std::{
     path::Path,
 };
 
-/// Of the resampling.
+/// Seed of the resampling.
 const SEED: u64 = 1;
 
-/// The name of a set in addresses.
+/// The id of a set in URLs.
 fn address(eval: &EvalBatch) -> String {
     sha256(format!("{} {}", eval.gold, eval.hold_out).as_bytes())[..12].to_owned()
 }
@@ -45,8 +45,8 @@ pub(in crate::cli) async fn evaluated_sets(app: &AppContext) -> Result<Vec<Evalu
     Ok(sets.into_iter().map(|(set, _)| set).collect())
 }
 
-/// The newest batches of a set, one for each candidate and repetition, the first candidate first. Instructions that have changed since are
-/// other ones, and their runs are not among them.
+/// The newest batches of a set, one for each candidate and repetition, the first candidate first. Runs with an older
+/// version of the instructions are not among them.
 async fn newest(app: &AppContext, id: &str) -> Result<Vec<EvaluatedBatch>, CliError> {
     let mut seen = BTreeSet::new();
     let mut words: BTreeMap<String, String> = BTreeMap::new();
@@ -63,7 +63,7 @@ async fn newest(app: &AppContext, id: &str) -> Result<Vec<EvaluatedBatch>, CliEr
     Ok(batches)
 }
 
-/// What the set has come to; none where nothing of that name was evaluated.
+/// The current result of the set; `None` if no set with this id was evaluated.
 pub(in crate::cli) async fn standing_evaluation(app: &AppContext, id: &str) -> Result<Option<Evaluation>, CliError> {
     let batches = newest(app, id).await?;
     let Some(EvaluatedBatch { eval, .. }) = batches.last() else { return Ok(None) };
@@ -82,7 +82,7 @@ pub(in crate::cli) async fn standing_evaluation(app: &AppContext, id: &str) -> R
     Ok(Some(evaluation))
 }
 
-/// Says that the set is wrong: `value`, as JSON, is right at a place of a case's file.
+/// Corrects the set: `value`, as JSON, is right at a place of a case's file.
 pub(in crate::cli) async fn correct_evaluated(
     app: &AppContext,
     id: &str,

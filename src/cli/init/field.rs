@@ -1,14 +1,14 @@
-//! The fields of a record as they are typed for `overnight init`: `party, amount:money, due:date?, kind:lease|order, rooms:lines(name,
-//! area:number)`.
+//! The fields of a record in the syntax of `overnight init`: `party, amount:money, due:date?, kind:lease|order,
+//! rooms:lines(name, area:number)`.
 
 use overnight_core::amount::shown;
 use serde_json::{Map, Value, json};
 
 /// The longest name of a field, in letters.
 const MOST_NAME: usize = 60;
-/// What every record has by itself.
+/// Fields that every record has anyway.
 const OWN_FIELDS: [&str; 3] = ["quote", "document", "page"];
-/// What a field may be, for who has typed something else.
+/// The allowed kinds, for the error message on any other.
 const KINDS: &str = "text, number, integer, money, date, yes/no, list, a|b|c or lines(a, b)";
 
 /// A field of a record.
@@ -16,7 +16,7 @@ const KINDS: &str = "text, number, integer, money, date, yes/no, list, a|b|c or 
 pub(super) struct TaskField {
     pub(super) name: String,
     pub(super) kind: FieldKind,
-    /// A document may not have it: it is null then.
+    /// A document may lack it: the field is null then.
     pub(super) is_optional: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum FieldKind {
     Lines(Vec<TaskField>),
 }
 
-/// Reads the fields of a record. The error is what follows the flag's name.
+/// Reads the fields of a record. The error is a fragment that follows the flag's name.
 pub(super) fn fields(text: &str) -> Result<Vec<TaskField>, String> {
     let mut fields: Vec<TaskField> = Vec::new();
     for part in parts(text) {
@@ -53,7 +53,7 @@ pub(super) fn fields(text: &str) -> Result<Vec<TaskField>, String> {
     Ok(fields)
 }
 
-/// The parts between commas, but for commas in brackets.
+/// The parts between commas, except commas in brackets.
 fn parts(text: &str) -> Vec<&str> {
     let mut depth = 0_i32;
     let all = text.split(|letter: char| {
@@ -81,12 +81,12 @@ impl TaskField {
         Ok(Self { name, kind, is_optional })
     }
 
-    /// The field that has its quote.
+    /// The name of the field with its quote.
     pub(super) fn quote(&self) -> String {
         format!("{}_quote", self.name)
     }
 
-    /// What the model is told of it.
+    /// Its description for the model.
     pub(super) fn told(&self) -> String {
         let null = if self.is_optional { "; `null` where the document doesn't say" } else { "" };
         format!("{}{null}", self.kind.told())
@@ -107,7 +107,7 @@ impl TaskField {
 }
 
 impl FieldKind {
-    /// None: there is no such kind.
+    /// `None`: there is no such kind.
     fn read(word: &str) -> Result<Option<Self>, String> {
         if let Some(inner) = word.strip_prefix("lines(").and_then(|rest| rest.strip_suffix(')')) {
             let fields = fields(inner)?;
@@ -129,17 +129,17 @@ impl FieldKind {
         })
     }
 
-    /// Its values are copied rather than said in other words.
+    /// Its values are copied rather than rephrased.
     pub(super) fn is_literal(&self) -> bool {
         matches!(self, Self::Number | Self::Integer | Self::Money | Self::Date)
     }
 
-    /// Its values are words of the document, where they are short.
+    /// Its values, if short, are words of the document.
     pub(super) fn is_copied(&self) -> bool {
         *self == Self::Text
     }
 
-    /// It can be added up.
+    /// Its values can be summed.
     pub(super) fn is_amount(&self) -> bool {
         matches!(self, Self::Number | Self::Money)
     }

@@ -1,5 +1,5 @@
-//! What `overnight init` writes: instructions, the schema of what they ask for, and settings. What the model reads of it stands in
-//! the templates beside this file.
+//! The files that `overnight init` writes: instructions, the schema of their records, and settings. The texts for the
+//! model are in the templates beside this file.
 
 use super::{
     field::{FieldKind, TaskField},
@@ -11,7 +11,7 @@ use overnight_core::job::instructions::{UnreadFile, parse};
 use overnight_rules::rule::Rule;
 use serde_json::{Map, Value, json};
 
-/// What is among the documents, and none of them.
+/// The files of the task that lie among the documents, but are no documents.
 const IGNORED: &str = "/instructions/\n/overnight.yaml\n";
 
 /// The files of a new task: each with its path in the folder, and its text.
@@ -28,22 +28,22 @@ pub(super) struct TaskFiles {
 #[template(path = "cli/init/records.md")]
 struct RecordTask<'t> {
     name: &'t str,
-    /// As a text in YAML.
+    /// Quoted as a YAML string.
     description: &'t str,
     task: &'t str,
     fields: &'t [TaskField],
     quotes_each_field: bool,
     is_one_for_each: bool,
-    /// Two dates that may have an order.
+    /// Two dates that may have an order: a possible rule.
     dates: Option<(&'t str, &'t str)>,
-    /// Three numbers of which one may be the sum.
+    /// Three numbers, one of which may be the sum of the others: a possible rule.
     sum: Option<(&'t str, &'t str, &'t str)>,
 }
 
 impl<'t> RecordTask<'t> {
     fn of(answers: &'t Answers, description: &'t str) -> Self {
         let Answers { task, fields, name, quotes_each_field, is_one_for_each, .. } = answers;
-        // Some names are words of CEL.
+        // Some names are reserved words of CEL.
         let of_kind = |is_it: &dyn Fn(&FieldKind) -> bool| -> Vec<&'t str> {
             let named = fields.iter().filter(|field| is_it(&field.kind)).map(|field| field.name.as_str());
             named.filter(|name| Rule::parse(&format!("{name} == null")).is_ok()).collect()
@@ -107,17 +107,17 @@ impl TaskFiles {
         })
     }
 
-    /// Those of the task itself.
+    /// The task's own files.
     pub(super) fn of_task(&self) -> impl Iterator<Item = (&str, &str)> {
         [&self.instructions, &self.schema].into_iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Those of its folder, which other tasks there have as well.
+    /// The folder's files, which other tasks in the folder share.
     pub(super) fn of_folder(&self) -> impl Iterator<Item = (&str, &str)> {
         [&self.settings].into_iter().chain(&self.ignored).map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Whether the program itself understands them.
+    /// Checks that the program itself accepts the files.
     pub(super) fn checked(&self) -> Result<(), CliError> {
         let (path, text) = &self.instructions;
         let beside = |_: &str| Ok::<_, UnreadFile>(self.schema.1.clone());
@@ -141,7 +141,7 @@ fn records_schema(answers: &Answers) -> Value {
     list_schema("records", &properties, u64::from(*is_one_for_each))
 }
 
-/// As `summarize-documents` has it, so that the offline rules can do it too.
+/// The same schema as that of `summarize-documents`, so that the offline rules can fill it too.
 fn points_schema() -> Value {
     let place = json!({"type": ["integer", "null"], "minimum": 1});
     let text = json!({"type": "string", "minLength": 1});

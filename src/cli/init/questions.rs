@@ -14,12 +14,12 @@ const MOST_NAME: usize = 60;
 /// Words of the sentence that make a name.
 const NAME_WORDS: usize = 4;
 
-/// What was answered.
+/// The answers.
 #[derive(Debug)]
 pub(super) struct Answers {
     pub(super) task: String,
     pub(super) documents: PathBuf,
-    /// None: a report.
+    /// Empty: the deliverable is a report.
     pub(super) fields: Vec<TaskField>,
     pub(super) quotes_each_field: bool,
     /// Each document has one record, and not more.
@@ -29,7 +29,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// From flags, else from who sits at the terminal. `usual` is the model that is used without another word.
+    /// The answers from flags, else from the person at the terminal. `usual` is the model used by default.
     pub(super) fn of(args: &InitArgs, usual: &str) -> Result<Self, CliError> {
         let asks = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
         let task = answered(
@@ -101,7 +101,7 @@ fn answered<T>(
         match read(if answer.is_empty() { usual.unwrap_or_default() } else { answer }) {
             Ok(value) => return Ok(value),
             Err(what) => {
-                // Who sits there sees it; a closed stderr is seen at the next question.
+                // Shown to the person at the terminal; a closed stderr is noticed at the next question.
                 let _ = writeln!(io::stderr(), "The answer {what}.");
             }
         }
@@ -174,7 +174,7 @@ fn name_of(sentence: &str) -> String {
     task_name(&name).unwrap_or_else(|_| "task".to_owned())
 }
 
-/// A script is found from other folders too.
+/// An absolute path, so that a script is found from other folders too.
 fn absolute_script(model: String) -> String {
     match model.strip_prefix("scripted:").and_then(|file| std::path::absolute(file).ok()) {
         Some(file) => format!("scripted:{}", file.display()),

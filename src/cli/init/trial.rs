@@ -1,4 +1,4 @@
-//! What a trial says of all documents.
+//! Extrapolates from a trial to all documents.
 
 use crate::{
     cli::{AppContext, progress::amount, settings},
@@ -9,8 +9,8 @@ use overnight_core::{
     job::{record::JobStatus, time::duration},
 };
 
-/// What all documents may take, where the trial that has just ended took `tried` of them and came to a result; none where it didn't,
-/// or where there are no more.
+/// The expected effort for all documents, given that the trial that has just ended took `tried` of them and came to a
+/// result; `None` if it didn't, or if there are no more documents.
 pub(super) async fn forecast(flags: Flags, tried: u64, all: u64) -> Option<String> {
     let app = AppContext::read(settings(&flags).ok()?).await.ok()?;
     let trial = app.job("last").await.ok()?.row.state;

@@ -1,4 +1,4 @@
-//! The shortest form in which a job's id can be typed: its beginning, or its end where jobs that were made together begin alike.
+//! The shortest form of a job's id for typing: its beginning, or its end if jobs created together begin alike.
 
 /// Characters of a beginning.
 const BEGINNING: usize = 8;
@@ -10,7 +10,7 @@ const LEAST_END: usize = 6;
 pub(in crate::cli) struct KnownIds {
     /// Sorted.
     ids: Vec<String>,
-    /// The same, each read backwards; sorted.
+    /// The same ids reversed; sorted.
     backwards: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ impl KnownIds {
         Self { ids, backwards }
     }
 
-    /// The shortest beginning or end of `id` that means no other one.
+    /// The shortest beginning or end of `id` that fits no other id.
     pub(in crate::cli) fn short<'i>(&self, id: &'i str) -> &'i str {
         let beginning = shortest(id, &self.ids, BEGINNING);
         if beginning <= BEGINNING {
@@ -30,7 +30,7 @@ impl KnownIds {
         }
         let backwards: String = id.chars().rev().collect();
         let end = shortest(&backwards, &self.backwards, LEAST_END);
-        // What another id begins with is taken for a beginning.
+        // An end that is also the beginning of another id would be taken for that beginning.
         let end = (end..id.len()).find(|end| !self.is_beginning(&id[id.len() - end..])).unwrap_or(id.len());
         if end < beginning { &id[id.len() - end..] } else { &id[..beginning] }
     }
@@ -41,7 +41,7 @@ impl KnownIds {
     }
 }
 
-/// Characters of `id` after which no other of the sorted `ids` is like it; the last of them is a letter or digit.
+/// The length of the shortest unique beginning of `id` among the sorted `ids`; its last character is a letter or digit.
 fn shortest(id: &str, ids: &[String], least: usize) -> usize {
     let place = ids.partition_point(|other| other.as_str() < id);
     let shared = [place.checked_sub(1), Some(place + 1)]

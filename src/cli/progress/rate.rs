@@ -1,14 +1,14 @@
-//! How fast jobs end, and when the rest will have: by the last ends, since what was long ago says little of now.
+//! The rate at which jobs end, and the remaining time: computed from the last ends, as older ones say little about now.
 
 use crate::cli::local_time;
 use overnight_core::job::time::{Timestamp, duration};
 use std::time::Duration;
 
-/// Ends that are looked at.
+/// Ends that are considered, at most.
 pub(in crate::cli) const MOST_ENDS: u32 = 20;
-/// Fewer ends say nothing.
+/// Fewer ends give no rate.
 const LEAST_ENDS: usize = 3;
-/// After a pause of so many usual ones, and of this long, the work had been interrupted.
+/// The work counts as interrupted after a pause of so many usual pauses, and of at least this many milliseconds.
 const INTERRUPTED_TIMES: u64 = 10;
 const INTERRUPTED_MS: u64 = 10 * 60 * 1_000;
 const HOUR_MS: f64 = 3_600_000.0;
@@ -18,7 +18,7 @@ const HOUR_MS: f64 = 3_600_000.0;
 pub(in crate::cli) struct RecentEnds(Vec<Timestamp>);
 
 impl RecentEnds {
-    /// The last of these; those before an interruption are left out.
+    /// Keeps the last of these ends; those before an interruption are left out.
     pub(in crate::cli) fn of(mut ends: Vec<Timestamp>) -> Self {
         ends.sort();
         ends.drain(..ends.len().saturating_sub(MOST_ENDS as usize));
@@ -33,7 +33,7 @@ impl RecentEnds {
         *self = Self::of(ends);
     }
 
-    /// Jobs an hour. `None`: too few have ended, or none for long.
+    /// Jobs an hour. `None`: too few have ended, or none for a long time.
     #[expect(clippy::cast_precision_loss, reason = "few ends, and far fewer than 2^52 milliseconds")]
     pub(in crate::cli) fn an_hour(&self, now: Timestamp) -> Option<f64> {
         let (passed, pause) = (now.millis_since(*self.0.first()?), now.millis_since(*self.0.last()?));
@@ -52,7 +52,7 @@ fn pauses(ends: &[Timestamp]) -> impl DoubleEndedIterator<Item = u64> + ExactSiz
     ends.windows(2).map(|two| two[1].millis_since(two[0]))
 }
 
-/// The longest pause after which the work goes on as before.
+/// The longest pause that does not count as an interruption.
 fn longest_pause(ends: &[Timestamp]) -> u64 {
     let mut sorted: Vec<u64> = pauses(ends).collect();
     sorted.sort_unstable();
@@ -60,7 +60,7 @@ fn longest_pause(ends: &[Timestamp]) -> u64 {
     usual.saturating_mul(INTERRUPTED_TIMES).max(INTERRUPTED_MS)
 }
 
-/// `41 an hour`; of less than ten, a digit behind the point.
+/// `41 an hour`; below ten, with one decimal.
 pub(in crate::cli) fn rate_text(an_hour: f64) -> String {
     if an_hour < 10.0 { format!("{an_hour:.1} an hour") } else { format!("{an_hour:.0} an hour") }
 }

@@ -1,4 +1,4 @@
-//! `overnight prune --pack` and `--unpack`: jobs that have ended as one file each, and back.
+//! `overnight prune --pack` and `--unpack`: packs jobs that have ended into one file each, and unpacks them.
 
 use crate::{
     audit::export::{
@@ -29,15 +29,15 @@ use uuid::Uuid;
 /// Jobs that are packed at the same time.
 const MOST_AT_ONCE: usize = 8;
 
-/// What became of the jobs.
+/// The results for the jobs.
 #[derive(Debug, Default)]
 struct Done {
     jobs: BTreeMap<JobId, PackedSize>,
-    /// What was left as it is, and why.
+    /// Workspaces that were left as they are, and why.
     left: Vec<String>,
 }
 
-/// Packs the jobs that ended so many milliseconds ago and whose folders are here.
+/// Packs the jobs that ended at least `least` milliseconds ago and whose folders are here.
 pub(super) async fn pack_jobs(app: &AppContext, least: u64, dry: bool, as_json: bool) -> Result<u8, CliError> {
     let (mut done, mut batches) = (Done::default(), BTreeMap::new());
     for page in app.store.job_ids(&JobFilter::default()).await?.chunks(JOBS_AT_ONCE) {
@@ -77,7 +77,7 @@ pub(super) async fn pack_jobs(app: &AppContext, least: u64, dry: bool, as_json: 
     tell(&done, dry, as_json)
 }
 
-/// Whether the closing job of a batch has not ended: it reads the deliverables where they lie. `known`: of batches that were asked for.
+/// Whether a batch's closing job has still to end, which reads the deliverables in place. `known`: earlier results.
 async fn has_closing_to_come(
     app: &AppContext,
     batch: Uuid,
@@ -129,20 +129,19 @@ fn tell(done: &Done, dry: bool, as_json: bool) -> Result<u8, CliError> {
     }
     let before: u64 = done.jobs.values().map(|size| size.before).sum();
     let after: u64 = done.jobs.values().map(|size| size.after).sum();
-    if as_json {
-        let ids: Vec<&JobId> = done.jobs.keys().collect();
-        out::json(&json!({
-            "dry_run": dry, "jobs": ids, "bytes_before": before, "bytes_after": (!dry).then_some(after),
-            "left": done.left.len(),
-        }))?;
-    } else {
+    let ids: Vec<&JobId> = done.jobs.keys().collect();
+    let shown = json!({
+        "dry_run": dry, "jobs": ids, "bytes_before": before, "bytes_after": (!dry).then_some(after),
+        "left": done.left.len(),
+    });
+    out::answer(as_json, &shown, || {
         let jobs = counted(done.jobs.len() as u64, "job");
-        out::result(&if dry {
+        if dry {
             format!("would pack {jobs}, whose files have {}\n", bytes(before))
         } else {
             format!("packed {jobs}: {} of files are {} now\n", bytes(before), bytes(after))
-        })?;
-    }
+        }
+    })?;
     Ok(if done.left.is_empty() { exit::COMPLETED } else { exit::FAILED })
 }
 
@@ -162,10 +161,8 @@ pub(super) async fn unpack_jobs(app: &AppContext, names: &[String], as_json: boo
             }
         }
     }
-    if as_json {
-        out::json(&json!({"jobs": unpacked, "left": left}))?;
-    } else {
-        out::result(&format!("unpacked {}\n", counted(unpacked.len() as u64, "job")))?;
-    }
+    out::answer(as_json, &json!({"jobs": unpacked, "left": left}), || {
+        format!("unpacked {}\n", counted(unpacked.len() as u64, "job"))
+    })?;
     Ok(if left == 0 { exit::COMPLETED } else { exit::FAILED })
 }

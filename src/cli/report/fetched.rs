@@ -50,7 +50,7 @@ impl FetchedDeliverables {
         Ok(fetched)
     }
 
-    /// Best effort: what is left is swept as what a crash leaves.
+    /// Best effort: leftovers are swept like those of a crash.
     pub(super) fn clear(self) {
         if let Some((root, lock)) = self.folder {
             drop(lock);
@@ -60,7 +60,7 @@ impl FetchedDeliverables {
 }
 
 impl AppContext {
-    /// The manifest of the workspace that a job's result lies in, where that is in a workspace store.
+    /// The key of the manifest of the workspace with a job's result, if that is in a workspace store.
     pub(super) async fn stored_at(&self, job: &DatabaseJob) -> Result<Option<String>, CliError> {
         Ok(result_manifest(self.store.as_ref(), &job.row).await?)
     }

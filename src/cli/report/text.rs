@@ -1,4 +1,4 @@
-//! A page for the terminal: tables as wide as what stands in them, cut where the terminal is narrower; states in their colours.
+//! A page for the terminal: tables as wide as their content, cut if the terminal is narrower; states in their colours.
 
 use crate::{
     cli::{
@@ -12,11 +12,11 @@ use crate::{
 };
 use std::fmt::Write;
 
-/// Rows of a table; the rest is counted.
+/// Rows of a table that are shown; the rest is counted.
 const MOST_ROWS: usize = 60;
 const INDENT: usize = 2;
 
-/// The page as text. `room` is the terminal's width, where it is one.
+/// The page as text. `room` is the terminal's width, if stdout is a terminal.
 pub(super) fn text(page: &Page, room: Option<usize>) -> String {
     let mut text = format!("{}\n", out::one_line(&page.title));
     for line in &page.lines {
@@ -36,7 +36,7 @@ fn section(section: &Section, room: Option<usize>) -> String {
     let Some(table) = &section.table else {
         return text;
     };
-    // What can be typed stands below its row, whole, however narrow the terminal is.
+    // Commands are below their row, uncut, however narrow the terminal is.
     let (typed, shown): (Vec<usize>, Vec<usize>) =
         (0..table.columns.len()).partition(|&column| table.columns[column].1 == Column::Command);
     let columns: Vec<(&str, Align)> = shown
@@ -70,7 +70,7 @@ fn section(section: &Section, room: Option<usize>) -> String {
             let _ = writeln!(text, "      {}", out::one_line(&command.text));
         }
     }
-    // A line that only says what else can be typed belongs to the one before.
+    // A row with nothing but a further command belongs to the previous row.
     let is_another = |row: &&Vec<PageCell>| cells(row, &shown).iter().any(|cell| !cell.text.is_empty());
     match (table.rows.iter().skip(MOST_ROWS).filter(is_another).count() as u64, table.more) {
         (0, 0) => {}

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use uuid::Uuid;
 
-/// Letters of a batch's id that tell it from those of other milliseconds.
+/// The number of letters of a batch's id that contain its time, to the millisecond.
 const LETTERS: usize = 13;
 
 /// A schedule in `--json`. Its fields are a promise; a value that isn't there is null.
@@ -27,18 +27,18 @@ struct ScheduleListItem<'r> {
     /// Not paused.
     enabled: bool,
     next_run: Option<Timestamp>,
-    /// The same by the schedule's own clock.
+    /// The same in the schedule's time zone.
     next_run_there: Option<String>,
-    /// The moment for which the last run was planned that was submitted, and its batch.
+    /// The planned time of the last submitted run, and its batch.
     last_run: Option<Timestamp>,
     last_batch: Option<Uuid>,
-    /// What became of the last run, where it wasn't submitted.
+    /// The reason why the last run was not submitted, if it wasn't.
     note: Option<&'r str>,
     /// How late a run is made up for; 0: not at all.
     make_up_ms: u64,
-    /// A run is submitted also while the batch before it has not ended.
+    /// A run is submitted even while the previous batch has not ended.
     may_overlap: bool,
-    /// The words of `overnight submit`, and where their relative paths begin.
+    /// The arguments of `overnight submit`, and the base folder of their relative paths.
     words: &'r [String],
     folder: &'r str,
     created: Timestamp,

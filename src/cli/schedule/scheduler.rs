@@ -1,4 +1,4 @@
-//! Who submits the runs of schedules: the same code as `overnight submit`, with the words that a schedule keeps.
+//! Submits the runs of schedules: the same code as `overnight submit`, with the stored arguments of a schedule.
 
 use crate::{
     batch::schedule::{NotSubmitted, Submit},
@@ -13,7 +13,7 @@ use uuid::Uuid;
 /// Submits into `store`.
 #[derive(Debug)]
 pub(in crate::cli) struct Scheduler {
-    /// What was typed for the process that submits: the words of the schedule go over it.
+    /// The flags of the submitting process: the schedule's arguments override them.
     pub(in crate::cli) flags: Flags,
     pub(in crate::cli) store: Arc<dyn Store>,
 }

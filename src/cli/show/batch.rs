@@ -1,4 +1,4 @@
-//! The page of a batch: its instructions, the status of its jobs, what they have spent, and what can be done next.
+//! The page of a batch: its instructions, the status of its jobs, their cost, and the possible next commands.
 
 use crate::{
     batch::BatchSettings,
@@ -20,20 +20,16 @@ use overnight_core::{
 };
 use std::fmt::Write;
 
-/// Drawn results that are named.
+/// Drawn results that are named, at most.
 const MOST_UNREAD: usize = 10;
 
 pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_json: bool) -> Result<u8, CliError> {
     let shown = batch_view(app, batch, typed).await?;
-    if as_json {
-        out::json(&shown)?;
-    } else {
-        out::result(&shown.text(batch))?;
-    }
+    out::answer(as_json, &shown, || shown.text(batch))?;
     Ok(exit::COMPLETED)
 }
 
-/// What `--json` prints of a batch, for who asks over HTTP.
+/// A batch as `--json` prints it, for requests over HTTP.
 pub(in crate::cli) async fn batch_json(app: &AppContext, batch: &BatchRow) -> Result<String, CliError> {
     out::json_text(&batch_view(app, batch, "").await?)
 }
@@ -148,7 +144,7 @@ impl BatchView<'_> {
                 let _ = writeln!(text, "                and {} more", more + 1);
             }
         }
-        // What its number doesn't tell: a machine, a time.
+        // Facts that the number of jobs doesn't show: a machine, a time.
         let told = self.waiting.iter().filter(|sum| sum.host.is_some() || sum.until.is_some());
         for (place, sum) in told.enumerate() {
             let standing = match sum.hold_reason {

@@ -1,4 +1,4 @@
-//! The page of a job for people: its instructions, the result or the todos, what was spent, the phases, and what can be done next.
+//! The page of a job: its instructions, the result or the todos, the cost, the phases, and the possible next commands.
 
 use super::JobView;
 use crate::{
@@ -27,22 +27,24 @@ use overnight_core::{
 use overnight_documents::AGAINST_GAPS;
 use std::fmt::Write;
 
-/// Documents that are listed one by one.
+/// Documents that are listed one by one, at most.
 const MOST_DOCUMENTS: usize = 40;
-/// Open findings that are named.
+/// Open findings that are named, at most.
 const MOST_FINDINGS: usize = 20;
 
 impl JobView<'_> {
-    /// `job`: as its journal tells it, where that is here.
+    /// `job`: the job's state from its journal, if that is here.
     pub(super) fn text(&self, job: Option<&Job>) -> String {
         let standing = if self.interrupted {
             format!("{INTERRUPTED}: no process works on it")
         } else {
-            standing(self.status, self.hold_reason)
+            standing(self.summary.status, self.summary.hold_reason)
         };
         let mut text = format!("job {}: {standing}\n", self.id);
         // A blocked job's reason is its summary, which comes below.
-        if let Some(reason) = self.reason.as_deref().filter(|reason| Some(*reason) != self.summary) {
+        if let Some(reason) =
+            self.summary.reason.as_deref().filter(|reason| Some(*reason) != self.summary.summary.as_deref())
+        {
             let _ = writeln!(text, "reason: {}", out::one_line(reason));
         }
         if let Some(damage) = &self.damage {
@@ -93,7 +95,7 @@ impl JobView<'_> {
         if let Some(queue) = &self.queue {
             text.push_str(&queue.text());
         }
-        let is_ended = job.map_or(self.status.is_end(), |job| job.decided_ending().is_some());
+        let is_ended = job.map_or(self.summary.status.is_end(), |job| job.decided_ending().is_some());
         if is_ended {
             text.push_str(&self.result());
         } else if let Some(job) = job {
@@ -103,17 +105,17 @@ impl JobView<'_> {
             let _ = write!(text, "\n{heading}\n{}{planning}\n", indented(&board));
         }
         let cached = Spending {
-            tokens_in: self.tokens_in,
-            tokens_out: self.tokens_out,
-            tokens_cached: self.tokens_cached,
-            cost_usd: self.cost_usd,
+            tokens_in: self.summary.tokens_in,
+            tokens_out: self.summary.tokens_out,
+            tokens_cached: self.summary.tokens_cached,
+            cost_usd: self.summary.cost_usd,
             ..Spending::default()
         };
         let _ = write!(
             text,
             "\nSpent\n  {}, {} of work\n  tokens: {}\n",
-            counted(self.turns, "turn"),
-            duration(self.worked_ms),
+            counted(self.summary.turns, "turn"),
+            duration(self.summary.worked_ms),
             audit::tokens(&cached)
         );
         if PaidRole::is_telling(self.paid) {
@@ -174,7 +176,7 @@ impl JobView<'_> {
         text
     }
 
-    /// What the job delivered, and what it lacks.
+    /// The job's deliverables, and the missing ones.
     fn result(&self) -> String {
         let mut text = "\nResult\n".to_owned();
         for file in self.deliverables {
@@ -221,11 +223,11 @@ impl JobView<'_> {
         for todo in self.open_todos {
             let _ = writeln!(text, "  not done: {}", out::one_line(todo));
         }
-        if let Some(confidence) = self.confidence {
+        if let Some(confidence) = self.summary.confidence {
             let _ = writeln!(text, "  confidence {confidence}");
         }
-        for (name, said) in [("summary", self.summary), ("notes", self.notes)] {
-            if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
+        for (name, said) in [("summary", &self.summary.summary), ("notes", &self.summary.notes)] {
+            if let Some(said) = said.as_deref().filter(|said| !said.trim().is_empty()) {
                 let _ = writeln!(text, "  {name}:\n{}", indented(&indented(said.trim())));
             }
         }

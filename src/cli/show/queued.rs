@@ -24,7 +24,7 @@ use std::fmt::Write;
 /// The location of a workspace that is on no single machine.
 const STORED: &str = "in the workspace store; `overnight fetch` brings a copy";
 
-/// Whether the database's row is all that can be shown of the job here.
+/// Whether only the database's row can be shown of the job here.
 pub(super) fn is_only_a_row(app: &AppContext, job: &DatabaseJob) -> bool {
     job.same_as().is_some() || !app.has_workspace(job)
 }
@@ -32,21 +32,17 @@ pub(super) fn is_only_a_row(app: &AppContext, job: &DatabaseJob) -> bool {
 pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> Result<u8, CliError> {
     let rows = PhaseRows::read(app, job).await?;
     let shown = job_view(app, job, &rows);
-    if as_json {
-        out::json(&shown)?;
-    } else {
-        out::result(&shown.text(None))?;
-    }
+    out::answer(as_json, &shown, || shown.text(None))?;
     Ok(exit::COMPLETED)
 }
 
-/// What `--json` prints of such a job.
+/// Such a job as `--json` prints it.
 pub(super) async fn json(app: &AppContext, job: &DatabaseJob) -> Result<String, CliError> {
     let rows = PhaseRows::read(app, job).await?;
     out::json_text(&job_view(app, job, &rows))
 }
 
-/// What the database knows of a job's phases.
+/// The database's rows of a job's phases.
 struct PhaseRows {
     phases: Vec<PhaseRow>,
     todos: Vec<TodoRow>,
@@ -64,13 +60,14 @@ fn job_view<'j>(app: &AppContext, job: &'j DatabaseJob, PhaseRows { phases, todo
         let completed = of.clone().filter(|row| row.todo.status == TodoStatus::Completed).count();
         line(phase, completed as u64, of.count())
     });
-    let state = &job.row.state;
+    let mut summary = job.row.state.clone();
+    // A job without turns has cost nothing.
+    if summary.turns == 0 {
+        summary.cost_usd = Some(0.0);
+    }
     JobView {
         id: job.id(),
-        status: state.status,
         interrupted: false,
-        hold_reason: state.hold_reason,
-        reason: state.reason.clone(),
         damage: None,
         instructions: &job.row.job.instructions,
         instructions_sha256: &job.row.job.instructions_sha256,
@@ -82,23 +79,11 @@ fn job_view<'j>(app: &AppContext, job: &'j DatabaseJob, PhaseRows { phases, todo
         documents: Vec::new(),
         left_out_files: 0,
         left_out: &[],
-        coverage: state.coverage,
-        phase: &state.phase_title,
         planning: None,
         phases: lines.collect(),
-        turns: state.turns,
-        tokens_in: state.tokens_in,
-        tokens_out: state.tokens_out,
-        tokens_cached: state.tokens_cached,
         paid: &[],
-        // Who has done nothing has spent nothing.
-        cost_usd: if state.turns == 0 { Some(0.0) } else { state.cost_usd },
-        worked_ms: state.worked_ms,
-        summary: state.summary.as_deref(),
-        confidence: state.confidence,
-        notes: state.notes.as_deref(),
         checks: &[],
-        deliverables: &state.deliverables,
+        deliverables: &job.row.state.deliverables,
         quotes: None,
         proof: None,
         refused_records: None,
@@ -111,7 +96,8 @@ fn job_view<'j>(app: &AppContext, job: &'j DatabaseJob, PhaseRows { phases, todo
             |_| if job.is_stored() { STORED.to_owned() } else { job.row.job.workspace.clone() },
             |path| std::path::absolute(&path).unwrap_or(path).display().to_string(),
         ),
-        next: next(job, state.status, state.hold_reason, None).unwrap_or_default(),
+        next: next(job, summary.status, summary.hold_reason, None).unwrap_or_default(),
+        summary,
         queue: InQueue::of(job),
     }
 }
@@ -226,7 +212,7 @@ impl<'k> InQueue<'k> {
     }
 }
 
-/// Why nobody works on the job now.
+/// The reason why no process works on the job now.
 fn waits(job: &DatabaseJob, queue: &JobQueueFacts) -> Option<String> {
     let until = queue.run_after.map(local_time::second);
     let who =

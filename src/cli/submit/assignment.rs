@@ -14,7 +14,7 @@ use crate::{
 };
 use overnight_core::job::instructions::{Instructions, MIN_BUDGET_TOKENS};
 
-/// Instructions, and the models that carry them out.
+/// Instructions, and the models that execute them.
 #[derive(Debug)]
 pub(super) struct Assignment {
     pub(super) instructions: Instructions,
@@ -63,13 +63,13 @@ impl Assignment {
         Ok(Self { instructions, text: found.text, target, models, budget_tokens })
     }
 
-    /// The name under which any worker finds the model.
+    /// The name by which any worker finds the model.
     pub(super) fn model(&self) -> &str {
         self.models.first.name()
     }
 }
 
-/// The name of a model as a worker in another folder finds it.
+/// The name of a model for a worker in another folder.
 fn with_absolute_path(name: &str) -> String {
     let absolute = name.strip_prefix("scripted:").and_then(|file| std::path::absolute(file).ok());
     let file = absolute.and_then(|path| path.into_os_string().into_string().ok());

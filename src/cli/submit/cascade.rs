@@ -1,4 +1,4 @@
-//! What a submission with a cascade must have, and whether it pays.
+//! The conditions for a submission with a cascade, and whether the cascade saves money.
 
 use super::assignment::Assignment;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use overnight_core::job::instructions::{DrawReader, Instructions};
 use overnight_evals::statistics::{Certify, FEWEST_TO_CERTIFY};
 
-/// Refuses what can't be one.
+/// Refuses an invalid cascade.
 pub(super) fn check(assignment: &Assignment, is_each: bool) -> Result<(), CliError> {
     let Some(cascade) = &assignment.instructions.cascade else { return Ok(()) };
     if !is_each {
@@ -29,7 +29,7 @@ pub(super) fn check(assignment: &Assignment, is_each: bool) -> Result<(), CliErr
     Ok(())
 }
 
-/// Says how many readings of the strong model the certificate takes at least, and when it does not pay.
+/// Reports the minimum number of the strong model's readings for the certificate, and warns if that does not pay.
 pub(super) fn note_cost(instructions: &Instructions, jobs: usize) {
     let Some(wanted) = instructions.cascade.as_ref().and_then(|cascade| cascade.certify) else { return };
     let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);

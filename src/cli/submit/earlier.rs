@@ -1,4 +1,4 @@
-//! `--only-fields`: what an earlier run has found in the documents of a submission.
+//! `--only-fields`: the results of an earlier run for the documents of a submission.
 
 use super::super::{AppContext, CliError, export::table_jobs, out};
 use crate::{
@@ -19,10 +19,10 @@ use overnight_core::job::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Bytes of all earlier results of a batch, which lie in its row.
+/// Maximum bytes of a batch's earlier results, which are in its row.
 const MOST_BYTES: usize = 32 << 20;
 
-/// The results that the job or batch `from` has of the documents of `jobs`.
+/// The results of the job or batch `from` for the documents of `jobs`.
 pub(super) async fn read(
     app: &AppContext,
     (from, fields): (&str, &[String]),
@@ -60,7 +60,7 @@ pub(super) async fn read(
     Ok(OnlyFields { fields: fields.to_vec(), earlier })
 }
 
-/// Refuses a field that no record of the instructions has.
+/// Refuses a field that no record of the instructions contains.
 fn check_known(fields: &[String], instructions: &Instructions) -> Result<(), CliError> {
     let mut known: BTreeSet<String> = BTreeSet::new();
     for deliverable in &instructions.deliverables {
@@ -112,7 +112,7 @@ fn collect(found: &[TableJob], instructions: &Instructions, jobs: &[Vec<Document
     earlier
 }
 
-/// A deliverable of an earlier job, as people have corrected it.
+/// A deliverable of an earlier job, with people's corrections.
 fn corrected(job: &Job, workspace: &Workspace, deliverable: &Deliverable) -> Option<Value> {
     let mut content = serde_json::from_slice(&workspace.read(&deliverable.path).ok()?).ok()?;
     job.correct_whole(&deliverable.path, &mut content);

@@ -1,4 +1,4 @@
-//! How many families a submission has, and the largest: a pattern that puts too much together shows by it.
+//! The number of families in a submission, and the largest: this reveals a pattern that joins too many documents.
 
 use super::ReadySubmission;
 use crate::{
@@ -11,15 +11,15 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub(super) struct FamiliesView {
     families: usize,
-    /// What people call the job of the one with the most documents.
+    /// The label of the job with the most documents.
     largest: String,
     largest_documents: usize,
-    /// Of the text of its documents.
+    /// Tokens of its documents' text.
     largest_tokens: u64,
 }
 
 impl FamiliesView {
-    /// None where there is no job for each family.
+    /// `None` if the submission has no job for each family.
     pub(super) fn of(ready: &ReadySubmission) -> Option<Self> {
         let selection = &ready.selection;
         if !matches!(selection.unit, JobUnit::Family { .. }) {
@@ -28,7 +28,7 @@ impl FamiliesView {
         let size =
             |documents: &[Document]| (documents.len(), documents.iter().map(|document| document.tokens).sum::<u64>());
         let sizes = selection.documents.iter().map(|documents| (documents, size(documents)));
-        // The first of several: `max_by_key` takes the last.
+        // The first of equals: `max_by_key` takes the last.
         let (documents, (largest_documents, largest_tokens)) = sizes.rev().max_by_key(|(_, size)| *size)?;
         let families = selection.documents.len();
         Some(Self { families, largest: job_label(documents), largest_documents, largest_tokens })

@@ -1,4 +1,4 @@
-//! What the jobs of a submission may take: turns, tokens and USD, by who works on them.
+//! The expected effort for the jobs of a submission: turns, tokens and USD, by role.
 
 use super::assignment::Assignment;
 use crate::{
@@ -8,23 +8,23 @@ use crate::{
 use serde::Serialize;
 use std::sync::Arc;
 
-/// A model as it is asked at some tier.
+/// Converts a model to the same model at some tier.
 type AtTier<'t> = &'t dyn Fn(&Arc<dyn Model>) -> Arc<dyn Model>;
 
 /// Pixels of a scanned page of A4.
 const SCAN: (u32, u32) = (1_240, 1_754);
 
-/// Replies of which each waits for the one before it.
+/// The number of replies that must wait for the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct Waits {
-    /// Where the job's own model reads everything.
+    /// If the job's own model reads everything.
     pub(super) one_after_the_other: u64,
     pub(super) side_by_side: u64,
-    /// Parts that the readers work.
+    /// Parts for the readers.
     pub(super) parts: u64,
 }
 
-/// What jobs may take, by who works on them.
+/// The expected effort of jobs, by role.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Forecasts {
     /// The job's own model.
@@ -33,7 +33,7 @@ pub(super) struct Forecasts {
     pub(super) reading: Forecast,
     /// The readers of parts.
     pub(super) part_reading: Forecast,
-    /// Of the longest job, where readers work side by side.
+    /// For the longest job, if readers work side by side.
     pub(super) waits: Option<Waits>,
     /// The verifier.
     pub(super) verification: Forecast,
@@ -55,7 +55,7 @@ impl Forecasts {
         }
     }
 
-    /// USD at least, likely and at most, where the price of all that work is known.
+    /// USD at least, likely and at most; `None` if a price is unknown.
     pub(super) fn cost(&self, assignment: &Assignment, at_tier: AtTier<'_>) -> Option<[f64; 3]> {
         let roles = &assignment.instructions.models;
         let named = |name: &Option<String>| named(assignment, name.as_deref());
@@ -75,13 +75,13 @@ impl Forecasts {
     }
 }
 
-/// The model of that name; none is named: the job's own.
+/// The model of that name; without a name, the job's own.
 fn named<'a>(assignment: &'a Assignment, name: Option<&str>) -> &'a Arc<dyn Model> {
     let models = &assignment.models;
     name.and_then(|name| models.named.get(name)).unwrap_or(&models.first)
 }
 
-/// What one job over documents of so many tokens, with so many scanned pages among them, may take.
+/// The expected effort of one job over documents of these `tokens`, `scans` of whose pages are scanned.
 pub(super) fn forecasts(assignment: &Assignment, tokens: &[u64], scans: u64) -> Forecasts {
     let (budget, instructions) = (assignment.budget_tokens, &assignment.instructions);
     let text = tokens.iter().copied().fold(0, u64::saturating_add);

@@ -1,4 +1,4 @@
-//! What `submit --json --ids` lists: each document with its job.
+//! The list that `submit --json --ids` prints: each document with its job.
 
 use crate::{
     batch::Document,
@@ -14,9 +14,9 @@ use serde::{Serialize, Serializer, ser::SerializeSeq};
 #[derive(Debug)]
 pub(super) struct Manifest<'s> {
     pub(super) jobs: &'s [QueuedJob],
-    /// Those of each job.
+    /// The documents of each job.
     pub(super) documents: &'s [Vec<Document>],
-    /// By id, as the jobs are.
+    /// By id, which is the order of the jobs.
     pub(super) standing: &'s [JobStands],
 }
 
@@ -39,7 +39,7 @@ impl Serialize for Manifest<'_> {
 #[derive(Debug, Serialize)]
 struct ManifestRow<'s> {
     job: JobId,
-    /// What people call the job.
+    /// The label of the job.
     label: &'s str,
     document: &'s str,
     path: &'s str,
@@ -47,7 +47,7 @@ struct ManifestRow<'s> {
     bytes: u64,
     status: JobStatus,
     hold_reason: Option<HoldReason>,
-    /// The job that did it before.
+    /// The job that did the work before.
     linked_to: Option<JobId>,
 }
 

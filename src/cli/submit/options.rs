@@ -1,4 +1,4 @@
-//! The options of a submission, checked: when, how often and within which bounds its jobs may run. Each error is a sentence.
+//! The options of a submission, validated: when, how often and within which limits jobs may run. Errors are sentences.
 
 use super::SubmitArgs;
 use crate::{
@@ -20,7 +20,7 @@ const USUAL_ATTEMPTS: u32 = 3;
 /// The longest key of a group, in characters.
 const MOST_KEY: usize = 200;
 
-/// What `--each` asks for.
+/// The value of `--each`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum EachUnit {
     Document,
@@ -51,7 +51,7 @@ pub(super) struct SubmitOptions {
     pub(super) budget_usd: Option<f64>,
     pub(super) max_attempts: u32,
     pub(super) trial: Option<usize>,
-    /// `None`: all names are wanted.
+    /// `None`: all names are accepted.
     names: Option<GlobSet>,
 }
 
@@ -77,7 +77,7 @@ impl SubmitOptions {
         })
     }
 
-    /// Whether a document of this name is to be submitted. What is attached to a mail comes with it.
+    /// Whether a document of this name is to be submitted. A mail's attachments come with the mail.
     pub(super) fn is_wanted(&self, name: &str) -> bool {
         self.names.as_ref().is_none_or(|names| names.is_match(name) || holders(name).any(|file| names.is_match(file)))
     }
@@ -96,7 +96,7 @@ fn unit(args: &SubmitArgs) -> Result<JobUnit, CliError> {
     }
 }
 
-/// What the names of a family have in common, in the first group. Names are written in large and small letters alike.
+/// The expression for the common part of a family's names, in its first group. It ignores case.
 fn family_name(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).case_insensitive(true).build().map_err(|error| {
         let why = error.to_string();
@@ -170,7 +170,7 @@ fn group(args: &SubmitArgs) -> Result<Option<Group>, CliError> {
     }
 }
 
-/// The patterns of `--glob`. One without a slash is matched against the last part of a name.
+/// The patterns of `--glob`. A pattern without a slash is matched against the last part of a name.
 fn names(patterns: &[String]) -> Result<Option<GlobSet>, CliError> {
     let wrong = |pattern: &str, error: &globset::Error| {
         CliError::usage(format!("--glob '{}' is not a pattern: {}", shown(pattern), error.kind()))

@@ -1,4 +1,4 @@
-//! Prints what was or would be submitted, as text or as one JSON object.
+//! Prints a submission or a dry run, as text or as one JSON object.
 
 use super::{
     ReadySubmission, Selection, SubmitArgs,
@@ -28,7 +28,7 @@ use uuid::Uuid;
 const MOST_LISTED: usize = 5;
 /// The most that are in the JSON of a submission, and the most files that were left out.
 const MOST_IN_JSON: usize = 1_000;
-/// Milliseconds of a reply, where the time of a job is told before it begins: a guess, which is told with it.
+/// Milliseconds of a reply, for estimates of a job's duration: a guess, which is shown with the estimate.
 const REPLY_MS: u64 = 10_000;
 
 /// A batch in `--json`. Its fields are a promise; a value that isn't there is null.
@@ -43,10 +43,10 @@ struct SubmittedView<'s> {
     jobs: u64,
     queued: u64,
     held: u64,
-    /// Done before, by another job.
+    /// Jobs whose work another job did before.
     linked: u64,
     documents: usize,
-    /// Null where there is no job for each family.
+    /// Null if there is no job for each family.
     families: Option<&'s FamiliesView>,
     bytes: u64,
     run_after: Option<Timestamp>,
@@ -58,7 +58,7 @@ struct SubmittedView<'s> {
     duplicate_documents: usize,
     duplicates: &'s [DuplicateView],
     left_out_files: usize,
-    /// The first of them; all are in the report.
+    /// The first of them; the report has all.
     left_out: Vec<LeftOutView<'s>>,
     /// Null unless `--ids` asked for it.
     manifest: Option<Manifest<'s>>,
@@ -71,14 +71,14 @@ struct DuplicateView {
     same_as: String,
 }
 
-/// What is told of the documents of a submission, without a list of them.
+/// Numbers of a submission's documents, without the documents themselves.
 #[derive(Debug)]
 pub(super) struct CountedDocuments {
     documents: usize,
     families: Option<FamiliesView>,
     bytes: u64,
     duplicate_documents: usize,
-    /// The first of those.
+    /// The first of these documents.
     duplicates: Vec<DuplicateView>,
 }
 
@@ -113,10 +113,10 @@ struct DryRunView<'s> {
     jobs: usize,
     held: usize,
     documents: usize,
-    /// Null where there is no job for each family.
+    /// Null if there is no job for each family.
     families: Option<FamiliesView>,
     bytes: u64,
-    /// Of the documents' text.
+    /// Tokens of the documents' text.
     text_tokens: u64,
     /// Pages that a model is to look at.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,19 +125,19 @@ struct DryRunView<'s> {
     turns: u64,
     tokens_in: u64,
     tokens_out: u64,
-    /// Null where the model's price isn't known.
+    /// Null if the model's price isn't known.
     cost_usd: Option<f64>,
-    /// Between which it lies; null where the model's price isn't known.
+    /// The bounds of the cost; null if the model's price isn't known.
     cost_usd_least: Option<f64>,
     cost_usd_most: Option<f64>,
-    /// Share of the text that a second reader reads; null where there is none.
+    /// Share of the text that a second reader reads; null if there is none.
     read_twice: Option<f64>,
-    /// Of the longest job, where readers work side by side; else null.
+    /// For the longest job, if readers work side by side; else null.
     waits: Option<Waits>,
     is_verified: bool,
-    /// At which the model is asked.
+    /// The tier for the model's calls.
     tier: Tier,
-    /// What the jobs would cost at each tier; null where the provider has no such tier.
+    /// The cost of the jobs at each tier; null if the provider has no such tier.
     cost_usd_standard: Option<f64>,
     cost_usd_flex: Option<f64>,
     cost_usd_batch: Option<f64>,
@@ -150,7 +150,7 @@ struct DryRunView<'s> {
     left_out: Vec<LeftOutView<'s>>,
 }
 
-/// Prints what is in the queue now; with `standing`, each document with its job.
+/// Prints the state of the submission in the queue; with `standing`, each document with its job.
 pub(super) fn submitted(
     (ready, jobs): (&ReadySubmission, &[QueuedJob]),
     counted: &CountedDocuments,
@@ -184,7 +184,7 @@ pub(super) fn submitted(
         left_out: left_out(selection, MOST_IN_JSON),
         manifest: standing.map(|standing| Manifest { jobs, documents, standing }),
     };
-    if as_json { out::json(&shown) } else { out::result(&shown.text()) }
+    out::answer(as_json, &shown, || shown.text())
 }
 
 impl SubmittedView<'_> {
@@ -217,7 +217,7 @@ impl SubmittedView<'_> {
     }
 }
 
-/// Prints what would be in the queue, and an estimate of what it would take.
+/// Prints the submission without queueing it, and an estimate of its effort.
 pub(super) fn dry_run(ready: &ReadySubmission, args: &SubmitArgs) -> Result<(), CliError> {
     let instructions = &ready.assignment.instructions;
     server::warn_of_price(&ready.assignment.models, ready.submission.budget_usd.or(instructions.limits.cost_usd));
@@ -225,23 +225,23 @@ pub(super) fn dry_run(ready: &ReadySubmission, args: &SubmitArgs) -> Result<(), 
         out::note("a dry run doesn't look into the database: what was done before is counted as if it were not");
     }
     let shown = DryRunView::of(ready);
-    if args.json { out::json(&shown) } else { out::result(&shown.text()) }
+    out::answer(args.json, &shown, || shown.text())
 }
 
-/// The same in lines, for a page.
+/// The same as text, for a page.
 pub(super) fn dry_run_text(ready: &ReadySubmission) -> String {
     DryRunView::of(ready).text()
 }
 
-/// Pages that are paid for: what was read before is not.
+/// Pages that cost money: pages with a cached transcription don't.
 fn to_transcribe(document: &Document) -> u64 {
     if document.is_transcribed { 0 } else { document.scans }
 }
 
-/// What the jobs may take, by who works on them.
+/// The expected effort of the jobs, by role.
 fn forecasts_of(ReadySubmission { assignment, selection, .. }: &ReadySubmission) -> Forecasts {
     selection.documents.iter().fold(Forecasts::default(), |sum, documents| {
-        // What stands on a scanned page is not known before it is read.
+        // The text of a scanned page is not known before it is read.
         let tokens = |document: &Document| document.tokens.max(document.scans * PAGE_TOKENS.1);
         let tokens: Vec<u64> = documents.iter().map(tokens).collect();
         sum.and(forecasts(assignment, &tokens, documents.iter().map(to_transcribe).sum()))

@@ -26,7 +26,7 @@ struct SubmitCommandLine {
 }
 
 impl SubmitArgs {
-    /// Reads the words behind `overnight submit`, where relative paths begin in `folder`.
+    /// Parses the arguments of `overnight submit`; relative paths begin in `folder`.
     pub(in crate::cli) fn of_words(words: &[String], folder: &Path) -> Result<Self, CliError> {
         let read = SubmitCommandLine::try_parse_from(words).map_err(|error| {
             let text = error.to_string();
@@ -52,7 +52,7 @@ impl SubmitArgs {
         let (settings, found) = self.named(flags)?;
         for found in &found {
             let target = Target { is_never_called: true, ..Target::of_instructions(found, &settings) };
-            // A model that can't be opened yet is told when the run is submitted.
+            // A model that can't be opened yet is reported when the run is submitted.
             if let Ok(models) = all_without_jobs(&settings, &target, found) {
                 warn_of_retirement(&models);
                 let limit = options.budget_usd.or(with_limits(found.clone(), &settings).limits.cost_usd);
@@ -82,7 +82,7 @@ impl SubmitArgs {
     }
 }
 
-/// A path to instructions; a name stays one.
+/// Resolves a path to instructions; a name stays unchanged.
 fn instructions_below(folder: &Path, given: &str) -> String {
     let is_path = given.contains(std::path::is_separator) || PathBuf::from(given).extension().is_some();
     if is_path { joined(folder, given) } else { given.to_owned() }

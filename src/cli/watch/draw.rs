@@ -1,4 +1,4 @@
-//! Writes a snapshot as a table, or what changed as lines.
+//! Writes a snapshot as a table, or the changes as lines.
 
 use super::snapshot::{BatchLine, JobLine, Snapshot};
 use crate::{
@@ -23,13 +23,13 @@ use std::{collections::BTreeMap, fmt::Write, time::Duration};
 /// The letters of a bar.
 const BAR: usize = 16;
 
-/// The jobs as a table, and below it how far they are, or their batches. `room`: the terminal's width and height, where it is
-/// one; what is too much for it is counted.
+/// The jobs as a table, and below it their progress, or that of their batches. `room` is the terminal's width and
+/// height, if stdout is a terminal; jobs beyond its height are only counted.
 pub(super) fn table(snapshot: &Snapshot, room: Option<(usize, usize)>) -> String {
     let below = progress(snapshot, room.map(|(width, _)| width));
     let width = room.map(|(width, _)| width);
     let lines = room.map_or(usize::MAX, |(_, height)| height.saturating_sub(below.lines().count() + 1).max(1));
-    // A line is for what is left out.
+    // One line is for the number of jobs left out.
     let most = if snapshot.jobs.len() > lines { lines - 1 } else { lines };
     let mut table = TextTable::new(&[
         ("LABEL", Align::Middle),
@@ -63,7 +63,7 @@ pub(super) fn table(snapshot: &Snapshot, room: Option<(usize, usize)>) -> String
     text + &below
 }
 
-/// How far each batch is, or the one job that is watched.
+/// The progress of each batch, or of the one job that is watched.
 fn progress(snapshot: &Snapshot, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut put = |line: &str| {
@@ -119,7 +119,7 @@ fn share(done: u64, all: u64) -> String {
     format!("{} %", (done * 100).checked_div(all).unwrap_or_default())
 }
 
-/// A bar, and what it says, in `width` columns.
+/// A bar with its text, in `width` columns.
 fn bar(done: u64, all: u64, width: usize, text: &str) -> String {
     let length = BAR.min(width / 5);
     let full = usize::try_from((done * length as u64).checked_div(all).unwrap_or_default()).unwrap_or(length);
@@ -201,7 +201,7 @@ impl ChangedLines {
             self.jobs.insert(job.id, does);
         }
         for batch in &snapshot.batches {
-            // The time that is left changes all the time.
+            // The remaining time is left out of the comparison, because it changes all the time.
             let line = totals(batch);
             if self.batches.get(&batch.batch) != Some(&line) {
                 let _ = writeln!(text, "{at}  {line}{}", pace(batch, snapshot.at));

@@ -1,4 +1,4 @@
-//! A snapshot of the database: the running jobs, what each is doing, and how far their batches are.
+//! A snapshot of the database: the running jobs, their current work, and the progress of their batches.
 
 use super::Watched;
 use crate::{
@@ -29,13 +29,13 @@ pub(super) struct Snapshot {
     pub(super) jobs: Vec<JobLine>,
     /// The batches of these jobs, and the one that is watched.
     pub(super) batches: Vec<BatchLine>,
-    /// Nothing runs any more, and nothing of the batch that is watched is queued.
+    /// Nothing runs any more, and no job of the watched batch is queued.
     #[serde(skip)]
     pub(super) is_over: bool,
     /// One job is watched, and no batch.
     #[serde(skip)]
     pub(super) is_one_job: bool,
-    /// Jobs that ran at the last snapshot, and don't any more.
+    /// Jobs that ran at the last snapshot, and no longer do.
     #[serde(skip)]
     pub(super) rested: Vec<JobLine>,
     /// The ids of all jobs and batches.
@@ -56,9 +56,9 @@ pub(super) struct JobLine {
     pub(super) phase_title: String,
     pub(super) phases_planned: u32,
     pub(super) phases_complete: u32,
-    /// What is being done now, in the words of the todo.
+    /// The current work, in the words of the todo.
     pub(super) todo: Option<String>,
-    /// Of the phase.
+    /// Completed todos of the phase.
     pub(super) todos_completed: u64,
     pub(super) todos: u64,
     pub(super) turns: u64,
@@ -66,7 +66,7 @@ pub(super) struct JobLine {
     pub(super) tokens_out: u64,
     pub(super) cost_usd: Option<f64>,
     pub(super) worked_ms: u64,
-    /// Milliseconds of work that are left, as the jobs of the batch that are done, or the phases that are, let expect.
+    /// Estimated milliseconds of work left, from the batch's completed jobs, else from the job's own completed phases.
     pub(super) left_ms: Option<u64>,
     /// `2 of 4`.
     #[serde(skip)]
@@ -74,7 +74,7 @@ pub(super) struct JobLine {
 }
 
 impl JobLine {
-    /// What a person knows the job by.
+    /// A person's name for the job.
     pub(super) fn called(&self) -> &str {
         self.label.as_deref().filter(|label| !label.trim().is_empty()).unwrap_or(&self.instructions)
     }
@@ -88,33 +88,33 @@ pub(super) struct BatchLine {
     pub(super) jobs: u64,
     #[serde(flatten)]
     pub(super) totals: BatchTotals,
-    /// What its jobs have cost so far, as far as prices are known.
+    /// The cost of its jobs so far, as far as prices are known.
     pub(super) spent_usd: f64,
     /// Jobs with turns whose price isn't known.
     pub(super) unpriced_jobs: u64,
-    /// Jobs that end in an hour, by the last of them; null before three have ended.
+    /// Jobs that end in an hour, computed from the last ends; null before three have ended.
     pub(super) ended_an_hour: Option<f64>,
-    /// Until all that is queued and running has ended, at that rate.
+    /// Milliseconds until all queued and running jobs have ended, at that rate.
     pub(super) left_ms: Option<u64>,
 }
 
-/// Takes snapshots, and remembers what doesn't change.
+/// Takes snapshots, and caches unchanging facts.
 pub(super) struct Watcher<'o> {
     app: &'o AppContext,
     watched: Watched,
-    /// What the queue knows of jobs that were seen.
+    /// The queue's facts about jobs that were seen.
     known: HashMap<JobId, DatabaseJob>,
     ids: KnownIds,
     paces: HashMap<Uuid, BatchPace>,
     before: BTreeMap<JobId, JobLine>,
 }
 
-/// How fast the jobs of a batch are.
+/// The pace of a batch's jobs.
 #[derive(Debug, Default)]
 struct BatchPace {
-    /// How many had ended when it was asked.
+    /// The number of ended jobs when the pace was computed.
     ended: u64,
-    /// How long the middle one of those that are done was worked, in milliseconds.
+    /// The median time of work of the completed jobs, in milliseconds.
     middle_ms: Option<u64>,
     ends: RecentEnds,
 }
@@ -159,7 +159,7 @@ impl<'o> Watcher<'o> {
         Ok(Snapshot { at, jobs: lines, batches, is_over, is_one_job, rested, ids: self.ids.clone() })
     }
 
-    /// The jobs to show: those of the watched ones that run, the oldest first; a job that was named also when it doesn't.
+    /// The jobs to show: the watched jobs that run, the oldest first; a named job also if it doesn't run.
     async fn jobs(&mut self) -> Result<Vec<DatabaseJob>, CliError> {
         let running = JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() };
         let mut rows = match &self.watched {
@@ -181,7 +181,7 @@ impl<'o> Watcher<'o> {
         Ok(jobs)
     }
 
-    /// Finds out how long a job of the batch takes, when more of them have ended than at the last look.
+    /// Updates the pace of a batch's jobs, if more of them have ended since the last snapshot.
     async fn pace(&mut self, batch: &BatchRow) -> Result<(), CliError> {
         let (id, ended) = (batch.batch.id, batch.totals.ended());
         if self.paces.get(&id).is_some_and(|known| known.ended == ended) {
@@ -228,7 +228,7 @@ impl<'o> Watcher<'o> {
         })
     }
 
-    /// The jobs that ran at the last look and don't any more, as they stand now.
+    /// The jobs that ran at the last snapshot and no longer do, in their current state.
     async fn rested(&self, lines: &[JobLine]) -> Result<Vec<JobLine>, CliError> {
         let mut rested = Vec::new();
         for id in self.before.keys().filter(|id| lines.iter().all(|line| line.id != **id)) {

@@ -1,4 +1,4 @@
-//! Shows on stderr how far a worker is with the queue: on a terminal a bar below its messages, elsewhere a line each minute.
+//! Shows a worker's progress on stderr: on a terminal as a bar below its messages, elsewhere as a line each minute.
 
 use crate::{
     cli::{
@@ -17,7 +17,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// How often the queue is looked at for the bar.
+/// The interval at which the queue is read for the bar.
 const BAR_EVERY: Duration = Duration::from_secs(1);
 /// The time between two lines.
 const LINE_EVERY: Duration = Duration::from_mins(1);
@@ -31,7 +31,7 @@ pub(super) struct QueueProgress {
 }
 
 impl QueueProgress {
-    /// `None`: nobody is to see it.
+    /// `None`: the output is suppressed.
     pub(super) fn begin(store: Arc<dyn Store>) -> Option<Self> {
         if out::is_quiet() || out::is_json() {
             return None;
@@ -45,7 +45,7 @@ impl QueueProgress {
         Some(Self { rested, task, bar })
     }
 
-    /// Where jobs are told that came to rest.
+    /// The channel for the ids of jobs that came to rest.
     pub(super) fn sender(&self) -> UnboundedSender<JobId> {
         self.rested.clone()
     }
@@ -65,25 +65,25 @@ fn bar() -> ProgressBar {
     ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr()).with_style(style)
 }
 
-/// How far the queue is.
+/// The progress of the queue.
 #[derive(Debug, Default)]
 struct QueueTally {
-    /// Jobs that had ended before this worker began; none before the queue was looked at.
+    /// Jobs that had ended before this worker began; `None` until the queue was read.
     ended_before: Option<u64>,
-    /// Since then, by all workers.
+    /// Jobs that have ended since then, by all workers.
     ended: u64,
-    /// Queued or running.
+    /// Jobs that are queued or running.
     left: u64,
     ends: RecentEnds,
-    /// What the jobs that came to rest here have cost, as far as prices are known.
+    /// The cost of the jobs that came to rest here, as far as prices are known.
     spent_usd: f64,
-    /// Whether for some of them no price is known.
+    /// Whether some of them have no known price.
     has_unpriced: bool,
 }
 
 impl QueueTally {
     async fn look(&mut self, store: &dyn Store) {
-        // What can't be read now is read at the next look.
+        // If it can't be read now, it is read at the next interval.
         let Ok(depth) = store.depth().await else { return };
         let sum = |fits: fn(JobStatus) -> bool| -> u64 {
             depth.iter().filter(|(status, _)| fits(*status)).map(|(_, jobs)| jobs).sum()
@@ -117,7 +117,7 @@ async fn follow(store: Arc<dyn Store>, mut rested: UnboundedReceiver<JobId>, bar
     let mut tally = QueueTally::default();
     tally.look(&*store).await;
     let mut looks = tokio::time::interval(if bar.is_some() { BAR_EVERY } else { LINE_EVERY });
-    // The first is at once.
+    // The first tick is immediate.
     looks.tick().await;
     let mut told = 0;
     loop {

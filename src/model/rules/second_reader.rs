@@ -7,7 +7,7 @@ use super::{reading, state::ReadingState};
 use overnight_core::{job::tool::Tool, message::ToolCall};
 use serde_json::json;
 
-/// The next calls; none for another helper's task.
+/// The next calls; none for another sub-agent's task.
 pub(super) fn work(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let asked = view.opening.split_once("add_records(path: \"");
     let can_list = view.has_tool(Tool::ListDocuments) && view.has_tool(Tool::Report);

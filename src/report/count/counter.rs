@@ -136,22 +136,22 @@ impl<'f> ReportCounter<'f> {
         if let Some(waiting) = Waiting::of(job) {
             waiting.add_to(&mut self.waiting, &self.here);
         }
-        if job.batch.is_some() && job.status == JobStatus::Failed {
+        if job.batch.is_some() && job.summary.status == JobStatus::Failed {
             self.given_up.push(job.id);
         }
         self.made_before += u64::from(self.filter.since.is_some_and(|since| job.created < since));
         self.count_reasons(job);
-        self.confidence.extend(job.confidence);
-        if job.turns > 0 || job.same_as.is_some() {
-            self.coverage.push(job.coverage);
+        self.confidence.extend(job.summary.confidence);
+        if job.summary.turns > 0 || job.same_as.is_some() {
+            self.coverage.push(job.summary.coverage);
         }
         self.count_attempts(job);
         self.spent.add(job);
         job.paid.iter().for_each(|paid| paid.add_to(&mut self.paid));
-        if job.worked_ms > 0 {
-            rank(&mut self.slowest, job.worked_ms, job.id, u64::cmp);
+        if job.summary.worked_ms > 0 {
+            rank(&mut self.slowest, job.summary.worked_ms, job.id, u64::cmp);
         }
-        if job.turns > 0 {
+        if job.summary.turns > 0 {
             let order = |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
             rank(&mut self.dearest, (job.priced_usd, tokens(job)), job.id, order);
         }
@@ -163,8 +163,8 @@ impl<'f> ReportCounter<'f> {
 
     fn count_reasons(&mut self, job: &JobFacts) {
         // Whose work a linked job shows is told with that job.
-        if let Some(reason) = job.reason.as_deref().filter(|_| job.same_as.is_none()) {
-            let (status, hold_reason) = (job.status, job.hold_reason);
+        if let Some(reason) = job.summary.reason.as_deref().filter(|_| job.same_as.is_none()) {
+            let (status, hold_reason) = (job.summary.status, job.summary.hold_reason);
             let key = (status.name(), hold_reason.map(HoldReason::name), one_line(reason));
             let new = |(_, _, reason): &(_, _, String)| {
                 let (reason, ids) = (reason.clone(), Vec::new());
@@ -229,7 +229,7 @@ impl<'f> ReportCounter<'f> {
         page.proofs += u64::from(job.proof.is_some());
         page.refused += u64::from(job.refused_records.is_some());
         page.doubtful += u64::from(job.doubts > 0);
-        let said = job.notes.as_deref().filter(|notes| job.same_as.is_none() && says_something(notes));
+        let said = job.summary.notes.as_deref().filter(|notes| job.same_as.is_none() && says_something(notes));
         if let Some(note) = said.map(short) {
             self.notes.add(note, |note| (note.clone(), 0, job.id), |(_, times, _)| *times += 1);
         }
@@ -292,13 +292,13 @@ impl<'f> ReportCounter<'f> {
 impl TotalSpent {
     fn add(&mut self, job: &JobFacts) {
         let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
-        add(&mut self.turns, job.turns);
-        add(&mut self.tokens_in, job.tokens_in);
-        add(&mut self.tokens_out, job.tokens_out);
-        add(&mut self.tokens_cached, job.tokens_cached);
-        add(&mut self.worked_ms, job.worked_ms);
+        add(&mut self.turns, job.summary.turns);
+        add(&mut self.tokens_in, job.summary.tokens_in);
+        add(&mut self.tokens_out, job.summary.tokens_out);
+        add(&mut self.tokens_cached, job.summary.tokens_cached);
+        add(&mut self.worked_ms, job.summary.worked_ms);
         self.priced_usd += job.priced_usd;
-        if job.cost_usd.is_none() && job.turns > 0 {
+        if job.summary.cost_usd.is_none() && job.summary.turns > 0 {
             self.unpriced_jobs += 1;
             self.unpriced_turns = self.unpriced_turns.zip(job.unpriced_turns).map(|(sum, more)| sum + more);
         }

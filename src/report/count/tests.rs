@@ -6,6 +6,7 @@ use crate::report::{
     needs::NeedKind,
 };
 use crate::store::BatchTotals;
+use overnight_core::job::record::JobSummary;
 use overnight_documents::AGAINST_GAPS;
 use proptest::prelude::*;
 use std::path::Path;
@@ -19,11 +20,33 @@ fn moment(text: &str) -> Timestamp {
 fn job(place: u128) -> JobFacts {
     JobFacts {
         id: JobId(Uuid::from_u128(place)),
-        status: JobStatus::Completed,
+        summary: JobSummary {
+            status: JobStatus::Completed,
+            hold_reason: None,
+            reason: None,
+            completed_at: None,
+            turns: 3,
+            tokens_in: 10,
+            tokens_out: 2,
+            tokens_cached: 5,
+            cost_usd: Some(0.1),
+            worked_ms: 1_000,
+            coverage: 1.0,
+            confidence: Some(0.9),
+            notes: None,
+            approved_by: None,
+            corrections: 0,
+            phase_number: 0,
+            phase_title: String::new(),
+            phases_planned: 0,
+            phases_complete: 0,
+            summary: None,
+            deliverables: Vec::new(),
+            journal_seq: 0,
+            journal_head: String::new(),
+        },
         interrupted: false,
         worked_on: false,
-        hold_reason: None,
-        reason: None,
         instructions: "task".to_owned(),
         instructions_sha256: "0".repeat(64),
         model: "offline".to_owned(),
@@ -34,23 +57,11 @@ fn job(place: u128) -> JobFacts {
         document_names: vec!["a.md".to_owned()],
         created: moment("2026-11-21T20:00:00.000Z"),
         last: moment("2026-11-21T23:00:00.000Z"),
-        completed_at: None,
-        turns: 3,
-        tokens_in: 10,
-        tokens_out: 2,
-        tokens_cached: 5,
-        cost_usd: Some(0.1),
         paid: Vec::new(),
         priced_usd: 0.1,
         unpriced_turns: Some(0),
-        worked_ms: 1_000,
-        coverage: 1.0,
-        confidence: Some(0.9),
-        notes: None,
         checks_failed: Vec::new(),
         without_records: false,
-        approved_by: None,
-        corrections: 0,
         open_todos: Vec::new(),
         proof: None,
         refused_records: None,
@@ -73,6 +84,15 @@ fn job(place: u128) -> JobFacts {
     }
 }
 
+fn with(mut job: JobFacts, change: impl FnOnce(&mut JobSummary)) -> JobFacts {
+    change(&mut job.summary);
+    job
+}
+
+fn standing(job: JobFacts, status: JobStatus, hold: Option<HoldReason>) -> JobFacts {
+    with(job, |facts| (facts.status, facts.hold_reason) = (status, hold))
+}
+
 fn of(made: Timestamp, filter: &ReportFilter, mut jobs: Vec<JobFacts>) -> Report {
     jobs.sort_by_key(|job| job.id);
     Report::of(made, filter, jobs, &std::env::temp_dir()).unwrap()
@@ -84,8 +104,9 @@ fn report(jobs: Vec<JobFacts>) -> Report {
 
 #[test]
 fn money_is_added_without_what_binary_fractions_leave() {
-    let jobs: Vec<JobFacts> =
-        (0..10).map(|place| JobFacts { cost_usd: Some(0.1), priced_usd: 0.1, ..job(place) }).collect();
+    let jobs: Vec<JobFacts> = (0..10)
+        .map(|place| JobFacts { priced_usd: 0.1, ..with(job(place), |facts| facts.cost_usd = Some(0.1)) })
+        .collect();
     assert_eq!(report(jobs).spent.cost_usd, Some(1.0));
     let nothing = report(Vec::new()).spent;
     assert_eq!((nothing.cost_usd, nothing.cached_share), (Some(0.0), None));
@@ -94,12 +115,12 @@ fn money_is_added_without_what_binary_fractions_leave() {
 
 #[test]
 fn a_price_that_is_not_known_leaves_a_lower_bound() {
-    let unknown = JobFacts { cost_usd: None, priced_usd: 0.25, unpriced_turns: Some(2), ..job(2) };
+    let unknown = JobFacts { priced_usd: 0.25, unpriced_turns: Some(2), ..with(job(2), |facts| facts.cost_usd = None) };
     let spent = report(vec![job(1), unknown.clone()]).spent;
     assert_eq!((spent.cost_usd, spent.priced_usd), (None, 0.35));
     assert_eq!((spent.unpriced_jobs, spent.unpriced_turns), (1, Some(2)));
     // Of a job that can't be read it isn't even known how many turns.
-    let unread = JobFacts { cost_usd: None, priced_usd: 0.0, unpriced_turns: None, ..job(3) };
+    let unread = JobFacts { priced_usd: 0.0, unpriced_turns: None, ..with(job(3), |facts| facts.cost_usd = None) };
     let spent = report(vec![job(1), unknown, unread]).spent;
     assert_eq!((spent.priced_usd, spent.unpriced_jobs, spent.unpriced_turns), (0.35, 2, None));
 }
@@ -140,17 +161,14 @@ fn attempts_and_holds_are_added_by_kind() {
 
 #[test]
 fn reasons_are_counted_by_status_and_words() {
-    let held = |place, hold, reason: &str| JobFacts {
-        status: JobStatus::Held,
-        hold_reason: Some(hold),
-        reason: Some(reason.to_owned()),
-        ..job(place)
+    let held = |place, hold, reason: &str| {
+        with(standing(job(place), JobStatus::Held, Some(hold)), |facts| facts.reason = Some(reason.to_owned()))
     };
     let report = report(vec![
         held(1, HoldReason::Limit, "no more"),
         held(2, HoldReason::Budget, "no more"),
         held(3, HoldReason::Budget, "no\n more"),
-        JobFacts { reason: Some("no more".to_owned()), status: JobStatus::Failed, ..job(4) },
+        with(standing(job(4), JobStatus::Failed, None), |facts| facts.reason = Some("no more".to_owned())),
     ]);
     let counted: Vec<_> =
         report.reasons.iter().map(|reason| (reason.status, reason.hold_reason, reason.jobs)).collect();
@@ -169,7 +187,8 @@ fn reasons_are_counted_by_status_and_words() {
 fn jobs_are_in_it_that_were_made_or_worked_since() {
     let since = moment("2026-11-21T22:00:00.000Z");
     let before = moment("2026-11-21T21:59:59.999Z");
-    let held = |place, created, last| JobFacts { status: JobStatus::Held, created, last, ..job(place) };
+    let held =
+        |place, created, last| JobFacts { created, last, ..with(job(place), |facts| facts.status = JobStatus::Held) };
     let jobs = vec![held(4, before, before), held(3, since, since), held(2, before, since), job(1)];
     let filter = ReportFilter { since: Some(since), older_waiting: 5, ..ReportFilter::default() };
     let report = of(since, &filter, jobs.clone());
@@ -184,15 +203,14 @@ fn jobs_are_in_it_that_were_made_or_worked_since() {
 fn who_is_needed_is_told_once_for_each_cause() {
     let file = |state| FileFacts { path: "output/a".to_owned(), sha256: String::new(), bytes: 1, state };
     // Rules say the same of every result.
-    let by_rules = JobFacts { confidence: Some(0.3), ..job(10) };
-    let running = JobFacts { status: JobStatus::Running, worked_on: true, ..job(1) };
-    let waits = JobFacts { status: JobStatus::Held, hold_reason: Some(HoldReason::Outage), worked_on: true, ..job(2) };
+    let by_rules = with(job(10), |facts| facts.confidence = Some(0.3));
+    let running = JobFacts { worked_on: true, ..with(job(1), |facts| facts.status = JobStatus::Running) };
+    let waits = JobFacts { worked_on: true, ..standing(job(2), JobStatus::Held, Some(HoldReason::Outage)) };
     let left = JobFacts { worked_on: false, ..waits.clone() };
     let odd = JobFacts {
         model: "some/model".to_owned(),
-        confidence: Some(0.69),
         deliverables: vec![file(FileState::AsDelivered), file(FileState::Changed)],
-        ..job(4)
+        ..with(job(4), |facts| facts.confidence = Some(0.69))
     };
     let gone = JobFacts {
         record: RecordState::Gone,
@@ -223,17 +241,20 @@ fn who_is_needed_is_told_once_for_each_cause() {
 #[test]
 fn a_report_begins_with_what_is_done_what_it_cost_and_what_needs_a_person() {
     let named = |place: u128, name: &str| JobFacts { label: Some(name.to_owned()), ..job(place) };
-    let ended = |place, name, status| JobFacts { status, priced_usd: 0.0, cost_usd: Some(0.0), ..named(place, name) };
+    let ended = |place, name, status| JobFacts {
+        priced_usd: 0.0,
+        ..with(named(place, name), |facts| (facts.status, facts.cost_usd) = (status, Some(0.0)))
+    };
     for (jobs, sentence) in [
         (vec![], "There is no job to report on."),
         (vec![named(1, "a.md")], "1 of 1 document is done for 0.10 USD; nothing needs you."),
         (vec![named(1, "a.md"), named(2, "a.md")], "2 of 2 jobs are done for 0.20 USD; nothing needs you."),
         (
-            vec![JobFacts { cost_usd: Some(0.0), priced_usd: 0.0, documents: 2, ..named(1, "a") }],
+            vec![JobFacts { priced_usd: 0.0, documents: 2, ..with(named(1, "a"), |facts| facts.cost_usd = Some(0.0)) }],
             "1 of 1 job is done at no cost; nothing needs you.",
         ),
         (
-            vec![JobFacts { cost_usd: None, ..named(1, "a.md") }, ended(2, "b.md", JobStatus::Failed)],
+            vec![with(named(1, "a.md"), |facts| facts.cost_usd = None), ended(2, "b.md", JobStatus::Failed)],
             "1 of 2 documents is done for more than 0.10 USD; 1 needs you.",
         ),
         (
@@ -260,10 +281,8 @@ fn a_page_shows_some_of_very_many_jobs_and_says_so() {
     let file =
         FileFacts { path: "output/a".to_owned(), sha256: "0".repeat(64), bytes: 2, state: FileState::AsDelivered };
     let failed = |place| JobFacts {
-        status: JobStatus::Failed,
-        reason: Some("x".repeat(400)),
         deliverables: vec![file.clone()],
-        ..job(place)
+        ..with(standing(job(place), JobStatus::Failed, None), |facts| facts.reason = Some("x".repeat(400)))
     };
     // More than is kept in memory.
     let report = report((1..=12_001).map(failed).collect());
@@ -317,7 +336,7 @@ proptest! {
             .iter()
             .zip(1..)
             .map(|(&(status, worked_ms, interrupted), place)| {
-                JobFacts { status: statuses[status], interrupted, worked_ms, ..job(place) }
+                JobFacts { interrupted, ..with(job(place), |facts| { facts.status = statuses[status]; facts.worked_ms = worked_ms; }) }
             })
             .collect();
         let report = report(jobs.clone());
@@ -328,7 +347,7 @@ proptest! {
             prop_assert_eq!(report.counts.number(standing), number);
         }
         prop_assert_eq!(report.spent.worked_ms, places.iter().map(|place| place.1).sum::<u64>());
-        let slowest: Vec<u64> = report.slowest.iter().map(|id| report.job(*id).unwrap().worked_ms).collect();
+        let slowest: Vec<u64> = report.slowest.iter().map(|id| report.job(*id).unwrap().summary.worked_ms).collect();
         prop_assert!(slowest.is_sorted_by(|a, b| a >= b));
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn given_up(report: &Report, style: &Style<'_>) -> Option<Section> {
         vec![
             named(&job, style),
             format!("{} of {}", job.attempts.unwrap_or_default(), job.max_attempts.unwrap_or_default()).into(),
-            short(job.reason.as_deref().unwrap_or_default()).into(),
+            short(job.summary.reason.as_deref().unwrap_or_default()).into(),
             job_id(&job, style),
         ]
     });

@@ -92,10 +92,15 @@ pub(super) fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
             job.documents.to_string().into(),
             (style.minute)(job.created).into(),
             worked(&job).into(),
-            job.turns.to_string().into(),
+            job.summary.turns.to_string().into(),
             cost(&job).into(),
-            if job.turns > 0 || job.same_as.is_some() { percent(job.coverage) } else { "–".to_owned() }.into(),
-            job.confidence.map_or_else(|| "–".to_owned(), |confidence| confidence.to_string()).into(),
+            if job.summary.turns > 0 || job.same_as.is_some() {
+                percent(job.summary.coverage)
+            } else {
+                "–".to_owned()
+            }
+            .into(),
+            job.summary.confidence.map_or_else(|| "–".to_owned(), |confidence| confidence.to_string()).into(),
             job_id(&job, style),
         ]
     });
@@ -103,7 +108,11 @@ pub(super) fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
 }
 
 fn worked(job: &JobFacts) -> String {
-    if job.worked_ms == 0 && job.status != JobStatus::Running { "–".to_owned() } else { duration(job.worked_ms) }
+    if job.summary.worked_ms == 0 && job.summary.status != JobStatus::Running {
+        "–".to_owned()
+    } else {
+        duration(job.summary.worked_ms)
+    }
 }
 
 fn as_delivered(state: FileState) -> Tone {

@@ -44,7 +44,7 @@ pub(super) fn spent(report: &Report) -> Option<Section> {
 
 /// What a job cost; a lower bound says so.
 pub(super) fn cost(job: &JobFacts) -> String {
-    if job.turns == 0 { "–".to_owned() } else { known_cost(job.priced_usd, job.cost_usd.is_some()) }
+    if job.summary.turns == 0 { "–".to_owned() } else { known_cost(job.priced_usd, job.summary.cost_usd.is_some()) }
 }
 
 /// USD of which so much is known.
@@ -69,8 +69,8 @@ pub(super) fn ranked(report: &Report, style: &Style<'_>, title: &'static str, id
     let rows = ids.iter().filter_map(|id| report.job(*id)).map(|job| {
         vec![
             named(&job, style),
-            duration(job.worked_ms).into(),
-            job.turns.to_string().into(),
+            duration(job.summary.worked_ms).into(),
+            job.summary.turns.to_string().into(),
             tokens(&job).to_string().into(),
             cost(&job).into(),
             job_id(&job, style),

@@ -22,7 +22,7 @@ pub(super) struct ModelChain {
     first: Arc<dyn Model>,
     /// What is used when it is down or refuses, in this order.
     fallbacks: Vec<Arc<dyn Model>>,
-    /// Those that the instructions name for helpers, by name.
+    /// Those that the instructions name for sub-agents, by name.
     named: BTreeMap<String, Arc<dyn Model>>,
     /// How many of them were taken in this phase.
     taken: usize,
@@ -64,7 +64,7 @@ impl ModelChain {
                 Some(model) if self.has_left_tier => Ok(model.standard_tier().unwrap_or_else(|| model.clone())),
                 Some(model) => Ok(model.clone()),
                 None => {
-                    let what = format!("the model {name}, which is named for a helper, was not opened");
+                    let what = format!("the model {name}, which is named for a sub-agent, was not opened");
                     Err(RunError::Configuration(what))
                 }
             },
@@ -89,7 +89,7 @@ impl JobRunner<'_> {
         self
     }
 
-    /// Gives the models that are named for helpers.
+    /// Gives the models that are named for sub-agents.
     #[must_use]
     pub fn with_named(mut self, named: BTreeMap<String, Arc<dyn Model>>) -> Self {
         self.models.named = named;
@@ -110,7 +110,7 @@ impl JobRunner<'_> {
         conversation: u32,
         reason: &str,
     ) -> Result<bool, RunError> {
-        // Who is named for a helper has nobody who goes on for it.
+        // Who is named for a sub-agent has nobody who goes on for it.
         if opened.job.conversation(conversation).is_some_and(|one| one.named_model(&opened.job.spec).is_some()) {
             return Ok(false);
         }

@@ -50,7 +50,7 @@ impl JobRunner<'_> {
     pub(super) async fn wait_for_server(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         // Who took the job up anew doesn't know for which conversation: the first that would be asked.
         let job = &opened.job;
-        let first = || job.helpers.values().next().unwrap_or(&job.own);
+        let first = || job.sub_agents.values().next().unwrap_or(&job.own);
         let conversation = job.conversation(self.waits_for).filter(|one| !job.waits(one)).unwrap_or_else(first);
         let number = conversation.number;
         let Some(endpoint) = self.models.asked(job, conversation)?.endpoint().cloned() else { return Ok(()) };

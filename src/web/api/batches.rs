@@ -2,6 +2,7 @@
 
 use super::{
     jobs::{RecordRows, bytes, of_table},
+    object_body::ObjectBody,
     operations::{ApiRoutes, Made, Operation, OperationAnswer, json_answer, schema},
     paging::{ListPart, PageWanted, limit},
 };
@@ -16,11 +17,7 @@ use crate::{
     },
 };
 use axum::{
-    Json,
-    extract::{
-        Query, State,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::{Query, State, rejection::QueryRejection},
     response::Response,
     routing::{get, post},
 };
@@ -142,9 +139,7 @@ pub(super) fn add(api: &mut ApiRoutes) {
         post(
             |State(state): State<Arc<WebState>>,
              PathOf(id): PathOf<String>,
-             wanted: Result<Json<AssignmentWanted>, JsonRejection>| async move {
-                assign(&state, &id, &wanted?.0).await
-            },
+             ObjectBody(wanted): ObjectBody<AssignmentWanted>| async move { assign(&state, &id, &wanted).await },
         ),
     );
     for action in BulkAction::ALL {

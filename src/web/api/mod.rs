@@ -9,6 +9,7 @@
 mod all_operations;
 mod batches;
 mod jobs;
+mod object_body;
 mod operations;
 mod paging;
 mod problem;

@@ -1,6 +1,9 @@
 //! What people say of a result, as the commands `approve`, `correct`, `settle` and `feedback` record it.
 
-use super::operations::{ApiRoutes, Made, Operation, OperationAnswer, schema};
+use super::{
+    object_body::ObjectBody,
+    operations::{ApiRoutes, Made, Operation, OperationAnswer, schema},
+};
 use crate::{
     review::JobReview,
     runner::{CorrectedValue, ReviewAction},
@@ -13,11 +16,7 @@ use crate::{
         state::{PathOf, WebState},
     },
 };
-use axum::{
-    Extension, Json,
-    extract::{State, rejection::JsonRejection},
-    routing::post,
-};
+use axum::{Extension, extract::State, routing::post};
 use overnight_core::job::seen_result::ApprovalWay;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -83,8 +82,6 @@ fn any_value(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "description": "As it is to stand in the deliverable; null deletes a record." })
 }
 
-type JsonBody<T> = Result<Json<T>, JsonRejection>;
-
 pub(super) fn add(api: &mut ApiRoutes) {
     let job = || OperationAnswer::Json(schema::<JobView<'_>>());
     let operation = |path, id, summary| Operation::post(Role::Reviewer, path, id, summary, job());
@@ -113,9 +110,9 @@ async fn approve(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
     PathOf(id): PathOf<String>,
-    body: JsonBody<ApprovalBody>,
+    ObjectBody(body): ObjectBody<ApprovalBody>,
 ) -> Result<Made, WebError> {
-    let ApprovalBody { record, file, comment, name } = body?.0;
+    let ApprovalBody { record, file, comment, name } = body;
     record_act(&state, visitor, &id, name, |review| match record {
         None => Ok(ReviewAction::Approve { comment, seen: None }),
         Some(record) => Ok(ReviewAction::ApproveRecord { file: deliverable(review, file)?, record, comment }),
@@ -127,9 +124,9 @@ async fn correct(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
     PathOf(id): PathOf<String>,
-    body: JsonBody<CorrectionBody>,
+    ObjectBody(body): ObjectBody<CorrectionBody>,
 ) -> Result<Made, WebError> {
-    let CorrectionBody { place, value, file, comment, name } = body?.0;
+    let CorrectionBody { place, value, file, comment, name } = body;
     let value = CorrectedValue::Exact(value);
     record_act(&state, visitor, &id, name, |review| {
         Ok(ReviewAction::Correct { file: deliverable(review, file)?, place, value, comment })
@@ -141,9 +138,9 @@ async fn settle(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
     PathOf(id): PathOf<String>,
-    body: JsonBody<SettledBody>,
+    ObjectBody(body): ObjectBody<SettledBody>,
 ) -> Result<Made, WebError> {
-    let SettledBody { finding, reason, name } = body?.0;
+    let SettledBody { finding, reason, name } = body;
     record_act(&state, visitor, &id, name, |_| Ok(ReviewAction::Settle { finding, reason })).await
 }
 
@@ -151,9 +148,9 @@ async fn feedback(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
     PathOf(id): PathOf<String>,
-    body: JsonBody<FeedbackBody>,
+    ObjectBody(body): ObjectBody<FeedbackBody>,
 ) -> Result<Made, WebError> {
-    let FeedbackBody { text, name } = body?.0;
+    let FeedbackBody { text, name } = body;
     record_act(&state, visitor, &id, name, |_| Ok(ReviewAction::SendBack { text })).await
 }
 

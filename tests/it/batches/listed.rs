@@ -13,7 +13,7 @@ use overnight::{
     store::{Group, JobTarget, NewBatch, QueuedJob},
     workspace::lock,
 };
-use overnight_core::job::record::{Checkpoint, HoldReason, JobState, JobStatus};
+use overnight_core::job::record::{Checkpoint, HoldReason, JobStatus, JobSummary};
 use serde_json::{Value, json};
 
 /// A batch with a job of each kind: 11 is done, 12 linked to it, 13 given up, 14 waits after an attempt, 15 waits in a group,
@@ -58,7 +58,8 @@ fn whole() -> TestDir {
         for (number, status, hold) in [(18, JobStatus::Held, Some(HoldReason::Review)), (20, JobStatus::Running, None)]
         {
             store.set_workspace(id(number), 1, "/there/x", Some("there")).await.unwrap();
-            let state = JobState { status, hold_reason: hold, reason: hold.map(|_| "read it".to_owned()), ..at_work() };
+            let state =
+                JobSummary { status, hold_reason: hold, reason: hold.map(|_| "read it".to_owned()), ..at_work() };
             store.checkpoint(id(number), 1, &Checkpoint { ..checkpoint(state) }).await.unwrap();
         }
     });

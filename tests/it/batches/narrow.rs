@@ -3,7 +3,7 @@
 use super::{A, MINUTE, PAST, TestDir, batch, check, id, queued, wait};
 use crate::store::{at_work, checkpoint, completed};
 use overnight::store::QueuedJob;
-use overnight_core::job::record::{HoldReason, JobState, JobStatus};
+use overnight_core::job::record::{HoldReason, JobStatus, JobSummary};
 
 #[test]
 fn tables_keep_what_tells_most_at_80_columns() {
@@ -19,7 +19,7 @@ fn tables_keep_what_tells_most_at_80_columns() {
             (11, completed()),
             (
                 12,
-                JobState {
+                JobSummary {
                     status: JobStatus::Failed,
                     reason: Some(format!("no text {}", "was got ".repeat(20))),
                     ..completed()
@@ -27,7 +27,7 @@ fn tables_keep_what_tells_most_at_80_columns() {
             ),
             (
                 13,
-                JobState {
+                JobSummary {
                     status: JobStatus::Held,
                     hold_reason: Some(HoldReason::Review),
                     reason: Some("read it".to_owned()),
@@ -37,7 +37,7 @@ fn tables_keep_what_tells_most_at_80_columns() {
             (14, completed()),
             (15, completed()),
         ] {
-            let state = JobState { turns: 30, worked_ms: 90_000, cost_usd: Some(0.25), ..state };
+            let state = JobSummary { turns: 30, worked_ms: 90_000, cost_usd: Some(0.25), ..state };
             dir.store.set_workspace(id(number), 1, "/there/x", Some("there")).await.unwrap();
             dir.store.checkpoint(id(number), 1, &checkpoint(state)).await.unwrap();
         }

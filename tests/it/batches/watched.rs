@@ -4,7 +4,7 @@ use super::{A, MINUTE, TestDir, batch, check, id, queued, told_once, wait};
 use crate::store::{at_work, checkpoint, completed, phase};
 use overnight::store::QueuedJob;
 use overnight_core::job::{
-    record::{Checkpoint, JobState, TodoRow},
+    record::{Checkpoint, JobSummary, TodoRow},
     todo::{Todo, TodoStatus},
 };
 use serde_json::Value;
@@ -38,7 +38,7 @@ fn todo(number: u32, status: TodoStatus) -> TodoRow {
 
 /// At the second of four phases, with its todo `current`.
 fn working(current: u32) -> Checkpoint {
-    let state = JobState {
+    let state = JobSummary {
         phase_number: 2,
         phase_title: "Extraction".to_owned(),
         phases_planned: 4,
@@ -63,7 +63,7 @@ fn working(current: u32) -> Checkpoint {
 }
 
 fn done(worked_ms: u64) -> Checkpoint {
-    checkpoint(JobState { worked_ms, turns: 30, cost_usd: None, ..completed() })
+    checkpoint(JobSummary { worked_ms, turns: 30, cost_usd: None, ..completed() })
 }
 
 #[test]

@@ -10,7 +10,7 @@ use overnight::{
     store::QueueEntry,
     workspace::{Workspace, journal},
 };
-use overnight_core::job::event::Event;
+use overnight_core::job::event::{Event, LifeEvent};
 use std::{collections::BTreeMap, fs};
 use uuid::Uuid;
 
@@ -76,7 +76,8 @@ fn journal(dir: &TestDir, entry: &QueueEntry, leases: &LeaseLog, name: &str, fou
     let read = Workspace::open(&dir.path(&entry.workspace)).map_err(|error| error.to_string()).and_then(|workspace| {
         let read = journal::read::<Event>(&workspace, |decision| {
             *lines += 1;
-            ends += decision.events.iter().filter(|event| matches!(event, Event::JobEnded { .. })).count();
+            ends +=
+                decision.events.iter().filter(|event| matches!(event, Event::Life(LifeEvent::JobEnded { .. }))).count();
             let (seq, lease, at) = (decision.seq, decision.lease, decision.at.utc().timestamp_micros());
             if lease < last {
                 faults.push(format!("{name}: line {seq} is of lease {lease}, the one before of {last}"));

@@ -10,7 +10,7 @@ use crate::scenarios::{
 use overnight::{store::Store, workspace::chain::LIVE};
 use overnight_core::job::{
     digest::sha256,
-    record::{JobState, NewJob},
+    record::{JobSummary, NewJob},
     rows::CheckpointExtent,
     state::Job,
 };
@@ -75,7 +75,7 @@ impl Record {
         let mut rows = moment.job.checkpoint(CheckpointExtent::All, line as u64, &head);
         if line == 1 {
             // Nobody has claimed the job yet: its first row knows no line.
-            rows.state = JobState { journal_seq: 0, journal_head: String::new(), ..rows.state };
+            rows.state = JobSummary { journal_seq: 0, journal_head: String::new(), ..rows.state };
         }
         store.restore(&self.first_row, &rows, 1).await.map_err(|error| error.to_string())
     }

@@ -16,7 +16,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        event::Event,
+        event::{Event, LifeEvent},
         limits::Limits,
         record::{HoldReason, JobStatus},
         time::Timestamp,
@@ -28,7 +28,7 @@ use std::path::Path;
 
 fn opened(version: &str, model: &str) -> Event {
     let (version, model) = (version.to_owned(), model.to_owned());
-    Event::Opened { version, model, tools_sha256: String::new(), torn_bytes: None }
+    Event::Life(LifeEvent::Opened { version, model, tools_sha256: String::new(), torn_bytes: None })
 }
 
 /// A line at `at`, written by a process whose clock said so.
@@ -98,7 +98,11 @@ async fn a_jump_ahead_in_the_middle_of_work_uses_up_no_time() {
     dir.die(&*dir.store().await, &path, 20).await;
     // At work all the while, as far as the journal tells.
     let last = moment("2034-01-01T00:00:00.000Z");
-    append(&path, last, &[Event::Held { reason: HoldReason::Paused, detail: "stopped by a person".to_owned() }]);
+    append(
+        &path,
+        last,
+        &[Event::Life(LifeEvent::Held { reason: HoldReason::Paused, detail: "stopped by a person".to_owned() })],
+    );
     goes_on(&dir, &path, last).await;
 }
 

@@ -11,7 +11,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        event::Event,
+        event::{Event, LifeEvent, PhaseEvent},
         limits::Limits,
         record::{HoldReason, JobStatus},
         state::Job,
@@ -125,10 +125,10 @@ async fn a_job_goes_on_while_its_database_is_away() {
     let (url, wire, dir, store, path) = wired().await;
     let mut told = Vec::new();
     let mut watch = |_: &Job, report: RunReport<'_>| {
-        if is(&report, |event| matches!(event, Event::PhaseStarted { number: 1, attempt: 1, .. })) {
+        if is(&report, |event| matches!(event, Event::Phase(PhaseEvent::PhaseStarted { number: 1, attempt: 1, .. }))) {
             wire.cut(1_000_000);
         }
-        if is(&report, |event| matches!(event, Event::PhaseStarted { number: 2, .. })) {
+        if is(&report, |event| matches!(event, Event::Phase(PhaseEvent::PhaseStarted { number: 2, .. }))) {
             wire.mend();
         }
         if let RunReport::Note(text) = report {
@@ -152,7 +152,7 @@ async fn a_job_goes_on_while_its_database_is_away() {
 async fn connections_that_break_again_and_again_are_made_anew() {
     let (url, wire, dir, store, path) = wired().await;
     let mut watch = |_: &Job, report: RunReport<'_>| {
-        if is(&report, |event| matches!(event, Event::TodoCompleted { .. })) {
+        if is(&report, |event| matches!(event, Event::Phase(PhaseEvent::TodoCompleted { .. }))) {
             wire.cut(1);
             wire.mend();
         }
@@ -166,7 +166,7 @@ async fn connections_that_break_again_and_again_are_made_anew() {
 async fn an_end_waits_for_its_database() {
     let (url, wire, dir, store, path) = wired().await;
     let mut watch = |_: &Job, report: RunReport<'_>| {
-        if is(&report, |event| matches!(event, Event::JobEnded { .. })) {
+        if is(&report, |event| matches!(event, Event::Life(LifeEvent::JobEnded { .. }))) {
             // The first try is refused.
             wire.cut(1);
         }
@@ -181,7 +181,7 @@ async fn a_stop_in_an_outage_leaves_the_rows_for_later() {
     let (url, wire, dir, store, path) = wired().await;
     let (tell, stop) = tokio::sync::watch::channel(false);
     let mut watch = |_: &Job, report: RunReport<'_>| {
-        if is(&report, |event| matches!(event, Event::PhaseStarted { number: 1, .. })) {
+        if is(&report, |event| matches!(event, Event::Phase(PhaseEvent::PhaseStarted { number: 1, .. }))) {
             wire.cut(1_000_000);
         }
         if matches!(report, RunReport::Note(_)) {

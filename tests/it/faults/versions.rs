@@ -37,7 +37,7 @@ fn opened(version: &str) -> Value {
 fn a_job_that_a_newer_version_has_worked_on_is_left_to_it() {
     let dir = TestDir::new();
     let id = held(&dir);
-    append(&dir.workspace(id), &[opened("9.1.0"), json!([{"type": "todo_delegated", "to": "a helper"}])]);
+    append(&dir.workspace(id), &[opened("9.1.0"), json!([{"type": "todo_delegated", "to": "a sub-agent"}])]);
     let line = dir.read(format!("workspaces/{id}/journal.jsonl")).lines().count();
     let before = tree(&dir.workspaces());
     let row = wait(async { rows(&*dir.store().await, id).await.unwrap() });
@@ -74,7 +74,7 @@ fn an_older_or_newer_program_that_wrote_only_what_is_known_is_no_trouble() {
 fn a_line_that_this_version_can_not_have_written_is_a_break() {
     let dir = TestDir::new();
     let id = held(&dir);
-    append(&dir.workspace(id), &[json!([{"type": "todo_delegated", "to": "a helper"}])]);
+    append(&dir.workspace(id), &[json!([{"type": "todo_delegated", "to": "a sub-agent"}])]);
     let line = dir.read(format!("workspaces/{id}/journal.jsonl")).lines().count();
     let ran = dir.run(&["resume", "last"]);
     assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1));

@@ -27,7 +27,7 @@ fn what_cannot_be_done_is_refused() {
     for (line, expected) in [
         (
             "agents: { a: { prompt: agents/validator.md, tools: [read_file, check_deliverables] } }",
-            "'agents.a.tools[1]' is 'check_deliverables', which no helper may call; it may call read_file, list_records, list_files, \
+            "'agents.a.tools[1]' is 'check_deliverables', which no sub-agent may call; it may call read_file, list_records, list_files, \
              search_files, list_documents, read_document, write_file, append_file, edit_file, add_records, edit_records",
         ),
         (

@@ -2,7 +2,7 @@
 
 use super::world::*;
 use overnight_core::{
-    job::event::{EpochCause, Event},
+    job::event::{ConversationEvent, EpochCause, Event, PhaseEvent},
     prompt::{compose, measure::local_tokens, tools::ToolList},
 };
 use serde_json::json;
@@ -39,7 +39,9 @@ fn a_full_context_opens_the_next_epoch() {
             assert!(prompt.contains("\n## This task so far\n"), "{prompt}");
         }
     }
-    let full = world.count(|event| matches!(event, Event::EpochOpened { cause: EpochCause::Full, .. }));
+    let full = world.count(|event| {
+        matches!(event, Event::Conversation(ConversationEvent::EpochOpened { cause: EpochCause::Full, .. }))
+    });
     assert!((3..12).contains(&full), "{full}");
     // At 70 %; the last result before may go beyond, and is seen.
     assert!((13_000..=15_000).contains(&most), "{most}");
@@ -84,7 +86,8 @@ fn nothing_is_completed_behind_a_call_that_was_not_run() {
     let mut world = World::of(spec);
     world.page_letters = 1_200;
     world.in_phase_one();
-    let completed = |world: &World| world.count(|event| matches!(event, Event::TodoCompleted { .. }));
+    let completed =
+        |world: &World| world.count(|event| matches!(event, Event::Phase(PhaseEvent::TodoCompleted { .. })));
     let before = completed(&world);
     let reads = (1..=20).map(|line| read_document("north.md", line, line));
     world.play([say(reads.chain([call("todo_complete", json!({}))]))]);

@@ -4,7 +4,7 @@ use super::world::*;
 use crate::support::approve;
 use overnight_core::{
     job::{
-        event::Event,
+        event::{Event, LifeEvent},
         record::{HoldReason, JobStatus},
         state::{INSTRUCTIONS_FILE, LAST_REVIEW_TODO, PLAN_FILE},
         todo::TodoStatus,
@@ -123,5 +123,5 @@ fn a_held_or_ended_job_owes_nothing_and_hears_only_what_fits() {
         assert_eq!(world.command(command), 0);
     }
     assert_eq!(world.job.owed(), []);
-    assert_eq!(world.count(|event| matches!(event, Event::JobEnded { .. })), 1);
+    assert_eq!(world.count(|event| matches!(event, Event::Life(LifeEvent::JobEnded { .. }))), 1);
 }

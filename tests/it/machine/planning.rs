@@ -1,7 +1,10 @@
 //! Planning: what it owes, calls at the wrong time, tries and their fallbacks, the bounds on plans and todos.
 
 use super::world::*;
-use overnight_core::job::{event::Event, state::PLAN_FILE};
+use overnight_core::job::{
+    event::{Event, PlanEvent},
+    state::PLAN_FILE,
+};
 use serde_json::json;
 
 #[test]
@@ -103,7 +106,9 @@ fn todos_of(world: &World) -> usize {
 fn warnings(world: &World) -> Vec<&str> {
     let events = world.decisions.iter().flat_map(|decision| &decision.events);
     events
-        .filter_map(|event| if let Event::TodosWarned { warning } = event { Some(&**warning) } else { None })
+        .filter_map(
+            |event| if let Event::Plan(PlanEvent::TodosWarned { warning }) = event { Some(&**warning) } else { None },
+        )
         .collect()
 }
 

@@ -13,7 +13,7 @@ use opentelemetry_sdk::trace::SpanData;
 use overnight::{runner::RunReport, telemetry::JobSpans};
 use overnight_core::{
     job::{
-        event::{CallEnd, Decision, Event},
+        event::{CallEnd, ConversationEvent, Decision, Event, LifeEvent, PhaseEvent, ToolEvent},
         failure::{Failure, FailureKind},
         state::Job,
     },
@@ -230,7 +230,7 @@ fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
     let mut finished = Vec::new();
     for decision in &decisions[1..] {
         // No two processes take a job up in the same moment.
-        let is_opening = decision.events.iter().any(|event| matches!(event, Event::Opened { .. }));
+        let is_opening = decision.events.iter().any(|event| matches!(event, Event::Life(LifeEvent::Opened { .. })));
         if is_opening && decision.at > begun {
             begun = decision.at;
             finished.extend(spans.finish(&job, false, job.last_at));
@@ -239,7 +239,11 @@ fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
             spans = JobSpans::begin(&job, "ollama:tiny", begun);
             continue;
         }
-        if decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. })) {
+        if decision
+            .events
+            .iter()
+            .any(|event| matches!(event, Event::Conversation(ConversationEvent::ModelReplied { .. })))
+        {
             let now = job.last_at;
             finished.extend(spans.on(&job, &RunReport::Calling(0), || now));
         }
@@ -279,21 +283,21 @@ proptest! {
             span.name.starts_with("chat ") && !matches!(span.status, Status::Error { .. }) && !is_handed_in(span)
         };
         let replies = spans.iter().filter(is_reply).count();
-        prop_assert_eq!(replies, world.count(|event| matches!(event, Event::ModelReplied { .. })));
+        prop_assert_eq!(replies, world.count(|event| matches!(event, Event::Conversation(ConversationEvent::ModelReplied { .. }))));
         prop_assert_eq!(
             named("execute_tool "),
-            world.count(|event| matches!(event, Event::ToolReturned { result, .. } if result.end != CallEnd::Skipped))
+            world.count(|event| matches!(event, Event::Tool(ToolEvent::ToolReturned { result, .. }) if result.end != CallEnd::Skipped))
         );
         prop_assert_eq!(
             spans.iter().filter(|span| has(span, "overnight.todo.status", "completed")).count(),
-            world.count(|event| matches!(event, Event::TodoCompleted { .. }))
+            world.count(|event| matches!(event, Event::Phase(PhaseEvent::TodoCompleted { .. })))
         );
         prop_assert_eq!(
             spans
                 .iter()
                 .filter(|span| span.name.starts_with("phase") && !has(span, "overnight.phase.outcome", "unfinished"))
                 .count(),
-            world.count(|event| matches!(event, Event::PhaseEnded { .. }))
+            world.count(|event| matches!(event, Event::Phase(PhaseEvent::PhaseEnded { .. })))
         );
     }
 }

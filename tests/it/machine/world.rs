@@ -10,8 +10,9 @@ use overnight_core::{
         conversation::Conversation,
         digest::sha256,
         event::{
-            CallEnd, ChangedFile, Decision, Event, ExaminedFiles, PhaseKind, PlanningEnd, PreparedWrite, SavedFile,
-            ShownPart, SpilledResult, ToolResult,
+            CallEnd, ChangedFile, ConversationEvent, Decision, Event, ExaminedFiles, LifeEvent, PersonEvent,
+            PhaseEvent, PhaseKind, PlanEvent, PlanningEnd, PreparedWrite, ProofEvent, SavedFile, ShownPart,
+            SpilledResult, ToolEvent, ToolResult,
         },
         failure::{Failure, FailureKind},
         id::JobId,
@@ -168,19 +169,19 @@ impl World {
         let first = Decision {
             at,
             events: vec![
-                Event::JobCreated {
+                Event::Life(LifeEvent::JobCreated {
                     spec_sha256: sha256(b"job.yaml"),
                     spec: Box::new(spec.clone()),
                     tools_sha256: ToolList::usual().sha256.clone(),
-                },
-                Event::PhaseStarted {
+                }),
+                Event::Phase(PhaseEvent::PhaseStarted {
                     number: 0,
                     attempt: 1,
                     kind: PhaseKind::Bootstrap,
                     title: "Bootstrap".to_owned(),
                     plan_phase: None,
                     todos: bootstrap_todos(&spec, at),
-                },
+                }),
             ],
         };
         let files = BTreeMap::from([(INSTRUCTIONS_FILE.to_owned(), spec.task_text())]);
@@ -548,7 +549,9 @@ impl World {
             .decisions
             .iter()
             .flat_map(|decision| &decision.events)
-            .filter_map(|event| if let Event::ToolReturned { result, .. } = event { Some(result) } else { None })
+            .filter_map(|event| {
+                if let Event::Tool(ToolEvent::ToolReturned { result, .. }) = event { Some(result) } else { None }
+            })
             .collect();
         all[all.len() - count..].iter().map(|result| format!("{:?}: {}", result.end, result.text)).collect()
     }
@@ -718,86 +721,104 @@ fn names(calls: &[PendingCall]) -> String {
 /// One fact in one line.
 pub(crate) fn line(event: &Event) -> String {
     match event {
-        Event::JobCreated { .. } => "job created".to_owned(),
-        Event::Opened { .. } => "opened".to_owned(),
-        Event::PhaseStarted { number, attempt, kind, title, todos, .. } => {
+        Event::Life(LifeEvent::JobCreated { .. }) => "job created".to_owned(),
+        Event::Life(LifeEvent::Opened { .. }) => "opened".to_owned(),
+        Event::Phase(PhaseEvent::PhaseStarted { number, attempt, kind, title, todos, .. }) => {
             format!("PHASE {number}.{attempt} {} '{title}': {} todos", kind.name(), todos.len())
         }
-        Event::PhaseEnded { why, folder } => {
+        Event::Phase(PhaseEvent::PhaseEnded { why, folder }) => {
             format!("PHASE ENDED {} ({}) -> {folder}", why.outcome(), why.issue().unwrap_or("-"))
         }
-        Event::ArchiveStored { folder, .. } => format!("archived {folder}"),
-        Event::SummaryWritten { .. } => "summary written".to_owned(),
-        Event::DocumentsGiven { calls, .. } => format!("documents given: {}", calls.len()),
-        Event::PartReadingBegun { parts } => format!("part reading begun: {}", parts.len()),
-        Event::PartsRead { doubled } => format!("parts read, {} doubled", doubled.len()),
-        Event::PagesRead { pages, .. } => format!("pages read: {}", pages.len()),
-        Event::FilesExamined { files } => {
+        Event::Phase(PhaseEvent::ArchiveStored { folder, .. }) => format!("archived {folder}"),
+        Event::Phase(PhaseEvent::SummaryWritten { .. }) => "summary written".to_owned(),
+        Event::Conversation(ConversationEvent::DocumentsGiven { calls, .. }) => {
+            format!("documents given: {}", calls.len())
+        }
+        Event::Proof(ProofEvent::PartReadingBegun { parts }) => format!("part reading begun: {}", parts.len()),
+        Event::Proof(ProofEvent::PartsRead { doubled }) => format!("parts read, {} doubled", doubled.len()),
+        Event::Proof(ProofEvent::PagesRead { pages, .. }) => format!("pages read: {}", pages.len()),
+        Event::Plan(PlanEvent::FilesExamined { files }) => {
             format!("examined (plan: {}, memory: {})", files.plan.is_some(), files.memory.is_some())
         }
-        Event::PlanSet { because, .. } => format!("plan set: {because}"),
-        Event::FileWritten { path } => format!("file written: {path}"),
-        Event::PlanRead { phases, .. } => format!("plan read: {} phases", phases.len()),
-        Event::PlanSaved { phases, .. } => format!("plan saved: {} phases", phases.len()),
-        Event::MemorySaved { .. } => "memory saved".to_owned(),
-        Event::FilesEdited { files, .. } => format!("edited: {}", files.join(", ")),
-        Event::PlanningRefused { reason } => format!("planning refused: {reason}"),
-        Event::PlanningEnded { end, memory_waived } => {
+        Event::Plan(PlanEvent::PlanSet { because, .. }) => format!("plan set: {because}"),
+        Event::Plan(PlanEvent::FileWritten { path }) => format!("file written: {path}"),
+        Event::Plan(PlanEvent::PlanRead { phases, .. }) => format!("plan read: {} phases", phases.len()),
+        Event::Plan(PlanEvent::PlanSaved { phases, .. }) => format!("plan saved: {} phases", phases.len()),
+        Event::Plan(PlanEvent::MemorySaved { .. }) => "memory saved".to_owned(),
+        Event::Person(PersonEvent::FilesEdited { files, .. }) => format!("edited: {}", files.join(", ")),
+        Event::Plan(PlanEvent::PlanningRefused { reason }) => format!("planning refused: {reason}"),
+        Event::Plan(PlanEvent::PlanningEnded { end, memory_waived }) => {
             let end = match end {
                 PlanningEnd::Done => "planning done",
                 PlanningEnd::FellBack => "planning fell back",
             };
             format!("{end}{}", if *memory_waived { ", memory waived" } else { "" })
         }
-        Event::TodosWarned { warning } => format!("todos warned: {warning}"),
-        Event::TodosWritten { todos } => format!("todos written: {}", todos.len()),
-        Event::TodoCompleted { id, outcome, unevidenced } => {
+        Event::Plan(PlanEvent::TodosWarned { warning }) => format!("todos warned: {warning}"),
+        Event::Phase(PhaseEvent::TodosWritten { todos }) => format!("todos written: {}", todos.len()),
+        Event::Phase(PhaseEvent::TodoCompleted { id, outcome, unevidenced }) => {
             let mark = if *unevidenced { " unevidenced" } else { "" };
             format!("todo {id} completed{mark}: {}", outcome.as_deref().unwrap_or("-"))
         }
-        Event::TodoCompletionRefused { id, .. } => format!("todo {id} not completed"),
-        Event::CallSubmitted { turn, .. } => format!("turn {turn} handed in"),
-        Event::AttemptFailed { turn, attempt, kind, .. } => format!("turn {turn}, attempt {attempt}: {kind}"),
-        Event::EpochOpened { number, cause, .. } => format!("epoch {number}: {cause:?}"),
-        Event::BoardShown { kind, board, .. } => {
+        Event::Phase(PhaseEvent::TodoCompletionRefused { id, .. }) => format!("todo {id} not completed"),
+        Event::Conversation(ConversationEvent::CallSubmitted { turn, .. }) => format!("turn {turn} handed in"),
+        Event::Conversation(ConversationEvent::AttemptFailed { turn, attempt, kind, .. }) => {
+            format!("turn {turn}, attempt {attempt}: {kind}")
+        }
+        Event::Conversation(ConversationEvent::EpochOpened { number, cause, .. }) => {
+            format!("epoch {number}: {cause:?}")
+        }
+        Event::Conversation(ConversationEvent::BoardShown { kind, board, .. }) => {
             format!("board {kind:?}{}", if board.is_some() { ", in full" } else { "" })
         }
-        Event::CompactionNotDue { .. } => "compaction not due".to_owned(),
-        Event::ChecksMade { checks } => {
+        Event::Conversation(ConversationEvent::CompactionNotDue { .. }) => "compaction not due".to_owned(),
+        Event::Proof(ProofEvent::ChecksMade { checks }) => {
             format!("checks made: {} of {} pass", checks.iter().filter(|check| check.passed).count(), checks.len())
         }
-        Event::ModelReplied { turn, calls, stop, .. } => match stop {
+        Event::Conversation(ConversationEvent::ModelReplied { turn, calls, stop, .. }) => match stop {
             Stop::Done => format!("turn {turn}: {}", names(calls)),
             Stop::Length => format!("turn {turn} (cut): {}", names(calls)),
             Stop::Refused => format!("turn {turn} (withheld): {}", names(calls)),
         },
-        Event::ToolStarted { .. } => "  started".to_owned(),
-        Event::ToolReturned { name, result, .. } => format!("  {name} {:?}: {}", result.end, short(&result.text)),
-        Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
-        Event::HelperStarted { conversation, role, .. } => format!("helper {conversation}: {}", role.told()),
-        Event::HelperEnded { conversation, end, .. } => format!("helper {conversation} {}", end.told()),
-        Event::SecondReadingBegun { units, .. } => format!("second reading of {} parts", units.len()),
-        Event::ListsCompared { comparison, findings } => {
+        Event::Tool(ToolEvent::ToolStarted { .. }) => "  started".to_owned(),
+        Event::Tool(ToolEvent::ToolReturned { name, result, .. }) => {
+            format!("  {name} {:?}: {}", result.end, short(&result.text))
+        }
+        Event::Phase(PhaseEvent::AccomplishmentAdded { text }) => format!("accomplishment: {text}"),
+        Event::Conversation(ConversationEvent::SubAgentStarted { conversation, role, .. }) => {
+            format!("sub-agent {conversation}: {}", role.told())
+        }
+        Event::Conversation(ConversationEvent::SubAgentEnded { conversation, end, .. }) => {
+            format!("sub-agent {conversation} {}", end.told())
+        }
+        Event::Proof(ProofEvent::SecondReadingBegun { units, .. }) => {
+            format!("second reading of {} parts", units.len())
+        }
+        Event::Proof(ProofEvent::ListsCompared { comparison, findings }) => {
             format!("lists compared: {} in both, {} findings", comparison.both, findings.len())
         }
-        Event::VerdictGiven { round, verdict, findings, .. } => {
+        Event::Proof(ProofEvent::VerdictGiven { round, verdict, findings, .. }) => {
             format!("verdict {round}: {}, {} findings", verdict.told(), findings.len())
         }
-        Event::FindingSettled { id, settlement, by } => format!("finding {id} settled by {by}: {}", settlement.told()),
-        Event::LessonProposed { lesson } => format!("lesson: {} ({})", lesson.text, lesson.evidence),
-        Event::NoteAdded { text } => format!("note: {text}"),
-        Event::CompletionRefused { checks } => format!("completion refused: {} checks failed", checks.len()),
-        Event::EndingDecided { ending } => format!("ending decided: {}", ending.status),
-        Event::Held { reason, detail } => format!("HELD {reason}: {detail}"),
-        Event::Resumed { .. } => "resumed".to_owned(),
-        Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
-        Event::ModelChosen { choice } => format!("model {}", choice.model),
-        Event::TierChanged { tier, .. } => format!("tier {}", tier.name()),
-        Event::Approved { .. } => "approved".to_owned(),
-        Event::RecordApproved { record, .. } => format!("approved {record}"),
-        Event::FieldCorrected { finding, .. } => format!("corrected {}", finding.id),
-        Event::DocumentsAdded { documents, .. } => format!("{} documents added", documents.len()),
-        Event::JobEnded { ending } => {
+        Event::Proof(ProofEvent::FindingSettled { id, settlement, by }) => {
+            format!("finding {id} settled by {by}: {}", settlement.told())
+        }
+        Event::Phase(PhaseEvent::LessonProposed { lesson }) => format!("lesson: {} ({})", lesson.text, lesson.evidence),
+        Event::Phase(PhaseEvent::NoteAdded { text }) => format!("note: {text}"),
+        Event::Proof(ProofEvent::CompletionRefused { checks }) => {
+            format!("completion refused: {} checks failed", checks.len())
+        }
+        Event::Life(LifeEvent::EndingDecided { ending }) => format!("ending decided: {}", ending.status),
+        Event::Life(LifeEvent::Held { reason, detail }) => format!("HELD {reason}: {detail}"),
+        Event::Life(LifeEvent::Resumed { .. }) => "resumed".to_owned(),
+        Event::Person(PersonEvent::FeedbackGiven { number, text, .. }) => format!("feedback {number}: {text}"),
+        Event::Person(PersonEvent::ModelChosen { choice }) => format!("model {}", choice.model),
+        Event::Life(LifeEvent::TierChanged { tier, .. }) => format!("tier {}", tier.name()),
+        Event::Person(PersonEvent::Approved { .. }) => "approved".to_owned(),
+        Event::Person(PersonEvent::RecordApproved { record, .. }) => format!("approved {record}"),
+        Event::Person(PersonEvent::FieldCorrected { finding, .. }) => format!("corrected {}", finding.id),
+        Event::Person(PersonEvent::DocumentsAdded { documents, .. }) => format!("{} documents added", documents.len()),
+        Event::Life(LifeEvent::JobEnded { ending }) => {
             format!("JOB ENDED {}: {}", ending.status, ending.reason.as_deref().unwrap_or("-"))
         }
     }

@@ -5,7 +5,7 @@ use super::trial::{
 };
 use overnight_core::{
     job::{
-        event::{CallEnd, Event},
+        event::{CallEnd, ConversationEvent, Event, PhaseEvent},
         state::Status,
     },
     machine::effect::Command,
@@ -174,7 +174,10 @@ fn meet(trial: &Trial, name: &str, target: &Path) -> super::trial::Rest {
     ]);
     let mut is_planted = false;
     trial.play_with(&[text("Wait."), reply(&calls), blocked()], "stop", &mut |path, decision| {
-        let is_reply = decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. }));
+        let is_reply = decision
+            .events
+            .iter()
+            .any(|event| matches!(event, Event::Conversation(ConversationEvent::ModelReplied { .. })));
         if is_reply && !std::mem::replace(&mut is_planted, true) {
             let at = path.join(name);
             match at.symlink_metadata() {
@@ -319,10 +322,9 @@ fn deliverables_that_are_links_or_folders_are_not_delivered() {
         let claim = || reply(&[complete(&json!(1), &json!(["output/report.md"]))]);
         replies.extend([claim(), claim(), claim(), claim()]);
         let rest = trial.play_with(&replies, "stop", &mut |path, decision| {
-            let is_review = decision
-                .events
-                .iter()
-                .any(|event| matches!(event, Event::PhaseStarted { title, .. } if title == "Review"));
+            let is_review = decision.events.iter().any(
+                |event| matches!(event, Event::Phase(PhaseEvent::PhaseStarted { title, .. }) if title == "Review"),
+            );
             if is_review {
                 let at = path.join("output/report.md");
                 fs::remove_file(&at).unwrap();

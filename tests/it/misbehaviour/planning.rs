@@ -5,7 +5,7 @@ use super::trial::{
 };
 use overnight_core::job::event::{
     CallEnd::{Done, Refused, Skipped},
-    Event,
+    Event, PlanEvent,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn warnings(rest: &Rest) -> Vec<String> {
     let events = rest.decisions.iter().flat_map(|decision| &decision.events);
     events
         .filter_map(|event| match event {
-            Event::TodosWarned { warning } => Some(warning.clone()),
+            Event::Plan(PlanEvent::TodosWarned { warning }) => Some(warning.clone()),
             _ => None,
         })
         .collect()

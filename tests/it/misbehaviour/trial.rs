@@ -10,7 +10,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        event::{CallEnd, Decision, Event, ToolResult},
+        event::{CallEnd, ConversationEvent, Decision, Event, ToolEvent, ToolResult},
         instructions,
         state::{Job, Status},
     },
@@ -252,11 +252,11 @@ fn assert_sound(rest: &Rest, is_readable: bool) {
     let mut results = BTreeSet::new();
     for event in rest.decisions.iter().flat_map(|decision| &decision.events) {
         match event {
-            Event::ModelReplied { calls, .. } => {
+            Event::Conversation(ConversationEvent::ModelReplied { calls, .. }) => {
                 assert!(owed.is_empty(), "no result for {owed:?}");
                 owed.extend(calls.iter().map(|call| call.said.id.as_str()));
             }
-            Event::ToolReturned { call, .. } => {
+            Event::Tool(ToolEvent::ToolReturned { call, .. }) => {
                 assert!(results.insert(call.clone()), "two results for {call}");
                 owed.retain(|wanted| wanted != call);
             }
@@ -309,7 +309,7 @@ impl Rest {
         let events = self.decisions.iter().flat_map(|decision| &decision.events);
         events
             .filter_map(|event| match event {
-                Event::ToolReturned { result, .. } => Some(result),
+                Event::Tool(ToolEvent::ToolReturned { result, .. }) => Some(result),
                 _ => None,
             })
             .collect()
@@ -326,7 +326,7 @@ impl Rest {
         let events = self.decisions.iter().flat_map(|decision| &decision.events);
         events
             .filter_map(|event| match event {
-                Event::ToolReturned { call, result, .. } if call.starts_with(&prefix) => {
+                Event::Tool(ToolEvent::ToolReturned { call, result, .. }) if call.starts_with(&prefix) => {
                     Some((result.end, result.text.clone()))
                 }
                 _ => None,

@@ -5,7 +5,7 @@ use super::{
     on_both, one, queued,
 };
 use overnight::store::{Grant, JobTarget, NewBatch, QueuedJob, Store, StoreError};
-use overnight_core::job::record::{HoldReason, JobState, JobStatus};
+use overnight_core::job::record::{HoldReason, JobStatus, JobSummary};
 use std::sync::Arc;
 
 /// Batch 1 with a budget and so many jobs, all claimed under lease 1.
@@ -15,8 +15,8 @@ async fn begun(store: &dyn Store, budget_usd: Option<f64>, jobs: u32) {
     store.claim_next(A, "here", 100, MINUTE).await.unwrap();
 }
 
-fn cost(usd: f64, state: JobState) -> JobState {
-    JobState { cost_usd: Some(usd), ..state }
+fn cost(usd: f64, state: JobSummary) -> JobSummary {
+    JobSummary { cost_usd: Some(usd), ..state }
 }
 
 async fn running_jobs_count_with_what_they_may_cost_and_others_with_what_they_did(place: Place) {
@@ -33,7 +33,7 @@ async fn running_jobs_count_with_what_they_may_cost_and_others_with_what_they_di
     // The end of a job frees what it has not used, as do its hold and its loss.
     store.checkpoint(id(1), 1, &checkpoint(cost(0.5, completed()))).await.unwrap();
     assert_eq!(store.reserve(id(4), 1, 3.5).await, Ok(Grant::Granted));
-    let held = JobState { status: JobStatus::Held, hold_reason: Some(HoldReason::Budget), ..at_work() };
+    let held = JobSummary { status: JobStatus::Held, hold_reason: Some(HoldReason::Budget), ..at_work() };
     store.checkpoint(id(2), 1, &checkpoint(cost(1.0, held))).await.unwrap();
     assert_eq!(store.reserve(id(4), 1, 6.51).await, Ok(Grant::Later));
     assert_eq!(store.reserve(id(4), 1, 6.5).await, Ok(Grant::Granted));
@@ -117,7 +117,7 @@ async fn two_can_not_both_take_the_last_dollar(place: Place) {
 async fn who_waits_in_memory_keeps_its_jobs_held(place: Place) {
     let store = place.store().await;
     begun(&*store, None, 4).await;
-    let held = |hold_reason| JobState { status: JobStatus::Held, hold_reason: Some(hold_reason), ..at_work() };
+    let held = |hold_reason| JobSummary { status: JobStatus::Held, hold_reason: Some(hold_reason), ..at_work() };
     for (number, reason) in [(1, HoldReason::Outage), (2, HoldReason::Outage), (3, HoldReason::Window)] {
         store.wake_at(id(number), 1, at(FUTURE)).await.unwrap();
         store.checkpoint(id(number), 1, &checkpoint(held(reason))).await.unwrap();

@@ -5,7 +5,7 @@ use super::{
     ids, on_both, one, queued, running, wait_over,
 };
 use overnight::store::{ControlSignal, HeldLease, JobTarget, NewBatch, QueuedJob, StoreError, Swept};
-use overnight_core::job::record::{HoldReason, JobState, JobStatus};
+use overnight_core::job::record::{HoldReason, JobStatus, JobSummary};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ async fn what_was_never_begun_is_cancelled_at_once_and_the_rest_by_its_worker(pl
     store.claim_next(A, "here", 6, MINUTE).await.unwrap();
     // Job 1 is at work, 2 has ended, 3 and 4 are held with a journal, 5 has a folder, 6 was given back as it came.
     store.checkpoint(id(2), 1, &checkpoint(completed())).await.unwrap();
-    let held = |hold_reason| JobState { status: JobStatus::Held, hold_reason: Some(hold_reason), ..at_work() };
+    let held = |hold_reason| JobSummary { status: JobStatus::Held, hold_reason: Some(hold_reason), ..at_work() };
     store.wake_at(id(3), 1, at(FUTURE)).await.unwrap();
     store.checkpoint(id(3), 1, &checkpoint(held(HoldReason::Outage))).await.unwrap();
     store.checkpoint(id(4), 1, &checkpoint(held(HoldReason::Review))).await.unwrap();
@@ -127,7 +127,7 @@ async fn who_tries_a_job_again_opens_its_batch(place: Place) {
     for number in [1, 2] {
         store.submit(&batch(number), &[queued(number)], false).await.unwrap();
         store.claim_next(A, "here", 9, MINUTE).await.unwrap();
-        let failed = JobState { status: JobStatus::Failed, ..completed() };
+        let failed = JobSummary { status: JobStatus::Failed, ..completed() };
         store.checkpoint(id(number), 1, &checkpoint(failed)).await.unwrap();
         assert_eq!(store.mark_ended(batch_id(number)).await, Ok(true));
     }
@@ -145,7 +145,7 @@ async fn who_tries_a_job_again_opens_its_batch(place: Place) {
     store.restore(&job, &checkpoint(completed()), 2).await.unwrap();
     assert_eq!(ended().await, [true, true]);
     // One that tells of work does.
-    store.restore(&job, &checkpoint(JobState { status: JobStatus::Queued, ..at_work() }), 2).await.unwrap();
+    store.restore(&job, &checkpoint(JobSummary { status: JobStatus::Queued, ..at_work() }), 2).await.unwrap();
     assert_eq!(ended().await, [false, true]);
     assert_eq!(store.retry(JobTarget::Batch(batch_id(1))).await, Ok(1));
     assert_eq!(ended().await, [false, false]);

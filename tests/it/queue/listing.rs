@@ -4,7 +4,7 @@ use super::{A, MINUTE, Place, at, at_work, batch, batch_id, checkpoint, id, on_b
 use overnight::store::{BatchWork, JobPageQuery, JobTarget, QueuedJob, RecentWork, Store, WaitingJobs};
 use overnight_core::job::{
     id::JobId,
-    record::{HoldReason, JobState, JobStatus},
+    record::{HoldReason, JobStatus, JobSummary},
 };
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ async fn sums_of_a_batch(place: Place) {
         (4, 0, JobStatus::Completed),
     ] {
         let completed_at = Some(at(&format!("2026-11-22T0{number}:00:00.000Z")));
-        let state = JobState { status, worked_ms, completed_at, turns: 5, tokens_in: 70, tokens_out: 3, ..at_work() };
+        let state = JobSummary { status, worked_ms, completed_at, turns: 5, tokens_in: 70, tokens_out: 3, ..at_work() };
         store.checkpoint(id(number), 1, &checkpoint(state)).await.unwrap();
     }
     store.hold(JobTarget::Job(id(5)), HoldReason::Paused, None).await.unwrap();

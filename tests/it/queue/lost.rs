@@ -4,7 +4,7 @@ use super::{
     A, FUTURE, MINUTE, Place, at, at_work, batch, batch_id, checkpoint, entry, id, ids, on_both, one, phase, queued,
 };
 use overnight::store::{JobTarget, NewBatch};
-use overnight_core::job::record::{Checkpoint, HoldReason, JobState, JobStatus};
+use overnight_core::job::record::{Checkpoint, HoldReason, JobStatus, JobSummary};
 
 async fn jobs_of_other_machines_are_counted(place: Place) {
     let store = place.store().await;
@@ -50,7 +50,7 @@ async fn a_job_is_begun_anew(place: Place) {
     // One that runs, and what is no job.
     assert_eq!(store.restart_from_nothing(id(1)).await, Ok(false));
     assert_eq!(store.restart_from_nothing(id(9)).await, Ok(false));
-    let held = JobState { status: JobStatus::Held, hold_reason: Some(HoldReason::Paused), ..at_work() };
+    let held = JobSummary { status: JobStatus::Held, hold_reason: Some(HoldReason::Paused), ..at_work() };
     for number in [1, 2] {
         store.checkpoint(id(number), 1, &checkpoint(held.clone())).await.unwrap();
     }
@@ -60,7 +60,7 @@ async fn a_job_is_begun_anew(place: Place) {
     assert_eq!(store.phases(id(1)).await.unwrap(), vec![]);
     let row = store.job(id(1)).await.unwrap().unwrap();
     let spent = row.state.cost_usd;
-    assert_eq!(row.state, JobState { cost_usd: spent, ..crate::store::untouched() });
+    assert_eq!(row.state, JobSummary { cost_usd: spent, ..crate::store::untouched() });
     assert_eq!(ids(&store.claim_next(A, "there", 9, MINUTE).await.unwrap()), [id(1)]);
     // The other one is as it was; one in a workspace store is never begun anew.
     assert_eq!(store.phases(id(2)).await.unwrap().len(), 1);

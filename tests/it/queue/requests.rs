@@ -8,7 +8,7 @@ use crate::store::listed;
 use overnight::store::{
     BatchTotals, ControlSignal, Group, JobFilter, JobTarget, NewBatch, QueueInfo, QueuedJob, StoreError, Swept,
 };
-use overnight_core::job::record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob};
+use overnight_core::job::record::{Checkpoint, HoldReason, JobStatus, JobSummary, NewJob};
 
 async fn a_batch_is_held_and_resumed(place: Place) {
     let store = place.store().await;
@@ -38,7 +38,7 @@ async fn a_batch_is_held_and_resumed(place: Place) {
     assert_eq!(ids(&store.claim_next(A, "here", 9, MINUTE).await.unwrap()), [2, 3, 4].map(id));
 
     // For a review, somebody has to say more than that it goes on; and only a pause is asked of those at work.
-    let review = JobState { status: JobStatus::Held, hold_reason: Some(HoldReason::Review), ..at_work() };
+    let review = JobSummary { status: JobStatus::Held, hold_reason: Some(HoldReason::Review), ..at_work() };
     store.checkpoint(id(2), 1, &checkpoint(review)).await.unwrap();
     assert_eq!(store.resume(whole).await, Ok(0));
     assert_eq!(store.hold(whole, HoldReason::Window, Some(at(FUTURE))).await, Ok(0));
@@ -73,8 +73,8 @@ async fn only_the_failed_are_tried_again(place: Place) {
     store.submit(&batch(1), &jobs, false).await.unwrap();
     store.claim_next(A, "here", 4, MINUTE).await.unwrap();
     store.checkpoint(id(1), 1, &checkpoint(completed())).await.unwrap();
-    store.checkpoint(id(2), 1, &checkpoint(JobState { status: JobStatus::Failed, ..completed() })).await.unwrap();
-    store.checkpoint(id(3), 1, &checkpoint(JobState { status: JobStatus::Partial, ..completed() })).await.unwrap();
+    store.checkpoint(id(2), 1, &checkpoint(JobSummary { status: JobStatus::Failed, ..completed() })).await.unwrap();
+    store.checkpoint(id(3), 1, &checkpoint(JobSummary { status: JobStatus::Partial, ..completed() })).await.unwrap();
     expire(&place, 4).await;
     assert_eq!(store.sweep().await.unwrap().dead, [id(4)]);
     let whole = JobTarget::Batch(batch_id(1));
@@ -85,7 +85,7 @@ async fn only_the_failed_are_tried_again(place: Place) {
     assert_eq!((one(&*store, 2).await, one(&*store, 4).await), (again(2, 1), again(4, 2)));
     assert_eq!(store.job(id(2)).await.unwrap().unwrap().state.completed_at, None);
     // The lease that ended it is worth nothing any more.
-    let late = checkpoint(JobState { status: JobStatus::Failed, ..completed() });
+    let late = checkpoint(JobSummary { status: JobStatus::Failed, ..completed() });
     assert_eq!(store.checkpoint(id(2), 1, &late).await, Err(StoreError::LeaseLost { id: id(2) }));
     assert_eq!(ids(&store.claim_next(A, "here", 9, MINUTE).await.unwrap()), [2, 4].map(id));
 }
@@ -102,7 +102,7 @@ async fn jobs_of_the_queue_are_listed_with_what_it_knows_of_them(place: Place) {
     store.create(&NewJob { id: id(5), ..store.job(id(1)).await.unwrap().unwrap().job }).await.unwrap();
     store.claim_next(A, "here", 2, MINUTE).await.unwrap();
     store.set_workspace(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
-    let review = JobState { status: JobStatus::Held, hold_reason: Some(HoldReason::Review), ..at_work() };
+    let review = JobSummary { status: JobStatus::Held, hold_reason: Some(HoldReason::Review), ..at_work() };
     store.checkpoint(id(2), 1, &checkpoint(review)).await.unwrap();
     store.hold(JobTarget::Job(id(4)), HoldReason::Paused, None).await.unwrap();
     place.sql(format!("update jobs set attempts = 2, same_as = '{}' where id = '{}'", id(1), id(4))).await;

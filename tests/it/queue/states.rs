@@ -10,7 +10,7 @@ use overnight::store::{
 use overnight_core::job::{
     digest::sha256,
     id::JobId,
-    record::{Checkpoint, HoldReason, JobState, JobStatus},
+    record::{Checkpoint, HoldReason, JobStatus, JobSummary},
     time::Timestamp,
 };
 use proptest::{
@@ -203,8 +203,8 @@ pub(super) fn usd(quarters: u8) -> f64 {
     f64::from(quarters) / 4.0
 }
 
-pub(super) fn state(status: JobStatus, hold: HoldReason, quarters: u8, step: usize) -> JobState {
-    JobState {
+pub(super) fn state(status: JobStatus, hold: HoldReason, quarters: u8, step: usize) -> JobSummary {
+    JobSummary {
         status,
         hold_reason: (status == JobStatus::Held).then_some(hold),
         // Who works has no reason to give.

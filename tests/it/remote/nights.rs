@@ -11,7 +11,7 @@ use overnight::{
     workspace::{Workspace, journal},
 };
 use overnight_core::job::{
-    event::{Event, PhaseKind, Why},
+    event::{Event, LifeEvent, PhaseEvent, PhaseKind, Why},
     record::{HoldReason, JobStatus},
 };
 use std::{
@@ -74,28 +74,28 @@ fn story(path: &Path, rested: &Result<Rested, RunError>) -> Story {
     for event in &events {
         match event {
             // The first list and that of the review are the runner's own.
-            Event::TodosWritten { todos } | Event::PhaseStarted { todos, .. } => {
+            Event::Phase(PhaseEvent::TodosWritten { todos } | PhaseEvent::PhaseStarted { todos, .. }) => {
                 wrong.extend(open.values().map(|content| format!("never: {content}")));
                 open = todos.iter().map(|todo| (todo.id, todo.content.clone())).collect();
-                if let Event::PhaseStarted { kind, .. } = event {
+                if let Event::Phase(PhaseEvent::PhaseStarted { kind, .. }) = event {
                     is_bootstrap = *kind == PhaseKind::Bootstrap;
                 }
             }
             // A bootstrap that is given up is not begun again: the plan's first phase comes next, whatever was left.
-            Event::PhaseEnded { why, .. } if *why != Why::PhaseDone && is_bootstrap => {
+            Event::Phase(PhaseEvent::PhaseEnded { why, .. }) if *why != Why::PhaseDone && is_bootstrap => {
                 again.push(format!("{why:?}"));
                 completed.extend(std::mem::take(&mut open).into_values());
                 phase_from = completed.len();
             }
             // A phase that is given up is planned anew, with all its todos.
-            Event::PhaseEnded { why, .. } if *why != Why::PhaseDone => {
+            Event::Phase(PhaseEvent::PhaseEnded { why, .. }) if *why != Why::PhaseDone => {
                 again.push(format!("{why:?}"));
                 completed.truncate(phase_from);
                 open.clear();
             }
-            Event::Held { reason: HoldReason::Outage, .. } => outages += 1,
-            Event::PhaseEnded { .. } => phase_from = completed.len(),
-            Event::TodoCompleted { id, .. } => match open.remove(id) {
+            Event::Life(LifeEvent::Held { reason: HoldReason::Outage, .. }) => outages += 1,
+            Event::Phase(PhaseEvent::PhaseEnded { .. }) => phase_from = completed.len(),
+            Event::Phase(PhaseEvent::TodoCompleted { id, .. }) => match open.remove(id) {
                 Some(content) => completed.push(content),
                 None => wrong.push(format!("again: number {id}")),
             },

@@ -149,7 +149,7 @@ struct File {
     replies: Vec<Value>,
     #[serde(default)]
     then: Option<String>,
-    /// Of helpers that have replies of their own, as in a scripted model's file.
+    /// Of sub-agents that have replies of their own, as in a scripted model's file.
     #[serde(default)]
     helpers: Option<Value>,
     /// Calls are handed in, and answered later.

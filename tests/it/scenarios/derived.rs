@@ -8,7 +8,7 @@ use overnight::workspace::{
 };
 use overnight_core::{
     job::{
-        event::{Decision, Event},
+        event::{Decision, Event, PhaseEvent, ToolEvent},
         state::{INSTRUCTIONS_FILE, Job, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
     },
     prompt::{
@@ -37,12 +37,12 @@ pub(crate) fn files(path: &Path, tree: &Tree, mask: &Mask) -> Result<BTreeMap<St
             None => Job::begin(&decision).ok_or("the journal does not begin a job")?,
         };
         for event in &decision.events {
-            if matches!(event, Event::SummaryWritten { .. })
-                || matches!(event, Event::ToolReturned { name, .. } if name == "generate_workspace_summary")
+            if matches!(event, Event::Phase(PhaseEvent::SummaryWritten { .. }))
+                || matches!(event, Event::Tool(ToolEvent::ToolReturned { name, .. }) if name == "generate_workspace_summary")
             {
                 summarised.clone_from(&before);
             }
-            if let Event::PhaseEnded { why, folder } = event {
+            if let Event::Phase(PhaseEvent::PhaseEnded { why, folder }) = event {
                 let folder_path = format!("archive/{folder}/");
                 let mut put = |name: &str, text: &str| files.insert(format!("{folder_path}{name}"), mask.text(text));
                 put(TODOS_FILE, &todo_board::file(&now));

@@ -11,7 +11,10 @@ use super::{
     tree::Tree,
 };
 use crate::sections;
-use overnight_core::job::{event::Event, state::PLAN_FILE};
+use overnight_core::job::{
+    event::{ConversationEvent, Event, LifeEvent},
+    state::PLAN_FILE,
+};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
 
@@ -37,7 +40,7 @@ impl GeneratedPart {
         let events: Vec<&Event> = decisions.iter().flat_map(|(_, events)| events).collect();
         let mut told = Self::default();
         if scenario.is_rough {
-            let Some(Event::JobEnded { ending }) = events.last() else {
+            let Some(Event::Life(LifeEvent::JobEnded { ending })) = events.last() else {
                 return Err("the job has not ended".to_owned());
             };
             told.files.push(("the job".to_owned(), ending.status.to_string()));
@@ -123,7 +126,7 @@ impl GeneratedPart {
 
 /// What was called in a turn, as prompts have it.
 fn calls(event: &Event) -> Option<(String, String)> {
-    let Event::ModelReplied { turn, calls, .. } = event else { return None };
+    let Event::Conversation(ConversationEvent::ModelReplied { turn, calls, .. }) = event else { return None };
     let calls: Vec<String> = calls.iter().map(|made| story::call(&made.said)).collect();
     Some((format!("calls of turn {turn}"), calls.join("\n")))
 }
@@ -136,7 +139,7 @@ fn kind(name: &str) -> &str {
 /// The turn in which a reply has this text for that file.
 fn written_in(events: &[&Event], path: &str, text: &str) -> Option<u64> {
     let replies = events.iter().rev().filter_map(|event| match event {
-        Event::ModelReplied { turn, calls, .. } => Some((*turn, calls)),
+        Event::Conversation(ConversationEvent::ModelReplied { turn, calls, .. }) => Some((*turn, calls)),
         _ => None,
     });
     let mut writes = replies.flat_map(|(turn, calls)| calls.iter().map(move |call| (turn, &call.said.arguments)));

@@ -5,7 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use overnight::workspace::{Workspace, chain, journal};
-use overnight_core::job::{digest::sha256, event::Event};
+use overnight_core::job::{
+    digest::sha256,
+    event::{Event, LifeEvent},
+};
 use regex::Regex;
 use std::{path::Path, sync::LazyLock};
 
@@ -38,7 +41,7 @@ impl Mask {
         let mut mask = Self { job, openings: Vec::new() };
         let mut decisions = Vec::new();
         journal::read(&workspace, |line: chain::JournalLine<Event>| {
-            if matches!(line.events[..], [Event::Opened { .. }]) {
+            if matches!(line.events[..], [Event::Life(LifeEvent::Opened { .. })]) {
                 mask.openings.push(line.seq);
             } else {
                 decisions.push((line.seq - mask.openings.len() as u64, line.events));

@@ -12,7 +12,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        event::Event,
+        event::{ConversationEvent, Event},
         record::HoldReason,
         rows::CheckpointExtent,
         state::{INSTRUCTIONS_FILE, Job},
@@ -181,7 +181,10 @@ impl Stage<'_> {
         let mut reported = |job: &Job, report: RunReport<'_>| match report {
             RunReport::Decided(decision) => {
                 watch(Line { step: place, job, is_opening: false });
-                let replied = decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. }));
+                let replied = decision
+                    .events
+                    .iter()
+                    .any(|event| matches!(event, Event::Conversation(ConversationEvent::ModelReplied { .. })));
                 if replied && job.totals.spent.turns >= last_turn {
                     stops.send_replace(true);
                 }

@@ -6,7 +6,7 @@ use crate::machine::world;
 use overnight_core::{
     job::{
         ending::Ending,
-        event::Event,
+        event::{ConversationEvent, Event, LifeEvent, PersonEvent, PhaseEvent, PlanEvent, ProofEvent, ToolEvent},
         todo::{Todo, TodoStatus},
     },
     message::{Stop, ToolCall},
@@ -37,11 +37,15 @@ pub(crate) fn parts(decisions: &Decisions) -> Vec<Part> {
     let mut decided = String::new();
     for (_, events) in decisions {
         let begin = match &events[..] {
-            [Event::JobCreated { .. }, ..] => Some((0, "start".to_owned())),
-            [Event::ModelReplied { turn, .. }, ..] => Some((*turn, format!("turn {turn}"))),
-            [Event::Resumed { .. } | Event::FeedbackGiven { .. } | Event::Approved { .. }, ..] => {
-                Some((0, "then".to_owned()))
+            [Event::Life(LifeEvent::JobCreated { .. }), ..] => Some((0, "start".to_owned())),
+            [Event::Conversation(ConversationEvent::ModelReplied { turn, .. }), ..] => {
+                Some((*turn, format!("turn {turn}")))
             }
+            [
+                Event::Life(LifeEvent::Resumed { .. })
+                | Event::Person(PersonEvent::FeedbackGiven { .. } | PersonEvent::Approved { .. }),
+                ..,
+            ] => Some((0, "then".to_owned())),
             _ => None,
         };
         parts.extend(begin.map(|(turn, label)| Part { turn, label, reply: String::new(), text: String::new() }));
@@ -49,11 +53,11 @@ pub(crate) fn parts(decisions: &Decisions) -> Vec<Part> {
         for (place, event) in events.iter().enumerate() {
             let mut told = line(event).replace('\n', "\n    ").replace(&format!("call_{}_", part.turn), "call ");
             match event {
-                Event::EndingDecided { ending: it } => decided = ending(it),
-                Event::JobEnded { ending: it } if ending(it) == decided => {
+                Event::Life(LifeEvent::EndingDecided { ending: it }) => decided = ending(it),
+                Event::Life(LifeEvent::JobEnded { ending: it }) if ending(it) == decided => {
                     told = format!("JOB ENDED {}, as decided", it.status);
                 }
-                Event::ModelReplied { .. } => {
+                Event::Conversation(ConversationEvent::ModelReplied { .. }) => {
                     part.reply = format!("  {told}\n");
                     continue;
                 }
@@ -69,9 +73,12 @@ impl Part {
     /// A call begins a line, and so does a phase.
     fn add(&mut self, event: &Event, is_first: bool, told: &str) {
         let last = self.text.lines().last().unwrap_or_default();
-        let has_begun = last.ends_with("begins") && matches!(event, Event::ToolReturned { .. });
-        let is_head =
-            matches!(event, Event::ToolStarted { .. } | Event::ToolReturned { .. } | Event::PhaseStarted { .. });
+        let has_begun = last.ends_with("begins") && matches!(event, Event::Tool(ToolEvent::ToolReturned { .. }));
+        let is_head = matches!(
+            event,
+            Event::Tool(ToolEvent::ToolStarted { .. } | ToolEvent::ToolReturned { .. })
+                | Event::Phase(PhaseEvent::PhaseStarted { .. })
+        );
         let fits = !is_head && !told.contains('\n') && last.chars().count() + told.chars().count() < WIDTH;
         if !last.is_empty() && (has_begun || fits) {
             self.text.pop();
@@ -163,7 +170,7 @@ fn size(text: Option<&str>) -> String {
 
 fn line(event: &Event) -> String {
     match event {
-        Event::JobCreated { spec, .. } => {
+        Event::Life(LifeEvent::JobCreated { spec, .. }) => {
             let documents: Vec<&str> = spec.documents.iter().map(|document| document.name.as_str()).collect();
             format!(
                 "job created: {}, {}, budget {}, documents: {}",
@@ -173,38 +180,44 @@ fn line(event: &Event) -> String {
                 documents.join(", ")
             )
         }
-        Event::Opened { model, .. } => format!("opened with {model}"),
-        Event::PhaseStarted { number, attempt, kind, title, plan_phase, todos: list } => format!(
+        Event::Life(LifeEvent::Opened { model, .. }) => format!("opened with {model}"),
+        Event::Phase(PhaseEvent::PhaseStarted { number, attempt, kind, title, plan_phase, todos: list }) => format!(
             "PHASE {number}.{attempt} {} '{title}'{}{}",
             kind.name(),
             plan_phase.map_or(String::new(), |number| format!(" (phase {number} of the plan)")),
             todos(list)
         ),
-        Event::PhaseEnded { why, folder } => {
+        Event::Phase(PhaseEvent::PhaseEnded { why, folder }) => {
             let issue = why.issue().map_or(String::new(), |issue| format!(" ({issue})"));
             format!("phase ended: {}{issue} → archive/{folder}", why.outcome())
         }
-        Event::ArchiveStored { folder, .. } => format!("archived: {folder}"),
-        Event::FilesExamined { files } => format!(
+        Event::Phase(PhaseEvent::ArchiveStored { folder, .. }) => format!("archived: {folder}"),
+        Event::Plan(PlanEvent::FilesExamined { files }) => format!(
             "examined: plan {}, memory {}, instructions {}",
             size(files.plan.as_ref().map(overnight_core::job::part::Part::text)),
             size(files.memory.as_ref().map(overnight_core::job::part::Part::text)),
             size(Some(files.instructions.text()))
         ),
-        Event::PlanSet { text, because, .. } => format!("plan set: {because} ({})", size(Some(text.text()))),
-        Event::FileWritten { path } => format!("written: {path}"),
-        Event::TodosWritten { todos: list } => format!("todos written{}", todos(list)),
-        Event::TodoCompleted { id, outcome, unevidenced } => {
+        Event::Plan(PlanEvent::PlanSet { text, because, .. }) => {
+            format!("plan set: {because} ({})", size(Some(text.text())))
+        }
+        Event::Plan(PlanEvent::FileWritten { path }) => format!("written: {path}"),
+        Event::Phase(PhaseEvent::TodosWritten { todos: list }) => format!("todos written{}", todos(list)),
+        Event::Phase(PhaseEvent::TodoCompleted { id, outcome, unevidenced }) => {
             let mark = if *unevidenced { " UNEVIDENCED" } else { "" };
             format!("todo {id} completed{mark}: {}", outcome.as_deref().unwrap_or("-"))
         }
-        Event::TodoCompletionRefused { id, reason } => format!("todo {id} not completed: {}", short(reason)),
-        Event::ModelReplied { text, calls, stop, .. } => reply(text, calls.iter().map(|made| call(&made.said)), *stop),
-        Event::ToolStarted { call, prepared, .. } => {
+        Event::Phase(PhaseEvent::TodoCompletionRefused { id, reason }) => {
+            format!("todo {id} not completed: {}", short(reason))
+        }
+        Event::Conversation(ConversationEvent::ModelReplied { text, calls, stop, .. }) => {
+            reply(text, calls.iter().map(|made| call(&made.said)), *stop)
+        }
+        Event::Tool(ToolEvent::ToolStarted { call, prepared, .. }) => {
             let mended = prepared.mended.iter().map(|mended| format!(" mends refused record {},", mended.number));
             format!("{call}{} begins", mended.collect::<String>())
         }
-        Event::ToolReturned { call, name, result, .. } => {
+        Event::Tool(ToolEvent::ToolReturned { call, name, result, .. }) => {
             let mut text = format!("{call} {name} {:?}", result.end);
             if let Some(shown) = &result.shown {
                 let _ = write!(text, ", shown {} {}-{}", shown.document, shown.from, shown.to);
@@ -220,17 +233,17 @@ fn line(event: &Event) -> String {
             }
             format!("{text}: {}", short(&result.text))
         }
-        Event::CompletionRefused { checks } => {
+        Event::Proof(ProofEvent::CompletionRefused { checks }) => {
             let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
             format!("completion refused: {}", names.join("; "))
         }
-        Event::EndingDecided { ending: decided } => format!("ending decided: {}", ending(decided)),
-        Event::Held { reason, detail } => format!("HELD {reason}: {detail}"),
-        Event::Resumed { limits } => format!(
+        Event::Life(LifeEvent::EndingDecided { ending: decided }) => format!("ending decided: {}", ending(decided)),
+        Event::Life(LifeEvent::Held { reason, detail }) => format!("HELD {reason}: {detail}"),
+        Event::Life(LifeEvent::Resumed { limits }) => format!(
             "resumed: turns {}, tokens {:?}, cost {:?}, wall clock {:?} ms",
             limits.turns, limits.tokens, limits.cost_usd, limits.wall_clock_ms
         ),
-        Event::JobEnded { ending: decided } => format!("JOB ENDED {}", ending(decided)),
+        Event::Life(LifeEvent::JobEnded { ending: decided }) => format!("JOB ENDED {}", ending(decided)),
         plain => world::line(plain),
     }
 }

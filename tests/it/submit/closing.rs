@@ -7,7 +7,7 @@ use overnight::{
     extraction::Extractor,
     store::{BatchRow, ClaimedJob, QueueEntry},
 };
-use overnight_core::job::record::{Delivered, JobState, JobStatus};
+use overnight_core::job::record::{Delivered, JobStatus, JobSummary};
 use overnight_documents::{InProcess, discover};
 
 /// A worker's part: a workspace with these files under `output/`, and the job's end.
@@ -27,7 +27,7 @@ async fn end(dir: &TestDir, store: &dyn Store, job: &ClaimedJob, status: JobStat
             bytes: content.len() as u64,
         })
         .collect();
-    let state = JobState { status, deliverables, completed_at: Some(now()), ..at_work() };
+    let state = JobSummary { status, deliverables, completed_at: Some(now()), ..at_work() };
     store.checkpoint(job.id, job.lease, &checkpoint(state)).await.unwrap();
 }
 

@@ -9,7 +9,10 @@ use overnight::{
     store,
     workspace::{Workspace, journal},
 };
-use overnight_core::job::{event::Event, id::JobId};
+use overnight_core::job::{
+    event::{Event, LifeEvent},
+    id::JobId,
+};
 use regex::Regex;
 use std::{fmt::Write, fs, path::Path, sync::LazyLock};
 
@@ -69,8 +72,8 @@ fn story(workspace: &Path, text: &mut String) {
     let read = journal::read::<Event>(&workspace, |decision| {
         for event in decision.events {
             match event {
-                Event::Opened { .. } | Event::Resumed { .. } => {}
-                Event::Held { ref detail, .. } if detail.contains("stopped by a person") => {}
+                Event::Life(LifeEvent::Opened { .. } | LifeEvent::Resumed { .. }) => {}
+                Event::Life(LifeEvent::Held { ref detail, .. }) if detail.contains("stopped by a person") => {}
                 event => writeln!(text, "{}", masked(&format!("{event:?}"))).unwrap(),
             }
         }

@@ -1,9 +1,9 @@
 //! Which models answered, how many turns, and what they took, by role and tier.
 
 use super::{
-    event::Event,
-    helper_role::HelperRole,
+    event::{ConversationEvent, Event, LifeEvent, PersonEvent},
     models::{Tier, provider},
+    sub_agent_role::SubAgentRole,
 };
 use crate::amount::{COST_UNKNOWN, counted};
 use schemars::JsonSchema;
@@ -47,13 +47,13 @@ pub enum WorkRole {
 }
 
 impl WorkRole {
-    fn of(role: &HelperRole) -> Self {
+    fn of(role: &SubAgentRole) -> Self {
         match role {
-            HelperRole::Delegate { .. } => Self::Agents,
-            HelperRole::Reader { .. } => Self::Readers,
-            HelperRole::SecondReader { .. } => Self::SecondReader,
-            HelperRole::Verifier { .. } => Self::Verifier,
-            HelperRole::Transcriber { .. } => Self::Vision,
+            SubAgentRole::Delegate { .. } => Self::Agents,
+            SubAgentRole::Reader { .. } => Self::Readers,
+            SubAgentRole::SecondReader { .. } => Self::SecondReader,
+            SubAgentRole::Verifier { .. } => Self::Verifier,
+            SubAgentRole::Transcriber { .. } => Self::Vision,
         }
     }
 
@@ -167,9 +167,9 @@ impl PaidRole {
 pub struct Answered {
     asked: String,
     base_url: Option<String>,
-    /// In its stead, for the helpers at work that another model is named for.
-    helpers: BTreeMap<u32, String>,
-    /// What the helpers at work are for.
+    /// In its stead, for the sub-agents at work that another model is named for.
+    sub_agents: BTreeMap<u32, String>,
+    /// What the sub-agents at work are for.
     roles: BTreeMap<u32, WorkRole>,
     /// By role and tier.
     pub paid: Vec<PaidRole>,
@@ -185,28 +185,38 @@ pub struct Answered {
 impl Answered {
     /// Takes in what an event says of models.
     pub fn observe(&mut self, event: &Event) {
-        if let Event::JobCreated { spec, .. } = event {
+        if let Event::Life(LifeEvent::JobCreated { spec, .. }) = event {
             self.asked.clone_from(&spec.model);
             self.base_url.clone_from(&spec.base_url);
-        } else if let Event::ModelChosen { choice } = event {
+        } else if let Event::Person(PersonEvent::ModelChosen { choice }) = event {
             self.base_url.clone_from(&choice.base_url);
-        } else if let Event::Opened { model, .. } = event {
+        } else if let Event::Life(LifeEvent::Opened { model, .. }) = event {
             self.asked.clone_from(model);
-        } else if let Event::HelperStarted { conversation, model, role, .. } = event {
+        } else if let Event::Conversation(ConversationEvent::SubAgentStarted { conversation, model, role, .. }) = event
+        {
             self.roles.insert(*conversation, WorkRole::of(role));
             if let Some(model) = model {
-                self.helpers.insert(*conversation, model.clone());
+                self.sub_agents.insert(*conversation, model.clone());
             }
-        } else if let Event::HelperEnded { conversation, .. } = event {
-            self.helpers.remove(conversation);
+        } else if let Event::Conversation(ConversationEvent::SubAgentEnded { conversation, .. }) = event {
+            self.sub_agents.remove(conversation);
             self.roles.remove(conversation);
-        } else if let Event::JobEnded { .. } = event {
-            self.helpers.clear();
+        } else if let Event::Life(LifeEvent::JobEnded { .. }) = event {
+            self.sub_agents.clear();
             self.roles.clear();
-        } else if let Event::TierChanged { tier, reason } = event {
+        } else if let Event::Life(LifeEvent::TierChanged { tier, reason }) = event {
             self.tier = *tier;
             self.left_flex = tier.is_standard().then(|| reason.clone());
-        } else if let Event::ModelReplied { conversation, model, tier, usage, cost_usd, standard_usd, .. } = event {
+        } else if let Event::Conversation(ConversationEvent::ModelReplied {
+            conversation,
+            model,
+            tier,
+            usage,
+            cost_usd,
+            standard_usd,
+            ..
+        }) = event
+        {
             let paid = PaidRole {
                 role: self.roles.get(conversation).copied().unwrap_or(WorkRole::Work),
                 tier: tier.unwrap_or(self.tier),
@@ -219,7 +229,7 @@ impl Answered {
                 unpriced_turns: u64::from(cost_usd.is_none()),
             };
             paid.add_to(&mut self.paid);
-            let asked = self.helpers.get(conversation).unwrap_or(&self.asked).clone();
+            let asked = self.sub_agents.get(conversation).unwrap_or(&self.asked).clone();
             self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&asked)).to_owned());
             let is_asked = *model == asked || asked.split_once(':').is_some_and(|(_, name)| name == model);
             let answered_as = (!is_asked).then(|| model.clone());

@@ -82,7 +82,7 @@ pub enum ControlCall {
     AddNote(String),
     /// Something that later jobs should know.
     AddLesson(Lesson),
-    /// A helper is to do it.
+    /// A sub-agent is to do it.
     Delegate(Delegate),
     /// A finding is no fault.
     SettleFinding {
@@ -91,7 +91,7 @@ pub enum ControlCall {
         /// Why; never empty.
         reason: String,
     },
-    /// A helper is done.
+    /// A sub-agent is done.
     Report(String),
     /// A verifier has judged; a rejection names at least one fault.
     Verdict(GiveVerdict),
@@ -157,6 +157,13 @@ pub enum ReadCall {
     ViewPage(ViewPage),
     /// What a statement says of the tables of documents.
     QueryTables(QueryTables),
+}
+
+impl ReadCall {
+    /// Whether its result is a part of a document: it may be larger than others, and goes on where it says.
+    pub fn is_of_document(&self) -> bool {
+        matches!(self, Self::ReadDocument(_) | Self::ViewPage(_))
+    }
 }
 
 /// A change of one file.
@@ -268,7 +275,7 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::Delegate => {
             let said: Delegate = read(tool, said)?;
             if said.task.trim().is_empty() {
-                return Err("task is empty; say what the helper is to do".to_owned());
+                return Err("task is empty; say what the sub-agent is to do".to_owned());
             }
             ControlCall::Delegate(said)
         }
@@ -375,8 +382,8 @@ fn unknown(name: &str) -> String {
     // However long a name is, its beginning tells.
     let cut = tokens::head(name, 20);
     let more = if cut.len() < name.len() { "…" } else { "" };
-    let nearest = ToolSet::of_job(&[Tool::ViewPage, Tool::QueryTables, Tool::Delegate, Tool::SettleFinding])
-        .iter()
+    let nearest = Tool::all()
+        .filter(|tool| tool.may_be_of_job())
         .map(|tool| (strsim::jaro_winkler(cut, tool.name()), tool.name()))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,28 +1,28 @@
-//! Conversations: the job's own, which is number 0, and those of helpers beside it. Each has a history, the calls of its present
-//! reply, tools, and bounds of its own, so that whatever a helper does costs nothing but itself. Several helpers may be at work
+//! Conversations: the job's own, which is number 0, and those of sub-agents beside it. Each has a history, the calls of its present
+//! reply, tools, and bounds of its own, so that whatever a sub-agent does costs nothing but itself. Several sub-agents may be at work
 //! at once; the job's own conversation waits for them. The turns of all are decisions of one journal.
 
 use super::{
-    coverage::Coverage, effort::Effort, epoch::Epoch, failure::Attempts, helper_role::HelperRole, id::JobId,
-    read_unit::ReadUnit, reply_calls::ReplyCalls, spec::JobSpec, submitted_call::SubmittedCall, tool::ToolSet,
+    coverage::Coverage, effort::Effort, epoch::Epoch, failure::Attempts, id::JobId, read_unit::ReadUnit,
+    reply_calls::ReplyCalls, spec::JobSpec, sub_agent_role::SubAgentRole, submitted_call::SubmittedCall, tool::ToolSet,
 };
 
 /// The number of the job's own conversation.
 pub const OWN: u32 = 0;
-/// Turns of one helper.
+/// Turns of one sub-agent.
 pub const MOST_TURNS: u64 = 40;
-/// Times that a helper is told what its work still lacks before it ends without it.
+/// Times that a sub-agent is told what its work still lacks before it ends without it.
 pub const MOST_ASKED: u32 = 2;
-/// The folder under which each helper has one of its own.
-pub const HELPERS_FOLDER: &str = "helpers";
+/// The folder under which each sub-agent has one of its own.
+pub const SUB_AGENTS_FOLDER: &str = "helpers";
 
 /// One history with a model, and what belongs to it.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    /// Unique in the job: [`OWN`], and from 1 those of helpers.
+    /// Unique in the job: [`OWN`], and from 1 those of sub-agents.
     pub number: u32,
     /// What it is for; none: it is the job's own.
-    pub role: Option<HelperRole>,
+    pub role: Option<SubAgentRole>,
     /// The call of the job's own conversation that waits for its end, where one delegated it.
     pub answers: Option<String>,
     /// Those that may be called.
@@ -39,11 +39,11 @@ pub struct Conversation {
     pub submitted: Option<SubmittedCall>,
     /// Its replies so far.
     pub turns: u64,
-    /// The signs of being stuck: of the current todo, or of a helper's whole work.
+    /// The signs of being stuck: of the current todo, or of a sub-agent's whole work.
     pub effort: Effort,
     /// Its last reply was cut at the limit of tokens.
     pub is_cut: bool,
-    /// How often a helper was told what is missing.
+    /// How often a sub-agent was told what is missing.
     pub asked: u32,
     /// The provider's count of the last prompt, and the local estimate of the same prompt: their ratio corrects later estimates.
     pub counted: Option<(u64, u64)>,
@@ -56,7 +56,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    pub(crate) fn new(number: u32, role: Option<HelperRole>, tools: ToolSet, system_prompt: &str) -> Self {
+    pub(crate) fn new(number: u32, role: Option<SubAgentRole>, tools: ToolSet, system_prompt: &str) -> Self {
         Self {
             number,
             role,
@@ -83,7 +83,7 @@ impl Conversation {
         self.number == OWN
     }
 
-    /// Where a helper may write: `helpers/2/`.
+    /// Where a sub-agent may write: `helpers/2/`.
     pub fn folder(&self) -> String {
         folder(self.number)
     }
@@ -95,7 +95,7 @@ impl Conversation {
 
     /// Whether the job can go on without it when its model is not there: what was delegated to another model than the job's own.
     pub fn can_be_spared(&self, spec: &JobSpec) -> bool {
-        matches!(self.role, Some(HelperRole::Delegate { .. })) && self.named_model(spec).is_some()
+        matches!(self.role, Some(SubAgentRole::Delegate { .. })) && self.named_model(spec).is_some()
     }
 
     /// The name under which the next call is handed in. It follows from the state: who takes the job up after a crash
@@ -109,7 +109,7 @@ impl Conversation {
 
     /// Parts that it was to read and was not shown, as a reader names them; none where it is no second reader.
     pub fn unread<'u>(&'u self, spec: &'u JobSpec) -> Vec<&'u ReadUnit> {
-        let Some(HelperRole::SecondReader { units }) = &self.role else { return Vec::new() };
+        let Some(SubAgentRole::SecondReader { units }) = &self.role else { return Vec::new() };
         units.iter().filter(|unit| !self.has_read(spec, unit)).collect()
     }
 
@@ -121,7 +121,7 @@ impl Conversation {
     }
 }
 
-/// A helper's own folder.
+/// A sub-agent's own folder.
 pub fn folder(number: u32) -> String {
-    format!("{HELPERS_FOLDER}/{number}/")
+    format!("{SUB_AGENTS_FOLDER}/{number}/")
 }

@@ -18,7 +18,7 @@ const MOST_REFUSED: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EpochCause {
-    /// The job begins, or a helper does.
+    /// The job begins, or a sub-agent does.
     Begun,
     /// A phase has ended, and the next one has its todos.
     PhaseEnded,

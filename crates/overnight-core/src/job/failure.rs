@@ -44,7 +44,7 @@ pub enum FailureKind {
     QuotaUsed,
     /// 400, 413, 422 and all other 4xx: the provider doesn't take what it was sent.
     BadRequest,
-    /// A scripted or replayed model has nothing more to say, or one that only a helper needs is not there.
+    /// A scripted or replayed model has nothing more to say, or one that only a sub-agent needs is not there.
     Exhausted,
 }
 

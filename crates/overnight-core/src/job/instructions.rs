@@ -103,7 +103,7 @@ pub struct Instructions {
     pub context: ContextSettings,
     /// Bounds on the job.
     pub limits: Limits,
-    /// Model calls of the job that may be in flight at once, and helpers that may be at work; at least 1.
+    /// Model calls of the job that may be in flight at once, and sub-agents that may be at work; at least 1.
     #[serde(default = "parallel", skip_serializing_if = "is_usual_parallel")]
     pub parallel: u32,
     /// Share of each document's readable text that must have been shown to the model, 0 to 1.
@@ -116,7 +116,7 @@ pub struct Instructions {
     pub review: Review,
     /// The todos of the review phase before `Call job_complete()`.
     pub finale: Vec<String>,
-    /// Helpers that the model can delegate to, by name.
+    /// Sub-agents that the model can delegate to, by name.
     pub agents: BTreeMap<String, Agent>,
     /// None: the documents are read once.
     #[serde(default, skip_serializing_if = "Option::is_none")]

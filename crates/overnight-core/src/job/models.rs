@@ -1,4 +1,4 @@
-//! The models of a job: the chosen one with its server, and those that are named for helpers.
+//! The models of a job: the chosen one with its server, and those that are named for sub-agents.
 
 pub use crate::message::Tier;
 

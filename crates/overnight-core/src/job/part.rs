@@ -2,7 +2,10 @@
 //! that line's number, so that a journal grows with what is new. In memory a part is always its text: [`PartRegister`]
 //! folds the parts of a line before it is written, and resolves them when it is read.
 
-use super::{digest::sha256, event::Event};
+use super::{
+    digest::sha256,
+    event::{ConversationEvent, Event, PersonEvent, PlanEvent, ToolEvent},
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
@@ -92,63 +95,22 @@ impl Event {
     /// All parts of it, in the order of its fields.
     pub fn parts_mut(&mut self) -> Vec<&mut Part> {
         match self {
-            Self::FilesExamined { files } => {
+            Self::Plan(PlanEvent::FilesExamined { files }) => {
                 let mut parts: Vec<&mut Part> = [&mut files.plan, &mut files.memory].into_iter().flatten().collect();
                 parts.extend([&mut files.instructions, &mut files.summary]);
                 parts
             }
-            Self::EpochOpened { opening, .. } => opening.iter_mut().collect(),
-            Self::HelperStarted { system_prompt, .. } => vec![system_prompt],
-            Self::FilesEdited { memory, .. } => memory.iter_mut().collect(),
-            Self::PlanRead { text: part, .. }
-            | Self::PlanSaved { text: part, .. }
-            | Self::PlanSet { text: part, .. }
-            | Self::MemorySaved { text: part }
-            | Self::FeedbackGiven { instructions: part, .. } => vec![part],
-            Self::JobCreated { .. }
-            | Self::Opened { .. }
-            | Self::ModelChosen { .. }
-            | Self::TierChanged { .. }
-            | Self::PhaseStarted { .. }
-            | Self::PhaseEnded { .. }
-            | Self::ArchiveStored { .. }
-            | Self::SummaryWritten { .. }
-            | Self::FileWritten { .. }
-            | Self::PlanningRefused { .. }
-            | Self::PlanningEnded { .. }
-            | Self::TodosWarned { .. }
-            | Self::TodosWritten { .. }
-            | Self::TodoCompleted { .. }
-            | Self::TodoCompletionRefused { .. }
-            | Self::BoardShown { .. }
-            | Self::CompactionNotDue { .. }
-            | Self::ChecksMade { .. }
-            | Self::ModelReplied { .. }
-            | Self::AttemptFailed { .. }
-            | Self::CallSubmitted { .. }
-            | Self::ToolStarted { .. }
-            | Self::ToolReturned { .. }
-            | Self::AccomplishmentAdded { .. }
-            | Self::NoteAdded { .. }
-            | Self::LessonProposed { .. }
-            | Self::HelperEnded { .. }
-            | Self::DocumentsGiven { .. }
-            | Self::PartReadingBegun { .. }
-            | Self::PartsRead { .. }
-            | Self::PagesRead { .. }
-            | Self::SecondReadingBegun { .. }
-            | Self::ListsCompared { .. }
-            | Self::VerdictGiven { .. }
-            | Self::FindingSettled { .. }
-            | Self::CompletionRefused { .. }
-            | Self::EndingDecided { .. }
-            | Self::Held { .. }
-            | Self::Resumed { .. }
-            | Self::Approved { .. }
-            | Self::RecordApproved { .. }
-            | Self::FieldCorrected { .. }
-            | Self::DocumentsAdded { .. }
-            | Self::JobEnded { .. } => Vec::new(),
+            Self::Plan(
+                PlanEvent::PlanRead { text: part, .. }
+                | PlanEvent::PlanSaved { text: part, .. }
+                | PlanEvent::PlanSet { text: part, .. }
+                | PlanEvent::MemorySaved { text: part },
+            )
+            | Self::Conversation(ConversationEvent::SubAgentStarted { system_prompt: part, .. })
+            | Self::Person(PersonEvent::FeedbackGiven { instructions: part, .. }) => vec![part],
+            Self::Conversation(ConversationEvent::EpochOpened { opening, .. }) => opening.iter_mut().collect(),
+            Self::Person(PersonEvent::FilesEdited { memory, .. }) => memory.iter_mut().collect(),
+            _ => Vec::new(),
         }
     }
 }
@@ -222,10 +184,10 @@ impl PartRegister {
             }
         };
         for event in facts.iter_mut().filter_map(Fact::as_event) {
-            if let Event::ModelReplied { .. } = event {
+            if let Event::Conversation(ConversationEvent::ModelReplied { .. }) = event {
                 self.results.clear();
             }
-            if let Event::ToolReturned { result, .. } = event {
+            if let Event::Tool(ToolEvent::ToolReturned { result, .. }) = event {
                 put(&mut self.results, &result.text);
             }
             event.parts_mut().into_iter().for_each(|part| put(&mut self.parts, part.text()));

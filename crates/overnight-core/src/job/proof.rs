@@ -121,14 +121,14 @@ impl SecondReading {
     }
 
     /// A second reader has begun: its parts are taken.
-    pub(crate) fn on_helper_started(&mut self, units: &[ReadUnit]) {
+    pub(crate) fn on_sub_agent_started(&mut self, units: &[ReadUnit]) {
         self.queue.retain(|unit| !units.contains(unit));
     }
 
     /// A second reader has ended. Its list is taken where it was shown anything, and what it was not shown (`rest`) is to be read by
     /// the next one. Who was shown nothing is followed by one with half of it, and a part that is not shown alone is given up.
     /// Readers may end in any order: it comes to the same.
-    pub(crate) fn on_helper_ended(
+    pub(crate) fn on_sub_agent_ended(
         &mut self,
         list: (u32, String, Vec<ReadUnit>),
         read: Vec<ReadUnit>,

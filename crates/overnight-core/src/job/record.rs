@@ -145,10 +145,11 @@ pub struct NewJob {
     pub workspace: String,
 }
 
-/// What a checkpoint writes into the job's row.
-#[derive(Clone, Debug, PartialEq)]
+/// Where a job stands and what it has come to, folded from its events: what a checkpoint writes into the job's row, and what
+/// every view shows of it. As JSON it is part of a view's object.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "a field is a column of the same name")]
-pub struct JobState {
+pub struct JobSummary {
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
     /// One sentence: why it is held, blocked, partial or failed.
@@ -172,6 +173,8 @@ pub struct JobState {
     pub summary: Option<String>,
     pub confidence: Option<f64>,
     pub notes: Option<String>,
+    /// A view names them with what it knows of each.
+    #[serde(skip)]
     pub deliverables: Vec<Delivered>,
     pub completed_at: Option<Timestamp>,
     /// Who accepted the result as it stands; the last one.
@@ -179,7 +182,9 @@ pub struct JobState {
     /// People's corrections of the result as it stands.
     pub corrections: u64,
     /// Sequence number and hash of the journal's last line: the anchor that tells a rewritten folder from a true one.
+    #[serde(skip)]
     pub journal_seq: u64,
+    #[serde(skip)]
     pub journal_head: String,
 }
 
@@ -223,7 +228,7 @@ pub struct TodoRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// The row of the job itself.
-    pub state: JobState,
+    pub state: JobSummary,
     /// Those to be written.
     pub phases: Vec<PhaseRow>,
     /// Those to be written.

@@ -4,7 +4,7 @@ use super::{
     call::PendingCall,
     contract::{Check, DeliverableState},
     event::{CallEnd, PreparedWrite, ToolResult},
-    helper_role::HelperEnd,
+    sub_agent_role::SubAgentEnd,
     tool::Tool,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -57,7 +57,7 @@ pub struct DelegateReport {
     /// The agent that it was.
     pub agent: String,
     /// How it ended.
-    pub end: HelperEnd,
+    pub end: SubAgentEnd,
     /// What it said, bounded.
     pub report: String,
 }

@@ -1,7 +1,7 @@
 //! The state as database rows: what a checkpoint writes.
 
 use super::{
-    record::{Checkpoint, HoldReason, JobState, JobStatus, PhaseRow, TodoRow},
+    record::{Checkpoint, HoldReason, JobStatus, JobSummary, PhaseRow, TodoRow},
     reviewed::Approval,
     state::{Job, PastPhase, Phase, Status},
 };
@@ -28,7 +28,7 @@ impl Job {
             phases.push(phase_row(&self.phase));
             todos.extend(todo_rows(&self.phase));
         }
-        Checkpoint { state: self.row(seq, head), phases, todos }
+        Checkpoint { state: self.summary(seq, head), phases, todos }
     }
 
     /// How the job stands, in the database's words.
@@ -40,7 +40,8 @@ impl Job {
         }
     }
 
-    fn row(&self, seq: u64, head: &str) -> JobState {
+    /// What views show of it. (`seq`, `head`) is the journal's last line.
+    pub fn summary(&self, seq: u64, head: &str) -> JobSummary {
         let (status, hold_reason, reason) = self.job_status();
         // A result that waits for a person's review is known already.
         let ending = self.decided_ending();
@@ -48,7 +49,7 @@ impl Job {
         let complete = self.plan.as_ref().map_or(0, |plan| {
             plan.phases().iter().filter(|phase| phase.state == super::plan::PhaseState::Complete).count()
         });
-        JobState {
+        JobSummary {
             status,
             hold_reason,
             reason,

@@ -73,17 +73,17 @@ pub struct Job {
     pub lessons: Vec<Lesson>,
     /// The job's own conversation.
     pub own: Conversation,
-    /// Those of helpers at work, by number.
-    pub helpers: BTreeMap<u32, Conversation>,
+    /// Those of sub-agents at work, by number.
+    pub sub_agents: BTreeMap<u32, Conversation>,
     /// Facts of work so far.
     pub facts: u64,
-    /// Helpers so far: the number of the last.
-    pub helpers_begun: u32,
+    /// Sub-agents so far: the number of the last.
+    pub sub_agents_begun: u32,
     /// Why the next prompt may begin a new epoch.
     pub compaction: CompactionDue,
     /// What was taken although it is outside its bounds, since the last board.
     pub warnings: Vec<String>,
-    /// Turns of helpers by the models that are named for them.
+    /// Turns of sub-agents by the models that are named for them.
     pub turns_of_named: BTreeMap<String, u64>,
     /// Pages that only eyes can read.
     pub scans: Scans,
@@ -241,10 +241,10 @@ pub struct Phase {
     pub todos: TodoList,
     /// By the first `PhaseStarted` with its number and attempt.
     pub started: Timestamp,
-    /// With the planning before it, and with helpers.
+    /// With the planning before it, and with sub-agents.
     pub spent: Spent,
-    /// Of these turns, those of helpers.
-    pub helper_turns: u64,
+    /// Of these turns, those of sub-agents.
+    pub sub_agent_turns: u64,
     /// Files that were written in this phase.
     pub files: BTreeSet<String>,
     /// Notes and accomplishments that were added in this phase.

@@ -62,7 +62,7 @@ pub struct Todo {
     /// When it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_criteria: Option<String>,
-    /// A helper that the model named; nothing acts on it yet.
+    /// A sub-agent that the model named; nothing acts on it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
     /// The place on the board.

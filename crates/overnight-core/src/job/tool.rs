@@ -1,41 +1,8 @@
 //! The tools by name, and who does each.
 
+use super::arguments::{self, schema};
 use serde::{Deserialize, Serialize};
-
-/// Every tool, in the order in which the model sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "a variant is named as its tool; `describe` says what each does")]
-pub enum Tool {
-    ReadFile,
-    WriteFile,
-    AppendFile,
-    EditFile,
-    AddRecords,
-    EditRecords,
-    ListRecords,
-    CheckDeliverables,
-    ListFiles,
-    SearchFiles,
-    ListDocuments,
-    ReadDocument,
-    ViewPage,
-    QueryTables,
-    TodoWrite,
-    TodoList,
-    TodoComplete,
-    TodoRewind,
-    ArchiveAndReset,
-    GenerateWorkspaceSummary,
-    AddAccomplishment,
-    AddNote,
-    AddLesson,
-    JobComplete,
-    Delegate,
-    SettleFinding,
-    Report,
-    Verdict,
-}
+use serde_json::Value;
 
 /// Who does a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,61 +15,113 @@ pub enum Family {
     Writing,
 }
 
-/// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 28] = [
-    (Tool::ReadFile, "read_file", Family::Reading),
-    (Tool::WriteFile, "write_file", Family::Writing),
-    (Tool::AppendFile, "append_file", Family::Writing),
-    (Tool::EditFile, "edit_file", Family::Writing),
-    (Tool::AddRecords, "add_records", Family::Writing),
-    (Tool::EditRecords, "edit_records", Family::Writing),
-    (Tool::ListRecords, "list_records", Family::Reading),
-    (Tool::CheckDeliverables, "check_deliverables", Family::Reading),
-    (Tool::ListFiles, "list_files", Family::Reading),
-    (Tool::SearchFiles, "search_files", Family::Reading),
-    (Tool::ListDocuments, "list_documents", Family::Reading),
-    (Tool::ReadDocument, "read_document", Family::Reading),
-    (Tool::ViewPage, "view_page", Family::Reading),
-    (Tool::QueryTables, "query_tables", Family::Reading),
-    (Tool::TodoWrite, "todo_write", Family::Control),
-    (Tool::TodoList, "todo_list", Family::Control),
-    (Tool::TodoComplete, "todo_complete", Family::Control),
-    (Tool::TodoRewind, "todo_rewind", Family::Control),
-    (Tool::ArchiveAndReset, "archive_and_reset", Family::Control),
-    (Tool::GenerateWorkspaceSummary, "generate_workspace_summary", Family::Reading),
-    (Tool::AddAccomplishment, "add_accomplishment", Family::Control),
-    (Tool::AddNote, "add_note", Family::Control),
-    (Tool::AddLesson, "add_lesson", Family::Control),
-    (Tool::JobComplete, "job_complete", Family::Control),
-    (Tool::Delegate, "delegate", Family::Reading),
-    (Tool::SettleFinding, "settle_finding", Family::Control),
-    (Tool::Report, "report", Family::Control),
-    (Tool::Verdict, "verdict", Family::Control),
-];
+/// Which conversations have a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Availability {
+    /// The job's own, always.
+    Always,
+    /// The job's own, where something makes use of it.
+    WhereUsed,
+    /// Those beside the job's own alone.
+    Beside,
+}
 
-/// Those that are there only where something makes use of them.
-const SOMETIMES: [Tool; 6] =
-    [Tool::ViewPage, Tool::QueryTables, Tool::Delegate, Tool::SettleFinding, Tool::Report, Tool::Verdict];
+/// What the table below says of a tool.
+struct Entry {
+    name: &'static str,
+    family: Family,
+    availability: Availability,
+    parameters: fn() -> Value,
+}
+
+/// Makes [`Tool`] and its entries: a line is a tool.
+macro_rules! tools {
+    ($($tool:ident $name:literal $family:ident $availability:ident $arguments:ident,)+) => {
+        /// Every tool, in the order in which the model sees them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[expect(missing_docs, reason = "a variant is named as its tool; `instructions/runner/tools.md` says what each does")]
+        pub enum Tool {
+            $(#[serde(rename = $name)] $tool,)+
+        }
+
+        /// In the order of [`Tool`].
+        const TOOLS: &[(Tool, Entry)] = &[$((
+            Tool::$tool,
+            Entry {
+                name: $name,
+                family: Family::$family,
+                availability: Availability::$availability,
+                parameters: schema::<arguments::$arguments>,
+            },
+        ),)+];
+    };
+}
+
+// The tool, its name for the model, who does it, who has it, and the type of its arguments.
+tools! {
+    ReadFile "read_file" Reading Always ReadFile,
+    WriteFile "write_file" Writing Always WriteFile,
+    AppendFile "append_file" Writing Always WriteFile,
+    EditFile "edit_file" Writing Always EditFile,
+    AddRecords "add_records" Writing Always AddRecords,
+    EditRecords "edit_records" Writing Always EditRecords,
+    ListRecords "list_records" Reading Always ListRecords,
+    CheckDeliverables "check_deliverables" Reading Always NoArguments,
+    ListFiles "list_files" Reading Always ListFiles,
+    SearchFiles "search_files" Reading Always SearchFiles,
+    ListDocuments "list_documents" Reading Always ListDocuments,
+    ReadDocument "read_document" Reading Always ReadDocument,
+    ViewPage "view_page" Reading WhereUsed ViewPage,
+    QueryTables "query_tables" Reading WhereUsed QueryTables,
+    TodoWrite "todo_write" Control Always TodoWrite,
+    TodoList "todo_list" Control Always TodoListArguments,
+    TodoComplete "todo_complete" Control Always TodoComplete,
+    TodoRewind "todo_rewind" Control Always TodoRewind,
+    ArchiveAndReset "archive_and_reset" Control Always ReasonArgument,
+    GenerateWorkspaceSummary "generate_workspace_summary" Reading Always NoArguments,
+    AddAccomplishment "add_accomplishment" Control Always TextArgument,
+    AddNote "add_note" Control Always TextArgument,
+    AddLesson "add_lesson" Control Always LessonArguments,
+    JobComplete "job_complete" Control Always JobComplete,
+    Delegate "delegate" Reading WhereUsed Delegate,
+    SettleFinding "settle_finding" Control WhereUsed SettleFinding,
+    Report "report" Control Beside TextArgument,
+    Verdict "verdict" Control Beside GiveVerdict,
+}
 
 impl Tool {
     /// Every tool, in the order in which the model sees them.
     pub fn all() -> impl Iterator<Item = Self> {
-        TOOLS.into_iter().map(|(tool, ..)| tool)
+        TOOLS.iter().map(|(tool, _)| *tool)
     }
 
     /// The tool of that name.
     pub fn named(name: &str) -> Option<Self> {
-        TOOLS.into_iter().find(|(_, known, _)| *known == name).map(|(tool, ..)| tool)
+        Self::all().find(|tool| tool.name() == name)
     }
 
     /// As the model calls it.
     pub fn name(self) -> &'static str {
-        TOOLS[self as usize].1
+        self.entry().name
     }
 
     /// Who does it.
     pub fn family(self) -> Family {
-        TOOLS[self as usize].2
+        self.entry().family
+    }
+
+    /// JSON Schema of its arguments.
+    pub(crate) fn parameters(self) -> Value {
+        (self.entry().parameters)()
+    }
+
+    /// Whether the job's own conversation may have it.
+    pub(crate) fn may_be_of_job(self) -> bool {
+        self.entry().availability != Availability::Beside
+    }
+
+    fn entry(self) -> &'static Entry {
+        &TOOLS[self as usize].1
     }
 }
 
@@ -124,7 +143,7 @@ impl ToolSet {
 
     /// Those of the job's own conversation: what every job has, and `more`.
     pub fn of_job(more: &[Tool]) -> Self {
-        Tool::all().filter(|tool| !SOMETIMES.contains(tool) || more.contains(tool)).collect()
+        Tool::all().filter(|tool| tool.entry().availability == Availability::Always || more.contains(tool)).collect()
     }
 }
 
@@ -143,13 +162,5 @@ impl From<Vec<Tool>> for ToolSet {
 impl From<ToolSet> for Vec<Tool> {
     fn from(set: ToolSet) -> Self {
         set.iter().collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_tool_stands_at_its_place() {
-        assert!(super::TOOLS.into_iter().enumerate().all(|(place, (tool, ..))| tool as usize == place));
     }
 }

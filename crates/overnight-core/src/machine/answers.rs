@@ -4,7 +4,7 @@ use crate::{
     amount::counted,
     job::{
         conversation::Conversation,
-        event::{CallEnd, Event, ToolResult},
+        event::{CallEnd, ConversationEvent, Event, ToolEvent, ToolResult},
         reply_calls::{SentBack, SentBackKind},
     },
     message::ToolCall,
@@ -24,7 +24,13 @@ pub(super) fn result_tokens(text: &str) -> u64 {
 pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -> Event {
     let result = ToolResult::plain(end, text);
     let tokens = result_tokens(&result.text);
-    Event::ToolReturned { conversation: 0, call: call.id.clone(), name: call.name.clone(), result, tokens }
+    Event::Tool(ToolEvent::ToolReturned {
+        conversation: 0,
+        call: call.id.clone(),
+        name: call.name.clone(),
+        result,
+        tokens,
+    })
 }
 
 /// Why nothing is claimed to be done behind what came back: the model has not seen it yet.
@@ -44,18 +50,18 @@ pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
 /// The same event in that conversation.
 pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
     match &mut event {
-        Event::ToolReturned { conversation, .. }
-        | Event::ToolStarted { conversation, .. }
-        | Event::BoardShown { conversation, .. }
-        | Event::ModelReplied { conversation, .. } => *conversation = of.number,
+        Event::Tool(ToolEvent::ToolReturned { conversation, .. } | ToolEvent::ToolStarted { conversation, .. })
+        | Event::Conversation(
+            ConversationEvent::BoardShown { conversation, .. } | ConversationEvent::ModelReplied { conversation, .. },
+        ) => *conversation = of.number,
         _ => {}
     }
     event
 }
 
-/// The helper's calls behind the first `answered` have no result yet, and get one.
-pub(super) fn skipped(helper: &Conversation, answered: usize) -> Vec<Event> {
-    let text = "not run: the helper has ended";
-    let left = helper.calls.pending.iter().skip(answered);
-    left.map(|call| in_conversation(helper, returned(&call.said, CallEnd::Skipped, text))).collect()
+/// The sub-agent's calls behind the first `answered` have no result yet, and get one.
+pub(super) fn skipped(sub_agent: &Conversation, answered: usize) -> Vec<Event> {
+    let text = "not run: the sub-agent has ended";
+    let left = sub_agent.calls.pending.iter().skip(answered);
+    left.map(|call| in_conversation(sub_agent, returned(&call.said, CallEnd::Skipped, text))).collect()
 }

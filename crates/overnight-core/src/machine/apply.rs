@@ -4,11 +4,15 @@ use crate::job::{
     answered::Answered,
     conversation::{Conversation, OWN},
     effort::Effort,
-    event::{BoardKind, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, Why},
+    event::{
+        BoardKind, Decision, EpochCause, Event, ExaminedFiles, LifeEvent, PhaseEvent, PhaseKind, PlanEvent, ProofEvent,
+        Why,
+    },
     failure::Attempts,
     limits::Limits,
+    part_reading::PartReading,
     plan::Plan,
-    proof::Proof,
+    proof::{GivenVerdict, Proof, SecondReading},
     refused_records::RefusedRecords,
     reviewed::Reviewed,
     scans::Scans,
@@ -29,7 +33,9 @@ use std::{
 impl Job {
     /// The job that its first decision describes; `None` if that decision does not begin a job.
     pub fn begin(first: &Decision) -> Option<Self> {
-        let (created @ Event::JobCreated { spec, tools_sha256, .. }, rest) = first.events.split_first()? else {
+        let (created @ Event::Life(LifeEvent::JobCreated { spec, tools_sha256, .. }), rest) =
+            first.events.split_first()?
+        else {
             return None;
         };
         let mut job = Self::new(Arc::new((**spec).clone()), tools_sha256.clone(), first.at);
@@ -61,9 +67,9 @@ impl Job {
             compaction: CompactionDue::default(),
             warnings: Vec::new(),
             own: Conversation::new(OWN, None, spec.tools_of_job(), &spec.system_prompt),
-            helpers: BTreeMap::new(),
+            sub_agents: BTreeMap::new(),
             facts: 0,
-            helpers_begun: 0,
+            sub_agents_begun: 0,
             turns_of_named: BTreeMap::new(),
             scans: Scans::default(),
             part_reading: None,
@@ -91,7 +97,7 @@ impl Job {
     /// What `event` means for the state. `at` is the decision's time.
     pub fn apply(&mut self, at: Timestamp, event: &Event) {
         // What lies before an opening is not work: the process was down, or the job was held. Nor is it to wait for an answer.
-        if self.is_running() && !self.is_waiting() && !matches!(event, Event::Opened { .. }) {
+        if self.is_running() && !self.is_waiting() && !matches!(event, Event::Life(LifeEvent::Opened { .. })) {
             // No call takes longer than it may: more is a clock that was set, a machine that slept, a database away.
             let longest = self.limits.model_call_ms.saturating_add(self.limits.tool_call_ms);
             self.totals.worked_ms += at.millis_since(self.last_at).min(longest);
@@ -99,11 +105,17 @@ impl Job {
         self.last_at = self.last_at.max(at);
         self.answered.observe(event);
         let number = event.conversation();
-        if !self.apply_to_conversation(at, event) && !self.apply_review(at, event) {
-            self.apply_to_job(at, event);
+        match event {
+            Event::Life(event) => self.apply_life(at, event),
+            Event::Phase(event) => self.apply_phase(at, event),
+            Event::Plan(event) => self.apply_plan(event),
+            Event::Conversation(event) => self.apply_to_conversation(event),
+            Event::Tool(event) => self.apply_tool(event),
+            Event::Proof(event) => self.apply_proof(at, event),
+            Event::Person(event) => self.apply_review(at, event),
         }
         // Whoever takes the job up goes on with the same effects.
-        if matches!(event, Event::Opened { .. }) {
+        if matches!(event, Event::Life(LifeEvent::Opened { .. })) {
             return;
         }
         self.facts += 1;
@@ -114,52 +126,48 @@ impl Job {
         }
     }
 
-    fn apply_to_job(&mut self, at: Timestamp, event: &Event) {
+    fn apply_life(&mut self, at: Timestamp, event: &LifeEvent) {
         match event {
-            // The phase's beginning follows the end of planning in the same decision. Which tier is asked, `answered` knows.
-            // Those of conversations and reviews are taken in before.
-            Event::JobCreated { .. }
-            | Event::PlanningEnded { .. }
-            | Event::TierChanged { .. }
-            | Event::HelperStarted { .. }
-            | Event::HelperEnded { .. }
-            | Event::EpochOpened { .. }
-            | Event::BoardShown { .. }
-            | Event::ModelReplied { .. }
-            | Event::AttemptFailed { .. }
-            | Event::CallSubmitted { .. }
-            | Event::ToolStarted { .. }
-            | Event::ToolReturned { .. }
-            | Event::DocumentsGiven { .. }
-            | Event::PartReadingBegun { .. }
-            | Event::PartsRead { .. }
-            | Event::PagesRead { .. }
-            | Event::SecondReadingBegun { .. }
-            | Event::ListsCompared { .. }
-            | Event::VerdictGiven { .. }
-            | Event::FindingSettled { .. }
-            | Event::FeedbackGiven { .. }
-            | Event::Approved { .. }
-            | Event::RecordApproved { .. }
-            | Event::FieldCorrected { .. }
-            | Event::DocumentsAdded { .. } => {}
-            Event::Opened { tools_sha256, model, .. } => {
+            LifeEvent::Opened { tools_sha256, model, .. } => {
                 let before = self.opened_with.replace(model.clone());
                 if before.is_some_and(|before| before != *model) {
                     self.compaction.forced = Some(EpochCause::ModelChanged);
                 }
                 self.own.attempts = Attempts::default();
-                self.helpers.values_mut().for_each(|helper| helper.attempts = Attempts::default());
+                self.sub_agents.values_mut().for_each(|sub_agent| sub_agent.attempts = Attempts::default());
                 if self.tools_sha256 != *tools_sha256 {
                     self.tools_sha256.clone_from(tools_sha256);
                     self.compaction.forced = Some(EpochCause::ToolsChanged);
                 }
             }
-            Event::ModelChosen { choice } => {
-                self.choice = choice.clone();
-                self.compaction.forced = Some(EpochCause::ModelChanged);
+            // The phase's end follows in the same decision, and takes it along.
+            LifeEvent::EndingDecided { ending } => {
+                self.progress = Progress::Closing { ending: ending.clone(), approved: false };
             }
-            Event::PhaseStarted { number, attempt, kind, title, plan_phase, todos } => {
+            LifeEvent::Held { reason, detail } => {
+                self.status = Status::Held { reason: *reason, detail: detail.clone() }
+            }
+            LifeEvent::Resumed { limits } => {
+                self.own.attempts = Attempts::default();
+                self.sub_agents.values_mut().for_each(|sub_agent| sub_agent.attempts = Attempts::default());
+                self.limits = *limits;
+                self.status = Status::Running;
+            }
+            LifeEvent::JobEnded { ending } => {
+                self.own.calls = ReplyCalls::default();
+                self.sub_agents.clear();
+                self.writes.clear();
+                self.status = Status::Ended(ending.clone());
+                self.ended_at = Some(at);
+            }
+            // Which tier is asked, `answered` knows.
+            LifeEvent::JobCreated { .. } | LifeEvent::TierChanged { .. } => {}
+        }
+    }
+
+    fn apply_phase(&mut self, at: Timestamp, event: &PhaseEvent) {
+        match event {
+            PhaseEvent::PhaseStarted { number, attempt, kind, title, plan_phase, todos } => {
                 if *number != self.phase.number {
                     self.early_ends.in_a_row = 0;
                 }
@@ -184,8 +192,8 @@ impl Job {
                 };
                 self.compaction.phase_ended = true;
             }
-            Event::PhaseEnded { why, folder } => self.on_phase_ended(why, folder, at),
-            Event::ArchiveStored { .. } => {
+            PhaseEvent::PhaseEnded { why, folder } => self.on_phase_ended(why, folder, at),
+            PhaseEvent::ArchiveStored { .. } => {
                 if let Progress::Archiving { why, ending, .. } = &mut self.progress {
                     self.progress = match ending.take() {
                         Some(ending) => Progress::Closing { ending, approved: false },
@@ -193,38 +201,61 @@ impl Job {
                     };
                 }
             }
-            Event::SummaryWritten { .. } => {
+            PhaseEvent::SummaryWritten { .. } => {
                 if let Progress::Summarising { why } = &self.progress {
                     self.progress = Progress::Examining { why: why.clone() };
                 }
             }
-            Event::FilesExamined { files } => self.on_examined(files),
-            Event::PlanRead { text, phases } => self.plan = Some(Plan::stored(text.text(), phases)),
-            Event::PlanSaved { text, phases } => {
+            PhaseEvent::TodosWritten { todos } => self.on_todos_written(todos, at),
+            PhaseEvent::TodoCompleted { id, outcome, unevidenced } => {
+                self.phase.todos.complete(*id, outcome.as_deref(), *unevidenced, at);
+                self.own.effort.on_todo_change();
+                self.compaction.todo_ended = true;
+            }
+            PhaseEvent::TodoCompletionRefused { .. } => {
+                self.own.effort.on_completion_refused();
+                self.own.calls.is_completion_refused = true;
+            }
+            PhaseEvent::AccomplishmentAdded { text } => {
+                self.accomplishments.push(text.clone());
+                self.phase.notes.push(text.clone());
+            }
+            PhaseEvent::LessonProposed { lesson } => self.lessons.push(lesson.clone()),
+            PhaseEvent::NoteAdded { text } => {
+                self.notes.push(text.clone());
+                self.phase.notes.push(text.clone());
+            }
+        }
+    }
+
+    fn apply_plan(&mut self, event: &PlanEvent) {
+        match event {
+            PlanEvent::FilesExamined { files } => self.on_examined(files),
+            PlanEvent::PlanRead { text, phases } => self.plan = Some(Plan::stored(text.text(), phases)),
+            PlanEvent::PlanSaved { text, phases } => {
                 self.plan = Some(Plan::stored(text.text(), phases));
                 if let Progress::Planning(planning) = &mut self.progress {
                     planning.owes_plan = false;
                 }
             }
-            Event::PlanSet { text, phases, .. } => {
+            PlanEvent::PlanSet { text, phases, .. } => {
                 self.plan = Some(Plan::stored(text.text(), phases));
                 self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.text().to_owned() });
             }
-            Event::MemorySaved { text } => {
+            PlanEvent::MemorySaved { text } => {
                 self.memory = Some(text.text().to_owned());
                 self.phase.is_memory_saved = true;
                 if let Progress::Planning(planning) = &mut self.progress {
                     planning.owes_memory = false;
                 }
             }
-            Event::FilesEdited { memory, .. } => {
-                self.memory = memory.as_ref().map(|memory| memory.text().to_owned());
-                self.compaction.forced = Some(EpochCause::FilesEdited);
+            PlanEvent::FileWritten { path } if self.reviewed.unwritten.as_ref() == Some(path) => {
+                self.reviewed.unwritten = None;
             }
-            Event::FileWritten { .. } => {
+            PlanEvent::FileWritten { .. } => {
                 self.writes.pop_front();
             }
-            Event::PlanningRefused { .. } => {
+            PlanEvent::PlanningRefused { .. } => {
                 if let Progress::Planning(planning) = &mut self.progress {
                     planning.refused += 1;
                     planning.is_refused_now = true;
@@ -232,52 +263,40 @@ impl Job {
                     self.phase.refused_for_bounds += 1;
                 }
             }
-            Event::TodosWarned { warning } => self.warnings.push(warning.clone()),
-            Event::TodosWritten { todos } => self.on_todos_written(todos, at),
-            Event::TodoCompleted { id, outcome, unevidenced } => {
-                self.phase.todos.complete(*id, outcome.as_deref(), *unevidenced, at);
-                self.own.effort.on_todo_change();
-                self.compaction.todo_ended = true;
+            PlanEvent::TodosWarned { warning } => self.warnings.push(warning.clone()),
+            // The phase's beginning follows in the same decision.
+            PlanEvent::PlanningEnded { .. } => {}
+        }
+    }
+
+    fn apply_proof(&mut self, at: Timestamp, event: &ProofEvent) {
+        match event {
+            ProofEvent::PartReadingBegun { parts } => {
+                self.part_reading = Some(PartReading::new(self.phase.number, parts));
             }
-            Event::TodoCompletionRefused { .. } => {
-                self.own.effort.on_completion_refused();
-                self.own.calls.is_completion_refused = true;
+            ProofEvent::PartsRead { doubled } => self.on_parts_read(doubled),
+            ProofEvent::PagesRead { documents, pages } => self.on_pages_read(documents, pages),
+            ProofEvent::SecondReadingBegun { seed, units } => {
+                self.proof.reading = Some(SecondReading::new(*seed, units.clone()));
             }
-            Event::CompactionNotDue { .. } => self.compaction.phase_ended = false,
-            Event::ChecksMade { checks } => self.phase.checks = Some(checks.clone()),
-            Event::AccomplishmentAdded { text } => {
-                self.accomplishments.push(text.clone());
-                self.phase.notes.push(text.clone());
+            ProofEvent::ListsCompared { comparison, findings } => {
+                if let Some(reading) = &mut self.proof.reading {
+                    reading.comparison = Some(comparison.clone());
+                }
+                self.proof.findings.extend(findings.iter().cloned());
             }
-            Event::LessonProposed { lesson } => self.lessons.push(lesson.clone()),
-            Event::NoteAdded { text } => {
-                self.notes.push(text.clone());
-                self.phase.notes.push(text.clone());
+            ProofEvent::VerdictGiven { round, verdict, findings, .. } => {
+                self.proof.verdicts.push(GivenVerdict { round: *round, verdict: *verdict });
+                self.proof.findings.extend(findings.iter().cloned());
             }
-            Event::CompletionRefused { checks } => {
+            ProofEvent::FindingSettled { id, settlement, by } => self.proof.settle(id, settlement, by, at),
+            ProofEvent::ChecksMade { checks } => self.phase.checks = Some(checks.clone()),
+            ProofEvent::CompletionRefused { checks } => {
                 self.phase.on_checks_failed(checks);
                 let turn = self.totals.spent.turns;
                 if self.refusals.in_turn != turn {
                     self.refusals = CompletionRefusals { counted: self.refusals.counted + 1, in_turn: turn };
                 }
-            }
-            // The phase's end follows in the same decision, and takes it along.
-            Event::EndingDecided { ending } => {
-                self.progress = Progress::Closing { ending: ending.clone(), approved: false };
-            }
-            Event::Held { reason, detail } => self.status = Status::Held { reason: *reason, detail: detail.clone() },
-            Event::Resumed { limits } => {
-                self.own.attempts = Attempts::default();
-                self.helpers.values_mut().for_each(|helper| helper.attempts = Attempts::default());
-                self.limits = *limits;
-                self.status = Status::Running;
-            }
-            Event::JobEnded { ending } => {
-                self.own.calls = ReplyCalls::default();
-                self.helpers.clear();
-                self.writes.clear();
-                self.status = Status::Ended(ending.clone());
-                self.ended_at = Some(at);
             }
         }
     }
@@ -353,7 +372,7 @@ impl Job {
                 // The digest called no tool, as it was asked to; the work on the first todo begins now.
                 self.own.effort.on_todo_change();
             }
-            (BoardKind::Todos | BoardKind::Planning | BoardKind::Helper, _) => {}
+            (BoardKind::Todos | BoardKind::Planning | BoardKind::SubAgent, _) => {}
         }
     }
 }
@@ -361,7 +380,7 @@ impl Job {
 impl Phase {
     /// Turns of the job's own conversation.
     pub(super) fn own_turns(&self) -> u64 {
-        self.spent.turns - self.helper_turns
+        self.spent.turns - self.sub_agent_turns
     }
 
     pub(super) fn new(
@@ -382,7 +401,7 @@ impl Phase {
             todos,
             started,
             spent: Spent::default(),
-            helper_turns: 0,
+            sub_agent_turns: 0,
             files: BTreeSet::new(),
             notes: Vec::new(),
             is_oriented: true,

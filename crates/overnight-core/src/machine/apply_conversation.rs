@@ -1,44 +1,42 @@
-//! What a fact of a conversation means for the state, and what one of second reader or verifier does. The job's own conversation
-//! and those of helpers are the same but for what their roles say.
+//! What a fact of a conversation means for the state. The job's own conversation and those of sub-agents are the same but for
+//! what their roles say.
 
 use crate::{
     job::{
         conversation::{Conversation, OWN},
-        event::{BoardKind, Event},
+        event::{BoardKind, ConversationEvent},
         failure::{Attempts, FailureKind, Remedy},
-        helper_role::HelperRole,
         part::Part,
-        part_reading::PartReading,
-        proof::{GivenVerdict, SecondReading},
         read_unit::ReadUnit,
         reply_calls::{DelegateReport, ReplyCalls},
         state::{CompactionDue, Job, Progress},
-        time::Timestamp,
+        sub_agent_role::SubAgentRole,
     },
     message::{Message, Stop, ToolCall},
-    prompt::helper_opening,
+    prompt::sub_agent_opening,
 };
 
 impl Job {
-    /// Takes in an event of a conversation, or of second reading and verifier; `false`: it is none.
-    pub(super) fn apply_to_conversation(&mut self, at: Timestamp, event: &Event) -> bool {
+    /// Takes in an event of a conversation.
+    pub(super) fn apply_to_conversation(&mut self, event: &ConversationEvent) {
         match event {
-            Event::HelperStarted { conversation, role, tools, system_prompt, .. } => {
-                self.helpers_begun = *conversation;
-                let mut helper = Conversation::new(*conversation, Some(role.clone()), *tools, system_prompt.text());
-                if let HelperRole::Delegate { .. } = role {
-                    helper.answers = self.first_unanswered();
+            ConversationEvent::CompactionNotDue { .. } => self.compaction.phase_ended = false,
+            ConversationEvent::SubAgentStarted { conversation, role, tools, system_prompt, .. } => {
+                self.sub_agents_begun = *conversation;
+                let mut sub_agent = Conversation::new(*conversation, Some(role.clone()), *tools, system_prompt.text());
+                if let SubAgentRole::Delegate { .. } = role {
+                    sub_agent.answers = self.first_unanswered();
                 }
-                if let (HelperRole::SecondReader { units }, Some(reading)) = (role, &mut self.proof.reading) {
-                    reading.on_helper_started(units);
+                if let (SubAgentRole::SecondReader { units }, Some(reading)) = (role, &mut self.proof.reading) {
+                    reading.on_sub_agent_started(units);
                 }
-                if let (HelperRole::Reader { part, .. }, Some(reading)) = (role, &mut self.part_reading) {
+                if let (SubAgentRole::Reader { part, .. }, Some(reading)) = (role, &mut self.part_reading) {
                     reading.on_started(*part);
                 }
-                self.helpers.insert(*conversation, helper);
+                self.sub_agents.insert(*conversation, sub_agent);
             }
-            Event::EpochOpened { conversation, number, opening, images, tokens, .. } => {
-                let Some(one) = self.conversation_mut(*conversation) else { return true };
+            ConversationEvent::EpochOpened { conversation, number, opening, images, tokens, .. } => {
+                let Some(one) = self.conversation_mut(*conversation) else { return };
                 let text = opening.iter().map(Part::text).collect();
                 let board = opening.last().filter(|_| one.is_own()).map_or("", Part::text);
                 let opening = Message::User { text, images: images.clone() };
@@ -48,8 +46,8 @@ impl Job {
                     self.on_shown(BoardKind::Todos);
                 }
             }
-            Event::BoardShown { conversation, kind, board, line, tokens } => {
-                let Some(one) = self.conversation_mut(*conversation) else { return true };
+            ConversationEvent::BoardShown { conversation, kind, board, line, tokens } => {
+                let Some(one) = self.conversation_mut(*conversation) else { return };
                 if !one.is_own() && one.effort.silent {
                     one.asked += 1;
                 }
@@ -59,11 +57,11 @@ impl Job {
                     self.on_shown(*kind);
                 }
             }
-            Event::ModelReplied { .. } => self.on_replied(event),
-            Event::AttemptFailed { conversation, kind, .. } => {
+            ConversationEvent::ModelReplied { .. } => self.on_replied(event),
+            ConversationEvent::AttemptFailed { conversation, kind, .. } => {
                 let number = self.failed_conversation(*conversation);
                 let remedy = kind.remedy();
-                let Some(one) = self.conversation_mut(number) else { return true };
+                let Some(one) = self.conversation_mut(number) else { return };
                 one.submitted = None;
                 one.attempts.failed += 1;
                 one.attempts.unanswered += u32::from(*kind == FailureKind::Unanswered);
@@ -74,79 +72,52 @@ impl Job {
                     Remedy::Retry { .. } | Remedy::AskAgain | Remedy::Configure | Remedy::GiveUp => {}
                 }
             }
-            Event::CallSubmitted { conversation, call, .. } => {
+            ConversationEvent::CallSubmitted { conversation, call, .. } => {
                 if let Some(one) = self.conversation_mut(*conversation) {
                     one.submitted = Some(call.clone());
                 }
             }
-            Event::ToolStarted { conversation, prepared, .. } => {
-                if let Some(one) = self.conversation_mut(*conversation) {
-                    one.calls.prepared = Some(prepared.clone());
-                }
-            }
-            Event::ToolReturned { conversation, result, tokens, .. } => {
-                self.on_tool_returned(*conversation, result, *tokens);
-            }
-            Event::HelperEnded { conversation, end, report } => {
-                let Some(helper) = self.helpers.remove(conversation) else { return true };
-                match (&helper.role, &helper.answers) {
-                    (Some(HelperRole::Delegate { agent }), Some(call)) => {
+            ConversationEvent::SubAgentEnded { conversation, end, report } => {
+                let Some(sub_agent) = self.sub_agents.remove(conversation) else { return };
+                match (&sub_agent.role, &sub_agent.answers) {
+                    (Some(SubAgentRole::Delegate { agent }), Some(call)) => {
                         let report = DelegateReport { agent: agent.clone(), end: *end, report: report.clone() };
                         self.own.calls.reports.insert(call.clone(), report);
                     }
-                    (Some(HelperRole::SecondReader { units }), _) => self.on_reader_ended(&helper, units),
-                    (Some(HelperRole::Transcriber { document, page, reader }), _) => {
+                    (Some(SubAgentRole::SecondReader { units }), _) => self.on_reader_ended(&sub_agent, units),
+                    (Some(SubAgentRole::Transcriber { document, page, reader }), _) => {
                         self.on_page_read((document, *page, *reader), *end, report);
                     }
-                    (Some(HelperRole::Reader { part, .. }), _) => {
+                    (Some(SubAgentRole::Reader { part, .. }), _) => {
                         if let Some(reading) = &mut self.part_reading {
                             reading.on_ended(*part);
                         }
                     }
-                    (None | Some(HelperRole::Delegate { .. } | HelperRole::Verifier { .. }), _) => {}
+                    (None | Some(SubAgentRole::Delegate { .. } | SubAgentRole::Verifier { .. }), _) => {}
                 }
             }
-            Event::DocumentsGiven { conversation, calls } => {
+            ConversationEvent::DocumentsGiven { conversation, calls } => {
                 let calls = ReplyCalls::of(calls, &self.deliverables);
                 if let Some(one) = self.conversation_mut(*conversation) {
                     one.calls = calls;
                 }
             }
-            Event::PartReadingBegun { parts } => self.part_reading = Some(PartReading::new(self.phase.number, parts)),
-            Event::PartsRead { doubled } => self.on_parts_read(doubled),
-            Event::PagesRead { documents, pages } => self.on_pages_read(documents, pages),
-            Event::SecondReadingBegun { seed, units } => {
-                self.proof.reading = Some(SecondReading::new(*seed, units.clone()));
-            }
-            Event::ListsCompared { comparison, findings } => {
-                if let Some(reading) = &mut self.proof.reading {
-                    reading.comparison = Some(comparison.clone());
-                }
-                self.proof.findings.extend(findings.iter().cloned());
-            }
-            Event::VerdictGiven { round, verdict, findings, .. } => {
-                self.proof.verdicts.push(GivenVerdict { round: *round, verdict: *verdict });
-                self.proof.findings.extend(findings.iter().cloned());
-            }
-            Event::FindingSettled { id, settlement, by } => self.proof.settle(id, settlement, by, at),
-            _ => return false,
         }
-        true
     }
 
-    /// The call of `delegate` that a helper begins for: the first that has none.
+    /// The call of `delegate` that a sub-agent begins for: the first that has none.
     fn first_unanswered(&self) -> Option<String> {
         let due = self.due_call(&self.own)?;
         Some(due.said.id.clone())
     }
 
-    /// Whose attempt failed. Journals of earlier versions don't say: while a helper works, the job's own asks nobody.
+    /// Whose attempt failed. Journals of earlier versions don't say: while a sub-agent works, the job's own asks nobody.
     fn failed_conversation(&self, named: u32) -> u32 {
-        if named == OWN { self.helpers.keys().next().copied().unwrap_or(OWN) } else { named }
+        if named == OWN { self.sub_agents.keys().next().copied().unwrap_or(OWN) } else { named }
     }
 
-    fn on_replied(&mut self, event: &Event) {
-        let Event::ModelReplied {
+    fn on_replied(&mut self, event: &ConversationEvent) {
+        let ConversationEvent::ModelReplied {
             conversation,
             text,
             calls,
@@ -198,24 +169,24 @@ impl Job {
             self.phase.tries += 1;
             return;
         };
-        self.phase.helper_turns += 1;
+        self.phase.sub_agent_turns += 1;
         if let Some(model) = self.spec.instructions.model_of(&role) {
             *self.turns_of_named.entry(model.to_owned()).or_default() += 1;
         }
         // What a delegate or a reader reads is read for the job; a second reader reads for itself.
-        if let HelperRole::Delegate { .. } | HelperRole::Reader { .. } = role {
+        if let SubAgentRole::Delegate { .. } | SubAgentRole::Reader { .. } = role {
             for part in &shown {
                 self.own.coverage.add(part);
             }
         }
     }
 
-    fn on_reader_ended(&mut self, helper: &Conversation, units: &[ReadUnit]) {
-        let file = helper_opening::second_list(self).map(|found| helper_opening::name(&found.path).to_owned());
+    fn on_reader_ended(&mut self, sub_agent: &Conversation, units: &[ReadUnit]) {
+        let file = sub_agent_opening::second_list(self).map(|found| sub_agent_opening::name(&found.path).to_owned());
         if let (Some(reading), Some(file)) = (&mut self.proof.reading, file) {
-            let (read, rest) = units.iter().cloned().partition(|unit| helper.has_read(&self.spec, unit));
-            let list = (helper.number, format!("{}{file}", helper.folder()), units.to_vec());
-            reading.on_helper_ended(list, read, rest, &self.spec);
+            let (read, rest) = units.iter().cloned().partition(|unit| sub_agent.has_read(&self.spec, unit));
+            let list = (sub_agent.number, format!("{}{file}", sub_agent.folder()), units.to_vec());
+            reading.on_sub_agent_ended(list, read, rest, &self.spec);
         }
     }
 }

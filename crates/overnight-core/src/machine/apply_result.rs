@@ -4,14 +4,28 @@ use crate::job::{
     call::{ControlCall, ParsedCall, PendingCall},
     contract::{Check, DeliverableState},
     conversation::OWN,
-    event::{CallEnd, PhaseKind, ToolResult},
+    event::{CallEnd, PhaseKind, ToolEvent, ToolResult},
     state::{CompletionRule, Job, Phase},
     tool::Family,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl Job {
-    pub(super) fn on_tool_returned(&mut self, number: u32, result: &ToolResult, tokens: u64) {
+    /// Takes in what becomes of a call.
+    pub(super) fn apply_tool(&mut self, event: &ToolEvent) {
+        match event {
+            ToolEvent::ToolStarted { conversation, prepared, .. } => {
+                if let Some(one) = self.conversation_mut(*conversation) {
+                    one.calls.prepared = Some(prepared.clone());
+                }
+            }
+            ToolEvent::ToolReturned { conversation, result, tokens, .. } => {
+                self.on_tool_returned(*conversation, result, *tokens);
+            }
+        }
+    }
+
+    fn on_tool_returned(&mut self, number: u32, result: &ToolResult, tokens: u64) {
         let news = self.refused.news(result);
         let Some(one) = self.conversation_mut(number) else { return };
         let Some(call) = one.calls.pending.pop_front() else { return };
@@ -41,7 +55,7 @@ impl Job {
                 }
             }
             CallEnd::Failed => one.effort.on_failed(&said.name),
-            CallEnd::Refused if !one.is_own() && ends_helper(&call.call) => one.asked += 1,
+            CallEnd::Refused if !one.is_own() && ends_sub_agent(&call.call) => one.asked += 1,
             CallEnd::Refused => {
                 let is_unreadable = family != Some(Family::Control) && !said.arguments.is_object();
                 if !one.is_own() || family.is_none() || is_unreadable {
@@ -116,8 +130,8 @@ impl Phase {
     }
 }
 
-/// Whether a call would end a helper's work.
-pub(super) fn ends_helper(call: &ParsedCall) -> bool {
+/// Whether a call would end a sub-agent's work.
+pub(super) fn ends_sub_agent(call: &ParsedCall) -> bool {
     matches!(call, ParsedCall::Control(ControlCall::Report(_) | ControlCall::Verdict(_)))
 }
 

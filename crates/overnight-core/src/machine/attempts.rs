@@ -8,12 +8,12 @@ use crate::{
     job::{
         call::PendingCall,
         conversation::Conversation,
-        event::{CallEnd, EpochCause, Event},
+        event::{CallEnd, ConversationEvent, EpochCause, Event, LifeEvent},
         failure::{Failure, Remedy},
-        helper_role::HelperEnd,
         hold_cause::HoldCause,
         record::{HoldReason, JobStatus},
         state::Job,
+        sub_agent_role::SubAgentEnd,
     },
     message::{Reply, Stop, ToolCall, readable},
     prompt::{
@@ -35,7 +35,7 @@ const MOST_UNREADABLE: u32 = 3;
 pub(super) const MOST_WITHHELD: u32 = 3;
 
 impl Conversation {
-    /// Whether one more reply that can't be read holds the job, or ends the helper.
+    /// Whether one more reply that can't be read holds the job, or ends the sub-agent.
     pub fn is_last_unreadable(&self) -> bool {
         self.attempts.unreadable + 1 >= MOST_UNREADABLE
     }
@@ -73,7 +73,7 @@ impl Job {
         let (is_cut, withheld) = (reply.stop == Stop::Length, of.attempts.withheld + 1);
         let is_withheld = reply.stop == Stop::Refused && withheld >= MOST_WITHHELD;
         let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
-        let mut events = vec![Event::ModelReplied {
+        let mut events = vec![Event::Conversation(ConversationEvent::ModelReplied {
             conversation: of.number,
             turn,
             reply_tokens: reply_tokens(&reply.text, &said, reply.carried.as_deref()),
@@ -90,12 +90,12 @@ impl Job {
             carried: reply.carried,
             tier: reply.tier.filter(|tier| *tier != self.answered.tier),
             mended: reply.mended,
-        }];
+        })];
         if is_cut {
             let text = "not run: the reply was cut at the token limit; do less in one reply";
             events.extend(said.iter().map(|call| in_conversation(of, returned(call, CallEnd::Refused, text))));
         }
-        // A helper whose replies are withheld ends, and the job goes on.
+        // A sub-agent whose replies are withheld ends, and the job goes on.
         let is_withheld = is_withheld && of.is_own();
         events.extend(is_withheld.then(|| held(&HoldCause::RepliesWithheld { times: withheld })));
         events
@@ -113,7 +113,7 @@ impl Job {
             0 | 1 => reason.clone(),
             times => format!("{reason} ({times} replies in a row that can't be read)"),
         };
-        let mut events = vec![Event::AttemptFailed {
+        let mut events = vec![Event::Conversation(ConversationEvent::AttemptFailed {
             conversation: of.number,
             turn: self.totals.spent.turns + 1,
             attempt: of.attempts.failed + 1,
@@ -122,17 +122,19 @@ impl Job {
             wait_ms,
             reason: told,
             received,
-        }];
+        })];
         let is_unreadable = unreadable >= MOST_UNREADABLE;
         if !of.is_own() {
             match remedy {
                 Remedy::Compact if of.attempts.too_long >= MOST_TOO_LONG => {
-                    events.extend(self.end_helper(of, HelperEnd::Full, &reason));
+                    events.extend(self.end_sub_agent(of, SubAgentEnd::Full, &reason));
                 }
-                Remedy::Reopen | Remedy::GiveUp => events.extend(self.end_helper(of, HelperEnd::Failed, &reason)),
-                Remedy::Configure => events.push(Event::Held { reason: HoldReason::Paused, detail: reason }),
+                Remedy::Reopen | Remedy::GiveUp => events.extend(self.end_sub_agent(of, SubAgentEnd::Failed, &reason)),
+                Remedy::Configure => {
+                    events.push(Event::Life(LifeEvent::Held { reason: HoldReason::Paused, detail: reason }));
+                }
                 Remedy::AskAgain if is_unreadable => {
-                    events.extend(self.end_helper(of, HelperEnd::Failed, &reason));
+                    events.extend(self.end_sub_agent(of, SubAgentEnd::Failed, &reason));
                 }
                 Remedy::Compact | Remedy::AskAgain | Remedy::Retry { .. } => {}
             }
@@ -151,7 +153,7 @@ impl Job {
                 events.push(opening::event(self, EpochCause::HistoryRefused, None, counted_room(&self.spec, of)));
             }
             Remedy::Configure | Remedy::Reopen => {
-                events.push(Event::Held { reason: HoldReason::Paused, detail: reason });
+                events.push(Event::Life(LifeEvent::Held { reason: HoldReason::Paused, detail: reason }));
             }
         }
         events

@@ -11,7 +11,7 @@ use crate::{
         arguments::{CompletionStatus, TodoItem},
         call::ControlCall,
         ending::{Completion, Ending},
-        event::{CallEnd, Event, PhaseKind, Why},
+        event::{CallEnd, Event, LifeEvent, PhaseEvent, PhaseKind, ToolEvent, Why},
         lessons::MOST_PROPOSED,
         record::JobStatus,
         state::{Job, LAST_REVIEW_TODO},
@@ -35,14 +35,23 @@ impl Job {
                 vec![returned(said, CallEnd::Done, listing)]
             }
             ControlCall::AddAccomplishment(text) => {
-                vec![returned(said, CallEnd::Done, "Added."), Event::AccomplishmentAdded { text: text.clone() }]
+                vec![
+                    returned(said, CallEnd::Done, "Added."),
+                    Event::Phase(PhaseEvent::AccomplishmentAdded { text: text.clone() }),
+                ]
             }
             ControlCall::AddNote(text) => {
-                vec![returned(said, CallEnd::Done, "Added."), Event::NoteAdded { text: text.clone() }]
+                vec![
+                    returned(said, CallEnd::Done, "Added."),
+                    Event::Phase(PhaseEvent::NoteAdded { text: text.clone() }),
+                ]
             }
             ControlCall::AddLesson(lesson) if self.lessons.len() < MOST_PROPOSED => {
                 let text = "Proposed: a person decides whether later jobs are shown it.";
-                vec![returned(said, CallEnd::Done, text), Event::LessonProposed { lesson: lesson.clone() }]
+                vec![
+                    returned(said, CallEnd::Done, text),
+                    Event::Phase(PhaseEvent::LessonProposed { lesson: lesson.clone() }),
+                ]
             }
             ControlCall::AddLesson(_) => {
                 vec![refusal(said, format!("a job may propose {MOST_PROPOSED} lessons, and this one has"))]
@@ -50,7 +59,7 @@ impl Job {
             ControlCall::Delegate(call) => self.delegate(said, call),
             ControlCall::SettleFinding { id, reason } => self.settle_finding(said, id, reason),
             ControlCall::Report(_) | ControlCall::Verdict(_) => {
-                vec![refusal(said, "only a helper ends with that; the job ends with job_complete()")]
+                vec![refusal(said, "only a sub-agent ends with that; the job ends with job_complete()")]
             }
             ControlCall::JobComplete { status, completion } => return self.job_complete(said, *status, completion),
             ControlCall::TodoWrite(items) => self.todo_write(said, items, at),
@@ -79,18 +88,21 @@ impl Job {
         let effort = &self.own.effort;
         if let Some(tool) = effort.untold_failure() {
             let reason = format!("{tool} failed: look at its result first, then go on with task {number}");
-            return vec![refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
+            return vec![
+                refusal(call, reason.clone()),
+                Event::Phase(PhaseEvent::TodoCompletionRefused { id: todo.id, reason }),
+            ];
         }
         let left = self.phase.todos.counts().remaining() - 1;
         let tasks = if left == 1 { "task" } else { "tasks" };
         let text = format!("Task {number} '{}' marked complete. {left} {tasks} remaining.", todo.content);
         let events = vec![
             returned(call, CallEnd::Done, text),
-            Event::TodoCompleted {
+            Event::Phase(PhaseEvent::TodoCompleted {
                 id: todo.id,
                 outcome: with_count(outcome, effort.records),
                 unevidenced: !effort.worked && !self.own.calls.has_worked,
-            },
+            }),
         ];
         if left == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }
@@ -99,7 +111,7 @@ impl Job {
     pub(super) fn end_phase(&self, mut events: Vec<Event>, why: Why) -> Vec<Event> {
         let suffix = why.folder_suffix(self.phase.attempt);
         let folder = format!("phase-{:02}-{}{suffix}", self.phase.number, crate::job::plan::slug(&self.phase.title));
-        events.push(Event::PhaseEnded { why, folder });
+        events.push(Event::Phase(PhaseEvent::PhaseEnded { why, folder }));
         events
     }
 
@@ -147,7 +159,7 @@ impl Job {
         let counts = list.counts();
         let text =
             format!("{}\n{}", todo_board::answer(&list, self.spec.budget_tokens), todo_board::counts_line(counts));
-        let events = vec![returned(call, CallEnd::Done, text), Event::TodosWritten { todos }];
+        let events = vec![returned(call, CallEnd::Done, text), Event::Phase(PhaseEvent::TodosWritten { todos })];
         if counts.remaining() == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }
 
@@ -186,21 +198,21 @@ impl Job {
         let answered = answered(&events);
         events.extend(self.skipped(answered, "not run: the job has ended"));
         if self.is_phase_open() {
-            events.push(Event::EndingDecided { ending: Box::new(ending) });
+            events.push(Event::Life(LifeEvent::EndingDecided { ending: Box::new(ending) }));
             return self.end_phase(events, why);
         }
-        events.push(Event::JobEnded { ending: Box::new(ending) });
+        events.push(Event::Life(LifeEvent::JobEnded { ending: Box::new(ending) }));
         events
     }
 
     /// The end comes while calls wait: each has its result. Of the first it may not be known whether it was done.
     pub(super) fn unanswered(&self) -> Vec<Event> {
         let mut events = Vec::new();
-        for helper in self.helpers.values() {
-            let cut = helper.calls.pending.front().filter(|_| helper.calls.prepared.is_some());
+        for sub_agent in self.sub_agents.values() {
+            let cut = sub_agent.calls.pending.front().filter(|_| sub_agent.calls.prepared.is_some());
             let is_cut = cut.is_some();
-            events.extend(cut.map(|call| in_conversation(helper, returned(&call.said, CallEnd::Interrupted, CUT))));
-            events.extend(skipped(helper, usize::from(is_cut)));
+            events.extend(cut.map(|call| in_conversation(sub_agent, returned(&call.said, CallEnd::Interrupted, CUT))));
+            events.extend(skipped(sub_agent, usize::from(is_cut)));
         }
         let cut = self.own.calls.pending.front().filter(|_| self.own.calls.prepared.is_some());
         events.extend(cut.map(|call| returned(&call.said, CallEnd::Interrupted, CUT)));
@@ -219,13 +231,13 @@ impl Job {
 
 /// How many of the reply's calls `events` answer.
 fn answered(events: &[Event]) -> usize {
-    events.iter().filter(|event| matches!(event, Event::ToolReturned { .. })).count()
+    events.iter().filter(|event| matches!(event, Event::Tool(ToolEvent::ToolReturned { .. }))).count()
 }
 
 /// Bounds a result's text to `most` tokens. Working tools put what is too long into a file; this is for answers that repeat
 /// what the model itself said too much of.
 pub(super) fn bound_result(event: &mut Event, most: u64) {
-    let Event::ToolReturned { result, tokens, .. } = event else {
+    let Event::Tool(ToolEvent::ToolReturned { result, tokens, .. }) = event else {
         return;
     };
     // A page of a document is bounded where it is read.

@@ -9,7 +9,10 @@ use crate::{
         call::PendingCall,
         contract::DeliverableState,
         conversation::Conversation,
-        event::{CallEnd, Event, PreparedWrite, SavedFile, ToolResult},
+        event::{
+            CallEnd, ConversationEvent, Event, LifeEvent, PersonEvent, PhaseEvent, PlanEvent, PreparedWrite,
+            ProofEvent, SavedFile, ToolEvent, ToolResult,
+        },
         record::{HoldReason, JobStatus},
         state::{Job, Progress, Status},
         time::Timestamp,
@@ -37,7 +40,11 @@ impl Job {
             Outcome::Submitted(_) if conversation.submitted.is_some() => Vec::new(),
             Outcome::Submitted(call) => {
                 let turn = self.totals.spent.turns + 1;
-                vec![Event::CallSubmitted { conversation: conversation.number, turn, call }]
+                vec![Event::Conversation(ConversationEvent::CallSubmitted {
+                    conversation: conversation.number,
+                    turn,
+                    call,
+                })]
             }
             Outcome::Failed { failure, wait_ms } => self.attempt_failed(conversation, failure, wait_ms),
         };
@@ -73,22 +80,24 @@ impl Job {
             EffectResult::Tool(result, saved) => self.on_result(conversation, result, saved),
             EffectResult::Archived { manifest_sha256 } => {
                 let Progress::Archiving { folder, .. } = &self.progress else { return Vec::new() };
-                vec![Event::ArchiveStored { folder: folder.clone(), manifest_sha256 }]
+                vec![Event::Phase(PhaseEvent::ArchiveStored { folder: folder.clone(), manifest_sha256 })]
             }
-            EffectResult::Summarised { sha256 } => vec![Event::SummaryWritten { sha256 }],
-            EffectResult::Doubled(doubled) => vec![Event::PartsRead { doubled }],
-            EffectResult::PagesRead { documents, pages } => vec![Event::PagesRead { documents, pages }],
+            EffectResult::Summarised { sha256 } => vec![Event::Phase(PhaseEvent::SummaryWritten { sha256 })],
+            EffectResult::Doubled(doubled) => vec![Event::Proof(ProofEvent::PartsRead { doubled })],
+            EffectResult::PagesRead { documents, pages } => {
+                vec![Event::Proof(ProofEvent::PagesRead { documents, pages })]
+            }
             EffectResult::Examined(files) => self.on_files_examined(files),
-            EffectResult::Written => self
-                .writes
-                .front()
-                .map_or_else(Vec::new, |write| vec![Event::FileWritten { path: write.path.to_owned() }]),
+            EffectResult::Written => self.writes.front().map_or_else(Vec::new, |write| {
+                vec![Event::Plan(PlanEvent::FileWritten { path: write.path.to_owned() })]
+            }),
             EffectResult::QuotesFound(found) => self.on_quotes_found(conversation, &found),
             EffectResult::Checked { checks, states, deliverables, quotes, lists } => {
                 let mut events = self.on_checked(checks, deliverables, quotes, lists.as_ref());
                 // The first result is that of the call for which the checks were made.
-                let mut results = events.iter_mut().filter(|event| matches!(event, Event::ToolReturned { .. }));
-                if let Some(Event::ToolReturned { result, .. }) = results.next() {
+                let mut results =
+                    events.iter_mut().filter(|event| matches!(event, Event::Tool(ToolEvent::ToolReturned { .. })));
+                if let Some(Event::Tool(ToolEvent::ToolReturned { result, .. })) = results.next() {
                     result.checked = self.news_of(states);
                 }
                 events
@@ -107,11 +116,11 @@ impl Job {
             let reason = format!("main_plan.md is not saved: {fault}");
             let mut events = vec![refusal(call, &*reason)];
             if self.planning().is_some() || fault.is_of_bounds() {
-                events.push(Event::PlanningRefused { reason });
+                events.push(Event::Plan(PlanEvent::PlanningRefused { reason }));
             }
             return events;
         }
-        vec![Event::ToolStarted { conversation: of.number, call: call.id.clone(), prepared }]
+        vec![Event::Tool(ToolEvent::ToolStarted { conversation: of.number, call: call.id.clone(), prepared })]
     }
 
     fn news_of(&self, mut states: Vec<DeliverableState>) -> Vec<DeliverableState> {
@@ -131,17 +140,17 @@ impl Job {
         let mut facts = Vec::new();
         match saved.filter(|_| is_done) {
             Some(SavedFile::Plan { text }) => facts = self.on_plan_saved(&text, &mut result.text),
-            Some(SavedFile::Memory { text }) => facts.push(Event::MemorySaved { text: text.into() }),
+            Some(SavedFile::Memory { text }) => facts.push(Event::Plan(PlanEvent::MemorySaved { text: text.into() })),
             None => {}
         }
         let tokens = result_tokens(&result.text) + image_tokens(&result.images);
-        let mut events = vec![Event::ToolReturned {
+        let mut events = vec![Event::Tool(ToolEvent::ToolReturned {
             conversation: of.number,
             call: call.id.clone(),
             name: call.name.clone(),
             result,
             tokens,
-        }];
+        })];
         events.extend(facts);
         events
     }
@@ -150,7 +159,7 @@ impl Job {
     pub(super) fn end_unfinished(&self, status: JobStatus, reason: String) -> Vec<Event> {
         let ending = self.unchecked(status, reason, self.open_todos());
         let mut events = self.unanswered();
-        events.push(Event::JobEnded { ending: Box::new(ending) });
+        events.push(Event::Life(LifeEvent::JobEnded { ending: Box::new(ending) }));
         events
     }
 
@@ -172,15 +181,15 @@ impl Job {
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
             (Command::Open { version, model, torn_bytes }, _) => {
                 let tools_sha256 = ToolList::of(self.spec.tools_of_job()).sha256.clone();
-                vec![Event::Opened { version, model, tools_sha256, torn_bytes }]
+                vec![Event::Life(LifeEvent::Opened { version, model, tools_sha256, torn_bytes })]
             }
             (Command::Edited { plan, memory }, _) => self.on_files_edited(plan, memory),
             (Command::ChangeTier { tier, .. }, _) if tier == self.answered.tier => Vec::new(),
-            (Command::ChangeTier { tier, reason }, _) => vec![Event::TierChanged { tier, reason }],
-            (Command::Choose { choice }, _) => vec![Event::ModelChosen { choice }],
+            (Command::ChangeTier { tier, reason }, _) => vec![Event::Life(LifeEvent::TierChanged { tier, reason })],
+            (Command::Choose { choice }, _) => vec![Event::Person(PersonEvent::ModelChosen { choice })],
             (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
-            (Command::Hold { reason, detail }, _) => vec![Event::Held { reason, detail }],
-            (Command::Resume { limits }, _) => vec![Event::Resumed { limits }],
+            (Command::Hold { reason, detail }, _) => vec![Event::Life(LifeEvent::Held { reason, detail })],
+            (Command::Resume { limits }, _) => vec![Event::Life(LifeEvent::Resumed { limits })],
             (Command::Cancel, _) => self.end_unfinished(JobStatus::Cancelled, "cancelled by a person".to_owned()),
             (Command::Fail { reason }, _) => self.end_unfinished(JobStatus::Failed, reason),
         }

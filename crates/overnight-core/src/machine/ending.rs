@@ -12,7 +12,7 @@ use crate::job::{
     contract::Check,
     coverage::Coverage,
     ending::Ending,
-    event::{CallEnd, Event, Why},
+    event::{CallEnd, Event, LifeEvent, PhaseEvent, ProofEvent, Why},
     hold_cause::HoldCause,
     instructions::Review,
     record::{Delivered, JobStatus, QuotePositions},
@@ -28,7 +28,7 @@ const MOST_NAMED: usize = 10;
 
 /// The job waits for a person, and the journal says what for.
 pub(super) fn held(cause: &HoldCause) -> Event {
-    Event::Held { reason: cause.reason(), detail: cause.to_string() }
+    Event::Life(LifeEvent::Held { reason: cause.reason(), detail: cause.to_string() })
 }
 
 impl Job {
@@ -83,7 +83,7 @@ impl Job {
         let is_partial = self.is_review() && self.has_deliverable();
         let status = if is_partial { JobStatus::Partial } else { JobStatus::Blocked };
         let mut events = self.unanswered();
-        events.push(Event::JobEnded { ending: Box::new(self.unchecked(status, reason, open)) });
+        events.push(Event::Life(LifeEvent::JobEnded { ending: Box::new(self.unchecked(status, reason, open)) }));
         Some(events)
     }
 
@@ -111,7 +111,7 @@ impl Job {
         if reviewed && !approved {
             held(&HoldCause::ReviewDue)
         } else {
-            Event::JobEnded { ending: Box::new(ending.clone()) }
+            Event::Life(LifeEvent::JobEnded { ending: Box::new(ending.clone()) })
         }
     }
 
@@ -137,7 +137,7 @@ impl Job {
             }
             Some(_) => return Vec::new(),
             // The review begins: nobody has asked for it but the board.
-            None => return vec![Event::ChecksMade { checks }],
+            None => return vec![Event::Proof(ProofEvent::ChecksMade { checks })],
         };
         let failed: Vec<Check> = checks.iter().filter(|check| !check.passed).cloned().collect();
         let floor = self.spec.instructions.confidence_floor;
@@ -197,7 +197,7 @@ impl Job {
             "Refused; mend these and call job_complete() again ({left} more refusals before the job ends as partial):\n{}",
             listed.join("\n")
         );
-        vec![refusal(call, text), Event::CompletionRefused { checks: failed }]
+        vec![refusal(call, text), Event::Proof(ProofEvent::CompletionRefused { checks: failed })]
     }
 
     /// The review's todos that an accepted completion completes with it. Each says by whom something was verified.
@@ -217,7 +217,11 @@ impl Job {
                     "closed with job_complete: the program's checks were made, and nothing else".to_owned()
                 }
             };
-            Event::TodoCompleted { id: todo.id, outcome: Some(outcome), unevidenced: !is_last && !is_worked }
+            Event::Phase(PhaseEvent::TodoCompleted {
+                id: todo.id,
+                outcome: Some(outcome),
+                unevidenced: !is_last && !is_worked,
+            })
         };
         self.phase.todos.open().enumerate().map(completed).collect()
     }

@@ -2,7 +2,13 @@
 //! the whole job. Their texts are results like any other, which the model has not answered to.
 
 use crate::{
-    job::{call::PendingCall, conversation::OWN, event::Event, state::Job, tool::Tool},
+    job::{
+        call::PendingCall,
+        conversation::OWN,
+        event::{ConversationEvent, Event},
+        state::Job,
+        tool::Tool,
+    },
     message::ToolCall,
     prompt::compact,
 };
@@ -16,7 +22,7 @@ impl Job {
         (!is_read && !self.owes_pages() && compact::are_given(&self.spec)).then(|| {
             let readable = self.spec.documents.iter().filter(|document| document.tokens > 0);
             let calls = read_calls(readable.map(|document| json!({"name": document.name})));
-            vec![Event::DocumentsGiven { conversation: OWN, calls }]
+            vec![Event::Conversation(ConversationEvent::DocumentsGiven { conversation: OWN, calls })]
         })
     }
 }

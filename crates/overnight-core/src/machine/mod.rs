@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use overnight_core::{
-//!     job::{digest::sha256, event::{Decision, Event}, id::JobId, instructions, spec::{FORMAT, JobSpec}, state::Job, time::Timestamp},
+//!     job::{digest::sha256, event::{LifeEvent, Decision, Event}, id::JobId, instructions, spec::{FORMAT, JobSpec}, state::Job, time::Timestamp},
 //!     machine::effect::{Effect, EffectResult, Outcome},
 //!     message::{Reply, Stop, ToolCall, Usage},
 //!     prompt::{compose, tools::ToolList},
@@ -33,7 +33,7 @@
 //!     has_tables: false,
 //!     earlier: None,
 //! };
-//! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: ToolList::usual().sha256.clone() };
+//! let created = Event::Life(LifeEvent::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: ToolList::usual().sha256.clone() });
 //! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;
 //!
 //! // The machine opens the history that the model is shown: it asks for nothing but the time.
@@ -81,7 +81,6 @@ mod decide;
 pub mod effect;
 mod ending;
 mod given_documents;
-mod helper;
 mod next_prompt;
 mod owed;
 pub mod part_reading;
@@ -90,5 +89,6 @@ pub mod planning;
 mod proof;
 mod review;
 mod scans;
+mod sub_agent;
 mod verifier;
 pub use verifier::FoundQuote;

@@ -3,7 +3,7 @@
 use crate::{
     amount::grouped,
     job::{
-        event::{BoardKind, EpochCause, Event},
+        event::{BoardKind, ConversationEvent, EpochCause, Event},
         state::{Job, Progress},
     },
     prompt::{
@@ -49,10 +49,10 @@ impl Job {
         }
         match compact::owed(self) {
             Compaction::Due(cause) => opening(cause, None),
-            Compaction::NotDue => Event::CompactionNotDue {
+            Compaction::NotDue => Event::Conversation(ConversationEvent::CompactionNotDue {
                 prompt_tokens: measure::local_tokens(&self.own),
                 document_tokens: self.spec.document_tokens(),
-            },
+            }),
             due @ (Compaction::None | Compaction::Digest) => {
                 let (board, tokens) = self.board(kind, due == Compaction::Digest);
                 if compact::has_room(&self.spec, &self.own, tokens) { board } else { opening(EpochCause::Full, None) }
@@ -75,6 +75,6 @@ impl Job {
             let _ = write!(line, "\n<reminder>{last_look}</reminder>");
         }
         let tokens = FRAME + estimate(&line) + board.as_deref().map_or(0, estimate);
-        (Event::BoardShown { conversation: 0, kind, board, line, tokens }, tokens)
+        (Event::Conversation(ConversationEvent::BoardShown { conversation: 0, kind, board, line, tokens }), tokens)
     }
 }

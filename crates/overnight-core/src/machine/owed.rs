@@ -11,7 +11,7 @@ use crate::{
     job::{
         arguments::CompletionStatus,
         call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall},
-        conversation::{Conversation, HELPERS_FOLDER},
+        conversation::{Conversation, SUB_AGENTS_FOLDER},
         event::{CallEnd, EpochCause, Event, PlanningEnd, Why},
         state::{BOOTSTRAP_TURNS, CompletionRule, Job, MEMORY_FILE, PLAN_FILE, PLANNING_TRIES, Progress},
         submitted_call::SubmittedCall,
@@ -81,7 +81,7 @@ impl Job {
             return None;
         }
         if conversation.is_own() {
-            if !self.helpers.is_empty() {
+            if !self.sub_agents.is_empty() {
                 return None;
             }
             if self.owes_pages() {
@@ -115,12 +115,12 @@ impl Job {
     /// The facts that follow from the state alone, where some do; but for the word that comes before a model call.
     pub(super) fn facts_owed(&self, conversation: &Conversation, at: Timestamp) -> Option<Vec<Event>> {
         if let Some(role) = &conversation.role {
-            return self.owed_by_helper(conversation, role);
+            return self.owed_by_sub_agent(conversation, role);
         }
         if let Some(events) = self.owed_to_readers() {
             return Some(events);
         }
-        if !self.helpers.is_empty() {
+        if !self.sub_agents.is_empty() {
             return self.due_call(conversation).and_then(|call| self.owed_to_call(call, at));
         }
         if let Some(events) = self.owed_to_scans() {
@@ -155,7 +155,7 @@ impl Job {
         }
         let is_between_replies = match &self.progress {
             Progress::Planning(_) | Progress::Executing | Progress::Digesting => {
-                self.own.calls.pending.is_empty() && self.helpers.is_empty()
+                self.own.calls.pending.is_empty() && self.sub_agents.is_empty()
             }
             Progress::Archiving { .. }
             | Progress::Summarising { .. }
@@ -184,7 +184,7 @@ impl Job {
             ParsedCall::Control(ControlCall::Delegate(_))
                 if let Some(report) = self.own.calls.reports.get(&said.id) =>
             {
-                Some(vec![super::helper::reported(said, report)])
+                Some(vec![super::sub_agent::reported(said, report)])
             }
             ParsedCall::Control(ControlCall::TodoComplete { .. }) if let Some(text) = self.completes_nothing() => {
                 skipped(&text)
@@ -208,9 +208,9 @@ impl Job {
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
             ParsedCall::Work(WorkCall::Change(change))
-                if change.plain_path().to_lowercase().starts_with(&format!("{HELPERS_FOLDER}/")) =>
+                if change.plain_path().to_lowercase().starts_with(&format!("{SUB_AGENTS_FOLDER}/")) =>
             {
-                refused("helpers/ holds what helpers have written; write results under output/")
+                refused("helpers/ holds what sub-agents have written; write results under output/")
             }
             ParsedCall::Work(call) if call.fills_the_context() && bounds::is_full(&self.spec, &self.own) => {
                 skipped("not run: the results of this reply fill the context already; call it again in the next reply")
@@ -252,7 +252,7 @@ impl Job {
         let said = &pending.said;
         let skipped = |text: String| Some(vec![returned(said, CallEnd::Skipped, text)]);
         let owed = todo_board::owed(planning);
-        // A helper does work.
+        // A sub-agent does work.
         let call = match &pending.call {
             ParsedCall::Control(ControlCall::Delegate(_)) => &ParsedCall::Work(WorkCall::GenerateWorkspaceSummary),
             call => call,

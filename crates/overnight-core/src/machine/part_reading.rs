@@ -1,4 +1,4 @@
-//! Readers side by side: behind the bootstrap a phase of the system has all parts of the documents read at once, each by a helper that
+//! Readers side by side: behind the bootstrap a phase of the system has all parts of the documents read at once, each by a sub-agent that
 //! has its part before it and can only add records. The job's own model goes on with what they found.
 
 use super::{control::with_count, given_documents::read_calls, planning};
@@ -7,8 +7,7 @@ use crate::{
     job::{
         call::PendingCall,
         conversation::Conversation,
-        event::{EpochCause, Event, PhaseKind, Why},
-        helper_role::{HelperEnd, HelperRole},
+        event::{EpochCause, Event, PhaseEvent, PhaseKind, ProofEvent, Why},
         instructions::Readers,
         models::Tier,
         part_reading::{DoubledRecord, PartReading, ReadPart},
@@ -17,6 +16,7 @@ use crate::{
         second_reading::units,
         spec::JobSpec,
         state::Job,
+        sub_agent_role::{SubAgentEnd, SubAgentRole},
         time::Timestamp,
         todo_list::TodoList,
     },
@@ -51,15 +51,15 @@ impl Job {
             (1..).zip(&steps).map(|(part, step)| (step.clone(), format!("Reader {part} is at work"))).collect();
         Some(vec![
             planning::plan_set(&plan, "readers work the documents first, side by side".to_owned()),
-            Event::PhaseStarted {
+            Event::Phase(PhaseEvent::PhaseStarted {
                 number,
                 attempt,
                 kind: PhaseKind::Planned,
                 title: TITLE.to_owned(),
                 plan_phase: Some(next.number),
                 todos: TodoList::from_pairs(&pairs, at),
-            },
-            Event::PartReadingBegun { parts },
+            }),
+            Event::Proof(ProofEvent::PartReadingBegun { parts }),
         ])
     }
 
@@ -67,20 +67,20 @@ impl Job {
     pub(super) fn owed_to_readers(&self) -> Option<Vec<Event>> {
         let reading = self.part_reading.as_ref().filter(|_| self.is_executing() && self.is_part_reading())?;
         let wanted = self.spec.instructions.readers.as_ref()?.parallel;
-        let free = self.readers_at_once(wanted).saturating_sub(self.helpers.len());
+        let free = self.readers_at_once(wanted).saturating_sub(self.sub_agents.len());
         let waiting = (1..).zip(&reading.parts).filter(|(_, part)| !part.is_begun).take(free);
-        let begun: Vec<Event> = (self.helpers_begun + 1..)
+        let begun: Vec<Event> = (self.sub_agents_begun + 1..)
             .zip(waiting)
             .flat_map(|(number, (part, ReadPart { units, .. }))| {
-                let role = HelperRole::Reader { part, units: units.clone() };
-                self.start_helper_as(number, role, "")
+                let role = SubAgentRole::Reader { part, units: units.clone() };
+                self.start_sub_agent_as(number, role, "")
             })
             .collect();
         if !begun.is_empty() {
             return Some(begun);
         }
         let is_at_end = reading.is_over
-            && self.helpers.is_empty()
+            && self.sub_agents.is_empty()
             && self.own.calls.pending.is_empty()
             && self.phase.todos.counts().remaining() == 0;
         is_at_end.then(|| self.end_phase(Vec::new(), Why::PhaseDone))
@@ -94,35 +94,35 @@ impl Job {
     /// Whether all readers have ended, and doubled records are still to be looked for.
     pub(super) fn owes_doubled(&self) -> bool {
         let is_read = |reading: &PartReading| !reading.is_over && reading.parts.iter().all(|part| part.has_ended);
-        self.helpers.is_empty() && self.part_reading.as_ref().is_some_and(is_read)
+        self.sub_agents.is_empty() && self.part_reading.as_ref().is_some_and(is_read)
     }
 
     /// The end of a reader, where its reply has brought what its part holds, and nothing came back.
-    pub(super) fn owed_by_reader(&self, helper: &Conversation) -> Option<Vec<Event>> {
-        let calls = &helper.calls;
+    pub(super) fn owed_by_reader(&self, sub_agent: &Conversation) -> Option<Vec<Event>> {
+        let calls = &sub_agent.calls;
         // A reply without a record is asked about once: it may have been the announcement of one.
-        let is_empty = helper.effort.silent && helper.effort.records == 0 && helper.asked == 0;
-        let is_done = helper.turns > 0
+        let is_empty = sub_agent.effort.silent && sub_agent.effort.records == 0 && sub_agent.asked == 0;
+        let is_done = sub_agent.turns > 0
             && !is_empty
-            && !helper.epoch.is_complete()
-            && !helper.is_cut
+            && !sub_agent.epoch.is_complete()
+            && !sub_agent.is_cut
             && calls.sent_back.is_empty()
             && calls.unreadable.is_none()
             && calls.skipped.is_none();
-        let said = || helper.epoch.last_reply().unwrap_or_default();
-        is_done.then(|| self.end_helper(helper, HelperEnd::Reported, said()))
+        let said = || sub_agent.epoch.last_reply().unwrap_or_default();
+        is_done.then(|| self.end_sub_agent(sub_agent, SubAgentEnd::Reported, said()))
     }
 
     /// What the end of a reader means for the todo of its part: what was read is done, else the job's own model does it.
-    pub(super) fn part_ended(&self, helper: &Conversation, end: HelperEnd, report: &str) -> Option<Event> {
-        let HelperRole::Reader { part, .. } = helper.role.as_ref()? else { return None };
+    pub(super) fn part_ended(&self, sub_agent: &Conversation, end: SubAgentEnd, report: &str) -> Option<Event> {
+        let SubAgentRole::Reader { part, .. } = sub_agent.role.as_ref()? else { return None };
         let todo = self.phase.todos.all().get((*part as usize).checked_sub(1)?)?;
-        if end != HelperEnd::Reported || !todo.status.is_open() {
+        if end != SubAgentEnd::Reported || !todo.status.is_open() {
             return None;
         }
         let said = Some(report.trim()).filter(|said| !said.is_empty()).unwrap_or("read");
-        let outcome = with_count(Some(said), helper.effort.records);
-        Some(Event::TodoCompleted { id: todo.id, outcome, unevidenced: false })
+        let outcome = with_count(Some(said), sub_agent.effort.records);
+        Some(Event::Phase(PhaseEvent::TodoCompleted { id: todo.id, outcome, unevidenced: false }))
     }
 
     /// Whether the phase is the one in which readers work side by side.

@@ -3,7 +3,7 @@
 
 use super::planning;
 use crate::job::{
-    event::{Event, ExaminedFiles, Why},
+    event::{Event, ExaminedFiles, PersonEvent, PhaseEvent, PlanEvent, Why},
     part::Part,
     plan::{self, Plan, PlannedPhase},
     state::{Job, MEMORY_FILE, PLAN_FILE, Planning, Progress},
@@ -87,11 +87,14 @@ impl Job {
         let ending = if phases == 1 { "" } else { "s" };
         // Writing to a string can't fail.
         let _ = write!(result, " It is understood as a plan with {phases} phase{ending}.");
-        let mut events = vec![Event::PlanSaved { text: plan.text().into(), phases: plan.phases().to_vec() }];
+        let mut events =
+            vec![Event::Plan(PlanEvent::PlanSaved { text: plan.text().into(), phases: plan.phases().to_vec() })];
         if plan.text() != text {
             events.push(planning::plan_set(&plan, "put into the plan's form".to_owned()));
         }
-        events.extend(planning::outside_bounds(self, &plan).map(|warning| Event::TodosWarned { warning }));
+        events.extend(
+            planning::outside_bounds(self, &plan).map(|warning| Event::Plan(PlanEvent::TodosWarned { warning })),
+        );
         if self.is_bootstrap() && self.is_executing() {
             events.extend(planning::bootstrap_done(self, "saved", &plan));
             return self.end_phase(events, Why::PhaseDone);
@@ -107,7 +110,7 @@ impl Job {
         if files.is_empty() {
             return Vec::new();
         }
-        let mut events = vec![Event::FilesEdited { files, memory: memory.map(Part::from) }];
+        let mut events = vec![Event::Person(PersonEvent::FilesEdited { files, memory: memory.map(Part::from) })];
         if let Some(plan) = plan {
             events.push(planning::plan_read(&plan));
             events.push(planning::plan_set(&plan.mark_current(), "edited by a person".to_owned()));
@@ -122,16 +125,18 @@ impl Job {
         let other = files.plan.as_ref().map(Part::text).filter(|text| known != Some(*text));
         let edited = other.and_then(|text| Plan::parse(text).ok()).filter(|plan| known != Some(plan.text()));
         let begins = matches!(self.progress, Progress::Examining { why: None });
-        let mut events = vec![Event::FilesExamined { files }];
+        let mut events = vec![Event::Plan(PlanEvent::FilesExamined { files })];
         events.extend(edited.as_ref().map(planning::plan_read));
         events.extend(marked.map(|(plan, because)| planning::plan_set(&plan, because)));
         if begins {
             // The summary is written, and the task and the documents stand in the opening.
             let done = self.phase.todos.open().take(planning::SYSTEM_TODOS);
-            events.extend(done.map(|todo| Event::TodoCompleted {
-                id: todo.id,
-                outcome: Some("done by the system".to_owned()),
-                unevidenced: false,
+            events.extend(done.map(|todo| {
+                Event::Phase(PhaseEvent::TodoCompleted {
+                    id: todo.id,
+                    outcome: Some("done by the system".to_owned()),
+                    unevidenced: false,
+                })
             }));
         }
         events

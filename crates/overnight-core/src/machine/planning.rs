@@ -6,7 +6,7 @@ use crate::{
     amount::counted,
     job::{
         arguments::TodoItem,
-        event::{CallEnd, Event, PhaseKind, PlanningEnd, Why},
+        event::{CallEnd, Event, PhaseEvent, PhaseKind, PlanEvent, PlanningEnd, Why},
         instructions::PhaseBounds,
         plan::{PhaseState, Plan, PlannedPhase, is_final_review},
         spec::JobSpec,
@@ -54,12 +54,12 @@ pub(super) fn completes_nothing(planning: &Planning) -> String {
 
 /// A plan as a fact.
 pub(super) fn plan_set(plan: &Plan, because: String) -> Event {
-    Event::PlanSet { text: plan.text().into(), phases: plan.phases().to_vec(), because }
+    Event::Plan(PlanEvent::PlanSet { text: plan.text().into(), phases: plan.phases().to_vec(), because })
 }
 
 /// The plan that a person has left on the disk, as a fact.
 pub(super) fn plan_read(plan: &Plan) -> Event {
-    Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() }
+    Event::Plan(PlanEvent::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() })
 }
 
 /// The number of a phase's steps that its bounds are about, and what to do where it is outside of them: for a plan that is
@@ -109,8 +109,9 @@ pub(super) fn set_todos(
     items: &[TodoItem],
     at: Timestamp,
 ) -> Vec<Event> {
-    let refused =
-        |reason: String| vec![returned(call, CallEnd::Refused, reason.clone()), Event::PlanningRefused { reason }];
+    let refused = |reason: String| {
+        vec![returned(call, CallEnd::Refused, reason.clone()), Event::Plan(PlanEvent::PlanningRefused { reason })]
+    };
     let todos = match TodoList::default().rewritten(items, at) {
         Ok(todos) => todos,
         Err(wrong) => return refused(wrong.to_string()),
@@ -132,11 +133,15 @@ pub(super) fn set_todos(
     let list = TodoList::new(todos.clone(), at);
     let text =
         format!("{}\n{}", todo_board::answer(&list, job.spec.budget_tokens), todo_board::counts_line(list.counts()));
-    let mut events = vec![returned(call, CallEnd::Done, text), Event::TodosWritten { todos }];
+    let mut events = vec![returned(call, CallEnd::Done, text), Event::Phase(PhaseEvent::TodosWritten { todos })];
     if !compact::fits(&job.spec) && count < min {
-        events.push(Event::TodosWarned { warning: format!("the list has {count} todos, fewer than {min}") });
+        events.push(Event::Plan(PlanEvent::TodosWarned {
+            warning: format!("the list has {count} todos, fewer than {min}"),
+        }));
     } else if count > max {
-        events.push(Event::TodosWarned { warning: format!("the list has {count} todos, more than {max}") });
+        events.push(Event::Plan(PlanEvent::TodosWarned {
+            warning: format!("the list has {count} todos, more than {max}"),
+        }));
     }
     events
 }
@@ -144,7 +149,7 @@ pub(super) fn set_todos(
 /// Planning is over: the next phase begins, or the review.
 pub(super) fn end(job: &Job, planning: &Planning, end: PlanningEnd, at: Timestamp) -> Vec<Event> {
     let memory_waived = planning.owes_memory && end == PlanningEnd::FellBack;
-    let mut events = vec![Event::PlanningEnded { end, memory_waived }];
+    let mut events = vec![Event::Plan(PlanEvent::PlanningEnded { end, memory_waived })];
     let plan = plan_for(job, planning);
     if job.plan.as_ref() != Some(&plan) {
         events.push(plan_set(&plan, "the model did not write the plan within its tries".to_owned()));
@@ -193,18 +198,18 @@ fn start_planned(job: &Job, planning: &Planning, plan: &Plan, next: &PlannedPhas
     if !rest.is_empty() {
         let longer = plan.insert_after(next.number, &continued(&next.title), &rest).mark_current();
         let because = format!("{} todos over the bound became a phase of their own", rest.len());
-        events.push(Event::TodosWarned { warning: because.clone() });
+        events.push(Event::Plan(PlanEvent::TodosWarned { warning: because.clone() }));
         events.push(plan_set(&longer, because));
     }
     let (number, attempt) = job.next_number();
-    events.push(Event::PhaseStarted {
+    events.push(Event::Phase(PhaseEvent::PhaseStarted {
         number,
         attempt,
         kind: PhaseKind::Planned,
         title: next.title.clone(),
         plan_phase: Some(next.number),
         todos,
-    });
+    }));
     events
 }
 
@@ -237,8 +242,9 @@ pub(super) fn bootstrap_done(job: &Job, outcome: &str, plan: &Plan) -> Vec<Event
         1 => format!("{outcome}: 1 phase"),
         phases => format!("{outcome}: {phases} phases"),
     };
-    let completed =
-        |todo: &Todo| Event::TodoCompleted { id: todo.id, outcome: Some(outcome.clone()), unevidenced: false };
+    let completed = |todo: &Todo| {
+        Event::Phase(PhaseEvent::TodoCompleted { id: todo.id, outcome: Some(outcome.clone()), unevidenced: false })
+    };
     job.phase.todos.open().map(completed).collect()
 }
 
@@ -268,14 +274,14 @@ fn start_review(job: &Job, at: Timestamp) -> Event {
     pairs.retain(|(content, _)| seen.insert(crate::job::todo_list::key(content)));
     pairs.push((LAST_REVIEW_TODO.to_owned(), "Completing the job".to_owned()));
     let (number, attempt) = job.next_number();
-    Event::PhaseStarted {
+    Event::Phase(PhaseEvent::PhaseStarted {
         number,
         attempt,
         kind: PhaseKind::Review,
         title: "Review".to_owned(),
         plan_phase: None,
         todos: TodoList::from_pairs(&pairs, at),
-    }
+    })
 }
 
 fn feedback_steps(job: &Job) -> Vec<String> {

@@ -7,17 +7,17 @@ use crate::{
     job::{
         comparison::{Lists, compare, settled_by},
         digest::sha256,
-        event::{CallEnd, Event},
+        event::{CallEnd, Event, ProofEvent},
         finding::{BY_MODEL, FINDINGS_FILE, Finding, FindingKind, Settlement},
-        helper_role::HelperRole,
         instructions::SecondReader,
         proof::SecondReading,
         read_unit::ReadUnit,
         second_reading::units,
         state::Job,
+        sub_agent_role::SubAgentRole,
     },
     message::ToolCall,
-    prompt::{bounds, helper_opening::unit_told, measure},
+    prompt::{bounds, measure, sub_agent_opening::unit_told},
     tokens::estimate,
 };
 use std::fmt::Write;
@@ -55,7 +55,7 @@ impl Job {
         }
         if instructions.verify.is_some() && !self.proof.is_judged() {
             let round = u32::try_from(self.proof.verdicts.len()).unwrap_or(u32::MAX) + 1;
-            return Some(self.start_helper(HelperRole::Verifier { round }, ""));
+            return Some(self.start_sub_agent(SubAgentRole::Verifier { round }, ""));
         }
         None
     }
@@ -83,7 +83,7 @@ impl Job {
             if wanted.share < 1.0 { whole.min(fine_unit(self.spec.document_tokens(), wanted.share)) } else { whole };
         let units = units(&self.spec.documents, most, wanted.share, seed);
         let parts = self.parts(&units, usize::MAX);
-        let mut events = vec![Event::SecondReadingBegun { seed, units }];
+        let mut events = vec![Event::Proof(ProofEvent::SecondReadingBegun { seed, units })];
         events.extend(self.start_readers(parts));
         events
     }
@@ -132,7 +132,7 @@ impl Job {
             );
             self.findings_told(&head, &findings)
         });
-        let mut events = vec![Event::ListsCompared { comparison, findings }];
+        let mut events = vec![Event::Proof(ProofEvent::ListsCompared { comparison, findings })];
         events.extend(text.map(|text| returned(call, CallEnd::Done, text)));
         events
     }
@@ -195,5 +195,5 @@ fn fine_unit(tokens: u64, share: f64) -> u64 {
 }
 
 pub(super) fn settled_event(id: String, settlement: Settlement) -> Event {
-    Event::FindingSettled { id, settlement, by: BY_MODEL.to_owned() }
+    Event::Proof(ProofEvent::FindingSettled { id, settlement, by: BY_MODEL.to_owned() })
 }

@@ -3,7 +3,7 @@
 
 use super::effect::{Command, FieldCorrection};
 use crate::job::{
-    event::{EpochCause, Event, Why},
+    event::{EpochCause, Event, PersonEvent, PlanEvent, ProofEvent, Why},
     finding::{Finding, FindingKind, Settled, Settlement},
     reviewed::{Approval, RecordApproval},
     state::{EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, Progress, Status},
@@ -18,20 +18,22 @@ impl Job {
             return Vec::new();
         }
         match command {
-            Command::Approve { by, comment, seen } => vec![Event::Approved { by: Some(by), comment, seen }],
+            Command::Approve { by, comment, seen } => {
+                vec![Event::Person(PersonEvent::Approved { by: Some(by), comment, seen })]
+            }
             Command::ApproveRecord { file, record, by, comment } => {
-                vec![Event::RecordApproved { file, record, by, comment }]
+                vec![Event::Person(PersonEvent::RecordApproved { file, record, by, comment })]
             }
             Command::Correct(correction) => vec![self.corrected(at, *correction)],
-            Command::CorrectionWritten { path } => vec![Event::FileWritten { path }],
+            Command::CorrectionWritten { path } => vec![Event::Plan(PlanEvent::FileWritten { path })],
             Command::Settle { id, reason, by } => {
                 let is_open = self.proof.finding(&id).is_some_and(|finding| finding.settled.is_none());
                 let settlement = Settlement::Explained { reason };
-                is_open.then_some(Event::FindingSettled { id, settlement, by }).into_iter().collect()
+                is_open.then_some(Event::Proof(ProofEvent::FindingSettled { id, settlement, by })).into_iter().collect()
             }
             Command::Feedback { text, instructions, by } => vec![self.feedback_given(text, instructions, by)],
             Command::AddDocuments { documents, text, instructions, by } => vec![
-                Event::DocumentsAdded { documents, by: Some(by.clone()) },
+                Event::Person(PersonEvent::DocumentsAdded { documents, by: Some(by.clone()) }),
                 self.feedback_given(text, instructions, by),
             ],
             Command::Open { .. }
@@ -47,7 +49,7 @@ impl Job {
 
     fn feedback_given(&self, text: String, instructions: String, by: String) -> Event {
         let number = u32::try_from(self.feedback.len()).unwrap_or(u32::MAX).saturating_add(1);
-        Event::FeedbackGiven { number, text, instructions: instructions.into(), by: Some(by) }
+        Event::Person(PersonEvent::FeedbackGiven { number, text, instructions: instructions.into(), by: Some(by) })
     }
 
     fn corrected(&self, at: Timestamp, correction: FieldCorrection) -> Event {
@@ -63,13 +65,13 @@ impl Job {
             settled: Some(Settled { settlement, by, at }),
             ..Finding::default()
         };
-        Event::FieldCorrected { finding: Box::new(finding), path, sha256 }
+        Event::Person(PersonEvent::FieldCorrected { finding: Box::new(finding), path, sha256 })
     }
 
-    /// What such a fact means. False: it is another one.
-    pub(super) fn apply_review(&mut self, at: Timestamp, event: &Event) -> bool {
+    /// What such a fact means.
+    pub(super) fn apply_review(&mut self, at: Timestamp, event: &PersonEvent) {
         match event {
-            Event::FeedbackGiven { number, text, instructions, by } => {
+            PersonEvent::FeedbackGiven { number, text, instructions, by } => {
                 self.reviewed.objectors.extend(by.clone());
                 self.feedback.push(text.clone());
                 instructions.text().clone_into(&mut self.instructions);
@@ -87,37 +89,40 @@ impl Job {
                 let why = Why::Feedback { number: *number, text: text.clone() };
                 self.progress = Progress::Archiving { folder: format!("result-{number:02}"), why, ending: None };
             }
-            Event::Approved { by, comment, .. } => {
+            PersonEvent::Approved { by, comment, .. } => {
                 self.reviewed.approvals.push(Approval { by: by.clone(), at, comment: comment.clone() });
                 if let (Status::Held { .. }, Progress::Closing { approved, .. }) = (&self.status, &mut self.progress) {
                     *approved = true;
                     self.status = Status::Running;
                 }
             }
-            Event::RecordApproved { file, record, by, comment } => self.reviewed.records.push(RecordApproval {
+            PersonEvent::RecordApproved { file, record, by, comment } => self.reviewed.records.push(RecordApproval {
                 file: file.clone(),
                 record: record.clone(),
                 by: by.clone(),
                 at,
                 comment: comment.clone(),
             }),
-            Event::FieldCorrected { finding, path, .. } => {
+            PersonEvent::FieldCorrected { finding, path, .. } => {
                 self.reviewed.unwritten = Some(path.clone());
                 self.reviewed.corrections += 1;
                 self.reviewed.objectors.extend(finding.settled.as_ref().map(|settled| settled.by.clone()));
                 self.proof.findings.push(finding.as_ref().clone());
             }
-            Event::DocumentsAdded { documents, .. } => {
+            PersonEvent::DocumentsAdded { documents, .. } => {
                 let all = &mut Arc::make_mut(&mut self.spec).documents;
                 all.extend_from_slice(documents);
                 all.sort_by(|one, other| one.name.cmp(&other.name));
                 self.reviewed.documents_added += documents.len();
             }
-            Event::FileWritten { path } if self.reviewed.unwritten.as_ref() == Some(path) => {
-                self.reviewed.unwritten = None;
+            PersonEvent::ModelChosen { choice } => {
+                self.choice = choice.clone();
+                self.compaction.forced = Some(EpochCause::ModelChanged);
             }
-            _ => return false,
+            PersonEvent::FilesEdited { memory, .. } => {
+                self.memory = memory.as_ref().map(|memory| memory.text().to_owned());
+                self.compaction.forced = Some(EpochCause::FilesEdited);
+            }
         }
-        true
     }
 }

@@ -3,11 +3,11 @@
 use crate::job::{
     conversation::Conversation,
     event::Event,
-    helper_role::{HelperEnd, HelperRole},
     instructions::Instructions,
     scans::{PageOutcome, PageReading, ScannedPage},
     spec::DocumentEntry,
     state::Job,
+    sub_agent_role::{SubAgentEnd, SubAgentRole},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,26 +18,26 @@ impl Job {
     /// Transcribers begin, one for each page that nobody has read.
     pub(super) fn owed_to_scans(&self) -> Option<Vec<Event>> {
         let roles = self.unread_pages();
-        let start = |(number, role)| self.start_helper_as(number, role, "");
-        (!roles.is_empty()).then(|| (self.helpers_begun + 1..).zip(roles).flat_map(start).collect())
+        let start = |(number, role)| self.start_sub_agent_as(number, role, "");
+        (!roles.is_empty()).then(|| (self.sub_agents_begun + 1..).zip(roles).flat_map(start).collect())
     }
 
     /// The end of a transcriber, where its page is read, or can't be.
-    pub(super) fn owed_by_transcriber(&self, helper: &Conversation) -> Option<Vec<Event>> {
-        if helper.turns == 0 || !helper.calls.pending.is_empty() {
+    pub(super) fn owed_by_transcriber(&self, sub_agent: &Conversation) -> Option<Vec<Event>> {
+        if sub_agent.turns == 0 || !sub_agent.calls.pending.is_empty() {
             return None;
         }
-        if helper.effort.silent {
-            let said = helper.epoch.last_reply().unwrap_or_default();
-            let end = if helper.is_cut { HelperEnd::Unfinished } else { HelperEnd::Reported };
-            return Some(self.end_helper(helper, end, said));
+        if sub_agent.effort.silent {
+            let said = sub_agent.epoch.last_reply().unwrap_or_default();
+            let end = if sub_agent.is_cut { SubAgentEnd::Unfinished } else { SubAgentEnd::Reported };
+            return Some(self.end_sub_agent(sub_agent, end, said));
         }
-        (helper.turns >= MOST_REPLIES).then(|| self.end_helper(helper, HelperEnd::TurnsUsed, ""))
+        (sub_agent.turns >= MOST_REPLIES).then(|| self.end_sub_agent(sub_agent, SubAgentEnd::TurnsUsed, ""))
     }
 
-    /// Whether a helper only transcribes.
-    pub(super) fn is_transcriber(helper: &Conversation) -> bool {
-        matches!(helper.role, Some(HelperRole::Transcriber { .. }))
+    /// Whether a sub-agent only transcribes.
+    pub(super) fn is_transcriber(sub_agent: &Conversation) -> bool {
+        matches!(sub_agent.role, Some(SubAgentRole::Transcriber { .. }))
     }
 }
 
@@ -57,8 +57,8 @@ impl Job {
         kept.or_else(|| self.scans.readings.get(&(page.image.sha256.clone(), reader)).cloned())
     }
 
-    /// The readings that are still to be had, as helpers have them.
-    pub(crate) fn unread_pages(&self) -> Vec<HelperRole> {
+    /// The readings that are still to be had, as sub-agents have them.
+    pub(crate) fn unread_pages(&self) -> Vec<SubAgentRole> {
         if self.scans.outcomes.is_some() {
             return Vec::new();
         }
@@ -67,7 +67,7 @@ impl Job {
             // A text of its own is the second reading.
             let readers = readers.clone().filter(|reader| *reader == 1 || !page.has_text);
             let unread = readers.filter(|reader| self.page_reading(page, *reader).is_none());
-            let role = |reader| HelperRole::Transcriber { document: page.document.clone(), page: page.page, reader };
+            let role = |reader| SubAgentRole::Transcriber { document: page.document.clone(), page: page.page, reader };
             unread.map(role).collect::<Vec<_>>()
         };
         let mut pictures = BTreeSet::new();
@@ -79,7 +79,7 @@ impl Job {
     pub(crate) fn owes_pages(&self) -> bool {
         !self.spec.scans.is_empty()
             && self.scans.outcomes.is_none()
-            && self.helpers.is_empty()
+            && self.sub_agents.is_empty()
             && self.unread_pages().is_empty()
     }
 
@@ -89,9 +89,9 @@ impl Job {
     }
 
     /// A transcriber has ended.
-    pub(crate) fn on_page_read(&mut self, (document, page, reader): (&str, u64, u32), end: HelperEnd, text: &str) {
+    pub(crate) fn on_page_read(&mut self, (document, page, reader): (&str, u64, u32), end: SubAgentEnd, text: &str) {
         let Some(scan) = self.scanned_page(document, page) else { return };
-        let fault = (end != HelperEnd::Reported).then(|| end.told().to_owned());
+        let fault = (end != SubAgentEnd::Reported).then(|| end.told().to_owned());
         let reading = PageReading { text: text.to_owned(), fault };
         self.scans.readings.insert((scan.image.sha256.clone(), reader), reading);
     }

@@ -5,12 +5,12 @@ use crate::job::{
     arguments::{Fault, GiveVerdict, Judgement},
     call::{ControlCall, ParsedCall},
     conversation::{Conversation, MOST_ASKED},
-    event::{CallEnd, Event},
+    event::{CallEnd, ConversationEvent, Event, ProofEvent},
     finding::{Finding, FindingKind, Settlement},
-    helper_role::{HelperEnd, HelperRole},
     proof::Verdict,
     second_reading::QuoteSpan,
     state::Job,
+    sub_agent_role::{SubAgentEnd, SubAgentRole},
 };
 
 /// Where the quote of a fault stands, or what is wrong with it.
@@ -18,10 +18,10 @@ pub type FoundQuote = Result<QuoteSpan, String>;
 
 impl Job {
     /// The quotes of the verdict that waits were looked for: one result for each fault that has a quote.
-    pub(super) fn on_quotes_found(&self, helper: &Conversation, found: &[Option<FoundQuote>]) -> Vec<Event> {
-        let Some(pending) = helper.calls.pending.front() else { return Vec::new() };
-        let (ParsedCall::Control(ControlCall::Verdict(given)), Some(HelperRole::Verifier { round })) =
-            (&pending.call, &helper.role)
+    pub(super) fn on_quotes_found(&self, sub_agent: &Conversation, found: &[Option<FoundQuote>]) -> Vec<Event> {
+        let Some(pending) = sub_agent.calls.pending.front() else { return Vec::new() };
+        let (ParsedCall::Control(ControlCall::Verdict(given)), Some(SubAgentRole::Verifier { round })) =
+            (&pending.call, &sub_agent.role)
         else {
             return Vec::new();
         };
@@ -32,44 +32,44 @@ impl Job {
                 Some(Ok(_)) | None => None,
             })
             .collect();
-        if !wrong.is_empty() && helper.asked < MOST_ASKED {
+        if !wrong.is_empty() && sub_agent.asked < MOST_ASKED {
             let text = format!("not taken: {}; quote the documents exactly, or leave the quote out", wrong.join("; "));
-            return vec![in_conversation(helper, refusal(&pending.said, text))];
+            return vec![in_conversation(sub_agent, refusal(&pending.said, text))];
         }
         let mut events =
-            vec![in_conversation(helper, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
-        events.extend(skipped(helper, 1));
-        events.push(Event::HelperEnded {
-            conversation: helper.number,
-            end: HelperEnd::Reported,
+            vec![in_conversation(sub_agent, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
+        events.extend(skipped(sub_agent, 1));
+        events.push(Event::Conversation(ConversationEvent::SubAgentEnded {
+            conversation: sub_agent.number,
+            end: SubAgentEnd::Reported,
             report: String::new(),
-        });
-        events.extend(self.judged(helper, *round, given, found));
+        }));
+        events.extend(self.judged(sub_agent, *round, given, found));
         events
     }
 
     fn judged(
         &self,
-        helper: &Conversation,
+        sub_agent: &Conversation,
         round: u32,
         given: &GiveVerdict,
         found: &[Option<FoundQuote>],
     ) -> Vec<Event> {
         match given.verdict {
-            Judgement::Accept => verdict(self, helper.number, round, Verdict::Accept, Vec::new()),
+            Judgement::Accept => verdict(self, sub_agent.number, round, Verdict::Accept, Vec::new()),
             Judgement::Reject => {
                 let findings = (1..)
                     .zip(given.findings.iter().zip(found))
                     .map(|(number, (fault, found))| finding(round, number, fault, found.as_ref()))
                     .collect();
-                verdict(self, helper.number, round, Verdict::Reject, findings)
+                verdict(self, sub_agent.number, round, Verdict::Reject, findings)
             }
         }
     }
 }
 
 /// A verifier has ended without a verdict: that is never consent.
-pub(super) fn without_verdict(job: &Job, conversation: u32, round: u32, end: HelperEnd) -> Vec<Event> {
+pub(super) fn without_verdict(job: &Job, conversation: u32, round: u32, end: SubAgentEnd) -> Vec<Event> {
     let finding = Finding {
         id: format!("v{round}.1"),
         kind: FindingKind::NoVerdict,
@@ -87,7 +87,7 @@ fn verdict(job: &Job, conversation: u32, round: u32, verdict: Verdict, findings:
     let head =
         "Every check passes, and the verifier, who saw the deliverables and the documents, does not accept the result:";
     let text = (!findings.is_empty()).then(|| job.findings_told(head, &findings));
-    events.push(Event::VerdictGiven { conversation, round, verdict, findings });
+    events.push(Event::Proof(ProofEvent::VerdictGiven { conversation, round, verdict, findings }));
     if let (Some(text), Some(waiting)) = (text, job.own.calls.pending.front()) {
         events.push(returned(&waiting.said, CallEnd::Done, text));
     }

@@ -4,7 +4,7 @@
 use super::measure::{counted_room, room};
 use crate::job::{call::ReadCall, conversation::Conversation, spec::JobSpec};
 
-/// Percent of the room for what the system reads for an opening, and for all results of a helper's reply.
+/// Percent of the room for what the system reads for an opening, and for all results of a sub-agent's reply.
 const GIVEN_PERCENT: u64 = 25;
 /// Percent of the room up to which the results of a reply of the job's own model may fill it, with all that was said before.
 const FILLED_PERCENT: u64 = 85;
@@ -33,13 +33,8 @@ impl ResultBound {
         let percent = match call {
             // What the system reads for the first opening is chosen so that it has room there.
             ReadCall::ReadDocument(_) if conversation.epoch.number == 0 => GIVEN_PERCENT,
-            ReadCall::ReadDocument(_) | ReadCall::ViewPage(_) => DOCUMENT_PERCENT,
-            ReadCall::ReadFile(_)
-            | ReadCall::ListFiles(_)
-            | ReadCall::SearchFiles(_)
-            | ReadCall::ListRecords(_)
-            | ReadCall::QueryTables(_)
-            | ReadCall::ListDocuments(_) => OTHER_PERCENT,
+            _ if call.is_of_document() => DOCUMENT_PERCENT,
+            _ => OTHER_PERCENT,
         };
         Self { share: room(spec) * percent / 100, left: left(spec, conversation) }
     }
@@ -75,7 +70,7 @@ pub(crate) fn document_tokens(room: u64) -> u64 {
     room * DOCUMENT_PERCENT / 100
 }
 
-/// Tokens of what the system reads for an opening, and of all results of a helper's reply.
+/// Tokens of what the system reads for an opening, and of all results of a sub-agent's reply.
 pub fn given_tokens(spec: &JobSpec) -> u64 {
     room(spec) * GIVEN_PERCENT / 100
 }

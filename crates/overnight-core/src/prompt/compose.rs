@@ -3,7 +3,7 @@
 
 use super::tools::ToolList;
 use crate::{
-    job::{conversation::Conversation, digest::RunningSha256, epoch::hash_message, helper_role::HelperRole},
+    job::{conversation::Conversation, digest::RunningSha256, epoch::hash_message, sub_agent_role::SubAgentRole},
     message::Prompt,
 };
 
@@ -12,16 +12,16 @@ pub fn prompt(conversation: &Conversation) -> Prompt {
     Prompt::of_history(ToolList::of(conversation.tools).specs.clone(), conversation.epoch.messages().to_vec())
 }
 
-/// The system prompt of a helper's conversation.
-pub fn helper_system_prompt(role: &HelperRole) -> String {
+/// The system prompt of a sub-agent's conversation.
+pub fn sub_agent_system_prompt(role: &SubAgentRole) -> String {
     let text = match role {
-        HelperRole::Delegate { .. }
-        | HelperRole::SecondReader { .. }
-        | HelperRole::Reader { .. }
-        | HelperRole::Verifier { .. } => {
-            include_str!("../../../../instructions/runner/helper.md")
+        SubAgentRole::Delegate { .. }
+        | SubAgentRole::SecondReader { .. }
+        | SubAgentRole::Reader { .. }
+        | SubAgentRole::Verifier { .. } => {
+            include_str!("../../../../instructions/runner/sub_agent.md")
         }
-        HelperRole::Transcriber { .. } => TRANSCRIBE,
+        SubAgentRole::Transcriber { .. } => TRANSCRIBE,
     };
     text.trim().to_owned()
 }

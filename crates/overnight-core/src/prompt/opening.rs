@@ -5,7 +5,7 @@ use super::{bounds, compact::FRAME, document_groups::documents, todo_board};
 use crate::{
     job::{
         digest::sha256,
-        event::{EpochCause, Event, PhaseKind},
+        event::{ConversationEvent, EpochCause, Event, PhaseKind},
         part::Part,
         plan::Plan,
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase},
@@ -106,7 +106,17 @@ fn composed(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> (E
     let tokens = FRAME + image_tokens(&images) + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + of_last;
     parts.extend([format!("\n\n{line}\n"), board]);
     let opening = parts.into_iter().map(Part::from).collect();
-    (Event::EpochOpened { conversation: 0, number: job.own.epoch.number + 1, cause, opening, images, tokens }, kept)
+    (
+        Event::Conversation(ConversationEvent::EpochOpened {
+            conversation: 0,
+            number: job.own.epoch.number + 1,
+            cause,
+            opening,
+            images,
+            tokens,
+        }),
+        kept,
+    )
 }
 
 /// The completed todos of the phase that is worked, with their outcomes.

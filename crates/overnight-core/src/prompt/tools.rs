@@ -3,12 +3,6 @@
 
 use crate::{
     job::{
-        arguments::{
-            AddRecords, Delegate, EditFile, EditRecords, GiveVerdict, JobComplete, LessonArguments, ListDocuments,
-            ListFiles, ListRecords, NoArguments, QueryTables, ReadDocument, ReadFile, ReasonArgument, SearchFiles,
-            SettleFinding, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, ViewPage, WriteFile,
-            schema,
-        },
         digest::sha256,
         tool::{Tool, ToolSet},
     },
@@ -65,33 +59,7 @@ const DESCRIPTIONS: &str = include_str!("../../../../instructions/runner/tools.m
 fn describe(tool: Tool) -> ToolSpec {
     let of = |line: &'static str| line.split_once(": ").filter(|(name, _)| *name == tool.name());
     let description = DESCRIPTIONS.lines().find_map(of).map_or("", |(_, text)| text);
-    let parameters = match tool {
-        Tool::ReadFile => schema::<ReadFile>(),
-        Tool::WriteFile | Tool::AppendFile => schema::<WriteFile>(),
-        Tool::EditFile => schema::<EditFile>(),
-        Tool::AddRecords => schema::<AddRecords>(),
-        Tool::EditRecords => schema::<EditRecords>(),
-        Tool::ListRecords => schema::<ListRecords>(),
-        Tool::CheckDeliverables | Tool::GenerateWorkspaceSummary => schema::<NoArguments>(),
-        Tool::ListFiles => schema::<ListFiles>(),
-        Tool::SearchFiles => schema::<SearchFiles>(),
-        Tool::ListDocuments => schema::<ListDocuments>(),
-        Tool::ReadDocument => schema::<ReadDocument>(),
-        Tool::ViewPage => schema::<ViewPage>(),
-        Tool::QueryTables => schema::<QueryTables>(),
-        Tool::TodoWrite => schema::<TodoWrite>(),
-        Tool::TodoList => schema::<TodoListArguments>(),
-        Tool::TodoComplete => schema::<TodoComplete>(),
-        Tool::TodoRewind => schema::<TodoRewind>(),
-        Tool::ArchiveAndReset => schema::<ReasonArgument>(),
-        Tool::AddAccomplishment | Tool::AddNote | Tool::Report => schema::<TextArgument>(),
-        Tool::AddLesson => schema::<LessonArguments>(),
-        Tool::JobComplete => schema::<JobComplete>(),
-        Tool::Delegate => schema::<Delegate>(),
-        Tool::SettleFinding => schema::<SettleFinding>(),
-        Tool::Verdict => schema::<GiveVerdict>(),
-    };
-    ToolSpec { name: tool.name().to_owned(), description: description.to_owned(), parameters }
+    ToolSpec { name: tool.name().to_owned(), description: description.to_owned(), parameters: tool.parameters() }
 }
 
 #[cfg(test)]

@@ -12,12 +12,12 @@ use crate::format::ending;
 use crate::member_names::{EntryName, MemberNames};
 use crate::refusal::Refusal;
 
-/// What refusals call it.
+/// The name of the format in refusals.
 pub(super) const FORMAT: &str = "a ZIP archive";
-/// Marks of an entry in an archive's table of contents, counted before the table is read: archives stored in it have
-/// such marks too, so that there may be more of them than entries.
+/// The maximum number of entry signatures in an archive's table of contents, counted before the table is read. Archives
+/// stored inside have such signatures too, so that there may be more of them than entries.
 const MAX_MARKS: usize = 200_000;
-/// In an archive with one of these at its top, the archive is the document: office files, books, packages of programs.
+/// If one of these is at the top of an archive, the archive is one document: office files, books, packages of programs.
 const OF_ONE_DOCUMENT: &[&str] = &[
     "[Content_Types].xml",
     "_rels/.rels",
@@ -30,33 +30,33 @@ const OF_ONE_DOCUMENT: &[&str] = &[
     "buildVersionHistory.plist",
 ];
 
-/// Why a file can't be taken out.
+/// The reason for a file that can't be unpacked.
 const LOCKED: &str = "it has a password: unpack the archive and give the documents in it";
 const PACKED_OTHERWISE: &str = "it is packed in a way that isn't read: unpack the archive and give the documents in it";
 
-/// Endings of the names of such documents.
+/// The endings of the names of office documents.
 const OFFICE: &[&str] = &[
     "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "xlsb", "pptx", "pptm", "ppsx", "odt", "ods", "odp", "odg", "epub",
 ];
 
-/// An archive, its table of contents read.
+/// An archive whose table of contents has been read.
 pub(super) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
 }
 
-/// Whether something may be an archive, by how it begins.
+/// Whether a file may be an archive, by its first bytes.
 pub(super) fn begins_like_one(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
 
-/// Who has none writes the first day that there is.
+/// The day of an entry. A program that knows no date writes the first day of the format.
 fn day_of(time: DateTime) -> Option<NaiveDate> {
     let day = NaiveDate::from_ymd_opt(time.year().into(), time.month().into(), time.day().into());
     day.filter(|_| (time.year(), time.month(), time.day()) != (1980, 1, 1))
 }
 
 impl<'a> Archive<'a> {
-    /// Reads the table of contents. `None`: no archive, or one that is a document as a whole.
+    /// Reads the table of contents. `None`: not an archive, or an archive that is one document as a whole.
     pub(super) fn open(name: &str, bytes: &'a [u8]) -> Result<Option<Self>, Refusal> {
         if !begins_like_one(bytes) {
             return Ok(None);
@@ -67,7 +67,7 @@ impl<'a> Archive<'a> {
         }
         let mut zip = match ZipArchive::new(Cursor::new(bytes)) {
             Ok(zip) => zip,
-            // A broken office file is told better by its own reader.
+            // The reader of an office format describes a broken file better.
             Err(_) if OFFICE.contains(&ending(name).as_str()) => return Ok(None),
             Err(_) => {
                 let why = "its table of contents is missing or damaged".to_owned();
@@ -86,11 +86,11 @@ impl<'a> Archive<'a> {
         Ok(Some(Self { zip }))
     }
 
-    /// What lies in it, in its order.
+    /// The entries of the archive, in their order.
     pub(super) fn inside(&self) -> Result<Vec<ContainerEntry>, Refusal> {
         let mut names = MemberNames::default();
         let mut inside: Vec<ContainerEntry> = Vec::new();
-        // A folder that is left out is so once, not with each file in it.
+        // A folder that is left out is reported once, not with each file in it.
         let mut left_out = HashSet::new();
         let (mut locked, mut files) = (0_usize, 0_usize);
         for index in 0..self.zip.len() {
@@ -138,7 +138,7 @@ impl<'a> Archive<'a> {
         Ok(inside)
     }
 
-    /// Unpacks the one with that number.
+    /// Unpacks the entry with this number.
     pub(super) fn unpack(
         &mut self,
         index: usize,
@@ -147,7 +147,7 @@ impl<'a> Archive<'a> {
     ) -> Result<UnpackedMember, UnpackError> {
         let misplaced = || UnpackError::Itself("its place in the archive is wrong".to_owned(), AGAIN);
         let mut entry = self.zip.by_index(index).map_err(|_| misplaced())?;
-        // A stored one says its size in two places, and only one of them is counted.
+        // A stored entry states its size in two places, and only one of them is counted.
         let packed = match entry.compression() {
             CompressionMethod::Stored => u64::MAX,
             _ => entry.compressed_size(),

@@ -1,5 +1,5 @@
-//! How much is unpacked of a container and of all in it, and when it is too much: archives can be made of which a few
-//! kilobytes fill any disk.
+//! Limits on how much is unpacked from a container and everything in it: an archive of a few kilobytes can be made to
+//! fill any disk.
 
 use std::io::Read;
 
@@ -7,22 +7,22 @@ use crate::refusal::Refusal;
 
 /// The largest document inside another, in bytes.
 pub(super) const MAX_ENTRY_BYTES: u64 = 256 << 20;
-/// The most bytes unpacked of one outermost container, through all that lies in it.
+/// The most bytes unpacked from one outermost container, with everything nested in it.
 const MAX_ALL_BYTES: u64 = 2 << 30;
-/// The most things in one outermost container.
+/// The most entries in one outermost container.
 pub(super) const MAX_ENTRIES: u64 = 20_000;
-/// What unpacks to more than this many times its size is a bomb, once it is over the second number of bytes.
+/// An entry that unpacks to more than this many times its size is a bomb, once it exceeds the second number of bytes.
 const MAX_RATIO: u64 = 200;
 const RATIO_COUNTS_FROM: u64 = 10 << 20;
 /// How many bytes of containers inside containers are kept in memory at once.
 const MAX_HELD: u64 = 320 << 20;
-/// What helps where a document in an archive is broken.
+/// The advice for a broken document in an archive.
 pub(super) const AGAIN: &str = "pack the archive again";
-/// How much of a document tells what it is.
+/// How many first bytes of a document are enough to recognise its format.
 pub(super) const HEAD_BYTES: usize = 4096;
 const CHUNK: usize = 64 << 10;
 
-/// What was unpacked so far.
+/// The amounts unpacked so far.
 #[derive(Debug, Default)]
 pub(super) struct UnpackBudget {
     entries: u64,
@@ -30,25 +30,25 @@ pub(super) struct UnpackBudget {
     held: u64,
 }
 
-/// One thing unpacked.
+/// An entry that was unpacked.
 #[derive(Debug)]
 pub(super) struct UnpackedMember {
     pub(super) bytes: u64,
-    /// Its content, where it was wanted.
+    /// The content, if it was wanted.
     pub(super) content: Option<Vec<u8>>,
 }
 
-/// Why a thing isn't unpacked.
+/// Why an entry isn't unpacked.
 #[derive(Debug)]
 pub(super) enum UnpackError {
-    /// It alone: a clause, and what to do.
+    /// Only this entry fails: a clause, and what to do.
     Itself(String, &'static str),
-    /// All of the container.
+    /// The whole container is refused.
     Whole(Refusal),
 }
 
 impl UnpackBudget {
-    /// One more thing is in there.
+    /// Counts one more entry of the container.
     pub(super) fn entry(&mut self, format: &str) -> Result<(), Refusal> {
         self.entries += 1;
         if self.entries > MAX_ENTRIES { Err(bomb(format, "holds more than 20,000 files")) } else { Ok(()) }
@@ -62,7 +62,7 @@ impl UnpackBudget {
         Ok(())
     }
 
-    /// Whether `bytes` more may be kept; to be [`released`](Self::release).
+    /// Whether `bytes` more may be kept in memory; the bytes must later be [`released`](Self::release).
     pub(super) fn hold(&mut self, bytes: u64) -> bool {
         let fits = self.held + bytes <= MAX_HELD;
         if fits {
@@ -75,7 +75,7 @@ impl UnpackBudget {
         self.held -= bytes.min(self.held);
     }
 
-    /// Unpacks `reader`, which is `packed` bytes long. `wanted` says by the first bytes whether the content is kept.
+    /// Unpacks `reader`, which is `packed` bytes long. `wanted` decides by the first bytes whether the content is kept.
     pub(super) fn unpack(
         &mut self,
         reader: &mut dyn Read,
@@ -120,7 +120,7 @@ fn damaged(error: &std::io::Error) -> UnpackError {
     UnpackError::Itself(why.to_owned(), AGAIN)
 }
 
-/// A container that was built to exhaust who unpacks it.
+/// The refusal of a container that was built to exhaust the program that unpacks it.
 pub(super) fn bomb(format: &str, why: &str) -> Refusal {
     Refusal::Bomb { format: format.to_owned(), why: why.to_owned() }
 }

@@ -1,12 +1,12 @@
-//! Documents inside documents: the files of an archive, the attachments of a mail, to any depth that someone means.
+//! Documents inside documents: the files of an archive, the attachments of a mail, to any reasonable depth.
 //!
-//! - `walk`: what is asked from outside: which documents are inside, and one of them
-//! - `opened`: one container, whatever it is, as a list of what lies in it
+//! - `walk`: the interface: which documents are inside, and the content of one of them
+//! - `opened`: one container of any kind, as a list of its entries
 //! - `archive`: ZIP; attachments of mails come from `mail`
-//! - `bounds`: how much is unpacked, and when it is too much
+//! - `bounds`: the limits on how much is unpacked
 //!
-//! *Invariants.* Nothing is believed about a size: it is counted while unpacking. The same bytes give the same names, so
-//! that a name taken from [`members`] is found again by [`take`]. No name leads out of the folder that it is put under.
+//! *Invariants.* No declared size is trusted: bytes are counted while unpacking. The same bytes give the same names, so
+//! that [`take`] finds a name again that came from [`members`]. No name leads out of the folder under which it is put.
 
 mod archive;
 mod bounds;

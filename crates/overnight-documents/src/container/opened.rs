@@ -1,4 +1,4 @@
-//! One container, whatever it is, as a list of what lies in it.
+//! One container of any kind, as a list of its entries.
 
 use super::archive::{self, Archive};
 use super::bounds::{UnpackBudget, UnpackError, UnpackedMember};
@@ -6,42 +6,42 @@ use crate::readers::mail::{self, Attachment, Attachments};
 use crate::refusal::Refusal;
 use chrono::NaiveDate;
 
-/// One thing in a container.
+/// An entry of a container.
 #[derive(Debug)]
 pub(super) struct ContainerEntry {
-    /// Valid, and in its container unique among documents.
+    /// A valid name, unique among the documents of the container.
     pub(super) name: String,
     pub(super) what: MemberKind,
-    /// The day on which it was last changed, where the container has it.
+    /// The day of the last change, if the container records it.
     pub(super) dated: Option<NaiveDate>,
 }
 
 #[derive(Debug)]
 pub(super) enum MemberKind {
-    /// By this number.
+    /// A document, by its number.
     Document(usize),
-    /// A document that can't be taken out, with a fragment.
+    /// A document that can't be unpacked, with the reason as a fragment.
     Faulty(&'static str),
-    /// A fragment.
+    /// The reason as a fragment.
     LeftOut(String),
 }
 
 /// A container that was recognised.
 pub(super) enum OpenContainer<'a> {
     Archive(Archive<'a>),
-    /// What was attached to a mail.
+    /// The attachments of a mail.
     Mail(Attachments<'a>),
 }
 
 const MAIL: &str = "a mail";
 
-/// Whether a file may be a container, by its name and how it begins.
+/// Whether a file may be a container, by its name and its first bytes.
 pub(super) fn may_be_one(name: &str, head: &[u8]) -> bool {
     archive::begins_like_one(head) || mail::may_be_one(name, head)
 }
 
 impl<'a> OpenContainer<'a> {
-    /// `None`: not a container.
+    /// Opens a container; `None`: not a container.
     pub(super) fn open(name: &str, bytes: &'a [u8]) -> Result<Option<Self>, Refusal> {
         if let Some(archive) = Archive::open(name, bytes)? {
             return Ok(Some(Self::Archive(archive)));
@@ -52,7 +52,7 @@ impl<'a> OpenContainer<'a> {
         Ok(mail::attachments(name, bytes)?.map(Self::Mail))
     }
 
-    /// What refusals call it.
+    /// The name of the format in refusals.
     pub(super) fn format(&self) -> &'static str {
         match self {
             Self::Archive(_) => archive::FORMAT,
@@ -60,7 +60,7 @@ impl<'a> OpenContainer<'a> {
         }
     }
 
-    /// Whether it is a document itself.
+    /// Whether the container is a document itself.
     pub(super) fn is_document(&self) -> bool {
         match self {
             Self::Archive(_) => false,
@@ -68,7 +68,7 @@ impl<'a> OpenContainer<'a> {
         }
     }
 
-    /// What lies in it.
+    /// The entries of the container.
     pub(super) fn inside(&self) -> Result<Vec<ContainerEntry>, Refusal> {
         match self {
             Self::Archive(archive) => archive.inside(),
@@ -84,7 +84,7 @@ impl<'a> OpenContainer<'a> {
         }
     }
 
-    /// Unpacks the document with that number.
+    /// Unpacks the document with this number.
     pub(super) fn unpack(
         &mut self,
         index: usize,

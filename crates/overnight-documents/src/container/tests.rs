@@ -1,4 +1,4 @@
-//! Archives made here, and what is found in them.
+//! Archives made here, and the documents found in them.
 
 use std::io::{Cursor, Write};
 
@@ -199,7 +199,7 @@ fn bombs_are_left_out_or_refused() {
 #[test]
 fn what_is_packed_otherwise_is_told_so_and_the_rest_is_read() {
     let mut bytes = zip(&[("a.txt", b"one"), ("b.txt", b"two")]);
-    // The method that bzip2 has: in the file's own header, and in the table of contents.
+    // The method number of bzip2, in the file's own header and in the table of contents.
     for (sign, at) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
         let place = memchr::memmem::find(&bytes, sign).unwrap() + at;
         bytes[place] = 12;
@@ -238,7 +238,7 @@ fn thousands_that_lie_too_deep_are_counted() {
 #[test]
 fn a_file_that_lies_about_itself_costs_only_itself() {
     let mut bytes = zip(&[("a.txt", &b"hello ".repeat(100)), ("b.txt", b"fine")]);
-    // A byte of what is packed.
+    // A byte of the packed data.
     let at = memchr::memmem::find(&bytes, b"a.txt").unwrap() + 8;
     bytes[at] ^= 0x55;
     let (members, left_out, _) = listed("a.zip", &bytes);
@@ -253,7 +253,7 @@ fn a_file_that_lies_about_itself_costs_only_itself() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
-    /// Bytes of an archive changed anywhere: members or a sentence, and no member that can't be taken.
+    /// Archives with bytes changed anywhere give members or an error sentence, and every member can be unpacked.
     #[test]
     fn changed_archives_never_panic(changes in proptest::collection::vec((0_usize..2000, proptest::num::u8::ANY), 1..12), end in 0_usize..2000) {
         let inner = zip(&[("c.txt", b"ccc"), ("d/e.md", b"# e")]);

@@ -1,4 +1,4 @@
-//! Which documents are inside another, through all containers in it; and one of them.
+//! Which documents are inside another one, through all nested containers; and the content of one of them.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,44 +10,44 @@ use super::bounds::{UnpackBudget, UnpackError};
 use super::opened::{ContainerEntry, MemberKind, OpenContainer, may_be_one};
 use crate::refusal::Refusal;
 
-/// How many names a path inside may have.
+/// The maximum number of names in a path inside a file.
 const MAX_DEPTH: usize = 4;
-/// So many that can't be taken out are named, and the others counted: thousands of names help nobody.
+/// The most documents that are named as impossible to unpack; the others are counted, as more names wouldn't help.
 const MOST_FAULTS: u64 = 100;
 
-/// One document inside another.
+/// A document inside another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Names from outside in; each relative, `/`-separated, valid by [`check_name`](crate::check_name).
     pub path: Vec<String>,
     /// Unpacked size in bytes.
     pub bytes: u64,
-    /// The day on which it was last changed, where its archive has it.
+    /// The day of the last change, if the archive records it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dated: Option<NaiveDate>,
-    /// Why it can't be taken out, a fragment: it is a document all the same, which nobody can read.
+    /// Why it can't be unpacked, as a fragment: it is still a document, but an unreadable one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// All documents inside another.
+/// All documents inside another one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Members {
-    /// In the order in which they lie there.
+    /// In the order of the container.
     pub members: Vec<Member>,
-    /// Name inside (path joined with `/`), and a fragment why it is none of the documents.
+    /// Names inside (paths joined with `/`), each with a fragment that says why it isn't one of the documents.
     pub left_out: Vec<(String, String)>,
     /// The container is a document itself (a mail), not only a wrapper (an archive).
     pub is_document: bool,
 }
 
-/// Whether a file that begins so may hold documents: cheap, from its name and its first 4 KiB. May say yes for an office
-/// file.
+/// Whether a file may hold documents, by its name and its first 4 KiB. This check is cheap, and may also accept an
+/// office file.
 pub(crate) fn may_hold(name: &str, head: &[u8]) -> bool {
     may_be_one(name, head)
 }
 
-/// All documents inside, to a depth of 4. No members where it isn't a container after all (a DOCX).
+/// All documents inside, to a depth of 4. Without members if it isn't a container after all (a DOCX).
 pub fn members(name: &str, bytes: &[u8]) -> Result<Members, Refusal> {
     let mut found = Members::default();
     let Some(opened) = OpenContainer::open(name, bytes)? else { return Ok(found) };
@@ -59,14 +59,14 @@ pub fn members(name: &str, bytes: &[u8]) -> Result<Members, Refusal> {
     Ok(found)
 }
 
-/// The content of one of them. An error where it is over its bounds or no longer there.
+/// The content of one of them. An error if it exceeds its limits or no longer exists.
 pub(crate) fn take(name: &str, bytes: &[u8], path: &[String]) -> Result<Vec<u8>, Refusal> {
     let mut taken = None;
     take_all(name, bytes, &[path], &mut |result| taken = Some(result));
     taken.unwrap_or_else(|| Ok(bytes.to_vec()))
 }
 
-/// The contents of several, told in their order. Each container is opened once for those in it that follow each other.
+/// Reports the contents of several members in order. Each container is opened once for consecutive members in it.
 pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn FnMut(Result<Vec<u8>, Refusal>)) {
     let refuse = |count: usize, refusal: &Refusal, tell: &mut dyn FnMut(Result<Vec<u8>, Refusal>)| {
         (0..count).for_each(|_| tell(Err(refusal.clone())));
@@ -122,12 +122,12 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
 struct MemberWalk<'f> {
     found: &'f mut Members,
     spent: UnpackBudget,
-    /// How many can't be taken out.
+    /// How many documents can't be unpacked.
     faults: u64,
 }
 
 impl MemberWalk<'_> {
-    /// Adds what lies in one container, which is at `path`.
+    /// Adds the entries of one container, which is at `path`.
     fn container(
         &mut self,
         mut opened: OpenContainer<'_>,
@@ -202,7 +202,7 @@ impl MemberWalk<'_> {
         match inner.inside() {
             Ok(inside) if path.len() < MAX_DEPTH => self.container(inner, inside, path)?,
             Ok(inside) if inside.is_empty() => {}
-            // Of a mail, the mail itself is read.
+            // The mail itself is read, but not its attachments.
             Ok(_) if is_document => self.leave_out(path, too_deep()),
             Ok(_) => self.fault(path, too_deep()),
             Err(refusal) if is_document => self.leave_out(path, refusal.fragment()),
@@ -223,7 +223,7 @@ impl MemberWalk<'_> {
         self.found.members.push(Member { path: path.to_vec(), bytes: 0, dated: None, fault: Some(why) });
     }
 
-    /// The last that is named says how many come behind it.
+    /// Adds to the last named fault how many follow it.
     fn count_faults(&mut self) {
         let more = self.faults.saturating_sub(MOST_FAULTS);
         let last = self.found.members.iter_mut().rev().find_map(|member| member.fault.as_mut());

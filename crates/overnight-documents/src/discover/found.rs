@@ -13,31 +13,31 @@ use crate::refusal::Refusal;
 /// One document that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDocument {
-    /// The file that it is, or is in. No link.
+    /// The file that is the document or contains it; never a link.
     pub path: PathBuf,
-    /// Where in that file, names from outside in; empty: it is the file itself.
+    /// The names inside the file, from outside in; empty if the document is the file itself.
     pub inside: Vec<String>,
-    /// What it is called among those found: relative, parts separated by `/`, unique, valid by [`check_name`](crate::check_name).
+    /// The name: relative, parts separated by `/`, unique, valid by [`check_name`](crate::check_name).
     pub name: String,
-    /// Its size in bytes; 0 for a document inside a file that [`source`](crate::source) named: nobody looked into it again.
+    /// The size in bytes; 0 for a document inside a file that [`source`](crate::source) named: it isn't opened again.
     pub bytes: u64,
-    /// The user named this very file, so it is meant; others were met in a folder, under a pattern or in a file.
+    /// The user named this very file; other documents were found in a folder, by a pattern or in a file.
     pub is_named: bool,
-    /// Its day: of a survey, the one on which it was last changed, in UTC, or as its archive has it; else the one that its
-    /// [`source`](crate::source) carries.
+    /// The document's day: in a survey, the day of its last change, in UTC or as its archive has it; otherwise the day
+    /// that its [`source`](crate::source) carries.
     pub dated: Option<NaiveDate>,
-    /// Why no text can be got from it, a fragment, where that showed when it was found.
+    /// Why it has no text, as a fragment, if that was noticed when it was found.
     pub fault: Option<String>,
 }
 
 impl FoundDocument {
-    /// Whether both lie inside one and the same file, and can be taken out of it.
+    /// Whether both lie in the same file and can be unpacked from it.
     pub fn is_beside(&self, other: &Self) -> bool {
         let can_be_taken = |found: &Self| !found.inside.is_empty() && found.fault.is_none();
         can_be_taken(self) && can_be_taken(other) && self.path == other.path
     }
 
-    /// Its bytes, wherever it is.
+    /// The bytes of the document, from a file or from inside one.
     pub fn content(&self) -> Result<Vec<u8>, DocumentError> {
         let file = self.file()?;
         if self.inside.is_empty() {
@@ -48,7 +48,7 @@ impl FoundDocument {
             .map_err(|refusal| DocumentError::Refused { name: self.name.clone(), refusal })
     }
 
-    /// The bytes of the file that it is, or lies in.
+    /// The bytes of the file that is the document or contains it.
     pub fn file(&self) -> Result<Vec<u8>, DocumentError> {
         whole(&self.path).map_err(|error| match error {
             ReadFileError::TooLarge(bytes) => {
@@ -60,26 +60,26 @@ impl FoundDocument {
     }
 }
 
-/// Documents by name, and what was passed over.
+/// The found documents by name, and the paths that were passed over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundDocuments {
-    /// Sorted by name; those that were given by [`source`](crate::source), behind all others, in the order in which they were given.
+    /// Sorted by name; documents given by [`source`](crate::source) follow all others, in the given order.
     pub documents: Vec<FoundDocument>,
-    /// Path, and why it doesn't count, by rules that a user knows: links, what is hidden in an archive, our own files.
-    /// Sorted. The path goes on inside a file that holds documents.
+    /// Paths that don't count, by rules that a user knows, each with the reason: links, hidden entries of archives, our
+    /// own files. Sorted. The path continues inside a file that holds documents.
     pub left_out: Vec<(PathBuf, String)>,
-    /// What was meant and can be no document, because it has no name that one may have, or can't be got at; as above.
+    /// Paths that were meant but can't be documents, because their names are invalid or they can't be opened; as above.
     pub unfit: Vec<(PathBuf, String)>,
 }
 
-/// Files and folders of the calling program itself, such as its database, which are no documents where a folder given holds
-/// them. Who names a file or a folder in them means it.
+/// Files and folders of the calling program itself, such as its database. They are not documents if a given folder
+/// contains them, but a user who names one of them, or a file in them, means it.
 pub type OwnPaths<'o> = &'o [PathBuf];
 
-/// The documents that `paths` mean. Names are relative to the folder given; where several folders are given, each name
-/// begins with its folder's own. The same file named twice is one document. A path may be a pattern, and may carry a name
-/// ([`source`](crate::source)), which makes it mean this one document and nothing inside it. A file that can't be had is an
-/// error where it was named, and in nobody's way where it was met.
+/// The documents that `paths` mean. Names are relative to the given folder; with several folders, each name begins with
+/// its folder's own name. A file that is named twice is one document. A path may be a pattern, and may carry a name
+/// ([`source`](crate::source)); then it means this one document and nothing inside it. A file that can't be opened is
+/// an error if it was named, and is passed over if it was only found.
 pub fn discover(
     paths: &[PathBuf],
     own: OwnPaths<'_>,
@@ -88,9 +88,9 @@ pub fn discover(
     Search::new(&|_| true, own, opener, true).all(paths)
 }
 
-/// As [`discover`], where each document is used by itself: only those whose name is `wanted`, and none is in the way of
-/// others, also where it was named. What was left out may be all that there was. An archive whose own name is wanted is wanted with all
-/// that is in it.
+/// Like [`discover`], for documents that are used one by one: only documents whose names are `wanted`, and none stops
+/// the others, even if it was named. It is no error if everything was left out. An archive whose own name is wanted is
+/// wanted with everything in it.
 pub fn survey(
     paths: &[PathBuf],
     wanted: &dyn Fn(&str) -> bool,

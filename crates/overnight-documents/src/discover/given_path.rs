@@ -1,4 +1,4 @@
-//! What a path given by a user is: a folder, a pattern or a file.
+//! What a path given by a user means: a folder, a pattern or a file.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,14 +8,14 @@ use super::super::error::DocumentError;
 use super::super::source_path::{self, SourceParts};
 use super::pattern::GlobPattern;
 
-/// The folder in which documents are looked for where `path` is given: itself, or the part of a pattern before its first
-/// sign. The paths of documents that are found begin with it. None where it is a file, or nothing.
+/// The folder that is searched for documents if `path` is given: the path itself, or the part of a pattern before its
+/// first wildcard. The paths of the found documents begin with it. None if the path is a file, or doesn't exist.
 pub fn given_folder(path: &Path) -> Option<PathBuf> {
     let (_, given) = GivenPath::of(path).ok()?;
     given.folder().map(Path::to_owned)
 }
 
-/// What a path given by a user is.
+/// The meaning of a path given by a user.
 pub(super) enum GivenPath {
     Folder(PathBuf),
     Pattern(GlobPattern),
@@ -43,7 +43,7 @@ impl GivenPath {
         Ok((source, given))
     }
 
-    /// What has no file of its name.
+    /// The meaning of a path at which no file exists.
     fn missing(source: &SourceParts<'_>, error: std::io::Error) -> Result<Self, DocumentError> {
         let path = source.path;
         if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) {
@@ -60,7 +60,7 @@ impl GivenPath {
         Err(DocumentError::NoMatch { pattern: path.to_owned(), why })
     }
 
-    /// The folder whose documents' names are relative to it, as it was written.
+    /// The folder to which its documents' names are relative, as it was written.
     pub(super) fn folder(&self) -> Option<&Path> {
         match self {
             Self::Folder(folder) => Some(folder),
@@ -70,7 +70,7 @@ impl GivenPath {
     }
 }
 
-/// The file itself, where a user names a link to it: a link that takes its place later is not followed.
+/// The file itself, if a user names a link to it: a link that replaces the file later is not followed.
 fn target(path: &Path) -> Result<PathBuf, DocumentError> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     if is_link { fs::canonicalize(path).map_err(|source| unreadable(path, source)) } else { Ok(path.to_owned()) }

@@ -1,5 +1,5 @@
-//! Where a symbolic link in a folder leads. None is followed: what lies in the folder is found under its own name, and
-//! what lies outside was not given.
+//! Where a symbolic link in a folder leads. No link is followed: files in the folder are found under their own names,
+//! and files outside were not given.
 
 use std::fs;
 use std::io::ErrorKind;

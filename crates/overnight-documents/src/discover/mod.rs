@@ -1,15 +1,14 @@
-//! Which documents the paths given by a user mean, and what they are called.
-//! Reads no more content than is needed to see that a file holds other documents: what can't be read as text shows when it
-//! is extracted.
+//! Which documents the paths given by a user mean, and their names. Reads no more content than is needed to see that a
+//! file holds other documents: content that can't be read as text is noticed when it is extracted.
 //!
-//! Folders are walked to the end. Hidden files and what an `.overnightignore` (written like a `.gitignore`) names are not
-//! documents; a `.gitignore` says nothing about documents, so it doesn't count. Symbolic links inside a folder are not
-//! followed, because they may lead anywhere, but listed; one that a user names is meant. Archives are gone into, and the
-//! attachments of mails are documents as well.
+//! Folders are walked completely. Hidden files and files named in an `.overnightignore` (written like a `.gitignore`)
+//! are not documents; a `.gitignore` doesn't describe documents, so it isn't used. Symbolic links inside a folder are
+//! listed but not followed, because they may lead anywhere; a link that a user names is followed. Archives are opened,
+//! and the attachments of mails are documents too.
 //!
-//! - `found`: what comes of it; `search`: path after path; `given_path`: what a path is; `walk`: a folder
+//! - `found`: the result; `search`: path after path; `given_path`: the meaning of a path; `walk`: a folder
 //! - `names`: paths as names; `pattern`: paths with `*` in them; `links`: where a symbolic link leads;
-//!   `nested_names`: what documents within files are called
+//!   `nested_names`: names of documents within files
 
 mod found;
 mod given_path;

@@ -1,4 +1,4 @@
-//! Names of folders and files as documents are called by them: in UTF-8, with `/` between the parts.
+//! Converts names of folders and files to names of documents: in UTF-8, with `/` between the parts.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::super::error::DocumentError;
 pub(super) fn own_name(folder: &Path) -> Result<Option<String>, DocumentError> {
     let whole =
         fs::canonicalize(folder).map_err(|source| DocumentError::Unreadable { path: folder.to_owned(), source })?;
-    // A link's own name is what the user typed.
+    // The user typed the link's own name.
     let name = folder.file_name().or_else(|| whole.file_name());
     name.map(|name| utf_8(Path::new(name), folder).map(str::to_owned)).transpose()
 }

@@ -1,14 +1,14 @@
-//! What documents within files are called: an archive is like a folder, so `a.zip/x.pdf`; a mail is a document itself, and
+//! Names of documents within files: an archive is like a folder, so `a.zip/x.pdf`; a mail is a document itself, and
 //! nothing can be both a file and a folder, so its attachments are in `m.eml.attachments/`.
 
 use std::collections::HashSet;
 
 use super::super::container::Members;
 
-/// Behind the name of a document that others are in.
+/// The suffix of a document's name for the folder of the documents in it.
 const ATTACHMENTS: &str = ".attachments";
 
-/// The documents that one called `name` is in, such as the mail that it is attached to, from outside in.
+/// The documents that contain the one called `name`, such as the mail that it is attached to, from outside in.
 pub fn holders(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').filter_map(|(slash, _)| name[..slash].strip_suffix(ATTACHMENTS))
 }

@@ -1,4 +1,4 @@
-//! Paths with `*`, `?`, `[` or `{` in them that no file has: they mean all documents that they fit.
+//! Paths with `*`, `?`, `[` or `{` that no file has: they mean all documents that match.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,22 +6,22 @@ use globset::{GlobBuilder, GlobSet};
 
 use super::super::error::DocumentError;
 
-/// Signs that make a pattern of a path.
+/// The wildcards that make a path a pattern.
 const SIGNS: [char; 4] = ['*', '?', '[', '{'];
 
-/// A pattern below the longest part of its path that is none.
+/// A pattern, relative to the longest leading part of its path without wildcards.
 #[derive(Debug)]
 pub(super) struct GlobPattern {
-    /// Where documents are looked for; names are relative to it.
+    /// The folder that is searched; names are relative to it.
     pub(super) folder: PathBuf,
-    /// A set, because that of a single glob panics where the expression behind it grows too large.
+    /// A set, because a single glob panics if its regular expression grows too large.
     names: GlobSet,
-    /// Folders below which nothing can fit; none: it goes through all.
+    /// The depth in folders below which nothing can match; none: no limit.
     deepest: Option<usize>,
 }
 
 impl GlobPattern {
-    /// `path` as a pattern; `None`: it has no sign of one.
+    /// `path` as a pattern; `None`: it has no wildcard.
     pub(super) fn of(path: &Path) -> Option<Result<Self, DocumentError>> {
         let has_sign = |part: &Component<'_>| part.as_os_str().to_str().is_some_and(|part| part.contains(SIGNS));
         let parts: Vec<Component<'_>> = path.components().collect();
@@ -44,12 +44,12 @@ impl GlobPattern {
         })
     }
 
-    /// Whether it means the document of this name, relative to the folder.
+    /// Whether it matches the document with this name, relative to the folder.
     pub(super) fn fits(&self, name: impl AsRef<Path>) -> bool {
         self.names.is_match(name)
     }
 
-    /// How deep below the folder what it means can lie; none: at any depth.
+    /// How deep below the folder its documents can lie; none: at any depth.
     pub(super) fn deepest(&self) -> Option<usize> {
         self.deepest
     }

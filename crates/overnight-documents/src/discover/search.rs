@@ -1,4 +1,4 @@
-//! Path after path, to documents with names.
+//! Goes through the given paths and finds documents with their names.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -24,36 +24,36 @@ use super::nested_names::{self, holders};
 use super::pattern::GlobPattern;
 use super::walk::IGNORE_FILE;
 
-/// Bytes of a file that are looked at to see whether it may hold documents.
+/// How many first bytes of a file are read to see whether it may hold documents.
 const HEAD_BYTES: usize = 4 * 1024;
 
 pub(super) struct Search<'w> {
     wanted: &'w dyn Fn(&str) -> bool,
-    /// Absolute, all links in them resolved.
+    /// Absolute, with all links resolved.
     pub(super) own: Vec<PathBuf>,
     opener: &'w dyn ContainerOpener,
-    /// What was named and can be no document is an error.
+    /// A named path that can't be a document is an error.
     is_strict: bool,
-    /// Files that were looked at and are meant.
+    /// The number of files that were looked at and are meant.
     met: usize,
     by_name: BTreeMap<String, FoundDocument>,
     pub(super) left_out: Vec<(PathBuf, String)>,
     unfit: Vec<(PathBuf, String)>,
 }
 
-/// What of a folder is meant, and what its documents are called.
+/// Which part of a folder is meant, and how its documents are named.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FolderSelection<'a> {
-    /// Before each name.
+    /// The prefix of each name.
     pub(super) prefix: Option<&'a str>,
-    /// What names must fit, without the prefix.
+    /// The pattern that names must match, without the prefix.
     pub(super) pattern: Option<&'a GlobPattern>,
-    /// It is no folder: one file that the user named.
+    /// The selection is no folder but one file that the user named.
     pub(super) is_file: bool,
 }
 
 impl FolderSelection<'_> {
-    /// The whole name of the file with this name in the folder.
+    /// The whole name of a file from its name in the folder.
     pub(super) fn name(&self, relative: &str) -> String {
         self.prefix.map_or_else(|| relative.to_owned(), |prefix| format!("{prefix}/{relative}"))
     }
@@ -66,13 +66,13 @@ impl FolderSelection<'_> {
         self.pattern.is_none_or(|pattern| pattern.fits(relative()))
     }
 
-    /// Whether what lies there in the folder is meant, whatever bytes its name has.
+    /// Whether a file or folder at this path is meant, whatever bytes its name has.
     fn fits_path(&self, relative: &Path) -> bool {
         self.pattern.is_none_or(|pattern| pattern.fits(relative))
     }
 }
 
-/// By the clock of UTC, so that it is the same on every machine.
+/// The day in UTC, so that it is the same on every machine.
 fn day_of(time: SystemTime) -> NaiveDate {
     DateTime::<Utc>::from(time).date_naive()
 }
@@ -84,7 +84,7 @@ impl<'w> Search<'w> {
         opener: &'w dyn ContainerOpener,
         is_strict: bool,
     ) -> Self {
-        // What isn't there can't be met.
+        // A path that doesn't exist can't be found.
         let own = own.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
         let by_name = BTreeMap::new();
         Self { wanted, own, opener, is_strict, met: 0, by_name, left_out: Vec::new(), unfit: Vec::new() }
@@ -159,7 +159,7 @@ impl<'w> Search<'w> {
         }
     }
 
-    /// Adds the one document that a text made by [`source`](crate::source) means.
+    /// Adds the one document that a text made by [`source`](crate::source) names.
     fn exactly(&mut self, path: &Path, name: &str, source: &SourceParts<'_>, bytes: u64) -> Result<(), DocumentError> {
         self.met += 1;
         let inside: Vec<String> = source.inside.iter().map(|part| (*part).to_owned()).collect();
@@ -176,7 +176,7 @@ impl<'w> Search<'w> {
         }
     }
 
-    /// Adds a file, where it is wanted and can be a document, and what is in it.
+    /// Adds a file, if it is wanted and can be a document, and the documents in it.
     pub(super) fn take(
         &mut self,
         path: &Path,
@@ -197,14 +197,14 @@ impl<'w> Search<'w> {
         if let Err(error) = check_name(&name) {
             return if is_wanted { self.unfit(path, error, part) } else { Ok(()) };
         }
-        // Opened to see that it can be: better now than in the middle of the night. What isn't wanted may hold what is.
+        // An error shows better now than in the middle of the night. An unwanted file may hold wanted documents.
         let opened = content::open(path)
             .and_then(|(mut file, meta)| Ok((content::head(&mut file, HEAD_BYTES)?, meta)))
             .map_err(|source| unreadable(path, source));
         let (path, is_named) = (path.to_owned(), part.is_file);
         let found =
             |name, bytes, dated| FoundDocument { path, inside: Vec::new(), name, bytes, is_named, dated, fault: None };
-        // Who makes a job at once has asked for no days.
+        // A caller that creates a job at once doesn't ask for days.
         let day = |meta: &fs::Metadata| meta.modified().ok().filter(|_| !self.is_strict).map(day_of);
         match opened {
             Ok((head, meta)) if container::may_hold(&name, &head) => {
@@ -220,7 +220,7 @@ impl<'w> Search<'w> {
         }
     }
 
-    /// Adds what is wanted of a file that may hold documents: itself, if it is one, and those.
+    /// Adds the wanted documents of a file that may hold some: the file itself, if it is a document, and those inside.
     fn open(&mut self, outer: FoundDocument, is_wanted: bool, part: FolderSelection<'_>) -> Result<(), DocumentError> {
         let (name, path) = (outer.name.clone(), outer.path.clone());
         let held = match self.opener.members(&name, &path, outer.bytes) {
@@ -234,13 +234,13 @@ impl<'w> Search<'w> {
                 return Ok(());
             }
         };
-        // An office file looks like an archive and holds nothing.
+        // An office file looks like an archive but holds no documents.
         let holds_nothing = held.members.is_empty() && held.left_out.is_empty();
         if (held.is_document || holds_nothing) && is_wanted {
             self.add(outer)?;
         }
         let is_whole = is_wanted && !held.is_document;
-        // What is attached to a mail comes with it.
+        // Attachments come with their mail.
         let fits = |name: &str| part.fits(name) || holders(name).any(|mail| part.fits(mail));
         let is_meant = |name: &str| is_whole || (fits(name) && (self.wanted)(name));
         let names = nested_names::names(&name, &held);
@@ -273,7 +273,7 @@ impl<'w> Search<'w> {
         Ok(())
     }
 
-    /// Keeps what can be no document from being in anybody's way, but for who named it.
+    /// Passes over a file that can't be a document, unless the user named it.
     pub(super) fn unfit(
         &mut self,
         path: &Path,
@@ -283,13 +283,13 @@ impl<'w> Search<'w> {
         if self.is_strict && part.is_file {
             return Err(error);
         }
-        // A walk knows better than its folder what can't be read.
+        // The walk's error names the unreadable path more precisely than its folder.
         let path = if let DocumentError::Unreadable { path, .. } = &error { path.as_path() } else { path };
         self.unfit.push((path.to_owned(), error.fragment()));
         Ok(())
     }
 
-    /// Adds a document that says why it has no text; where it was named, that is an error.
+    /// Adds a document with the reason why it has no text; for a named document, that is an error.
     fn add_faulty(&mut self, found: FoundDocument, error: DocumentError) -> Result<(), DocumentError> {
         if self.is_strict && found.is_named {
             return Err(error);
@@ -297,12 +297,12 @@ impl<'w> Search<'w> {
         self.add(FoundDocument { fault: Some(error.fragment()), ..found })
     }
 
-    /// Whether the folder is one of our own.
+    /// Whether the folder is one of the caller's own.
     fn is_own(&self, folder: &Path) -> bool {
         !self.own.is_empty() && fs::canonicalize(folder).is_ok_and(|folder| self.own.contains(&folder))
     }
 
-    /// Whether the file that would be called so is told of when it is left out.
+    /// Whether the file with this name is reported when it is left out.
     pub(super) fn tells_of(&self, relative: &Path, part: FolderSelection<'_>) -> bool {
         part.fits_path(relative) && (self.wanted)(&part.name(&relative.to_string_lossy()))
     }
@@ -317,7 +317,7 @@ impl<'w> Search<'w> {
                 other.get_mut().is_named |= found.is_named;
                 Ok(())
             }
-            // What lies in another file makes room for a file of its own, and gets a number.
+            // A document inside another file leaves its name to a file in a folder, and gets a number.
             Entry::Occupied(mut other) if !other.get().inside.is_empty() && found.inside.is_empty() => {
                 let member = other.insert(found);
                 self.add_numbered(member);
@@ -338,7 +338,7 @@ impl<'w> Search<'w> {
         }
     }
 
-    /// What somebody put into an archive is not in the way of all others.
+    /// Passes over a document in an archive, so that it doesn't stop all others; for a file, the error remains.
     fn leave_out_member(&mut self, found: &FoundDocument, error: DocumentError) -> Result<(), DocumentError> {
         if found.inside.is_empty() {
             return Err(error);
@@ -347,7 +347,7 @@ impl<'w> Search<'w> {
         Ok(())
     }
 
-    /// `places`: of the names that were given, in their order.
+    /// `places`: the order of the names that were given.
     fn finish(mut self, places: &HashMap<&str, usize>) -> Result<FoundDocuments, DocumentError> {
         // A document can't be called like a folder that another one needs.
         let mut clashes = Vec::new();
@@ -383,8 +383,8 @@ fn same_name(one: &FoundDocument, other: &FoundDocument) -> DocumentError {
     DocumentError::SameName { name: one.name.clone(), first, second }
 }
 
-/// Of mails of which a part is meant, what isn't: who wants some files of a folder sees the others there, and sees nothing of
-/// what is in a mail. `parts` are all of the file `path`: name and place, and whether it is meant.
+/// The parts of mails that aren't meant although others are: a user who picks files in a folder sees the rest of it,
+/// but can't see into a mail. `parts` are all of the file `path`: name, place, and whether it is meant.
 fn rest_of_mails<'p>(
     path: &Path,
     parts: impl Iterator<Item = ((&'p str, &'p [String]), bool)> + Clone,
@@ -397,7 +397,7 @@ fn rest_of_mails<'p>(
     rest.map(|((_, inside), _)| (within(path, inside), why.to_owned())).collect()
 }
 
-/// A document's file, and where in it.
+/// The path of a document's file, followed by its names inside.
 fn within(path: &Path, inside: &[String]) -> PathBuf {
     inside.iter().fold(path.to_owned(), |path, part| path.join(part))
 }

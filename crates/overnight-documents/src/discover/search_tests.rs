@@ -1,4 +1,4 @@
-//! What documents are called where two could be called the same.
+//! The names of documents whose names would clash.
 
 use super::super::tests::{discover, folder};
 use super::*;
@@ -46,7 +46,7 @@ fn a_path_may_carry_a_name() {
         assert!(matches!(called(&[named(bad, "in/a.md")]), Err(DocumentError::BadName { .. })), "{bad:?}");
     }
     assert!(matches!(called(&[named("a.md", "b.md"), named("a.md", "in/a.md")]), Err(DocumentError::SameName { .. })));
-    // It is never a pattern.
+    // A name with `*` that was given is never a pattern.
     assert_eq!(called(&[named("*.md", "*.md")]).unwrap(), ["*.md"]);
     fs::remove_file(root.path().join("*.md")).unwrap();
     assert!(matches!(called(&[named("*.md", "*.md")]), Err(DocumentError::Missing { .. })));

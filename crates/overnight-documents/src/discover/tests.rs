@@ -30,7 +30,7 @@ pub(super) fn folder(files: &[&str]) -> tempfile::TempDir {
     root
 }
 
-/// What `paths` in `root` give: names and sizes and what was left out; or the error's sentence, with `root` cut out.
+/// The result for `paths` in `root`: names, sizes and what was left out; or the error's sentence, with `root` cut out.
 fn gathered(root: &tempfile::TempDir, paths: &[&str]) -> String {
     let paths: Vec<PathBuf> = paths.iter().map(|path| root.path().join(path)).collect();
     let shown = match discover(&paths) {
@@ -161,7 +161,7 @@ fn a_pattern_means_all_that_it_fits() {
     assert_eq!(gathered(&root, &["in/{a,b}.*", "in/deep/**/d.md"]), "deep/er/d.md 15\nin/a.md 7\nin/b.txt 8\n");
     // Two patterns below one folder are not two folders.
     assert_eq!(gathered(&root, &["in/a.*", "./in/b*"]).replace("./", ""), "a.md 7\nb.txt 8\n");
-    // A file of that name is meant as it is.
+    // A file of that name is meant literally.
     assert_eq!(gathered(&root, &["in/x[1].md"]), "x[1].md 10\n");
     assert_eq!(
         gathered(&root, &["in/*.pdf"]),
@@ -223,7 +223,7 @@ fn a_name_that_is_not_utf_8_is_named() {
     let told = "a.md 7\nunfit in/b\u{fffd}.md: its name isn't valid UTF-8: rename it\n";
     assert_eq!(gathered(&root, &["in/*.md"]), told);
     assert_eq!(gathered(&root, &["in"]), told.replace("unfit", "x.txt 8\nunfit"));
-    // Who doesn't mean it isn't told of it.
+    // Files that aren't meant are not reported.
     assert_eq!(gathered(&root, &["in/*.txt"]), "x.txt 8\n");
     let itself = discover(&[root.path().join("in").join(OsStr::from_bytes(b"b\xe4.md"))]).unwrap_err().to_string();
     assert!(itself.ends_with("in/b\u{fffd}.md isn't valid UTF-8: rename it"), "{itself}");
@@ -232,7 +232,7 @@ fn a_name_that_is_not_utf_8_is_named() {
 #[test]
 fn a_file_that_cannot_be_opened_stops_who_named_it_alone() {
     let root = folder(&["in/a.md", "in/b.md"]);
-    // Where the walk sees a file and opening it fails, whoever runs the test.
+    // The walk sees the file but opening it fails, whichever user runs the test.
     let opener = Refuses;
     fs::write(root.path().join("in/c.zip"), zip(&[("d.md", b"d")])).unwrap();
     let gathered = super::discover(&[root.path().join("in")], &[], &opener).unwrap();
@@ -286,7 +286,7 @@ fn our_own_files_are_no_documents() {
     };
     assert_eq!(names(".").unwrap(), ["a.md", "deep/o.db"]);
     assert_eq!(names("**/*.md").unwrap(), ["a.md"]);
-    // Who names a folder or a file in them means it.
+    // A user who names a folder or a file in them means it.
     assert_eq!(names("work/1/output").unwrap(), ["x.md"]);
     assert_eq!(names("work/*/output/*.md").unwrap(), ["1/output/x.md"]);
     assert_eq!(names("o.db").unwrap(), ["o.db"]);
@@ -346,11 +346,11 @@ fn a_survey_leaves_out_what_can_be_no_document() {
     let bad = "no name for a document, because `:` stands in it: rename it";
     let all = survey(&["in", "one.md"], &|_| true);
     assert_eq!(all, lists(&["a.md", "b.txt", "deep/c.md", "one.md"], &[not_utf_8, bad]));
-    // What isn't wanted is not told of either; a folder may have nothing.
+    // Unwanted files are not reported either; a folder may be empty.
     let wanted = survey(&["in", "x", "one.md"], &|name| name.ends_with("c.md"));
     assert_eq!(wanted, lists(&["in/deep/c.md"], &[]));
     assert_eq!(survey(&["one.md"], &|_| false), lists(&[], &[]));
-    // What was asked for by its own name, and isn't there, is a mistake.
+    // A path that was named but doesn't exist is an error.
     let text = |result: Result<_, String>| result.unwrap_err().replace(&format!("{}/", root.path().display()), "");
     assert_eq!(text(survey(&["in", "missing"], &|_| true)), "missing doesn't exist: check the path");
     assert!(text(survey(&["x"], &|_| true)).starts_with("x has no documents: "));
@@ -396,7 +396,7 @@ fn archives_are_gone_into() {
     assert_eq!(gathered(&root, &["in/pack.zip"]), all.replace("a.md 7\n", ""));
     assert_eq!(gathered(&root, &["in/*.zip"]), all.replace("a.md 7\n", ""));
     assert_eq!(gathered(&root, &["in/**/*.txt"]), "pack.zip/inner.zip/deep/d.txt 3\n");
-    // Each is read from where it lies, also by who gets it as a text.
+    // Each is read from where it lies, also if it was given as a text.
     let found = discover(&[root.path().join("in")]).unwrap().documents;
     let texts: Vec<PathBuf> = found
         .iter()
@@ -419,10 +419,10 @@ fn an_archive_that_cannot_be_opened_is_named() {
     fs::write(root.path().join("in/cut.zip"), &whole[..whole.len() / 2]).unwrap();
     let said = gathered(&root, &["in/cut.zip"]);
     assert!(said.starts_with("cut.zip can't be read as ") && said.lines().count() == 1, "{said}");
-    // In a folder it is in nobody's way.
+    // A file that was only found in a folder doesn't stop the others.
     let met = gathered(&root, &["in"]);
     assert!(met.starts_with("a.md 7\ncut.zip ") && met.contains(": can't be read as "), "{met}");
-    // So where it isn't meant; and in a survey.
+    // The same holds if it isn't meant, and in a survey.
     let passed = gathered(&root, &["in/*.md"]);
     assert!(passed.starts_with("a.md 7\nleft out in/cut.zip: can't be read as "), "{passed}");
     let found = super::survey(&[root.path().join("in/cut.zip")], &|_| true, &[], &InProcess).unwrap();

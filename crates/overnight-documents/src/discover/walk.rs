@@ -1,4 +1,4 @@
-//! A folder, walked to the end.
+//! Walks a folder completely.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,11 +12,11 @@ use super::links;
 use super::pattern::GlobPattern;
 use super::search::{FolderSelection, Search};
 
-/// Where a folder says what in it is no document.
+/// The file in which a folder names what isn't a document.
 pub(super) const IGNORE_FILE: &str = ".overnightignore";
 
 impl Search<'_> {
-    /// Takes what is meant of the files in `folder`, in order.
+    /// Takes the files in `folder` that are meant, in order.
     pub(super) fn walk(&mut self, folder: &Path, part: FolderSelection<'_>) -> Result<(), DocumentError> {
         let own = self.own_in(folder);
         let walk = WalkBuilder::new(folder)
@@ -38,7 +38,7 @@ impl Search<'_> {
                     continue;
                 }
             };
-            // Such as a line in an ignore file that isn't a pattern: ignoring what a user wrote would be worse.
+            // For example, a line in an ignore file that isn't a pattern: skipping what a user wrote would be worse.
             if let Some(error) = entry.error() {
                 return Err(unreadable(entry.path(), std::io::Error::other(error.to_string())));
             }
@@ -52,7 +52,7 @@ impl Search<'_> {
             if kind.is_file() {
                 self.take(entry.path(), relative, part)?;
             } else if !self.tells_of(relative, part) {
-                // Nobody asked for it.
+                // The user didn't name the link.
             } else if kind.is_symlink() {
                 let root = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
                 let why = links::why(&root, entry.path());
@@ -64,7 +64,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Which of our own files and folders are in `folder`, as its walk names them.
+    /// The caller's own files and folders in `folder`, with the paths that the walk gives them.
     fn own_in(&self, folder: &Path) -> HashSet<PathBuf> {
         let Ok(root) = fs::canonicalize(folder) else { return HashSet::new() };
         let relative = self.own.iter().filter_map(|own| own.strip_prefix(&root).ok());
@@ -72,7 +72,7 @@ impl Search<'_> {
     }
 }
 
-/// The walker's error, which wraps the path and the system's error in each other.
+/// Converts the walker's error, in which the path and the system's error are nested.
 fn of_walk(path: &Path, error: ignore::Error) -> DocumentError {
     let mut inner = &error;
     let mut at = path.to_owned();
@@ -87,7 +87,7 @@ fn of_walk(path: &Path, error: ignore::Error) -> DocumentError {
         }
     }
     let source = error.into_io_error().unwrap_or_else(|| std::io::Error::other("the folder can't be walked"));
-    // What the system said, without the path around it.
+    // The system's message, without the path around it.
     let bare = (source.raw_os_error().is_none() && source.kind() != std::io::ErrorKind::Other)
         .then(|| std::io::Error::from(source.kind()));
     unreadable(&at, bare.unwrap_or(source))

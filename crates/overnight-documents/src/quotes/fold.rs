@@ -1,18 +1,18 @@
-//! A text as a person sees it, without what differs from one extraction to the next. What is made one:
+//! A text as a person sees it, without the differences between extractions. These differences are removed:
 //!
-//! - **White space** is left out, line ends and page breaks too, and so are invisible characters (soft hyphens,
-//!   zero-width spaces, marks of direction). It counts where it keeps numbers apart: `10 20` is not `1020`, `1, 5` not
-//!   `1,5`, `x - 20` not `x -20`. All of it counts alike there: `1 000` is found with any space in it, and not by `1000`.
+//! - **White space** is left out, with line ends and page breaks, and so are invisible characters (soft hyphens,
+//!   zero-width spaces, marks of direction). It counts if it separates numbers: `10 20` is not `1020`, `1, 5` not
+//!   `1,5`, `x - 20` not `x -20`. There all of it is equal: `1 000` is found with any space, but not by `1000`.
 //! - **A bar that stands alone**, `|` between blanks, is white space: texts have it between the cells of a table.
 //! - **A hyphen at a line's end** between two letters, the second small (or both capital), is left out and noted:
-//!   `docu-⏎ment` is `document` and `docu-ment`, and `well-⏎known` can't be told from it. Every other hyphen counts.
-//! - **Ligatures, wide and narrow letters, Arabic letters by their place, mathematical letters, radicals** are what they
-//!   stand for; letters with marks are composed (NFC). Not so fractions and the like.
+//!   `docu-⏎ment` is `document` and `docu-ment`, and `well-⏎known` looks the same. Every other hyphen counts.
+//! - **Ligatures, wide and narrow letters, positional Arabic letters, mathematical letters, radicals** become the
+//!   characters that they stand for; letters with marks are composed (NFC). Fractions and the like stay.
 //! - **Raised and lowered signs** are those behind `^` and `_`: `10²` is `10^2`, and not `102`.
 //! - **Quotation marks** are of two kinds, double and single, which apostrophes are too.
 //! - U+2010 and U+2011 are hyphens, and so is a minus sign between letters. `…` is three dots.
 //!
-//! Nothing else is: letter case, signs, dashes and all other punctuation count.
+//! Nothing else is removed: letter case, signs, dashes and all other punctuation count.
 
 use crate::{forbidden_names, raised};
 use unicode_normalization::{
@@ -24,14 +24,14 @@ use unicode_normalization::{
 /// One piece of a text that was folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FoldedPiece {
-    /// Where it lies in the text, in bytes.
+    /// The bytes of the piece in the text.
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Where it begins in what was folded, behind the space that keeps numbers apart.
+    /// The start of the piece in the folded text, behind the space that separates numbers.
     pub(super) start: usize,
-    /// Byte by byte as in the text.
+    /// The folded bytes equal those of the text.
     pub(super) is_plain: bool,
-    /// White space before it.
+    /// There is white space before it.
     pub(super) has_gap: bool,
     /// A hyphen at a line's end before it was left out.
     pub(super) has_hyphen: bool,
@@ -42,7 +42,7 @@ pub(super) struct FoldedPiece {
 pub(super) struct Fold<'t> {
     text: &'t str,
     at: usize,
-    /// The last two characters folded, with whether white space stood before each.
+    /// The last two folded characters, and whether white space stood before each.
     last: [(char, bool); 2],
     has_gap: bool,
     has_hyphen: bool,
@@ -55,7 +55,7 @@ impl<'t> Fold<'t> {
         Self { text, at: 0, last: [(NOTHING, true); 2], has_gap: true, has_hyphen: false }
     }
 
-    /// Goes on at the line that begins at `at`, behind the characters `last`.
+    /// Continues at the line that begins at `at`, behind the characters `last`.
     pub(super) fn resumed(text: &'t str, at: usize, last: [(char, bool); 2]) -> Self {
         Self { text, at, last, has_gap: true, has_hyphen: false }
     }
@@ -91,12 +91,12 @@ impl<'t> Fold<'t> {
         None
     }
 
-    /// Whether what ends at `next` has white space on both sides.
+    /// Whether the character that ends at `next` has white space on both sides.
     fn stands_alone(&self, next: usize) -> bool {
         self.has_gap && self.text[next..].chars().next().is_none_or(char::is_whitespace)
     }
 
-    /// Letters of ASCII, as many as no mark can follow.
+    /// Folds ASCII letters, as many as no combining mark can follow.
     fn plain(&mut self, folded: &mut Vec<u8>) -> Option<FoldedPiece> {
         let rest = &self.text.as_bytes()[self.at..];
         let mut count = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -111,7 +111,7 @@ impl<'t> Fold<'t> {
         Some(self.piece(self.at, self.at + count, start, true))
     }
 
-    /// Raised or lowered signs up to `to`, as they stand behind a mark.
+    /// Folds raised or lowered signs up to `to` as they are written behind a mark.
     fn signs(&mut self, to: usize, signs: &str, folded: &mut Vec<u8>) -> FoldedPiece {
         let start = folded.len();
         folded.extend_from_slice(signs.as_bytes());
@@ -129,7 +129,7 @@ impl<'t> Fold<'t> {
         piece
     }
 
-    /// Where the piece ends whose first character ends at `at`: before what can't become one character with it.
+    /// The end of the piece whose first character ends at `at`: before characters that can't combine with it.
     fn end_of_piece(&self, mut at: usize) -> usize {
         let mut end = at;
         for next in self.text[at..].chars() {
@@ -143,7 +143,7 @@ impl<'t> Fold<'t> {
         end
     }
 
-    /// Folds the piece from `from` to `to`, onto `folded`. Gives where it begins there.
+    /// Folds the piece from `from` to `to`, onto `folded`. Returns where it begins there.
     fn folded(&mut self, first: char, from: usize, to: usize, folded: &mut Vec<u8>) -> usize {
         let first = self.alike(first, to);
         if self.has_gap && self.keeps_apart(first, to) {
@@ -176,7 +176,7 @@ impl<'t> Fold<'t> {
         start
     }
 
-    /// The one of all characters that look alike; `next` is where the text goes on behind it.
+    /// The representative of all characters that look alike; the text continues at `next`.
     fn alike(&self, found: char, next: usize) -> char {
         match found {
             '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '＂' => '"',
@@ -192,12 +192,12 @@ impl<'t> Fold<'t> {
         !self.has_gap && self.last[1].0.is_alphabetic()
     }
 
-    /// The first character from `at` on that can be seen.
+    /// The first visible character from `at` on.
     fn after(&self, at: usize) -> Option<char> {
         self.text[at..].chars().find(|next| !is_invisible(*next))
     }
 
-    /// Whether the white space before `first` keeps two numbers apart, or a sign from its number.
+    /// Whether the white space before `first` separates two numbers, or a sign from its number.
     fn keeps_apart(&self, first: char, next: usize) -> bool {
         let [before, (last, has_gap)] = self.last;
         if first.is_numeric() {
@@ -238,12 +238,12 @@ fn is_hyphen(found: char) -> bool {
     matches!(found, '-' | '\u{2010}' | '\u{2011}' | '\u{fe63}' | '\u{ff0d}')
 }
 
-/// What a renderer puts into a text and nobody sees.
+/// Invisible characters that a renderer puts into a text.
 fn is_invisible(found: char) -> bool {
     forbidden_names::is_invisible(found) && !found.is_whitespace()
 }
 
-/// Whether a character may become one with those before it. The narrow voice marks do so only as what they stand for.
+/// Whether a character may combine with those before it. The narrow voice marks do so only as what they stand for.
 fn continues(found: char) -> bool {
     found >= '\u{300}' && (is_mark(found) || matches!(found, '\u{ff9e}' | '\u{ff9f}') || !is_composed(found))
 }
@@ -256,7 +256,7 @@ pub(super) fn is_mark(found: char) -> bool {
     !found.is_ascii() && canonical_combining_class(found) != 0
 }
 
-/// Characters that are only another shape of others: those that fonts and extraction make of them.
+/// Characters that are only another shape of others, produced by fonts and extraction.
 fn stands_for(found: char) -> bool {
     matches!(found,
         // The ellipsis, the micro sign, the long s, the Dutch ij.
@@ -265,7 +265,7 @@ fn stands_for(found: char) -> bool {
         | '\u{2e9f}' | '\u{2ef3}' | '\u{2f00}'..='\u{2fd5}'
         // Ligatures of Latin and Armenian.
         | '\u{fb00}'..='\u{fb17}'
-        // Hebrew and Arabic letters by their place, without whole words and phrases.
+        // Positional forms of Hebrew and Arabic letters, without whole words and phrases.
         | '\u{fb20}'..='\u{fb4f}' | '\u{fb50}'..='\u{fdef}' | '\u{fe70}'..='\u{fefc}'
         // Wide and narrow.
         | '\u{ff01}'..='\u{ffee}'

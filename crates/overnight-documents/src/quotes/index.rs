@@ -1,5 +1,5 @@
-//! A whole text folded, searched for quotes, and the way back from there: from marks that are set every few lines, the
-//! lines between two of them being folded once more.
+//! A folded text that is searched for quotes, and the way back to the text: marks are set every few lines, and the
+//! lines between two marks are folded again.
 
 use super::super::units::Unit;
 use super::{
@@ -17,33 +17,33 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// Bytes of folded text, and of the text itself, from one mark to the next, and up to a line more.
+/// Bytes of folded text, and of the text itself, from one mark to the next, up to a line more.
 const MARK_EVERY: usize = 512;
 const MARK_TEXT_EVERY: usize = 16 << 10;
 
-/// One text, ready to be searched for many quotes. Holds the text, what it is folded to and a third of that again.
+/// One text, indexed for many quotes. Holds the text, its folded form, and about a third of that again.
 #[derive(Debug, Clone)]
 pub struct QuoteIndex {
     unit: Unit,
     text: String,
     folded: Vec<u8>,
-    /// At bytes of `folded` before which white space was left out.
+    /// The bytes of `folded` before which white space was left out.
     gaps: Bits,
-    /// At bytes of `folded` before which a hyphen at a line's end was left out.
+    /// The bytes of `folded` before which a hyphen at a line's end was left out.
     hyphens: Bits,
     marks: Vec<LineMark>,
-    /// Where each page begins in `folded`; empty where there are no pages.
+    /// The start of each page in `folded`; empty if there are no pages.
     pages: Vec<u32>,
-    /// The same text without what runs over its pages, if anything does: a sentence goes on behind a header.
+    /// The same text without running lines on its pages, if there are any: a sentence continues behind a header.
     flow: Option<Box<Self>>,
-    /// The same without only what runs over many of its pages, made when a quote is found in neither: two pages may begin
-    /// alike by chance. None where that is no other.
+    /// The same without only the lines that run on many pages, made when a quote is found in neither: two pages may
+    /// begin alike by chance. None if that is no different.
     narrow_flow: OnceLock<Option<Box<Self>>>,
-    /// The same without the targets of links, which nobody sees, made when a quote is found in none.
+    /// The same without the targets of links, which readers don't see, made when a quote is found in no other one.
     unlinked: OnceLock<Option<Box<Self>>>,
 }
 
-/// Where a line begins.
+/// The start of a line.
 #[derive(Debug, Clone, Copy)]
 struct LineMark {
     folded: u32,
@@ -86,7 +86,7 @@ impl QuoteIndex {
             while let Some(piece) = fold.next(line.end, &mut index.folded) {
                 if piece.has_gap {
                     index.gaps.set(piece.start);
-                    // The space before it, if there is one, has one too.
+                    // The space before it, if there is one, is marked too.
                     if piece.start > 0 && index.folded[piece.start - 1] == b' ' {
                         index.gaps.set(piece.start - 1);
                     }
@@ -130,13 +130,13 @@ impl QuoteIndex {
         self.text.len()
     }
 
-    /// The first place where `quote` stands, as `fold` tells what is the same, and neither its first nor its last word or
-    /// number is a part of a longer one; `None` too for a quote without a visible character.
+    /// The first place of `quote`, compared as in `fold`, where neither its first nor its last word or number is a part
+    /// of a longer one; also `None` for a quote without a visible character.
     ///
-    /// With `at`, only there: on page `at` it must begin, or end when it runs over a page break; where there are no pages,
-    /// it must cover line `at`.
+    /// With `at`, only there: the quote must begin on page `at`, or end there if it runs over a page break; without
+    /// pages, it must cover line `at`.
     ///
-    /// What runs over the pages (headers, footers, their numbers) may stand in the middle of it where a page ends in it.
+    /// Running lines of pages (headers, footers, page numbers) may interrupt a quote that crosses a page's end.
     ///
     /// ```
     /// use overnight_documents::{QuoteIndex, Unit};
@@ -149,7 +149,7 @@ impl QuoteIndex {
         self.find_nth(quote, at, 0).map(|(_, place)| place)
     }
 
-    /// Of the places where `quote` stands the one with this number, from 0, and its number; the last one where there are fewer.
+    /// The place of `quote` with this number, counted from 0, and its number; the last place if there are fewer.
     ///
     /// ```
     /// use overnight_documents::{QuoteIndex, Unit};
@@ -185,7 +185,7 @@ impl QuoteIndex {
         let hay = Hay { folded: &self.folded, hyphens: &self.hyphens };
         let most = needle.most();
         let whole = |start, end| self.begins_word(start) && self.may_end(end);
-        // Counts those that are whole and do not overlap, up to the one that is wanted.
+        // Counts whole matches that don't overlap, up to the wanted one.
         let find = |bounds: (usize, usize), is_there: &dyn Fn(usize, usize) -> bool| {
             let mut last: Option<(usize, (usize, usize))> = None;
             needle.find(hay, bounds, &mut |start, end| {
@@ -218,7 +218,7 @@ impl QuoteIndex {
         !self.hyphens.has(at) && self.around(at).may_end()
     }
 
-    /// What stands around byte `at` of the folded text.
+    /// The characters around byte `at` of the folded text.
     fn around(&self, at: usize) -> Neighbours {
         let (mut left, mut right) = ([None; 3], [None; 3]);
         let mut end = at;
@@ -242,7 +242,7 @@ impl QuoteIndex {
         Neighbours { left, right }
     }
 
-    /// Page `number` as a part of the folded text; `None` where it doesn't exist or is blank.
+    /// Page `number` as a range of the folded text; `None` if it doesn't exist or is blank.
     fn page(&self, number: u64) -> Option<(usize, usize)> {
         let at = usize::try_from(number.checked_sub(1)?).ok()?;
         let start = *self.pages.get(at)? as usize;
@@ -250,7 +250,7 @@ impl QuoteIndex {
         (start < end).then_some((start, end))
     }
 
-    /// Line `number` as a part of the folded text; empty for a blank line that a quote may run over.
+    /// Line `number` as a range of the folded text; empty for a blank line that a quote may run over.
     fn line(&self, number: u64) -> Option<(usize, usize)> {
         let number = u32::try_from(number).ok().filter(|&number| number > 0)?;
         let mark = self.marks.partition_point(|mark| mark.line <= number).checked_sub(1)?;
@@ -264,7 +264,7 @@ impl QuoteIndex {
         Some((start, again.done()))
     }
 
-    /// The passage that is most like `quote`, which does not stand in the text; `None` where nothing is like it.
+    /// The passage that is most like `quote`, which does not stand in the text; `None` if nothing is like it.
     ///
     /// ```
     /// use overnight_documents::{QuoteIndex, Unit};
@@ -274,7 +274,7 @@ impl QuoteIndex {
     /// assert_eq!(nearest.map(|nearest| (nearest.at.line, nearest.word)), Some((2, "14".to_owned())));
     /// ```
     pub fn nearest(&self, quote: &str) -> Option<NearestPassage> {
-        // A sentence goes on behind a header.
+        // A sentence continues behind a header.
         nearest(self.flow.as_deref().unwrap_or(self), quote)
     }
 
@@ -291,7 +291,7 @@ impl QuoteIndex {
         self.byte_of(place.from) as u64..(to + self.text[to..].chars().next().map_or(0, char::len_utf8)) as u64
     }
 
-    /// The byte at which the character begins that stands there.
+    /// The byte at which the character at a position begins.
     fn byte_of(&self, position: TextPosition) -> usize {
         let wanted = (position.page.unwrap_or(1), position.line);
         let is_before = |page: u32, line: u32| (u64::from(page), u64::from(line)) <= wanted;
@@ -320,19 +320,19 @@ impl QuoteIndex {
         self.around(at).may_begin() && !self.hyphens.has(at)
     }
 
-    /// Where byte `at` of the folded text stands, and at which byte of the text.
+    /// The position of byte `at` of the folded text, and its byte in the text.
     pub(super) fn place_of(&self, at: usize) -> (TextPosition, usize) {
         let (line, found) = self.locate(at, false);
         (self.position_in(line, found), found)
     }
 
-    /// Where the character stands that byte `at` of the folded text belongs to.
+    /// The position of the character to which byte `at` of the folded text belongs.
     fn position(&self, at: usize, is_last: bool) -> TextPosition {
         let (line, found) = self.locate(at, is_last);
         self.position_in(line, found)
     }
 
-    /// The line and the byte of the text that byte `at` of the folded text belongs to.
+    /// The line and the byte of the text to which byte `at` of the folded text belongs.
     fn locate(&self, at: usize, is_last: bool) -> (LineCursor, usize) {
         let mark = self.marks.partition_point(|mark| mark.folded as usize <= at).saturating_sub(1);
         let mut again = self.again(self.marks[mark]);
@@ -345,7 +345,7 @@ impl QuoteIndex {
                 continue;
             };
             if again.done() > at {
-                // Of a character that was folded together with its marks, the last is meant where the quote ends.
+                // Among a character and its marks, which are folded together, the last one is meant at the quote's end.
                 let whole = &self.text[piece.from..piece.to];
                 let last = whole.char_indices().next_back().map_or(0, |(last, _)| last);
                 found = match (piece.is_plain, is_last) {
@@ -387,14 +387,14 @@ impl QuoteIndex {
     }
 }
 
-/// Folds a part of the text once more, for the way back from folded text to the text itself.
+/// Folds a part of the text again, for the way back from the folded text to the text itself.
 #[derive(Debug)]
 struct Refold<'t> {
     unit: Unit,
     text: &'t str,
     fold: Fold<'t>,
     line: LineCursor,
-    /// Bytes of folded text before it.
+    /// The number of bytes of folded text before it.
     before: usize,
     folded: Vec<u8>,
 }
@@ -410,13 +410,13 @@ impl Refold<'_> {
         Some(())
     }
 
-    /// Bytes folded so far, from the text's beginning.
+    /// The number of bytes folded so far, from the text's beginning.
     fn done(&self) -> usize {
         self.before + self.folded.len()
     }
 }
 
-/// The text with the lines blank that run over its pages; `None` where none does.
+/// The text with its running lines blanked; `None` if it has none.
 pub(super) fn flow(text: &str, extent: Extent) -> Option<String> {
     let mut begins = Vec::new();
     let mut lines = Vec::new();

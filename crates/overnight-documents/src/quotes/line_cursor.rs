@@ -1,8 +1,8 @@
-//! The line at which one is, going through a text line by line and page by page.
+//! The current line while going through a text line by line and page by page.
 
 use super::super::units::Unit;
 
-/// The line at which an index's construction is.
+/// The current line while an index is built.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineCursor {
     pub(super) start: usize,

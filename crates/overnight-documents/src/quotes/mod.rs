@@ -1,12 +1,12 @@
 //! Where a quote stands in a document.
 //!
-//! - `fold`: a text as its reader sees it, without what differs from one extraction, or one keyboard, to the next
-//! - `index`: a whole text folded, searched for quotes, and the way back from there to page, line and character
+//! - `fold`: a text as its reader sees it, without the differences between extractions or keyboards
+//! - `index`: a folded text that is searched for quotes, and the way back to page, line and character
 //! - `line_cursor`: going through a text line by line
-//! - `nearest`: the passage that is most like a quote that stands nowhere
-//! - `needle`: a quote folded, and where it stands in a folded text
+//! - `nearest`: the passage that is most like a quote that isn't found
+//! - `needle`: a folded quote, and the search for it in a folded text
 //! - `place`: places in a text, as a reader counts them
-//! - `too_short`: what would stand in any text
+//! - `too_short`: quotes that would stand in any text
 //! - `word_boundary`: whether a match cuts a word or a number at its ends
 
 mod bits;

@@ -1,41 +1,41 @@
-//! The passage that is most like a quote that does not stand in a text, and where the two begin to differ.
+//! The passage that is most like a quote that does not stand in a text, and the first difference between the two.
 //!
-//! Both are compared as `fold` makes them. Short runs of the quote's bytes are its anchors; the stretch of text in which most of
-//! them stand is the candidate, and an alignment of the quote's beginning says where in it the quote would begin. From there
-//! the two are read side by side up to the first difference. The text is gone through once, whatever its length.
+//! Both are compared in folded form (`fold`). Short runs of the quote's bytes are its anchors; the candidate is the
+//! stretch of text with most of them, and an alignment of the quote's beginning shows where in it the quote would
+//! begin. From there both are compared up to the first difference. The text is read once, whatever its length.
 
 use super::{bits::Bits, fold::Fold, index::QuoteIndex, place::TextPosition};
 use std::collections::{HashMap, VecDeque};
 
-/// Bytes of a folded quote whose anchors are looked for, and bytes that are aligned: the rest only follows.
+/// The bytes of a folded quote that are searched for anchors, and the bytes that are aligned.
 const MOST_ANCHORED: usize = 4 << 10;
 const MOST_ALIGNED: usize = 1 << 10;
-/// Of the anchors so many must stand in the passage, in percent, and of the aligned bytes so many may differ.
+/// The least share of anchors in the passage, in percent, and the largest share of aligned bytes that differ.
 const LEAST_ANCHORS: usize = 30;
 const MOST_DIFFERENT: usize = 60;
-/// Characters that are shown before and behind the first difference.
+/// The characters shown before and behind the first difference.
 const SHOWN_BEFORE: usize = 40;
 const SHOWN_BEHIND: usize = 60;
 
-/// What a text has instead of a quote.
+/// The passage that a text has instead of a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearestPassage {
-    /// Where the text begins to differ from the quote.
+    /// The position in the text of the first difference.
     pub at: TextPosition,
     /// The text around that place, on one line, clipped.
     pub passage: String,
-    /// The quote around it, on one line, clipped.
+    /// The quote around that place, on one line, clipped.
     pub quoted: String,
-    /// The quote's first word, or other sign, that differs.
+    /// The first word of the quote, or other sign, that differs.
     pub word: String,
 }
 
-/// A quote folded, with the way back.
+/// A folded quote, with the way back.
 struct FoldedQuote {
     folded: Vec<u8>,
-    /// Where each byte comes from in the quote.
+    /// The origin of each byte in the quote.
     origins: Vec<usize>,
-    /// At bytes before which a hyphen at a line's end was left out.
+    /// The bytes before which a hyphen at a line's end was left out.
     hyphens: Bits,
 }
 
@@ -55,7 +55,7 @@ impl FoldedQuote {
     }
 }
 
-/// The passage of `index` that is most like `quote`; none where nothing is.
+/// The passage of `index` that is most like `quote`; none if no passage is like it.
 pub(super) fn nearest(index: &QuoteIndex, quote: &str) -> Option<NearestPassage> {
     let folded = FoldedQuote::new(quote);
     let (from, to) = window(&folded.folded[..folded.folded.len().min(MOST_ANCHORED)], index.folded())?;
@@ -70,14 +70,14 @@ pub(super) fn nearest(index: &QuoteIndex, quote: &str) -> Option<NearestPassage>
     })
 }
 
-/// The stretch of `text` in which most anchors of `quote` stand, with room at both sides for its beginning and its end.
+/// The stretch of `text` with most anchors of `quote`, with room on both sides for its beginning and its end.
 fn window(quote: &[u8], text: &[u8]) -> Option<(usize, usize)> {
     let length = (quote.len() / 4).clamp(4, 12);
     if quote.len() < length {
         return None;
     }
     let mut numbers: HashMap<u64, usize> = HashMap::new();
-    // Most bytes of a text begin no anchor: a bit tells that sooner than the table.
+    // Most bytes of a text begin no anchor, which a bit shows faster than the table.
     let mut is_known = Bits::default();
     each_hash(quote, length, &mut |_, hash| {
         let next = numbers.len();
@@ -132,7 +132,7 @@ fn short(hash: u64) -> usize {
     usize::try_from(hash >> 46).unwrap_or_default()
 }
 
-/// Where quote and text part: a byte of the folded quote, and one of the folded text.
+/// Where quote and text differ first: a byte of the folded quote, and one of the folded text.
 fn first_difference(quote: &FoldedQuote, index: &QuoteIndex, (from, to): (usize, usize)) -> Option<(usize, usize)> {
     let head = &quote.folded[..quote.folded.len().min(MOST_ALIGNED)];
     let text = index.folded().get(from..to)?;
@@ -141,7 +141,7 @@ fn first_difference(quote: &FoldedQuote, index: &QuoteIndex, (from, to): (usize,
     if least as usize * 100 > head.len() * MOST_DIFFERENT {
         return None;
     }
-    // Equal bytes always belong together in some best alignment, so that reading on from its beginning finds the difference.
+    // Equal bytes always match in some best alignment, so reading on from its beginning finds the difference.
     let starts = costs.iter().enumerate().filter(|(_, cost)| **cost == least).map(|(start, _)| from + start);
     let (start, (in_quote, in_text)) = starts
         .map(|start| (start, read_on(quote, index, start)))
@@ -149,14 +149,14 @@ fn first_difference(quote: &FoldedQuote, index: &QuoteIndex, (from, to): (usize,
     if in_quote < quote.folded.len() {
         return Some((in_quote, in_text));
     }
-    // All of it stands there, as a part of longer words.
+    // The whole quote stands there, as a part of longer words.
     let end = quote.folded.len().checked_sub(1)?;
     Some(if index.begins_word(start) { (end, in_text.saturating_sub(1)) } else { (0, start) })
 }
 
-/// For each place of `text`: how many bytes must be changed, put in or left out for `quote` to begin there.
+/// For each place of `text`: how many bytes must be changed, inserted or left out for `quote` to begin there.
 fn costs(quote: &[u8], text: &[u8]) -> Vec<u32> {
-    // What is left of the quote, from its end on, against what is left of the text.
+    // The costs of the rest of the quote against the rest of the text, from the quote's end on.
     let mut below = vec![0_u32; text.len() + 1];
     let mut row = below.clone();
     for (left, byte) in (1..).zip(quote.iter().rev()) {
@@ -170,7 +170,7 @@ fn costs(quote: &[u8], text: &[u8]) -> Vec<u32> {
     below
 }
 
-/// How far quote and text are the same from `start` on; hyphens at lines' ends count as they do where a quote is looked for.
+/// How far quote and text are equal from `start` on; hyphens at lines' ends count as in a search.
 fn read_on(quote: &FoldedQuote, index: &QuoteIndex, start: usize) -> (usize, usize) {
     let text = index.folded();
     let (mut in_quote, mut in_text) = (0, start);
@@ -188,7 +188,7 @@ fn read_on(quote: &FoldedQuote, index: &QuoteIndex, start: usize) -> (usize, usi
     (in_quote, in_text)
 }
 
-/// The word around byte `at` of `text`, or the one sign there.
+/// The word around byte `at` of `text`, or the single sign there.
 fn word_at(text: &str, at: usize) -> &str {
     let at = text.floor_char_boundary(at);
     let (before, behind) = text.split_at(at);

@@ -1,21 +1,21 @@
-//! A quote folded, and where it stands in a folded text. A hyphen of the quote is one of the text, or one that was left out
-//! of it at a line's end; a hyphen at a line's end of the quote may also be none in the text. So the quote is searched by
-//! its longest part without hyphens, and from each place of that matched to both sides.
+//! A folded quote, and the search for it in a folded text. A hyphen of the quote matches one of the text, or one left
+//! out of it at a line's end; a hyphen at a line's end of the quote may also match none. So the search looks for the
+//! longest part without hyphens, and extends each match to both sides.
 
 use super::{bits::Bits, fold::Fold};
 use memchr::memmem::Finder;
 
-/// Places of the longest part that are looked at: only a quote of a few letters in a text made of them has more.
+/// The most matches of the longest part that are tried: only a quote of a few letters in a text made of them has more.
 const MOST_TRIES: usize = 1 << 20;
-/// Bytes compared around them.
+/// The most bytes compared around them.
 const MOST_COMPARED: usize = 1 << 28;
 
-/// A quote, ready to be searched for.
+/// A quote, prepared for searching.
 #[derive(Debug)]
 pub(super) struct Needle {
-    /// The parts between hyphens, in order; those at the ends may be empty.
+    /// The parts between hyphens, in order; the outer ones may be empty.
     parts: Vec<Vec<u8>>,
-    /// Behind each part but the last: whether its hyphen may be none.
+    /// For each part but the last: whether the hyphen behind it may be missing.
     free: Vec<bool>,
     /// The longest part.
     longest: usize,
@@ -25,12 +25,12 @@ pub(super) struct Needle {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hay<'h> {
     pub(super) folded: &'h [u8],
-    /// At bytes before which a hyphen was left out.
+    /// The bytes before which a hyphen was left out.
     pub(super) hyphens: &'h Bits,
 }
 
 impl Needle {
-    /// `None` for a quote without anything to see.
+    /// `None` for a quote without a visible character.
     pub(super) fn new(quote: &str) -> Option<Self> {
         let mut folded = Vec::with_capacity(quote.len());
         let mut fold = Fold::new(quote);
@@ -55,7 +55,7 @@ impl Needle {
             }
         }
         if parts.iter().all(Vec::is_empty) {
-            // Nothing but hyphens: one part.
+            // The quote is nothing but hyphens, and so one part.
             parts = vec![vec![b'-'; free.len()]];
             free.clear();
         }
@@ -63,12 +63,12 @@ impl Needle {
         is_seen.then_some(Self { parts, free, longest })
     }
 
-    /// The most bytes that a match has.
+    /// The maximum length of a match in bytes.
     pub(super) fn most(&self) -> usize {
         self.parts.iter().map(Vec::len).sum::<usize>() + self.free.len()
     }
 
-    /// The first match that lies between `from` and `to` and that `accept` takes, from its first byte to behind its last.
+    /// The first match between `from` and `to` that `accept` takes, from its first byte to behind its last.
     pub(super) fn find(
         &self,
         hay: Hay<'_>,

@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a character stands, each from 1.
+/// The position of a character; all numbers count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextPosition {
-    /// None where the document has no pages.
+    /// None if the document has no pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
-    /// On its page, where there are pages.
+    /// The line on its page, if there are pages.
     pub line: u64,
-    /// In its line.
+    /// The character in its line.
     pub character: u64,
 }
 
@@ -21,11 +21,11 @@ impl TextPosition {
     }
 }
 
-/// Where a quote stands.
+/// The place of a quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotePlace {
-    /// Its first character.
+    /// The first character.
     pub from: TextPosition,
-    /// Its last.
+    /// The last character.
     pub to: TextPosition,
 }

@@ -67,7 +67,7 @@ fn a_quote_with_a_line_covers_that_line() {
     assert_eq!(index.find("one", Some(99)), None);
 }
 
-/// Each of the second stands in the first.
+/// Each text of the second part stands in the first one.
 const SAME: &[(&str, &[&str])] = &[
     ("the docu-\nment says", &["the document says", "the docu-ment says", "docu-\nment", "docu-\u{a0}\r\n ment says"]),
     ("the document says", &["docu-\nment", "the docu\u{ad}\nment says", "docu\u{2010}\nment"]),
@@ -111,7 +111,7 @@ const SAME: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// None of the second stands in the first.
+/// No text of the second part stands in the first one.
 const OTHER: &[(&str, &[&str])] = &[
     (
         "must not be shared",
@@ -181,7 +181,7 @@ fn quotes_that_are_nearly_there_everywhere_come_to_an_end() {
     assert_eq!(index.find("aa", None), None);
 }
 
-/// A word, a number or a sign, and what may stand between two.
+/// A word, a number or a sign, and possible separators.
 fn token() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-d]{1,4}",
@@ -196,7 +196,7 @@ fn between() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![" ", " ", " ", "\n", "\n\n", "\u{a0}", "\x0c", "\x0c\n", " \t"])
 }
 
-/// One disturbance of a word that leaves it the same, by number.
+/// Changes a word in a way that still matches; `how` is the number of the change.
 fn same(word: &str, how: u8) -> String {
     use unicode_normalization::UnicodeNormalization;
     let is_word = word.chars().all(char::is_alphabetic) && word.chars().count() > 1;
@@ -217,7 +217,7 @@ fn same(word: &str, how: u8) -> String {
     }
 }
 
-/// One disturbance that makes it another, by number.
+/// Changes a word so that it no longer matches; `how` is the number of the change.
 fn other(word: &str, how: u8) -> String {
     match how {
         0 => word
@@ -245,7 +245,7 @@ fn position_of(text: &str, unit: Unit, at: usize) -> TextPosition {
 }
 
 proptest! {
-    /// Words of a text, each written otherwise as allowed, are found where they stand; with one made another they are not.
+    /// Words of a text are found at their place in every allowed spelling; if one is changed, they aren't.
     #[test]
     fn any_part_of_a_text_is_found_and_nothing_else(
         words in prop::collection::vec((token(), between(), 0_u8..12), 2..30),
@@ -269,17 +269,17 @@ proptest! {
         let quote: Vec<String> = taken.iter().map(|(word, _, how)| same(word, *how)).collect();
         let index = QuoteIndex::new(unit, &text);
 
-        // The only place of its words is this one, where a number before the first tells it from the others.
+        // Its words stand only here, if a number before the first word separates it from the others.
         let found = index.find(&quote.join(" "), None);
         prop_assert!(found.is_some(), "{:?} in {:?}", quote, text);
         let start = position_of(&text, unit, starts[from]);
         let last = text[..end].char_indices().next_back().map_or(0, |(at, _)| at);
         let here = Some(QuotePlace { from: start, to: position_of(&text, unit, last) });
-        // White space between letters is none: "b d a" is "bda".
+        // White space between letters doesn't count: "b d a" is "bda".
         let bare = |text: &str| text.split_whitespace().collect::<String>().into_bytes();
         let own = bare(&text[starts[from]..end]);
         if bare(&text).windows(own.len()).filter(|bytes| *bytes == own).count() == 1 && found != here {
-            // Written otherwise, it stands before.
+            // In another spelling, it stands earlier.
             prop_assert!(found.is_some_and(|found| (found.from.page, found.from.line) <= (start.page, start.line)));
             prop_assert!(taken.len() < 3, "{:?} in {:?}: {:?}, not {:?}", quote, text, found, here);
         }
@@ -292,10 +292,10 @@ proptest! {
             let dropped = made.is_empty();
             changed[wrong] = made;
             let changed = changed.join(" ");
-            // By chance it may stand elsewhere: looked for word by word.
+            // By chance it may stand elsewhere, which is checked word by word.
             let words: Vec<&str> = text.split_whitespace().collect();
             let wanted: Vec<&str> = changed.split_whitespace().collect();
-            // What runs over the pages may stand between two halves of a quote.
+            // Running lines may stand between two halves of a quote.
             let flows = [Extent::Whole, Extent::Part { from_top: true }]
                 .map(|extent| flow(&text, extent).unwrap_or_default().split_whitespace().collect::<String>());
             let elsewhere = wanted.is_empty()
@@ -353,7 +353,7 @@ fn a_quote_holds_what_two_pages_begin_with_by_chance() {
     let index = QuoteIndex::new(Unit::Page, text);
     let found = index.find("In the header, declare #include <R.h> before all", Some(1)).unwrap();
     assert_eq!((found.from.page, found.to.page), (Some(1), Some(2)));
-    // Nobody can tell whether it runs, so it may be left out as well.
+    // It can't be known whether the line runs, so it may be left out as well.
     assert!(index.find("In the header, declare before all", Some(1)).is_some());
     assert!(index.find("In the header, declare all", Some(1)).is_none());
 }

@@ -1,6 +1,6 @@
 //! Quotes that are so short that they prove nothing.
 
-/// Letters and digits that a quote needs to prove anything; a sign of a script without spaces counts as two.
+/// The letters and digits that a quote needs to prove anything; a sign of a script without spaces counts as two.
 const FEWEST_LETTERS: usize = 3;
 
 /// Whether a quote is so short that it proves nothing: it stands in any text.

@@ -1,10 +1,10 @@
 //! Whether a match cuts a word or a number at its ends. `lawful` is not quoted from `unlawful`, `we can` not from
-//! `we can't`, `at most 10` not from `at most 100`, `10.5` or `10k`, nor `5 °C` from `-5 °C`. A note's number behind a
-//! word or before one (`agree1`, `250⁴`) is no part of it; but a power (`10⁵`) is one number. What is written without spaces has no ends of words.
+//! `we can't`, `at most 10` not from `at most 100`, `10.5` or `10k`, nor `5 °C` from `-5 °C`. A note's number next to a
+//! word (`agree1`, `250⁴`) is no part of it, but a power (`10⁵`) is one number. Scripts without spaces lack word ends.
 
 use super::fold::{is_mark, is_sign};
 
-/// The characters around one end of a match: up to three to the left of it and three to the right, nearest first, none of
+/// The characters around one end of a match: up to three on the left and three on the right, nearest first, none of
 /// them behind white space.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Neighbours {
@@ -55,12 +55,12 @@ impl Neighbours {
     }
 }
 
-/// What stands within a number.
+/// A sign within a number.
 fn is_point(found: char) -> bool {
     matches!(found, '.' | ',' | ':' | '/' | '\'' | '⁄')
 }
 
-/// A letter of a script that puts spaces between words.
+/// Whether a letter's script puts spaces between words.
 fn is_letter(found: char) -> bool {
     found.is_alphabetic()
         && !matches!(found,

@@ -1,4 +1,4 @@
-//! Documents that are compared, with all that comes of it.
+//! Comparisons of documents, with all their results.
 
 use super::*;
 use crate::{comparison::PairingCounts, field_rule::FieldRule, statistics::DocumentScore};
@@ -73,7 +73,7 @@ fn without_a_result_every_cell_is_wrong() {
     );
     assert!(nothing.cells.iter().all(|cell| cell.found_path.is_none()));
     assert_eq!(nothing.lists()["$.c"], PairingCounts { expected: 2, found: 0, paired: 0 });
-    // A result that says null is right where null is expected.
+    // A result that contains null is right where null is expected.
     let empty = compared(&golden, Some(&Value::Null), &plan);
     assert_eq!(lines(&empty), [r#"$.a "x" ≠ null"#, "$.b null = null", r#"$.c[*] "y" ≠ null"#, r#"$.c[*] "z" ≠ null"#]);
 }
@@ -124,7 +124,7 @@ fn records_are_paired_so_that_they_differ_least() {
         extra: vec![2],
     };
     assert_eq!(comparison.lists, [list]);
-    // The rules of the field hold for pairing too; words count by how many are the same, nulls of both not at all.
+    // The rules of the field hold for pairing too; words count by the share that is the same, nulls of both not at all.
     let golden = json!([{"t": "the rent is due monthly", "n": null}, {"t": "the tenant repairs", "n": null}]);
     let found = json!([{"t": "the tenant repairs windows", "n": null}, {"t": "rent is due"}]);
     let text = plan(&Value::Null, &[("$[*].t", ComparisonKind::TEXT)], &[]);
@@ -210,8 +210,8 @@ fn a_judge_is_asked_about_texts_and_where_a_rule_says_so() {
     assert_eq!((right, asked.into_inner()), (vec!["$.name", "$.same"], vec!["$.text".to_owned(), "$.name".to_owned()]));
 }
 
-/// Any JSON value, with the lists in it in another order too; without nulls, empty lists and empty objects where it has to be
-/// `full`.
+/// Any JSON value, and the same value with its lists in another order; if `full`, without nulls, empty lists and empty
+/// objects.
 fn any_value(full: bool) -> impl Strategy<Value = (Value, Value)> {
     let single = prop_oneof![
         any::<bool>().prop_map(Value::from),
@@ -254,7 +254,7 @@ proptest! {
     }
 }
 
-/// How long large lists take: `cargo test --release -p overnight-evals -- --ignored --nocapture`.
+/// Measures the time for large lists: `cargo test --release -p overnight-evals -- --ignored --nocapture`.
 #[test]
 #[ignore = "it measures"]
 fn large_lists() {

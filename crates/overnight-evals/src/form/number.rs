@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use serde_json::{Number, Value};
 use std::str::FromStr;
 
-/// A number. It has no decimal digits where those are too many, or its size too large.
+/// A number. It has no decimal digits if there are too many of them, or if the number is too large.
 #[derive(Debug)]
 pub(super) struct NumberForm {
     decimal: Option<Decimal>,
@@ -13,7 +13,7 @@ pub(super) struct NumberForm {
 }
 
 impl NumberForm {
-    /// The number that a value is; none where it is another value, or a text that may be read in two ways.
+    /// The number in a value; none for other values, and for a text that may be read in two ways.
     pub(super) fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Number(number) => Some(Self { decimal: decimal(number), binary: number.as_f64()? }),
@@ -25,13 +25,13 @@ impl NumberForm {
         }
     }
 
-    /// Whether they differ by no more than the larger of the absolute tolerance and the relative one, which is of the larger
-    /// size of both (as `math.isclose` of Python has it, PEP 485). In decimal digits, so that 1.01 is within 0.01 of 1.
+    /// Whether both differ by at most the larger of the absolute and the relative tolerance, the latter of the larger
+    /// absolute value (as in Python's `math.isclose`, PEP 485). In decimal, so that 1.01 is within 0.01 of 1.
     pub(super) fn is_within(&self, other: &Self, tolerance: f64, relative: f64) -> bool {
         let size = self.binary.abs().max(other.binary.abs());
         let bound = tolerance.max(relative * size);
         let difference = (self.binary - other.binary).abs();
-        // More than rounding can explain: decided without the digits, which takes longer.
+        // More than rounding can explain: this is decided without the digits, which would take longer.
         if difference > bound * 1.000_001 + size * 1e-15 {
             return false;
         }
@@ -51,16 +51,16 @@ fn decimal(number: &Number) -> Option<Decimal> {
     Decimal::from_str(&text).or_else(|_| Decimal::from_scientific(&text)).ok()
 }
 
-/// A number as equal numbers have it: 1.50 is 1.5.
+/// A number in a form that is the same for equal numbers: 1.50 is 1.5.
 pub(super) fn plain(number: &Number) -> String {
     decimal(number).map_or_else(|| number.to_string(), |decimal| decimal.normalize().to_string())
 }
 
-/// The one number that a text is, with a currency at most.
+/// Reads a text that consists of one number, with a currency at most.
 fn written(text: &str) -> Option<Decimal> {
     let all = numbers_in(text);
     let [WrittenNumber { range, is_negative, .. }] = &all[..] else { return None };
-    // Blanks between its groups of digits may part two numbers in a sentence; in a field they don't.
+    // Blanks between groups of digits may separate two numbers in a sentence; in a field they don't.
     let digits: String = text[range.clone()].chars().filter(|c| !c.is_whitespace()).collect();
     let [size] = numbers_in(&digits).pop()?.readings[..] else { return None };
     let around = [&text[..range.start], &text[range.end..]].join(" ");
@@ -71,7 +71,7 @@ fn written(text: &str) -> Option<Decimal> {
     Some(if *is_negative { -size } else { size })
 }
 
-/// Whether a text has nothing but signs, and one currency at most: its sign, or its code as ISO 4217 has it.
+/// Whether a text consists of signs and at most one currency: its sign, or its code of ISO 4217.
 fn is_currency(text: &str) -> bool {
     let is_sign = |c: char| matches!(c, '$' | '¢' | '£' | '¤' | '¥' | '\u{20a0}'..='\u{20cf}');
     let mut codes = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());

@@ -1,4 +1,4 @@
-//! The assignment against all assignments there are, and records by the place of their quotes.
+//! Checks the assignment against all possible assignments, and records by the place of their quotes.
 
 use super::*;
 use proptest::prelude::*;

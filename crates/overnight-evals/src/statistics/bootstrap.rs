@@ -3,23 +3,23 @@
 use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Resamples of an interval, and flips of a permutation test.
+/// The number of resamples for an interval, and of flips in a permutation test.
 pub(super) const RESAMPLES: u32 = 10_000;
-/// The error of an interval, on both sides together.
+/// The error probability of an interval, for both sides together.
 pub(super) const ALPHA: f64 = 0.05;
-/// Differences that are rounding.
+/// Smaller differences are due to rounding.
 pub(super) const ROUNDING: f64 = 1e-12;
 
-/// The 95 % interval of a statistic of documents, which is given their places, with repetitions.
+/// The 95 % interval of a statistic of documents; the statistic receives the places of documents, with repetitions.
 ///
-/// The percentile bootstrap (Efron 1979) is too narrow for few documents. It is widened as Hesterberg 2015 has it ("What
-/// Teachers Should Know About the Bootstrap", expanded percentile interval): of the resamples, the quantile at
-/// Φ(−√(n/(n−1))·t) and its counterpart are taken, with t the 97.5 % quantile of Student's distribution with n−1 degrees.
+/// The percentile bootstrap (Efron 1979) is too narrow for few documents. Hesterberg 2015 widens it ("What Teachers
+/// Should Know About the Bootstrap", expanded percentile interval): the bounds are the resamples' quantile at
+/// Φ(−√(n/(n−1))·t) and its counterpart; t is the 97.5 % quantile of Student's distribution with n−1 degrees.
 ///
-/// Where all resamples are the same, as with documents that are all right, they have nothing to say. Then the bound of Clopper
-/// and Pearson 1934 is used over documents: where n documents are all alike, at least the share 0.025^(1/n) of all documents
-/// is like them, and the rest may be anything in `possible`. For documents that are all right, or all wrong, that is the exact
-/// binomial interval.
+/// If all resamples are the same, as with documents that are all right, they show no spread. Then the bound of Clopper
+/// and Pearson 1934 is used over documents: if n documents are all alike, at least the share 0.025^(1/n) of all
+/// documents is like them, and the rest may be anything in `possible`. For documents that are all right, or all wrong,
+/// that is the exact binomial interval.
 pub(super) fn interval(
     documents: u32,
     seed: u64,
@@ -54,7 +54,7 @@ fn expanded_tail(documents: u32) -> f64 {
     rounded(Normal::standard().cdf(-(count / degrees).sqrt() * t))
 }
 
-/// The last digits of powers and quantiles differ between machines.
+/// Rounds a share, because the last digits of powers and quantiles differ between machines.
 fn rounded(share: f64) -> f64 {
     (share * 1e9).round() / 1e9
 }

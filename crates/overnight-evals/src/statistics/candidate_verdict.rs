@@ -1,31 +1,31 @@
-//! What may be said of two candidates, where several of them are compared.
+//! The conclusion about two candidates, where several of them are compared.
 
 use super::difference::Difference;
 use serde::{Deserialize, Serialize};
 
-/// The adjusted p-value below which a difference is no chance.
+/// The adjusted p-value below which a difference is not due to chance.
 pub const SIGNIFICANCE: f64 = 0.05;
 
 /// Whether candidate b is better than candidate a.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum CandidateVerdict {
-    /// It is.
+    /// Candidate b is better.
     Better,
-    /// The other one is.
+    /// Candidate a is better.
     Worse,
-    /// Chance explains it.
+    /// Chance explains the difference.
     CannotTell {
-        /// Documents that were compared.
+        /// The number of documents that were compared.
         documents: u64,
-        /// About how many show a difference of this size; none where there is no difference.
+        /// The approximate number of documents that show a difference of this size; none if there is no difference.
         enough: Option<u64>,
     },
 }
 
 impl CandidateVerdict {
-    /// The verdict of a difference, with its p-value adjusted for all comparisons that were made ([`holm`]), and how many they are.
-    /// Something is only told where the interval says the same.
+    /// The verdict on a difference, with its p-value adjusted for all `comparisons` that were made ([`holm`]). A
+    /// candidate is only called better or worse if the interval agrees.
     pub fn of(difference: &Difference, adjusted_p: f64, comparisons: u32) -> Self {
         let is_clear = difference.low > 0.0 || difference.high < 0.0;
         if adjusted_p >= SIGNIFICANCE || adjusted_p.is_nan() || !is_clear {
@@ -58,8 +58,8 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// `multipletests([0.01, 0.04, 0.03, 0.005], method="holm")` of statsmodels; by hand: 4·0.005, 3·0.01, 2·0.03, 1·0.04 and no
-    /// smaller than the one before.
+    /// `multipletests([0.01, 0.04, 0.03, 0.005], method="holm")` of statsmodels; by hand: 4·0.005, 3·0.01, 2·0.03,
+    /// 1·0.04, none smaller than the one before.
     #[test]
     fn p_values_are_adjusted() {
         let close = |found: &[f64], expected: &[f64]| {

@@ -1,18 +1,18 @@
 //! A certificate by random draws: of the results of one night, at least such a share equals what a strong model reads.
 //!
-//! A cheap model has answered all documents. Some are escalated: a strong model reads them, and its reading is the result. The
-//! other ones are accepted. They are put into a random order ([`draw_order`]), and the strong model reads one after the other,
-//! without being shown the result; where the two differ, the strong reading becomes the result. What is certified are the results
-//! after that: only accepted documents that were not drawn can still differ. [`Certify::certificate`] says after any number of
-//! draws how many these are at most, and may be asked after each, as `most_differing` beside this file explains. At the first look
-//! at which it holds one may stop. If many differ, more draws are wanted; when all accepted documents are drawn, it is certain.
+//! A cheap model has answered all documents. Some are escalated: a strong model reads them, and its reading is the
+//! result. The others are accepted. In a random order ([`draw_order`]), the strong model reads them without seeing the
+//! result; where the two differ, the strong reading becomes the result. What is certified are the results after that:
+//! only accepted documents that were not drawn can still differ. [`Certify::certificate`] bounds their number after any
+//! number of draws, and may be called after each one, as `most_differing` beside this file explains. Drawing may stop
+//! once it holds. If many differ, more draws are needed; once all accepted documents are drawn, it is certain.
 //!
-//! It holds under these conditions, which the caller answers for:
+//! The certificate holds under these conditions, for which the caller is responsible:
 //!
-//! - Which documents are escalated, and the seed of the order, are settled before the first draw.
-//! - Outcomes are those of the first documents of that order, without a gap. A document that couldn't be read or compared is waited
-//!   for, or counts as one that differs, and a person decides on its result.
-//! - It says that results equal those of the strong model, not that the strong model is right.
+//! - The choice of escalated documents and the seed of the order are settled before the first draw.
+//! - The outcomes are those of the first documents in that order, without a gap. A document that couldn't be read or
+//!   compared is waited for, or counts as one that differs, and a person decides on its result.
+//! - The certificate states that results equal those of the strong model, not that the strong model is right.
 //!
 //! ```
 //! use overnight_evals::statistics::{Certify, draw_order};
@@ -37,91 +37,91 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// With fewer documents a certificate doesn't pay.
+/// The minimum number of documents for which a certificate pays.
 pub const FEWEST_TO_CERTIFY: u32 = 100;
-/// Nor where the strong model reads a larger share of the documents than that, even if all draws agree.
+/// The maximum share of documents that the strong model reads if all draws agree; above it a certificate doesn't pay.
 const LARGEST_SHARE_READ: f64 = 0.75;
-/// What a product of a share and a number of documents may be wrong by rounding.
+/// The rounding error of a product of a share and a number of documents.
 const ROUNDING: f64 = 1e-9;
 
 /// Why there is no certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum CertifyError {
-    /// The share is none that can be certified.
+    /// The share can't be certified.
     #[error("the share of right results must be at least 0.5 and less than 1, not {0}")]
     Right(f64),
-    /// The confidence is none.
+    /// The confidence is outside of its range.
     #[error("the confidence must be at least 0.5 and less than 1, not {0}")]
     Confidence(f64),
-    /// Nothing can be said of no documents.
+    /// There are no documents.
     #[error("there are no documents to certify")]
     NoDocuments,
-    /// There can't be as many.
+    /// More documents are escalated than there are.
     #[error("{escalated} documents are escalated, of {documents}")]
     Escalated {
-        /// How many are said to be.
+        /// The number of escalated documents that was given.
         escalated: u32,
-        /// Of so many.
+        /// The number of documents.
         documents: u32,
     },
-    /// There can't be as many.
+    /// More documents are drawn than there are accepted ones.
     #[error("{drawn} documents are drawn, of {accepted} that were accepted")]
     Drawn {
-        /// How many are said to be.
+        /// The number of drawn documents that was given.
         drawn: usize,
-        /// Of so many.
+        /// The number of accepted documents.
         accepted: u32,
     },
 }
 
-/// What is to be certified.
+/// The statement to be certified.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Certify {
     right: f64,
     confidence: f64,
 }
 
-/// What may be said of the results of a night after some draws.
+/// The certificate for the results of a night after some draws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// Documents of the night.
     pub documents: u32,
-    /// Those of them that were escalated.
+    /// Those documents that were escalated.
     pub escalated: u32,
     /// Accepted documents that were drawn.
     pub drawn: u32,
-    /// Drawn documents in which the strong model read something else; its reading is the result now.
+    /// Drawn documents that the strong model read differently; its reading is the result now.
     pub differing: u32,
-    /// Results that have to equal the strong reading.
+    /// The number of results that have to equal the strong reading.
     pub required: u32,
-    /// Results that equal the strong reading at least, with the confidence that was asked for. It depends on the numbers above
-    /// alone, and as a rule falls when a further draw differs.
+    /// The least number of results that equal the strong reading, with the required confidence. It depends on the
+    /// numbers above alone, and usually falls when a further draw differs.
     pub right_at_least: u32,
-    /// The same as a share of all documents, in 0..=1.
+    /// The same number as a share of all documents, in 0..=1.
     pub share_at_least: f64,
-    /// Whether these are enough.
+    /// Whether `right_at_least` reaches `required`.
     pub holds: bool,
-    /// Draws that are still needed at least: so many if the strong model agrees in all of them. 0 where it holds.
+    /// The least number of draws still needed: enough if the strong model agrees in all of them; 0 if it holds.
     pub still_needed: u32,
 }
 
-/// What a certificate costs at least, before anything is drawn.
+/// The minimum cost of a certificate, before anything is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CertificateForecast {
-    /// Draws that are needed if the strong model agrees in all of them. For 500 documents about twice as many are needed if one of
-    /// fifty differs.
+    /// Draws that are needed if the strong model agrees in all of them. For 500 documents about twice as many are
+    /// needed if one of fifty differs.
     pub draws: u32,
-    /// Documents that the strong model reads then: escalated and drawn ones.
+    /// Documents that the strong model then reads: escalated and drawn ones.
     pub strong_readings: u32,
-    /// Whether that is worth it: there are at least [`FEWEST_TO_CERTIFY`] documents, and the strong model reads at most three
-    /// quarters of them.
+    /// Whether a certificate pays: there are at least [`FEWEST_TO_CERTIFY`] documents, and the strong model reads at
+    /// most three quarters of them.
     pub pays: bool,
 }
 
 impl Certify {
-    /// At least the share `right` of all results is to equal the strong reading, in 0.5..1. The `confidence` is in 0.5..1, too:
-    /// whatever the results of a night are, the chance that a certificate is ever given and is false is at most 1 − `confidence`,
-    /// at whichever draws one looks.
+    /// Requires that at least the share `right` of all results equals the strong reading, in 0.5..1. The `confidence`
+    /// is in 0.5..1, too: whatever a night's results are, a false certificate is ever given with a chance of at most 1
+    /// − `confidence`, at whichever draws one looks.
     pub fn new(right: f64, confidence: f64) -> Result<Self, CertifyError> {
         let is_possible = |share: f64| (0.5..1.0).contains(&share);
         if !is_possible(right) {
@@ -133,20 +133,20 @@ impl Certify {
         Ok(Self { right, confidence })
     }
 
-    /// The share of all results that has to equal the strong reading.
+    /// The required share of results that equal the strong reading.
     pub fn right(&self) -> f64 {
         self.right
     }
 
-    /// The confidence with which that is said.
+    /// The required confidence.
     pub fn confidence(&self) -> f64 {
         self.confidence
     }
 
-    /// What may be said of a night, with so many documents, of which so many are escalated, and with what came of the drawn ones
-    /// in the order of [`draw_order`]: `true` where the strong reading equals the result in every field.
+    /// The certificate for a night of `documents`, of which `escalated` are escalated. `agreed` has the outcomes of the
+    /// draws in the order of [`draw_order`]: `true` if the strong reading equals the result in every field.
     ///
-    /// The same outcomes give the same certificate. It takes time in proportion to the number of documents.
+    /// The same outcomes give the same certificate. The running time is proportional to the number of documents.
     pub fn certificate(&self, documents: u32, escalated: u32, agreed: &[bool]) -> Result<Certificate, CertifyError> {
         let accepted = accepted(documents, escalated)?;
         if u32::try_from(agreed.len()).is_ok_and(|drawn| drawn <= accepted) {
@@ -160,7 +160,7 @@ impl Certify {
         }
     }
 
-    /// What a certificate costs at least for so many documents, of which so many are escalated.
+    /// The minimum cost of a certificate for so many documents, of which so many are escalated.
     pub fn forecast(&self, documents: u32, escalated: u32) -> Result<CertificateForecast, CertifyError> {
         let draws = self.certificate(documents, escalated, &[])?.still_needed;
         let strong_readings = escalated + draws;
@@ -188,7 +188,7 @@ impl Certify {
         }
     }
 
-    /// The smallest number of results that is at least the share.
+    /// The smallest number of results that reaches the share.
     fn required(&self, documents: u32) -> u32 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -207,16 +207,16 @@ fn accepted(documents: u32, escalated: u32) -> Result<u32, CertifyError> {
     documents.checked_sub(escalated).ok_or(CertifyError::Escalated { escalated, documents })
 }
 
-/// The order in which accepted documents are drawn: their places from 0, each once, each order as likely as any other (Fisher and
-/// Yates 1938, as Durstenfeld 1964 has it).
+/// The order in which accepted documents are drawn: their places from 0, each once, and each order is equally likely
+/// (Fisher and Yates 1938, in the version of Durstenfeld 1964).
 ///
-/// The same number and seed give the same order on any machine. But another version of the random generator may give another one,
-/// so what was drawn is a fact to be kept. The seed is drawn by chance for each night and kept, too.
+/// The same number and seed give the same order on any machine. Another version of the random generator may not, so the
+/// drawn documents have to be stored. So is the seed, which is chosen at random for each night.
 pub fn draw_order(accepted: u32, seed: u64) -> Vec<u32> {
     let mut random = Rng::with_seed(seed);
     let mut order: Vec<u32> = (0..accepted).collect();
     for last in (1..accepted).rev() {
-        // Not `Rng::shuffle`: that draws numbers as wide as an address of the machine.
+        // `Rng::shuffle` isn't used, because it draws numbers as wide as an address of the machine.
         order.swap(last as usize, random.u32(0..=last) as usize);
     }
     order

@@ -9,11 +9,11 @@ use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Documents of which all flips are gone through.
+/// The maximum number of documents for which all flips are enumerated.
 const MOST_ENUMERATED: usize = 14;
-/// The 80 % quantile of the normal distribution: the power of the test that is planned for.
+/// The 80 % quantile of the normal distribution, for the power of the planned test.
 const POWER: f64 = 0.841_621_233_572_914_3;
-/// More documents than that are none that anybody has.
+/// A number of documents that is larger than any real one.
 const MOST: f64 = 1e15;
 
 /// How much better the second of two candidates is.
@@ -23,21 +23,21 @@ pub struct Difference {
     pub value: f64,
     /// The lower end of the 95 % interval, in −1..=1.
     pub low: f64,
-    /// Its upper end, in −1..=1.
+    /// The upper end of the interval, in −1..=1.
     pub high: f64,
-    /// How often chance alone gives a difference of at least this size, in 0..=1. Not adjusted for further comparisons:
-    /// see [`holm`](super::holm).
+    /// The probability that chance alone gives a difference of at least this size, in 0..=1. It isn't adjusted for
+    /// further comparisons: see [`holm`](super::holm).
     pub p: f64,
     /// Documents that were compared.
     pub documents: u64,
-    /// Of what each document adds to the difference; none with one document alone.
+    /// The variance of the documents' contributions to the difference; none with only one document.
     pub variance: Option<f64>,
 }
 
 impl Difference {
-    /// About how many documents such as these show a difference of this size at 5 %, in four of five attempts, where so many
-    /// comparisons are made (each at 5 % by their number, as Holm has it for the first); to two figures, rounded up, and more than
-    /// there are. None where there is no difference, or one document alone.
+    /// About how many documents such as these show a difference of this size at 5 %, in four of five attempts, with so
+    /// many comparisons (5 % divided by their number, as in Holm's first step); rounded up to two figures, and more
+    /// than there are now. None without a difference, or with only one document.
     pub fn enough(&self, comparisons: u32) -> Option<u64> {
         let (size, variance) = (self.value.abs(), self.variance?);
         if size < ROUNDING {
@@ -46,9 +46,9 @@ impl Difference {
         let alpha = SIGNIFICANCE / f64::from(comparisons.max(1));
         let quantiles = Normal::standard().inverse_cdf(1.0 - alpha / 2.0) + POWER;
         let by_spread = quantiles.powi(2) * variance / size.powi(2);
-        // Fewer documents can't have such a p-value, whatever they say: of n there is 2/2^n at least.
+        // With fewer documents such a p-value is impossible: the least p-value of n documents is 2/2^n.
         let by_flips = (2.0 / alpha).log2().floor() + 1.0;
-        // Documents that are all alike leave the interval room for others: see `bootstrap`.
+        // If all documents are alike, the interval leaves room for others: see `bootstrap`.
         let by_alike = if variance < ROUNDING { (bootstrap::ALPHA / 2.0).ln() / -size.ln_1p() } else { 0.0 };
         let documents = by_spread.max(by_flips).max(by_alike);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 6 and 10^15")]
@@ -56,14 +56,14 @@ impl Difference {
     }
 }
 
-/// The difference between two candidates from the scores of the same documents in the same order. None where there are not as
-/// many of the one as of the other, or nothing was compared. Documents in which nothing was compared for either don't count.
+/// The difference between two candidates from the scores of the same documents in the same order. None if the numbers
+/// of scores differ, or nothing was compared. Documents in which nothing was compared for either don't count.
 ///
 /// - The interval is the paired percentile bootstrap over documents, widened for few of them as for
-///   [`score`](super::score()). Where it has no spread, it says of which share of documents nothing is known.
-/// - `p` is of a two-sided permutation test (Fisher 1935): if both candidates were equally good, the scores of each document
-///   could as well be swapped. All swaps of up to 14 documents that differ are gone through; of more, 10,000 random ones, with
-///   the correction of Phipson and Smyth 2010 (one is added to both counts).
+///   [`score`](super::score()). If it has no spread, it allows for the share of documents about which nothing is known.
+/// - `p` comes from a two-sided permutation test (Fisher 1935): if both candidates were equally good, the scores of
+///   each document could as well be swapped. All swaps of up to 14 differing documents are enumerated; for more, 10,000
+///   random ones, with the correction of Phipson and Smyth 2010 (one is added to both counts).
 /// - [`Difference::enough`] follows from the spread of the paired differences by the normal approximation.
 pub fn difference(a: &[DocumentScore], b: &[DocumentScore], seed: u64) -> Option<Difference> {
     if a.len() != b.len() {
@@ -106,7 +106,7 @@ impl ScorePair {
         self.b.share_or_whole() - self.a.share_or_whole()
     }
 
-    /// The sums with one of their documents swapped.
+    /// Swaps one of the documents in the sums.
     fn swap(&mut self, one: &Self) {
         self.a -= one.a;
         self.a += one.b;
@@ -116,7 +116,7 @@ impl ScorePair {
 }
 
 fn p_value(pairs: &[ScorePair], all: ScorePair, seed: u64) -> f64 {
-    // To swap the others changes nothing.
+    // Swapping the other documents changes nothing.
     let differing: Vec<&ScorePair> = pairs.iter().filter(|pair| pair.a != pair.b).collect();
     let observed = all.difference().abs() - ROUNDING;
     let is_as_large = |mut swapped: ScorePair, is_swapped: &mut dyn FnMut(usize) -> bool| {
@@ -140,7 +140,7 @@ fn p_value(pairs: &[ScorePair], all: ScorePair, seed: u64) -> f64 {
     f64::from(as_large + 1) / f64::from(RESAMPLES + 1)
 }
 
-/// By the spread of what each document adds to the difference: that of two ratios to the first order (Cochran 1977, chapter 6).
+/// The variance of the documents' contributions to the difference: two ratios to first order (Cochran 1977, chapter 6).
 fn variance(pairs: &[ScorePair], all: ScorePair, count: f64) -> Option<f64> {
     if count < 2.0 {
         return None;
@@ -148,12 +148,12 @@ fn variance(pairs: &[ScorePair], all: ScorePair, count: f64) -> Option<f64> {
     let of_ratio = |one: DocumentScore, all: DocumentScore| {
         if all.total > 0.0 { count * (one.right - all.share_or_whole() * one.total) / all.total } else { 0.0 }
     };
-    // Their mean is 0.
+    // The mean of the contributions is 0.
     let squares: f64 = pairs.iter().map(|pair| (of_ratio(pair.b, all.b) - of_ratio(pair.a, all.a)).powi(2)).sum();
     Some(squares / (count - 1.0))
 }
 
-/// Rounded up to two figures.
+/// Rounds up to two figures.
 fn two_figures(number: u64) -> u64 {
     let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(1));
     number.div_ceil(unit) * unit
@@ -167,7 +167,7 @@ mod tests {
         right.iter().map(|right| DocumentScore { right: f64::from(*right), total: 6.0 }).collect()
     }
 
-    /// `enough`: for one comparison and for two.
+    /// `enough` has the expected values for one comparison and for two.
     fn assert_close(found: Option<Difference>, expected: Difference, enough: [Option<u64>; 2]) {
         let found = found.unwrap();
         let figures = |one: Difference| [one.value, one.low, one.high, one.p];
@@ -176,9 +176,9 @@ mod tests {
         assert_eq!([1, 2].map(|comparisons| found.enough(comparisons)), enough);
     }
 
-    /// The random numbers of `fastrand` were written anew in Python, the rest is `numpy.quantile` and scipy; `p` by all 256
-    /// flips of the signs, of which 48 have a mean of at least 5/48; `enough` is ((1.96 + 0.84) · 0.152688 / 0.104167)² = 16.9, and for two comparisons
-    /// ((2.24 + 0.84) · 0.152688 / 0.104167)² = 20.4.
+    /// The random numbers come from a Python version of `fastrand`, the rest from `numpy.quantile` and scipy; `p` from
+    /// all 256 flips of the signs, 48 of which have a mean of at least 5/48; `enough` is ((1.96 + 0.84) · 0.152688 /
+    /// 0.104167)² = 16.9, and for two comparisons ((2.24 + 0.84) · 0.152688 / 0.104167)² = 20.4.
     #[test]
     fn few_documents_are_swapped_in_all_ways() {
         let a = scores(&[3, 4, 5, 4, 6, 2, 5, 4]);
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!(difference(&[], &[], 1), None);
     }
 
-    /// As above; 912 of 10,000 random swaps of the 16 documents that differ are as large, and the spread of the ratios' first
-    /// order wants 37.9 documents.
+    /// As above; 912 of 10,000 random swaps of the 16 differing documents are as large, and the spread of the ratios to
+    /// first order requires 37.9 documents.
     #[test]
     fn many_documents_are_swapped_at_random() {
         let a = scores(&[0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5]);

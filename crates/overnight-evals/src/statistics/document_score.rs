@@ -1,9 +1,9 @@
-//! How much of a document is right.
+//! The number of right values in a document.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{AddAssign, SubAssign};
 
-/// The right values of a document, and all that were compared. Neither needs to be whole: several runs may be averaged.
+/// The right values of a document, and all compared values. Neither must be an integer: several runs may be averaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DocumentScore {
     /// From 0 to `total`.
@@ -13,12 +13,12 @@ pub struct DocumentScore {
 }
 
 impl DocumentScore {
-    /// The right share, in 0..=1; none where nothing was compared.
+    /// The share of right values, in 0..=1; none if nothing was compared.
     pub fn share(self) -> Option<f64> {
         (self.total > 0.0).then(|| self.right / self.total)
     }
 
-    /// The same, where nothing compared is nothing wrong.
+    /// The share of right values, or 1 if nothing was compared.
     pub(super) fn share_or_whole(self) -> f64 {
         self.share().unwrap_or(1.0)
     }

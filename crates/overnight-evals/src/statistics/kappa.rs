@@ -1,8 +1,8 @@
-//! How far two people who judged the same things agree, beyond what chance would bring: Cohen's kappa (Cohen 1960, "A coefficient of
-//! agreement for nominal scales", Educational and Psychological Measurement 20).
+//! The agreement of two people who judged the same things, beyond what chance gives: Cohen's kappa (Cohen 1960, "A
+//! coefficient of agreement for nominal scales", Educational and Psychological Measurement 20).
 
-/// Cohen's kappa of pairs of judgements, from -1 to 1; none where there are no pairs, or where both have always said one and the same,
-/// for then chance alone would bring that.
+/// Cohen's kappa of pairs of judgements, from -1 to 1; none if there are no pairs, or if both people always gave one
+/// and the same judgement, because chance alone would give that.
 ///
 /// ```
 /// use overnight_evals::statistics::cohens_kappa;

@@ -1,8 +1,8 @@
 //! How good a candidate is, and whether another one is better, from the scores of the same documents; and how many results of a
 //! night equal those of a better model, from random draws.
 //!
-//! The unit is the document: values of one document are right or wrong together, so that their number says little about how
-//! sure a score is. The same scores with the same seed give the same result, on any machine.
+//! The unit is the document: the values of one document are right or wrong together, so that their number indicates
+//! little about the certainty of a score. The same scores with the same seed give the same result, on any machine.
 
 mod bootstrap;
 mod candidate_verdict;

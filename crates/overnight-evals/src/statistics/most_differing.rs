@@ -1,49 +1,49 @@
-//! How many documents of a finite population differ at most, from random draws without replacement. The bound holds at every
-//! look: one may look after each draw, and stop when one likes.
+//! An upper bound for the number of differing documents in a finite population, from random draws without replacement.
+//! It holds at every look: a caller may look after each draw, and stop at any time.
 //!
-//! Of A documents an unknown, fixed number K differs. They are drawn in a random order, and of n drawn ones d differ. If K is k,
-//! then the chance of just these outcomes in just this order is
+//! Of A documents an unknown, fixed number K differs. They are drawn in a random order, and of n drawn ones d differ.
+//! If K is k, the chance of exactly these outcomes in exactly this order is
 //!
 //! ```text
 //! L(k) = k (k−1) … (k−d+1) · (A−k) (A−k−1) … (A−k−n+d+1) / (A (A−1) … (A−n+1))
 //! ```
 //!
-//! A bet against k says beforehand how probable it holds each outcome: as if each document differed with a share that is itself
-//! drawn from a beta distribution. That makes the number of differing documents beta-binomial, and the same outcomes get
+//! A bet against k assigns each outcome a probability in advance: as if each document differed with a share drawn from
+//! a beta distribution. Then the number of differing documents is beta-binomial, and the same outcomes get
 //!
 //! ```text
 //! M(k) = B(a+d, b+n−d) / B(a, b)
 //! ```
 //!
-//! M(k)/L(k) begins at 1 and, if K is k, stays at 1 on average from each draw to the next (below it where k leaves one outcome
-//! only). By Ville's inequality (1939) such a martingale ever reaches 1/alpha with a chance of alpha at most. So while it is there, k
-//! is refuted; and with a chance of 1 − alpha the true K never is, however often one looks.
+//! M(k)/L(k) begins at 1 and, if K is k, its mean stays at 1 from each draw to the next (or below, where k leaves one
+//! outcome only). By Ville's inequality (1939) such a martingale ever reaches 1/alpha with a chance of alpha at most.
+//! So k is refuted while it is reached, and with a chance of 1 − alpha the true K never is, however often one looks.
 //!
 //! This is the prior-posterior-ratio martingale of Waudby-Smith and Ramdas, "Confidence sequences for sampling without
-//! replacement" (NeurIPS 2020, arXiv 2006.04347) with a beta-binomial prior, but for two things. Only an upper bound is wanted: the
-//! largest k that is not refuted. (It is never below the most probable one, which no bet refutes: M(k) is a mean of L.) And the
-//! prior of the bet goes with the k that it is against, as it may: each k has a martingale of its own, and only that of the true K
-//! has to be one.
+//! replacement" (NeurIPS 2020, arXiv 2006.04347) with a beta-binomial prior, except for two things. Only an upper bound
+//! is needed: the largest k that is not refuted. (It is never below the most probable k, which no bet refutes: M(k) is
+//! a mean of L.) And the prior depends on k, which is allowed: each k has its own martingale, and only that of the true
+//! K has to be one.
 //!
-//! What an earlier look has refuted isn't kept, though it might be, for about 3 % fewer draws: then three documents that differ,
-//! after fifty that don't, could be what makes a certificate hold, as they are found and replaced, and the order of outcomes within
-//! a round would count. So the bound only depends on n and d. That gives some confidence away: of 500 documents at the worst 3.0 %
-//! of the certificates of 95 % are false.
+//! Numbers that an earlier look refuted aren't kept, though that would save about 3 % of the draws: then three
+//! differing documents, after fifty that don't differ, could make a certificate hold, as they are found and replaced,
+//! and the order of outcomes within a round would count. So the bound only depends on n and d. This gives away some
+//! confidence: for 500 documents at worst 3.0 % of the certificates of 95 % are false.
 //!
-//! The prior is fixed here, and no night changes it: a is 2 and b is 8·A/k, so that the mean is about a quarter of the share k/A.
-//! `crates/overnight-evals/examples/certificate.rs` shows the draws that come of it. It was chosen by simulation, for 100 to 10,000 documents of which 96
-//! to 100 % agree. Other parameters (a from 0.5 to 4, means from an eighth to a third), a point at 0, one prior for all k, and the
-//! bets of "ALPHA" (Stark 2023) are better in some cases by some draws and worse in others. Limits that are computed for one goal
-//! alone, by spending alpha over the differing documents that are found, want about an eighth fewer draws for 500 documents;
-//! but then the bound and the verdict would be two statements, which don't hold together with that confidence.
+//! The prior is the same for all nights: a is 2 and b is 8·A/k, which gives a mean of about a quarter of the share k/A.
+//! `crates/overnight-evals/examples/certificate.rs` shows the draws. It was chosen by simulation, for 100 to 10,000
+//! documents of which 96 to 100 % agree. Others (a from 0.5 to 4, means from an eighth to a third), a point at 0, one
+//! prior for all k, and the bets of "ALPHA" (Stark 2023) need a few draws less in some cases and more in others. Limits
+//! for one goal alone, by spending alpha over the differing documents found, need about an eighth fewer draws for 500
+//! documents; but then bound and verdict would be two statements, which don't hold jointly with that confidence.
 
 use statrs::function::gamma::ln_gamma;
 
 /// The first parameter of the beta distribution of a bet.
 const PRIOR_DIFFERING: f64 = 2.0;
-/// The second one, divided by how many times as many documents there are as the bet is against.
+/// The second parameter, divided by the ratio of all documents to the differing documents of the hypothesis.
 const PRIOR_EQUAL: f64 = 8.0;
-/// What a logarithm may be wrong by rounding, with much to spare: so far above its limit a ratio must be.
+/// A generous limit for rounding errors of a logarithm: a ratio must exceed its limit by this much.
 const ROUNDING: f64 = 1e-6;
 
 /// The bound after some draws.
@@ -52,17 +52,17 @@ pub(super) struct MostDiffering {
     population: u32,
     drawn: u32,
     differing: u32,
-    /// The logarithm of the ratio that refutes.
+    /// The least logarithm of a ratio that refutes a hypothesis.
     refuting: f64,
 }
 
 impl MostDiffering {
-    /// Before the first draw, for a confidence in 0..1.
+    /// The state before the first draw, for a confidence in 0..1.
     pub(super) fn new(population: u32, confidence: f64) -> Self {
         Self { population, drawn: 0, differing: 0, refuting: ROUNDING - (1.0 - confidence).ln() }
     }
 
-    /// One further document is drawn, of those that are left.
+    /// Adds the draw of one further document.
     pub(super) fn draw(&mut self, differs: bool) {
         self.drawn += 1;
         self.differing += u32::from(differs);
@@ -72,33 +72,33 @@ impl MostDiffering {
         self.drawn
     }
 
-    /// Drawn documents that differ.
+    /// The number of drawn documents that differ.
     pub(super) fn differing(&self) -> u32 {
         self.differing
     }
 
-    /// How many documents that were not drawn differ at most: any larger number is refuted.
+    /// The upper bound for the differing documents that were not drawn: any larger number is refuted.
     pub(super) fn left(&self) -> u32 {
         let possible = self.differing + 1..=self.possible();
         possible.rev().find(|most| !self.is_refuted(*most)).map_or(0, |most| most - self.differing)
     }
 
-    /// Whether that is so many at most. It is said sooner than how many they are.
+    /// Whether the bound is at most `left`. This is faster than computing the bound.
     pub(super) fn leaves_at_most(&self, left: u32) -> bool {
         (self.differing + left + 1..=self.possible()).all(|larger| self.is_refuted(larger))
     }
 
-    /// No larger number is possible after what was drawn.
+    /// The largest number of differing documents that is possible after the draws.
     fn possible(&self) -> u32 {
         self.population - (self.drawn - self.differing)
     }
 
-    /// Whether a possible number is refuted.
+    /// Whether a possible number of differing documents is refuted.
     fn is_refuted(&self, hypothesis: u32) -> bool {
         self.log_ratio(hypothesis) >= self.refuting
     }
 
-    /// The logarithm of M(k)/L(k), for a number that is possible.
+    /// The logarithm of M(k)/L(k), for a possible number k.
     fn log_ratio(&self, hypothesis: u32) -> f64 {
         let [population, k] = [self.population, hypothesis].map(f64::from);
         let [drawn, differing] = [self.drawn, self.differing].map(f64::from);
@@ -124,7 +124,7 @@ fn log_falling(x: f64, count: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The ratio draw by draw, as the bet and the hypothesis hold each outcome probable; none where it is impossible.
+    /// The ratio, draw by draw, from the probabilities under the bet and the hypothesis; none if it is impossible.
     fn ratio(population: u32, hypothesis: u32, differs: impl IntoIterator<Item = bool>) -> Option<f64> {
         let (a, b) = (2.0, 8.0 * f64::from(population) / f64::from(hypothesis));
         let (mut ratio, mut differing, mut equal) = (1.0, 0.0, 0.0);
@@ -156,8 +156,8 @@ mod tests {
         (one - other).abs() < 1e-9 * other.abs().max(1.0)
     }
 
-    /// All orders of all populations of up to ten documents: the closed form is the product of the draws. It is 1 on average, and
-    /// less when all differing documents may have been drawn, or all equal ones.
+    /// All orders of all populations of up to ten documents: the closed form equals the product over the draws. Its
+    /// mean is 1, and less if all differing documents may have been drawn, or all equal ones.
     #[test]
     fn the_ratio_is_a_martingale() {
         for (population, hypothesis) in (1..=10).flat_map(|all| (1..=all).map(move |k| (all, k))) {
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// All outcomes of small populations: each number that may differ is taken for itself.
+    /// All outcomes of small populations: each possible number is tested by itself.
     #[test]
     fn the_bound_is_that_of_all_hypotheses_one_by_one() {
         for (population, confidence) in [(8, 0.8), (9, 0.5), (10, 0.95), (11, 0.9)] {
@@ -203,8 +203,8 @@ mod tests {
         }
     }
 
-    /// A draw that differs leaves no fewer than one that agrees; and in the first half, where less than a fifth of those drawn
-    /// differ, no fewer than before it.
+    /// A draw that differs leaves no fewer than one that agrees; and in the first half, if less than a fifth of the
+    /// drawn documents differ, no fewer than before it.
     #[test]
     fn more_found_mean_more_left() {
         for (population, confidence) in [(30, 0.8), (85, 0.95), (85, 0.5), (425, 0.95)] {

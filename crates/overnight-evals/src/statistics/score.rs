@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 /// How good a candidate is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// The share of all values that are right, in 0..=1: the right values of all documents, divided by all of their values. A
-    /// document counts by its number of values.
+    /// The share of all values that are right, in 0..=1: the right values of all documents, divided by all their
+    /// values. A document counts by its number of values.
     pub value: f64,
     /// The lower end of the 95 % interval, in 0..=1.
     pub low: f64,
-    /// Its upper end, in 0..=1.
+    /// The upper end of the interval, in 0..=1.
     pub high: f64,
 }
 
-/// The score of a candidate from those of its documents; none where nothing was compared in any of them. Documents in which
-/// nothing was compared don't count.
+/// The score of a candidate from the scores of its documents; none if nothing was compared in any of them. Documents in
+/// which nothing was compared don't count.
 ///
-/// The interval is the percentile bootstrap over documents with 10,000 resamples, widened for few documents (Hesterberg 2015).
-/// Where all documents have the same share, that has no spread; then it says of which share of documents nothing is known: for
-/// documents that are all right, or all wrong, it is the exact binomial interval over documents (Clopper and Pearson 1934).
+/// The interval is the percentile bootstrap over documents with 10,000 resamples, widened for few documents (Hesterberg
+/// 2015). If all documents have the same share, it has no spread; then it allows for the documents about which nothing
+/// is known: if all are right, or all wrong, it is the exact binomial interval (Clopper and Pearson 1934).
 pub fn score(documents: &[DocumentScore], seed: u64) -> Option<Score> {
     let compared: Vec<DocumentScore> = documents.iter().copied().filter(|one| one.total > 0.0).collect();
     let value = compared.iter().copied().sum::<DocumentScore>().share()?;
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn equal_documents_leave_room_for_others() {
         let of = |right: f64, count: usize| score(&vec![DocumentScore { right, total: 6.0 }; count], 1).unwrap();
-        // `stats.binomtest(n, n).proportion_ci(method="exact")` and the same of 0 of n with scipy 1.17.
+        // `stats.binomtest(n, n).proportion_ci(method="exact")`, and the same for 0 of n, with scipy 1.17.
         let close = |score: Score, low: f64, high: f64| {
             assert!((score.low - low).abs() < 1e-8 && (score.high - high).abs() < 1e-8, "{score:?}");
         };
@@ -71,7 +71,7 @@ mod tests {
         close(of(6.0, 1), 0.025, 1.0);
     }
 
-    /// The random numbers of `fastrand` were written anew in Python, the rest is `numpy.quantile` and scipy.
+    /// The random numbers come from a Python version of `fastrand`, the rest from `numpy.quantile` and scipy.
     #[test]
     fn a_score_is_the_same_for_the_same_seed() {
         let document = |at: u32| DocumentScore { right: f64::from(at % 7), total: f64::from(6 + at % 3) };

@@ -160,7 +160,7 @@ fn wrong_rules_are_told_with_their_place() {
     assert!(!fields.is_of_record_alone() && Rule::parse("net > 0").unwrap().is_of_record_alone());
 }
 
-/// With the stack of any thread.
+/// Also with the stack of an ordinary thread.
 #[test]
 fn deep_rules_are_evaluated_or_refused() {
     let nested = |open: &str, inner: &str, close: &str, times: usize| open.repeat(times) + inner + &close.repeat(times);

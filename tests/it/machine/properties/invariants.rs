@@ -3,7 +3,10 @@
 use overnight_core::{
     job::{
         conversation::Conversation,
-        event::{BoardKind, Decision, EpochCause, Event, PhaseKind, Why},
+        event::{
+            BoardKind, ConversationEvent, Decision, EpochCause, Event, LifeEvent, PersonEvent, PhaseEvent, PhaseKind,
+            PlanEvent, ToolEvent, Why,
+        },
         instructions::Review,
         plan::Plan,
         record::{HoldReason, JobStatus},
@@ -86,7 +89,7 @@ impl Ledger {
     /// "Every tool call gets exactly one result, always", in the calls' order; no turn comes twice.
     fn calls(&mut self, before: &Job, event: &Event) {
         match event {
-            Event::ModelReplied { conversation, calls, turn, .. } => {
+            Event::Conversation(ConversationEvent::ModelReplied { conversation, calls, turn, .. }) => {
                 let open = self.open_calls.entry(*conversation).or_default();
                 assert!(open.is_empty(), "the model is asked while calls wait: {open:?}");
                 self.turns += 1;
@@ -99,7 +102,7 @@ impl Ledger {
                     self.unanswered.clear();
                 }
             }
-            Event::ToolReturned { conversation, call, name, result, .. } => {
+            Event::Tool(ToolEvent::ToolReturned { conversation, call, name, result, .. }) => {
                 let asked = self.open_calls.entry(*conversation).or_default().pop_front();
                 assert_eq!(asked.as_ref(), Some(&(call.clone(), name.clone())), "a result without its call");
                 let share = room(&before.spec) * if result.shown.is_some() { 20 } else { 10 } / 100;
@@ -109,20 +112,22 @@ impl Ledger {
                     self.unanswered.push(result.text.clone());
                 }
             }
-            Event::ToolStarted { conversation, call, .. } => {
+            Event::Tool(ToolEvent::ToolStarted { conversation, call, .. }) => {
                 assert_eq!(
                     self.open_calls[conversation].front().map(|(id, _)| id),
                     Some(call),
                     "another call was begun"
                 );
             }
-            Event::EpochOpened { conversation, .. }
-            | Event::BoardShown { conversation, .. }
-            | Event::HelperEnded { conversation, .. } => {
+            Event::Conversation(
+                ConversationEvent::EpochOpened { conversation, .. }
+                | ConversationEvent::BoardShown { conversation, .. }
+                | ConversationEvent::SubAgentEnded { conversation, .. },
+            ) => {
                 let open = self.open_calls.entry(*conversation).or_default();
                 assert!(open.is_empty(), "no result for {open:?} at {event:?}");
             }
-            Event::JobEnded { .. } => {
+            Event::Life(LifeEvent::JobEnded { .. }) => {
                 let open: Vec<_> = self.open_calls.values().flatten().collect();
                 assert!(open.is_empty(), "no result for {open:?} at the end");
             }
@@ -134,7 +139,7 @@ impl Ledger {
     /// row for one phase and 10 in a job are followed by another try.
     fn phases(&mut self, event: &Event) {
         match event {
-            Event::PhaseStarted { number, attempt, kind, todos, .. } => {
+            Event::Phase(PhaseEvent::PhaseStarted { number, attempt, kind, todos, .. }) => {
                 let expected = match &self.last_phase {
                     None => (1, 1),
                     Some((number, attempt, kind, Some(why))) if why.is_early_end() && *kind != PhaseKind::Bootstrap => {
@@ -151,13 +156,13 @@ impl Ledger {
                 self.last_phase = Some((*number, *attempt, *kind, None));
             }
             // Of a result that a person has sent back.
-            Event::ArchiveStored { folder, .. } if folder.starts_with("result-") => {
+            Event::Phase(PhaseEvent::ArchiveStored { folder, .. }) if folder.starts_with("result-") => {
                 assert!(self.folders.insert(folder.clone()), "{folder} is archived twice");
             }
-            Event::ArchiveStored { folder, .. } => {
+            Event::Phase(PhaseEvent::ArchiveStored { folder, .. }) => {
                 assert_eq!(self.unarchived.take().as_ref(), Some(folder), "archived without an end");
             }
-            Event::PhaseEnded { why, folder } => {
+            Event::Phase(PhaseEvent::PhaseEnded { why, folder }) => {
                 assert_eq!(self.unarchived.replace(folder.clone()), None, "a phase is over and not archived");
                 assert!(self.folders.insert(folder.clone()), "{folder} is archived twice");
                 let (number, attempt, kind, _) = self.last_phase.take().unwrap_or((0, 1, PhaseKind::Bootstrap, None));
@@ -172,7 +177,7 @@ impl Ledger {
                 }
                 self.last_phase = Some((number, attempt, kind, Some(why.clone())));
             }
-            Event::FeedbackGiven { .. } => self.early = EarlyEnds::default(),
+            Event::Person(PersonEvent::FeedbackGiven { .. }) => self.early = EarlyEnds::default(),
             _ => {}
         }
     }
@@ -180,12 +185,12 @@ impl Ledger {
     /// Only an open todo is completed, and only once; a list that replaces another keeps all that is in it.
     fn todos(before: &Job, event: &Event) {
         match event {
-            Event::TodoCompleted { id, .. } => {
+            Event::Phase(PhaseEvent::TodoCompleted { id, .. }) => {
                 let todo = before.phase.todos.all().iter().find(|todo| todo.id == *id).expect("no such todo");
                 assert!(todo.status.is_open(), "todo {id} is {} and was completed", todo.status);
             }
             // Those of planning are the next phase's.
-            Event::TodosWritten { todos } if before.planning().is_none() => {
+            Event::Phase(PhaseEvent::TodosWritten { todos }) if before.planning().is_none() => {
                 for old in before.phase.todos.all() {
                     let new = todos.iter().find(|todo| todo.id == old.id);
                     let new = new.unwrap_or_else(|| panic!("todo {} '{}' was deleted", old.id, old.content));
@@ -220,16 +225,16 @@ impl Ledger {
     /// Never is less than the contract called `completed`; an end owes nothing.
     fn ends(&mut self, before: &Job, event: &Event) {
         match event {
-            Event::Held { reason: HoldReason::Review, .. } => {
+            Event::Life(LifeEvent::Held { reason: HoldReason::Review, .. }) => {
                 assert_eq!(before.spec.instructions.review, Review::Required);
                 self.reviewed = true;
             }
-            Event::FeedbackGiven { .. } => self.reviewed = false,
-            Event::Approved { .. } => {
+            Event::Person(PersonEvent::FeedbackGiven { .. }) => self.reviewed = false,
+            Event::Person(PersonEvent::Approved { .. }) => {
                 assert!(self.reviewed);
                 self.approved = true;
             }
-            Event::JobEnded { ending } => match ending.status {
+            Event::Life(LifeEvent::JobEnded { ending }) => match ending.status {
                 JobStatus::Completed => {
                     assert!(!ending.checks.is_empty() && ending.checks.iter().all(|check| check.passed), "{ending:?}");
                     assert!(ending.checks.iter().any(|check| check.name == "coverage"));
@@ -253,7 +258,14 @@ impl Ledger {
     /// a board is shown in full only where it has changed.
     fn epochs(&mut self, before: &Job, event: &Event) {
         match event {
-            Event::EpochOpened { conversation: 0, number, cause, opening, tokens, .. } => {
+            Event::Conversation(ConversationEvent::EpochOpened {
+                conversation: 0,
+                number,
+                cause,
+                opening,
+                tokens,
+                ..
+            }) => {
                 self.epochs += 1;
                 assert_eq!(*number, self.epochs, "epochs are counted without a gap");
                 assert_eq!(*cause == EpochCause::Begun, self.epochs == 1);
@@ -272,7 +284,7 @@ impl Ledger {
                     texts.iter().any(|part| part.contains(&format!("and {left_out} more results, for which")));
                 assert_eq!(counted, left_out > 0, "{whole} of {} results:\n{}", self.unanswered.len(), texts.concat());
             }
-            Event::BoardShown { conversation: 0, board, kind, .. } => {
+            Event::Conversation(ConversationEvent::BoardShown { conversation: 0, board, kind, .. }) => {
                 let stands = before.own.epoch.board();
                 assert_ne!(board.as_deref(), stands, "the board stands in the epoch already, or there is none");
                 let is_digest = *kind == BoardKind::Digest;
@@ -286,7 +298,7 @@ impl Ledger {
     fn goes_on(&mut self, before: &Job, decision: &Decision, after: &Job) {
         self.since.1 += 1;
         match &decision.events[..] {
-            [Event::FilesExamined { files }, ..] => {
+            [Event::Plan(PlanEvent::FilesExamined { files }), ..] => {
                 let titles = |plan: &Plan| plan.phases().iter().map(|phase| phase.title.clone()).collect::<Vec<_>>();
                 if let Some(Ok(plan)) = files.plan.as_ref().map(|text| Plan::parse(text.text())) {
                     assert_eq!(
@@ -296,22 +308,21 @@ impl Ledger {
                     );
                 }
             }
-            [Event::ModelReplied { calls, .. }, ..] => {
-                // What a helper was asked in the middle of goes on behind its end.
+            [Event::Conversation(ConversationEvent::ModelReplied { calls, .. }), ..] => {
+                // What a sub-agent was asked in the middle of goes on behind its end.
                 let waiting = before.conversations().map(|one| one.calls.pending.len()).sum::<usize>();
                 self.since = (calls.len() + waiting, 0);
                 self.planned += u32::from(before.planning().is_some());
             }
             [
-                Event::Held { .. }
-                | Event::Resumed { .. }
-                | Event::Opened { .. }
-                | Event::AttemptFailed { .. }
-                | Event::CallSubmitted { .. }
-                | Event::ModelChosen { .. }
-                | Event::FilesEdited { .. }
-                | Event::FeedbackGiven { .. }
-                | Event::Approved { .. },
+                Event::Life(LifeEvent::Held { .. } | LifeEvent::Resumed { .. } | LifeEvent::Opened { .. })
+                | Event::Conversation(ConversationEvent::AttemptFailed { .. } | ConversationEvent::CallSubmitted { .. })
+                | Event::Person(
+                    PersonEvent::ModelChosen { .. }
+                    | PersonEvent::FilesEdited { .. }
+                    | PersonEvent::FeedbackGiven { .. }
+                    | PersonEvent::Approved { .. },
+                ),
                 ..,
             ] => self.since.1 = 0,
             _ => {}
@@ -388,7 +399,8 @@ fn todo_list(job: &Job) {
 
 /// A job's limits hold it before the next model call, a phase's and a todo's re-plan it.
 fn limits(before: &Job, decision: &Decision) {
-    if !decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. })) {
+    if !decision.events.iter().any(|event| matches!(event, Event::Conversation(ConversationEvent::ModelReplied { .. })))
+    {
         return;
     }
     let (limits, spent) = (&before.limits, &before.totals.spent);
@@ -397,10 +409,10 @@ fn limits(before: &Job, decision: &Decision) {
     assert!(limits.tokens.is_none_or(|most| spent.tokens() < most));
     assert!(limits.cost_usd.is_none_or(|most| spent.cost_usd < most));
     assert!(limits.wall_clock_ms.is_none_or(|most| before.totals.worked_ms < most));
-    if !before.helpers.is_empty() {
+    if !before.sub_agents.is_empty() {
         return;
     }
-    let turns = before.phase.spent.turns - before.phase.helper_turns;
+    let turns = before.phase.spent.turns - before.phase.sub_agent_turns;
     if before.is_bootstrap() {
         assert!(turns < BOOTSTRAP_TURNS, "{turns} turns in the bootstrap");
     } else if before.progress == Progress::Executing {

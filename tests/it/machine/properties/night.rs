@@ -61,7 +61,7 @@ pub(crate) struct Settings {
     limits: Limits,
     bounds: (u32, u32),
     task_letters: usize,
-    /// There are helpers and a verifier.
+    /// There are sub-agents and a verifier.
     is_helped: bool,
 }
 
@@ -185,7 +185,7 @@ impl Settings {
         let mut world = World::of(spec);
         world.counted_percent = self.counted_percent;
         world.cost_usd = self.cost_usd;
-        // Helpers end in any order.
+        // Sub-agents end in any order.
         world.order = if self.is_helped { self.page_percent } else { 0 };
         world.answers_later = self.page_percent.is_multiple_of(3);
         world.page_letters = usize::try_from(read * 4 * self.page_percent / 100).unwrap();

@@ -4,7 +4,7 @@ use super::replies::plan_text;
 use crate::machine::world::*;
 use overnight_core::{
     job::{
-        event::{Decision, EpochCause, Event},
+        event::{ConversationEvent, Decision, EpochCause, Event},
         record::HoldReason,
         state::{Job, MEMORY_FILE, PLAN_FILE},
     },
@@ -149,7 +149,13 @@ fn an_opening_is_sent_however_much_the_provider_counts() {
     world.counted_percent = 350;
     world.in_phase_one().play((1..5).map(|line| say([read_document("north.md", line, line)])));
     assert!(world.asks());
-    assert_eq!(world.count(|event| matches!(event, Event::EpochOpened { cause: EpochCause::Full, .. })), 5);
+    assert_eq!(
+        world.count(|event| matches!(
+            event,
+            Event::Conversation(ConversationEvent::EpochOpened { cause: EpochCause::Full, .. })
+        )),
+        5
+    );
 }
 
 /// A plan that a person has put on the disk counts, although it needs no mark of the system: else its phases come for ever.

@@ -4,8 +4,8 @@ use crate::machine::world::*;
 use overnight_core::job::conversation::Conversation;
 use overnight_core::{
     job::{
-        helper_role::HelperRole,
         state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
+        sub_agent_role::SubAgentRole,
     },
     message::{Reply, Stop, ToolCall},
 };
@@ -136,11 +136,11 @@ impl Call {
 fn able(job: &Job, asked: &Conversation, count: u32, letters: usize) -> Vec<ToolCall> {
     let turn = job.totals.spent.turns;
     match &asked.role {
-        Some(HelperRole::Verifier { .. }) if letters.is_multiple_of(3) => {
+        Some(SubAgentRole::Verifier { .. }) if letters.is_multiple_of(3) => {
             let fault = json!({"text": "A pump is missing.", "document": "north.md", "quote": "All pumps"});
             return vec![call("verdict", json!({"verdict": "reject", "findings": [fault]}))];
         }
-        Some(HelperRole::Verifier { .. }) => return vec![call("verdict", json!({"verdict": "accept"}))],
+        Some(SubAgentRole::Verifier { .. }) => return vec![call("verdict", json!({"verdict": "accept"}))],
         Some(_) => {
             let page = read_document("north.md", turn % 40 + 1, turn % 40 + 3);
             let note = write_file(&format!("helpers/{}/notes.md", asked.number), &text(letters));

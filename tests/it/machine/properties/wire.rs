@@ -6,7 +6,7 @@ use overnight_core::job::conversation::Conversation;
 use overnight_core::{
     job::{
         digest::sha256,
-        event::{Decision, Event},
+        event::{ConversationEvent, Decision, Event, ToolEvent},
         state::Job,
     },
     machine::effect::{Effect, Owed},
@@ -26,7 +26,10 @@ pub(crate) fn check(world: &World) {
             job = Job::begin(&decision);
             continue;
         };
-        if let Some(Event::ModelReplied { conversation, prompt_sha256, turn, .. }) = decision.events.first() {
+        if let Some(Event::Conversation(ConversationEvent::ModelReplied {
+            conversation, prompt_sha256, turn, ..
+        })) = decision.events.first()
+        {
             let prompt = compose::prompt(job.conversation(*conversation).unwrap());
             assert_eq!(&compose::prompt_sha256(&prompt), prompt_sha256, "the prompt of turn {turn}");
         }
@@ -40,7 +43,7 @@ pub(crate) fn check(world: &World) {
         }
         for event in &decision.events {
             // What was too large for the conversation is still there, whole.
-            if let Event::ToolReturned { result, .. } = event
+            if let Event::Tool(ToolEvent::ToolReturned { result, .. }) = event
                 && let Some(spilled) = &result.spilled
             {
                 let whole = world.files.get(&spilled.path).expect("the whole result is kept");

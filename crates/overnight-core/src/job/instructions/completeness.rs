@@ -1,4 +1,4 @@
-//! The keys for what the checks of a contract can't prove, that nothing is missing and that it says what was asked: helpers, a
+//! The keys for what the checks of a contract can't prove, that nothing is missing and that it says what was asked: sub-agents, a
 //! second reader, a verifier. Each is a conversation of its own, with a model of its own where one is named.
 
 use super::{
@@ -24,11 +24,11 @@ const LEAST_PART_TOKENS: u64 = 1_000;
 const READING_TOOLS: [Tool; 6] =
     [Tool::ReadFile, Tool::ListRecords, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
 
-/// Tools that an agent has only where its instructions name them: they write, into a folder of the helper's own.
+/// Tools that an agent has only where its instructions name them: they write, into a folder of the sub-agent's own.
 const WRITING_TOOLS: [Tool; 5] =
     [Tool::WriteFile, Tool::AppendFile, Tool::EditFile, Tool::AddRecords, Tool::EditRecords];
 
-/// A kind of helper that the model can delegate to.
+/// A kind of sub-agent that the model can delegate to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
@@ -47,7 +47,7 @@ impl Agent {
         if self.tools.is_empty() {
             return READING_TOOLS.to_vec();
         }
-        helper_tools().filter(|tool| self.tools.iter().any(|name| name == tool.name())).collect()
+        sub_agent_tools().filter(|tool| self.tools.iter().any(|name| name == tool.name())).collect()
     }
 }
 
@@ -98,7 +98,7 @@ pub struct Verify {
 }
 
 /// All tools that an agent may name.
-fn helper_tools() -> impl Iterator<Item = Tool> {
+fn sub_agent_tools() -> impl Iterator<Item = Tool> {
     READING_TOOLS.into_iter().chain(WRITING_TOOLS)
 }
 
@@ -125,11 +125,11 @@ pub(super) fn agents(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<
 fn agent_tools(at: &YamlValue<'_>) -> Result<Vec<String>, ValueError> {
     let tool = |at: &YamlValue<'_>| {
         let name = at.line(100)?;
-        if helper_tools().any(|tool| tool.name() == name) {
+        if sub_agent_tools().any(|tool| tool.name() == name) {
             return Ok(name);
         }
-        let allowed: Vec<&str> = helper_tools().map(Tool::name).collect();
-        Err(at.wrong(format!("is '{}', which no helper may call; it may call {}", shown(&name), allowed.join(", "))))
+        let allowed: Vec<&str> = sub_agent_tools().map(Tool::name).collect();
+        Err(at.wrong(format!("is '{}', which no sub-agent may call; it may call {}", shown(&name), allowed.join(", "))))
     };
     at.list()?.iter().map(tool).collect()
 }

@@ -1,26 +1,26 @@
 //! Which models are named for whom beside the one that does the work.
 
 use super::Instructions;
-use crate::job::{helper_role::HelperRole, models::ModelRoles};
+use crate::job::{models::ModelRoles, sub_agent_role::SubAgentRole};
 use std::collections::BTreeSet;
 
 impl Instructions {
-    /// The model that is named for a helper; none: the job's own.
-    pub fn model_of(&self, role: &HelperRole) -> Option<&str> {
+    /// The model that is named for a sub-agent; none: the job's own.
+    pub fn model_of(&self, role: &SubAgentRole) -> Option<&str> {
         match role {
-            HelperRole::Delegate { agent } => {
+            SubAgentRole::Delegate { agent } => {
                 let own = self.agents.get(agent).and_then(|agent| agent.model.as_deref());
                 own.or(self.models.helpers.as_deref())
             }
-            HelperRole::SecondReader { .. } => self.models.second_reader.as_deref(),
-            HelperRole::Reader { .. } => self.models.readers.as_deref(),
-            HelperRole::Verifier { .. } => self.models.verify.as_deref(),
-            HelperRole::Transcriber { reader: 1, .. } => self.models.vision.as_deref(),
-            HelperRole::Transcriber { .. } => self.models.vision_second.as_deref(),
+            SubAgentRole::SecondReader { .. } => self.models.second_reader.as_deref(),
+            SubAgentRole::Reader { .. } => self.models.readers.as_deref(),
+            SubAgentRole::Verifier { .. } => self.models.verify.as_deref(),
+            SubAgentRole::Transcriber { reader: 1, .. } => self.models.vision.as_deref(),
+            SubAgentRole::Transcriber { .. } => self.models.vision_second.as_deref(),
         }
     }
 
-    /// The models that are named for helpers, each once.
+    /// The models that are named for sub-agents, each once.
     pub fn named_models(&self) -> BTreeSet<&str> {
         let ModelRoles { second_reader, readers, verify, helpers, vision, vision_second } = &self.models;
         let agents = self.agents.values().filter_map(|agent| agent.model.as_deref());

@@ -8,25 +8,25 @@ use crate::job::{
 };
 
 impl Job {
-    /// All conversations: the job's own, and those of the helpers at work.
+    /// All conversations: the job's own, and those of the sub-agents at work.
     pub fn conversations(&self) -> impl Iterator<Item = &Conversation> {
-        std::iter::once(&self.own).chain(self.helpers.values())
+        std::iter::once(&self.own).chain(self.sub_agents.values())
     }
 
     /// The conversation of that number, where it is not over.
     pub fn conversation(&self, number: u32) -> Option<&Conversation> {
-        if number == OWN { Some(&self.own) } else { self.helpers.get(&number) }
+        if number == OWN { Some(&self.own) } else { self.sub_agents.get(&number) }
     }
 
     pub(crate) fn conversation_mut(&mut self, number: u32) -> Option<&mut Conversation> {
-        if number == OWN { Some(&mut self.own) } else { self.helpers.get_mut(&number) }
+        if number == OWN { Some(&mut self.own) } else { self.sub_agents.get_mut(&number) }
     }
 
-    /// The call that is to be done now. The job's own conversation waits for its helpers; only further calls of `delegate` are
+    /// The call that is to be done now. The job's own conversation waits for its sub-agents; only further calls of `delegate` are
     /// begun beside them.
     pub fn due_call<'j>(&'j self, conversation: &'j Conversation) -> Option<&'j PendingCall> {
         let pending = &conversation.calls.pending;
-        if !conversation.is_own() || self.helpers.is_empty() {
+        if !conversation.is_own() || self.sub_agents.is_empty() {
             return pending.front();
         }
         if pending.front().is_some_and(|first| self.own.calls.reports.contains_key(&first.said.id)) {
@@ -35,19 +35,19 @@ impl Job {
         let is_begun = |call: &PendingCall| {
             let id = &call.said.id;
             self.own.calls.reports.contains_key(id)
-                || self.helpers.values().any(|helper| helper.answers.as_ref() == Some(id))
+                || self.sub_agents.values().any(|sub_agent| sub_agent.answers.as_ref() == Some(id))
         };
         let next = pending.iter().find(|call| !is_begun(call))?;
         // What can't be begun is refused when those before it have their results.
         let ParsedCall::Control(ControlCall::Delegate(call)) = &next.call else { return None };
         let is_known = self.spec.instructions.agents.contains_key(call.agent_type.trim());
-        let has_place = self.helpers.len() < self.spec.instructions.parallel as usize;
+        let has_place = self.sub_agents.len() < self.spec.instructions.parallel as usize;
         (is_known && has_place && pending.front().is_some_and(is_begun)).then_some(next)
     }
 
     /// Whether a conversation waits for others.
     pub fn waits(&self, conversation: &Conversation) -> bool {
-        conversation.is_own() && !self.helpers.is_empty() && self.due_call(conversation).is_none()
+        conversation.is_own() && !self.sub_agents.is_empty() && self.due_call(conversation).is_none()
     }
 
     /// The number of the turn that is to be asked for in a conversation, as the model counts that is asked: what other models

@@ -1,4 +1,4 @@
-//! Whether certificates are as often true as they say, by enumeration, exactly and by simulation, and what they cost.
+//! Whether certificates are true as often as they claim, by exact enumeration and by simulation, and their cost.
 
 use super::*;
 use statrs::function::factorial::ln_factorial;
@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 const DOCUMENTS: u32 = 500;
 const ESCALATED: u32 = 75;
-/// Nights of each kind that are simulated; an example simulates more of them.
+/// The number of simulated nights of each kind; an example simulates more of them.
 const NIGHTS: u32 = 300;
-/// So many strong readings a reading of the cheap model costs.
+/// The cost of a reading by the cheap model, in strong readings.
 const CHEAP: f64 = 0.05;
 
 fn certify() -> Certify {
@@ -19,7 +19,7 @@ fn may_differ(documents: u32) -> u32 {
     documents - certify().required(documents)
 }
 
-/// A night that is looked at after every draw, until it is certified: its draws, and how many of them differ.
+/// A night with a look after every draw, until it is certified: its draws, and how many of them differ.
 fn night(documents: u32, escalated: u32, differing: u32, seed: u64) -> (u32, u32) {
     let mut bound = MostDiffering::new(documents - escalated, certify().confidence());
     let mut order = draw_order(documents - escalated, seed).into_iter();
@@ -34,14 +34,14 @@ fn times_cheaper(documents: u32, strong_readings: f64) -> f64 {
     2.0 * f64::from(documents) / (CHEAP * f64::from(documents) + strong_readings)
 }
 
-/// Where a night ends, and how many orders of outcomes lead there.
+/// An end of a night, and the number of orders of outcomes that lead to it.
 struct NightEnd {
     drawn: u32,
     differing: u32,
     orders: f64,
 }
 
-/// All ends of a night that is looked at after every draw.
+/// All ends of a night with a look after every draw.
 fn ends(documents: u32, escalated: u32) -> Vec<NightEnd> {
     let before = MostDiffering::new(documents - escalated, certify().confidence());
     let mut going_on = BTreeMap::from([(0, (before, 1.0))]);
@@ -64,7 +64,7 @@ fn ends(documents: u32, escalated: u32) -> Vec<NightEnd> {
     ends
 }
 
-/// The chance of an end, if so many of the accepted documents differ.
+/// The chance of an end, if `differing` of the accepted documents differ.
 fn chance(end: &NightEnd, accepted: u32, differing: u32) -> f64 {
     let (Some(differing_left), Some(equal_left)) =
         (differing.checked_sub(end.differing), (accepted - differing).checked_sub(end.drawn - end.differing))
@@ -78,7 +78,7 @@ fn chance(end: &NightEnd, accepted: u32, differing: u32) -> f64 {
     (end.orders.ln() + chance).exp()
 }
 
-/// The chance of a false certificate, and the mean number of draws, for each number of accepted documents that may differ.
+/// The chance of a false certificate and the mean number of draws, for each possible number of differing documents.
 fn exactly(documents: u32, escalated: u32) -> Vec<(f64, f64)> {
     let (ends, accepted) = (ends(documents, escalated), documents - escalated);
     let of = |differing: u32| {
@@ -97,7 +97,7 @@ fn exactly(documents: u32, escalated: u32) -> Vec<(f64, f64)> {
     (0..=accepted).map(of).collect()
 }
 
-/// False certificates of `NIGHTS` nights, and the mean number of draws.
+/// The number of false certificates in `NIGHTS` nights, and the mean number of draws.
 fn simulated(documents: u32, escalated: u32, differing: u32) -> (u32, f64) {
     let (mut wrong, mut draws) = (0, 0.0);
     for seed in 0..NIGHTS {
@@ -108,9 +108,9 @@ fn simulated(documents: u32, escalated: u32, differing: u32) -> (u32, f64) {
     (wrong, draws / f64::from(NIGHTS))
 }
 
-/// Whatever a night holds, a false certificate has a chance of 5 % at most: not simulated, but computed over all orders. The first
-/// one counts for all looks: what is true once stays so, as further draws only replace results. It is no idle bound either.
-/// Simulated nights, with their drawn orders, are as often false as that, and as long.
+/// Whatever a night holds, a false certificate has a chance of 5 % at most: computed over all orders, not simulated.
+/// The first certificate counts for all looks, because a true one stays true: further draws only replace results. The
+/// bound is not loose either. Simulated nights, with their drawn orders, are false as often, and as long.
 #[test]
 fn a_certificate_is_false_of_at_most_one_night_in_twenty_exactly() {
     for (documents, escalated) in [(100, 15), (120, 0), (200, 30), (DOCUMENTS, ESCALATED)] {
@@ -122,7 +122,7 @@ fn a_certificate_is_false_of_at_most_one_night_in_twenty_exactly() {
             let (wrong, draws) = exactly[differing as usize];
             let (wrong_simulated, draws_simulated) = simulated(documents, escalated, differing);
             let shown = format!("{documents} {differing}: {wrong_simulated} {wrong} {draws_simulated} {draws}");
-            // Four standard errors; draws spread less than their mean.
+            // Four standard errors; the spread of the draws is less than their mean.
             let error = 4.0 / f64::from(NIGHTS).sqrt();
             let difference = f64::from(wrong_simulated) / f64::from(NIGHTS) - wrong;
             assert!(difference.abs() <= error * (wrong * (1.0 - wrong)).sqrt() + 1e-9, "{shown}");
@@ -131,8 +131,8 @@ fn a_certificate_is_false_of_at_most_one_night_in_twenty_exactly() {
     }
 }
 
-/// 500 documents, 15 % of them escalated: of the nights that may become false, 5 % at most do, and where nearly all accepted
-/// documents agree, a night costs a third of two strong readings of all, at most.
+/// 500 documents, 15 % of them escalated: of the nights that may become false, at most 5 % do, and if nearly all
+/// accepted documents agree, a night costs at most a third of two strong readings of all documents.
 #[test]
 fn nights_of_500_documents_are_certified_truly_and_cheaply() {
     let accepted = DOCUMENTS - ESCALATED;
@@ -153,8 +153,8 @@ fn nights_of_500_documents_are_certified_truly_and_cheaply() {
     }
 }
 
-/// All orders of all populations of 6 to 12 accepted documents: at most the share that the confidence leaves has a look, of all
-/// looks, at which the bound is false.
+/// In all populations of 6 to 12 accepted documents, the share of orders with any look at which the bound is false is
+/// at most what the confidence allows.
 #[test]
 fn of_all_orders_few_have_a_false_bound_at_any_look() {
     for (escalated, confidence) in [(0, 0.95), (0, 0.5), (2, 0.8)] {
@@ -179,13 +179,13 @@ fn of_all_orders_few_have_a_false_bound_at_any_look() {
                 wrong.iter().zip(&orders).map(|(wrong, orders)| f64::from(*wrong) / f64::from(*orders).max(1.0));
             let worst = shares.fold(0.0, f64::max);
             assert!(worst <= 1.0 - confidence + 1e-12, "{documents} {confidence}: {worst}");
-            // And it says something: else nothing could be false.
+            // The bound is tight enough that it can be false.
             assert!(confidence > 0.5 || worst > 0.1, "{documents} {worst}");
         }
     }
 }
 
-/// What was found by the same rules written anew in Python, with a product over the draws in place of gamma functions.
+/// The expected values come from a separate Python program, with a product over the draws in place of gamma functions.
 #[test]
 fn certificates_are_as_computed_elsewhere() {
     let outcomes =
@@ -199,10 +199,10 @@ fn certificates_are_as_computed_elsewhere() {
     assert_eq!(of(500, 75, outcomes(55, &[])), (475, 475, true, 0));
     assert_eq!(of(500, 75, outcomes(60, &[10])), (475, 463, false, 25));
     assert_eq!(of(500, 75, outcomes(60, &[10, 33, 50])), (475, 439, false, 71));
-    // Three that differ in a row are no good news, though they are replaced.
+    // Three differing documents in a row make the certificate worse, though they are replaced.
     assert_eq!(of(500, 75, outcomes(53, &[50, 51, 52])), (475, 430, false, 78));
     assert_eq!(of(40, 4, outcomes(20, &[0, 3, 6, 9, 12, 15, 18])), (38, 26, false, 14));
-    // Nothing has to be drawn where enough are escalated, and nothing is left to be said where all are drawn.
+    // No draw is needed if enough documents are escalated, and nothing is uncertain if all are drawn.
     assert_eq!(of(100, 95, Vec::new()), (95, 95, true, 0));
     assert_eq!(of(100, 100, Vec::new()), (95, 100, true, 0));
     assert_eq!(of(100, 90, vec![false; 10]), (95, 100, true, 0));
@@ -221,8 +221,8 @@ fn what_has_to_be_right_is_a_whole_number_of_results() {
     assert_eq!(found.map(|(right, documents)| required(right, documents)), [475, 476, 55, 9, 100, 1]);
 }
 
-/// A draw that agrees brings a certificate nearer by one draw, one that differs doesn't, and what holds holds with more that agree.
-/// It takes no time for many documents.
+/// A draw that agrees brings a certificate nearer by one draw, one that differs doesn't, and a certificate that holds
+/// still holds if more agree. The computation is fast for many documents.
 #[test]
 fn draws_that_agree_bring_a_certificate_nearer() {
     for seed in 0..20 {
@@ -257,7 +257,7 @@ fn a_small_night_does_not_pay() {
     assert_eq!(forecast(100, 0), of(44, 44, true));
     assert_eq!(forecast(500, 75), of(55, 130, true));
     assert_eq!(forecast(1000, 150), of(58, 208, true));
-    // There are many, but nearly all are read anyway.
+    // There are many documents, but nearly all are read anyway.
     assert_eq!(forecast(500, 400), of(12, 412, false));
     assert_eq!(forecast(500, 500), of(0, 500, false));
     for documents in 1..FEWEST_TO_CERTIFY {
@@ -282,7 +282,7 @@ fn what_cannot_be_certified_is_refused_in_one_sentence() {
     assert_eq!(refused(100, 15, 86), "86 documents are drawn, of 85 that were accepted");
 }
 
-/// The random numbers of `fastrand` were written anew in Python.
+/// The expected random numbers come from a Python version of `fastrand`.
 #[test]
 fn the_order_is_the_same_for_the_same_seed_and_else_any() {
     assert_eq!(draw_order(10, 7), [8, 7, 6, 0, 1, 5, 9, 3, 2, 4]);

@@ -1,12 +1,12 @@
-//! What a helper is for, and how its work ended.
+//! What a sub-agent is for, and how its work ended.
 
 use super::read_unit::ReadUnit;
 use serde::{Deserialize, Serialize};
 
-/// What a helper is for.
+/// What a sub-agent is for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum HelperRole {
+pub enum SubAgentRole {
     /// The model has delegated a task to one of the instructions' agents.
     Delegate {
         /// Its name there.
@@ -40,7 +40,7 @@ pub enum HelperRole {
     },
 }
 
-impl HelperRole {
+impl SubAgentRole {
     /// In a few words: `agent validator`, `second reader`, `verifier`.
     pub fn told(&self) -> String {
         match self {
@@ -54,10 +54,10 @@ impl HelperRole {
     }
 }
 
-/// How a helper's work ended.
+/// How a sub-agent's work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HelperEnd {
+pub enum SubAgentEnd {
     /// It said that it is done.
     Reported,
     /// It stopped without what it was asked for, and was told so often enough.
@@ -74,8 +74,8 @@ pub enum HelperEnd {
     Failed,
 }
 
-impl HelperEnd {
-    /// A sentence's end: `the helper ...`.
+impl SubAgentEnd {
+    /// A sentence's end: `the sub-agent …`.
     pub fn told(self) -> &'static str {
         match self {
             Self::Reported => "has reported",

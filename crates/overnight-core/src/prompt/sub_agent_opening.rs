@@ -1,15 +1,15 @@
-//! The opening of a helper's conversation: its task, and what of the job it may know.
+//! The opening of a sub-agent's conversation: its task, and what of the job it may know.
 
 use super::{bounds, measure, opening::runner_mark};
 use crate::{
     amount::grouped,
     job::{
         conversation::Conversation,
-        helper_role::HelperRole,
         instructions::Deliverable,
         part::Part,
         read_unit::ReadUnit,
         state::{INSTRUCTIONS_FILE, Job},
+        sub_agent_role::SubAgentRole,
     },
     tokens::bounded,
 };
@@ -20,9 +20,9 @@ const PROMPT_PERCENT: u64 = 10;
 const SCHEMA_PERCENT: u64 = 5;
 const DOCUMENTS_PERCENT: u64 = 5;
 
-/// The parts of a helper's opening. `task` is what was delegated to it; other helpers have the job's.
-pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
-    if let Some(HelperRole::Transcriber { .. }) = &helper.role {
+/// The parts of a sub-agent's opening. `task` is what was delegated to it; other sub-agents have the job's.
+pub(crate) fn parts(job: &Job, sub_agent: &Conversation, task: &str) -> Vec<Part> {
+    if let Some(SubAgentRole::Transcriber { .. }) = &sub_agent.role {
         return vec![Part::from("The text of this page:".to_owned())];
     }
     let room = measure::room(&job.spec);
@@ -31,14 +31,14 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
         "# Your task\n\nA line that begins with `[{} ·` is the runner's own word; nothing else is.\n\n",
         runner_mark(job)
     )];
-    match &helper.role {
+    match &sub_agent.role {
         // The job's own has another opening, and a transcriber has none.
-        None | Some(HelperRole::Transcriber { .. }) => {}
-        Some(HelperRole::Delegate { agent }) => {
+        None | Some(SubAgentRole::Transcriber { .. }) => {}
+        Some(SubAgentRole::Delegate { agent }) => {
             let agent = job.spec.instructions.agents.get(agent);
             let prompt = agent.map(|agent| agent.prompt.trim()).unwrap_or_default();
-            let writes = helper.tools.iter().any(|tool| tool.family() == crate::job::tool::Family::Writing);
-            let folder = if writes { format!(" Files go under {}.", helper.folder()) } else { String::new() };
+            let writes = sub_agent.tools.iter().any(|tool| tool.family() == crate::job::tool::Family::Writing);
+            let folder = if writes { format!(" Files go under {}.", sub_agent.folder()) } else { String::new() };
             parts.push(
                 include_str!("../../../../instructions/runner/delegate.md")
                     .trim()
@@ -49,7 +49,7 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
             parts.push(format!("\n\n## Task\n{}", bounded(task, room * TASK_PERCENT / 100, "the journal")));
             parts.push(documents(job));
         }
-        Some(HelperRole::SecondReader { units }) => {
+        Some(SubAgentRole::SecondReader { units }) => {
             let deliverable = second_list(job);
             let path = deliverable.map(|found| found.path.as_str()).unwrap_or_default();
             let listed: Vec<String> = units.iter().map(|unit| format!("- {}", unit_told(unit))).collect();
@@ -58,14 +58,14 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
                     .trim()
                     .replace("{{deliverable}}", path)
                     .replace("{{units}}", &listed.join("\n"))
-                    .replace("{{file}}", &format!("{}{}", helper.folder(), name(path))),
+                    .replace("{{file}}", &format!("{}{}", sub_agent.folder(), name(path))),
             );
             if let Some(schema) = deliverable.and_then(|found| found.schema.as_ref()) {
                 parts.push(format!("\n\n## The schema of {path}\n{}", schema_told(schema, room)));
             }
             parts.push(format!("\n\n## The task as the other reader was given it\n{}", whole()));
         }
-        Some(HelperRole::Reader { .. }) => {
+        Some(SubAgentRole::Reader { .. }) => {
             let path = job.spec.instructions.readers.as_ref().map(|readers| readers.deliverable.as_str());
             let deliverable = job.spec.instructions.deliverables.iter().find(|known| Some(known.path.as_str()) == path);
             let reader = include_str!("../../../../instructions/runner/reader.md").trim();
@@ -76,9 +76,9 @@ pub(crate) fn parts(job: &Job, helper: &Conversation, task: &str) -> Vec<Part> {
             parts.push(format!("\n\n## The task of the whole job\n{}", whole()));
             // What differs comes last: what is the same for all readers is served from the provider's cache.
             parts.push("\n\n## Your part".to_owned());
-            parts.extend(helper.epoch.unanswered().iter().map(|result| format!("\n\n{}", result.text)));
+            parts.extend(sub_agent.epoch.unanswered().iter().map(|result| format!("\n\n{}", result.text)));
         }
-        Some(HelperRole::Verifier { .. }) => {
+        Some(SubAgentRole::Verifier { .. }) => {
             let rubric = job.spec.instructions.verify.as_ref().map(|verify| verify.rubric.trim()).unwrap_or_default();
             parts.push(include_str!("../../../../instructions/runner/verifier.md").trim().to_owned());
             parts.push(format!("\n\n## The rubric\n{}", bounded(rubric, room * PROMPT_PERCENT / 100, "assets/")));
