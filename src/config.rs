@@ -1,5 +1,5 @@
-//! The configuration: flags over environment over `overnight.yaml` over defaults, each value with
-//! where it came from, so that `overnight doctor` can say why something is as it is.
+//! The configuration: flags over environment over `overnight.yaml` over defaults. Each value carries its origin, so
+//! that `overnight doctor` can show the reason for each setting.
 //!
 //! *Invariants*: nothing else in the crate reads the environment; a misspelt key or variable is an error, never ignored; a
 //! password is never shown, not even in debug output. `overnight.yaml` is looked for in the current folder and above it; relative
@@ -28,10 +28,10 @@ pub use notify::NotifySettings;
 pub use table::{Flags, Settings};
 pub use text_file::{TextFileError, text_file};
 
-/// Read in the current folder, or the nearest one above that has it, unless another file is named.
+/// The file's name. It is read from the current folder or the nearest one above that has it, unless another is given.
 pub const FILE: &str = "overnight.yaml";
 const PREFIX: &str = "OVERNIGHT_";
-/// Names the file; not a value of its own.
+/// The variable that names the file; it is not a setting.
 const FILE_VARIABLE: &str = "OVERNIGHT_CONFIG";
 
 /// A configuration file, read.
@@ -92,7 +92,7 @@ pub struct Setting<T> {
     pub origin: Origin,
 }
 
-/// Where a model's server is; none: the provider's own, by name.
+/// Address of a model's server; `None`: the provider's own, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl(pub Option<String>);
 
@@ -127,7 +127,7 @@ impl LogFormat {
             .ok_or_else(|| InvalidValue(format!("must be text or json, not '{}'", shown(text))))
     }
 
-    /// The format that the flags or the environment ask for, for errors before the settings are read.
+    /// The format that the flags or the environment request, for errors before the settings are read.
     pub fn requested(flags: &Flags) -> Self {
         let named = flags.log_format.clone().or_else(|| std::env::var(variable_of("log_format")).ok());
         named.and_then(|name| Self::parse(name.trim()).ok()).unwrap_or_default()
@@ -149,7 +149,7 @@ pub enum ConfigError {
     InFlag { flag: &'static str, what: String },
 }
 
-/// The user that runs this process, for the record of who reviewed: as the session names it, else as the system does.
+/// The user that runs this process, as the name of a reviewer: from the session, else from the system.
 pub fn user_name() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let id = rustix::process::getuid().as_raw().to_string();
@@ -171,7 +171,7 @@ impl Settings {
                 (Ok(name), Err(_)) if name.starts_with(PREFIX) || name == "DATABASE_URL" => {
                     return Err(ConfigError::InVariable { name, what: "is not UTF-8 text".to_owned() });
                 }
-                // Other programs' variables are none of our business.
+                // Variables of other programs are ignored.
                 (Ok(_) | Err(_), Ok(_) | Err(_)) => {}
             }
         }
@@ -195,7 +195,7 @@ impl Settings {
         self.keys.get(name)
     }
 
-    /// What the environment says of object stores: keys, regions, addresses.
+    /// The environment's variables for object stores: keys, regions, addresses.
     pub fn cloud(&self) -> &CloudVariables {
         &self.cloud
     }

@@ -1,9 +1,9 @@
-//! Which addresses are reached over networks of others, where plain HTTP shows a key to all of them.
+//! Decides which addresses are reached over foreign networks, where plain HTTP would reveal a key.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::Url;
 
-/// Whether what is sent to `url` goes over networks of others, for all of them to read.
+/// Whether data sent to `url` crosses networks of others, who could read it.
 pub(crate) fn is_exposed(url: &Url) -> bool {
     url.scheme() == "http" && !url.host_str().is_some_and(is_near)
 }
@@ -16,8 +16,8 @@ pub(crate) fn is_plain_nearby(url: &Url) -> bool {
 /// Names that no public name server answers (RFC 6761, 6762 and 8375; `internal` is reserved for private networks).
 const PRIVATE_NAMES: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];
 
-/// Whether a host is this machine or in a private network, as far as its address or name says. A name of one part is given by
-/// a network's own means, as containers that work together have it; it isn't looked up.
+/// Whether a host is this machine or in a private network, according to its address or name. A name of one part is
+/// assigned within a network, as between containers that work together; it isn't looked up.
 fn is_near(host: &str) -> bool {
     match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().map(|address| address.to_canonical()) {
         Ok(IpAddr::V4(address)) => is_near_v4(address),
@@ -30,12 +30,12 @@ fn is_near(host: &str) -> bool {
     }
 }
 
-/// Of this machine, private (RFC 1918), or of this link (RFC 3927).
+/// An address of this machine, private (RFC 1918), or link-local (RFC 3927).
 fn is_near_v4(address: Ipv4Addr) -> bool {
     address.is_loopback() || address.is_private() || address.is_link_local() || address.is_unspecified()
 }
 
-/// Of this machine, private (RFC 4193), or of this link (RFC 4291).
+/// An address of this machine, private (RFC 4193), or link-local (RFC 4291).
 fn is_near_v6(address: Ipv6Addr) -> bool {
     address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local() || address.is_unspecified()
 }

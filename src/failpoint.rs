@@ -1,9 +1,9 @@
 //! Failpoints: named places at which a test kills the program as a power cut or `kill -9` would, to see what is left and
 //! that the job goes on from it. Compiled in by the cargo feature `failpoints` alone; without it each is nothing.
 //!
-//! The environment's `FAILPOINTS` says where (`tests/it/survival/failpoints.rs` builds it from the names in this source):
-//! - `file.new.half=return`: the first time this place is reached the process says so on standard error and is gone, with nothing
-//!   flushed or dropped;
+//! The variable `FAILPOINTS` selects them (`tests/it/survival/failpoints.rs` builds it from the names in this source):
+//! - `file.new.half=return`: the first time this place is reached the process reports it on standard error and dies,
+//!   with nothing flushed or dropped;
 //! - `file.new.half=3*off->return`: the fourth time;
 //! - `file.new.half=return(PATH)`: the place adds its name to the file at PATH, a line each time it is reached;
 //! - `extraction.page=return(loop)`: a reader of documents misbehaves, in the way that is named.
@@ -14,10 +14,10 @@ use std::io::{Read, Write};
 mod armed {
     use std::io::Write;
 
-    /// What comes before the place's name when the process dies there.
+    /// The text before the place's name when the process dies there.
     const DIED: &str = "killed at ";
 
-    /// Keeps the points as the environment set them.
+    /// Keeps the points as set by the environment.
     #[must_use = "the points are taken away when it is dropped"]
     pub struct Armed {
         _scenario: fail::FailScenario<'static>,
@@ -29,12 +29,12 @@ mod armed {
         }
     }
 
-    /// Sets the points as `FAILPOINTS` says. Only the program itself calls this: in tests of the library nothing dies.
+    /// Sets the points from `FAILPOINTS`. Only the program itself calls this: in tests of the library nothing dies.
     pub fn arm() -> Armed {
         Armed { _scenario: fail::FailScenario::setup() }
     }
 
-    /// Does what a broken or hostile document can make of its reader.
+    /// Imitates the effects that a broken or hostile document can have on its reader.
     pub(super) fn misbehave(name: &str) {
         fail::fail_point!(name, |how: Option<String>| match how.as_deref() {
             Some("loop") => loop {
@@ -58,16 +58,16 @@ mod armed {
         std::hint::black_box([depth; 512]).iter().copied().chain(below).collect()
     }
 
-    /// Does what `FAILPOINTS` says for the point `name`: nothing, a line in a list, or `last` and then the end of the process.
+    /// Acts on `FAILPOINTS` for the point `name`: nothing, a line in a list, or `last` and then the end of the process.
     pub(super) fn reach(name: &str, last: impl FnOnce()) {
         fail::fail_point!(name, |list: Option<String>| {
             if let Some(list) = list {
                 let file = std::fs::OpenOptions::new().create(true).append(true).open(list);
-                // A list that can't be written shows as one that lacks this line.
+                // If the list can't be written, this line will be missing from it.
                 let _ = file.and_then(|mut file| writeln!(file, "{name}"));
             } else {
                 last();
-                // Where nobody reads it, the process goes all the same.
+                // Even if no one reads it, the process ends.
                 let _ = writeln!(std::io::stderr(), "{DIED}{name}");
                 std::process::abort()
             }
@@ -102,7 +102,7 @@ pub(crate) fn half(name: &str, file: &mut dyn Write, bytes: &[u8]) {
     half_of(name, file, &mut &*bytes);
 }
 
-/// [`half`] of what a stream holds; where nothing dies, nothing is read.
+/// [`half`] of a stream's content; if nothing dies, nothing is read.
 #[inline]
 pub(crate) fn half_of(name: &str, file: &mut dyn Write, content: &mut dyn Read) {
     #[cfg(feature = "failpoints")]

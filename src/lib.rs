@@ -1,25 +1,25 @@
 //! `overnight`: a phase-based runner for long document jobs with a language model. It works unattended, keeps a job's
 //! memory in files rather than in the conversation, and leaves a record that an auditor can check.
 //!
-//! `docs/src/architecture.md` has the whole picture: the state machine, the crates and the rooms, one job followed through the
-//! files, and the invariants. `CONTRIBUTING.md` says where the next feature goes, `docs/src/decisions.md` why things are as they are.
-//! `examples/embed.rs` runs a job from Rust.
+//! `docs/src/architecture.md` has the whole picture: the state machine, the crates and the rooms, one job followed
+//! through the files, and the invariants. `CONTRIBUTING.md` describes where the next feature goes,
+//! `docs/src/decisions.md` why things are as they are. `examples/embed.rs` runs a job from Rust.
 //!
-//! This crate is what touches the world. [`overnight_core`] is the pure part, the machine and the prompt; [`overnight_documents`]
-//! makes text of documents, [`overnight_evals`] compares what was found with what is right. The rooms here, from the top down; imports run downward only, and `tests/it/tidy.rs` holds that:
-//!
-//! - [`cli`]: shows and asks
+//! This crate interacts with the outside world. [`overnight_core`] is the pure part, the machine and the prompt;
+//! [`overnight_documents`] extracts text from documents, [`overnight_evals`] compares results with the truth. The rooms
+//! here, from the top down; imports run downward only, and `tests/it/tidy.rs` checks that:
+//! - [`cli`]: output and input on the command line
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
-//! - [`notify`]: tells people what became of a batch · [`web`]: the server's pages and its HTTP API
-//! - [`view`]: what commands print as JSON and the HTTP API answers
-//! - [`eval`]: what candidates have found in the cases of a golden set, and which of them is better
-//! - [`compare`]: what two runs have found in the same documents · [`gold`]: golden sets: documents with what is right of them
-//! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read what was left behind
+//! - [`notify`]: sends notices about batches to people · [`web`]: the server's pages and its HTTP API
+//! - [`view`]: the JSON that commands print and the HTTP API returns
+//! - [`eval`]: the results of candidates on the cases of a golden set, and which candidate is better
+//! - [`compare`]: the results of two runs on the same documents · [`gold`]: golden sets: documents and right results
+//! - [`report`], [`export`], [`review`], [`audit`], [`telemetry`]: read the results and records of jobs
 //! - [`runner`]: makes, opens and drives a job
-//! - [`batch`]: what is submitted together
+//! - [`batch`]: jobs that are submitted together
 //! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`table_query`]: SQL over their tables ·
 //!   [`workspace_store`]: workspaces kept in an object store, so that any machine can go on
-//! - [`workspace`]: files, journal, archives · [`store`]: SQLite and PostgreSQL · [`model`]: who answers a prompt
+//! - [`workspace`]: files, journal, archives · [`store`]: SQLite and PostgreSQL · [`model`]: answers a prompt
 //! - [`blocking`]: work that blocks its thread · `subprocess`: starts other programs, without this one's secrets · [`failpoint`]:
 //!   where tests kill the program; a release build has none · `built_without`: what a program says that lacks a part
 

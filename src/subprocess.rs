@@ -1,9 +1,9 @@
-//! Other programs are started here and nowhere else: with an empty environment and the variables that they need. What this
-//! process has in its own may be a key, or the database's password, and a program's output may become a document's text.
+//! Other programs are started only here: with an empty environment and the variables that they need. This process's own
+//! environment may hold a key, or the database's password, and a program's output may become a document's text.
 
 use std::{ffi::OsStr, path::PathBuf, process::Command};
 
-/// What a command of the user's gets.
+/// The variables that a user's command gets.
 pub(crate) const PLAIN: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 
 /// `program`, with those of `variables` that are set, and no others.

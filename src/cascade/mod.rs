@@ -3,7 +3,7 @@
 //!
 //! - `cascade_state`: decisions and outcomes, as they are kept with the batch
 //! - `acceptance`: whether a result of the cheap model leaves a doubt; `same_result`: whether two readings are equal;
-//! - `person_reading`: a person's verdict on a result
+//!   `person_reading`: a person's verdict on a result
 //! - `advance`: the next step, when the jobs of a stage have ended
 //!
 //! Each stage is a batch of its own. Its id is derived from the first batch's id and the stage's number, so two workers

@@ -17,7 +17,7 @@ pub(super) fn root(environment: &[(String, String)]) -> PathBuf {
 }
 
 impl<T> Setting<T> {
-    /// With its path resolved: against the folder of the file that gives it, or against `root` for a default.
+    /// Resolves its path: against the folder of the file that gives it, or against `root` for a default.
     pub(super) fn resolved_in(self, root: &Path, below: &dyn Fn(T, &Path) -> T) -> Self {
         let value = match &self.origin {
             Origin::Flag | Origin::Environment(_) => self.value,
@@ -36,7 +36,7 @@ pub(super) fn optional_below(path: Option<PathBuf>, folder: &Path) -> Option<Pat
     path.map(|path| below(path, folder))
 }
 
-/// A model's name, which is a path where it is a script's.
+/// Resolves a model's name, which is a path if the model is a script.
 pub(super) fn script_below(model: Option<String>, folder: &Path) -> Option<String> {
     model.map(|model| match model.strip_prefix("scripted:") {
         Some(file) => format!("scripted:{}", folder.join(file).display()),

@@ -3,12 +3,12 @@
 use super::sources::InvalidValue;
 use std::{fmt, path::Path};
 
-/// A database URL. Its text is only had through [`DatabaseUrl::reveal`]; shown, it has no password.
+/// A database URL. [`DatabaseUrl::reveal`] is the only access to its text; the displayed form has no password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
 
 impl DatabaseUrl {
-    /// Accepts what the store has an engine for.
+    /// Accepts URLs for which the store has an engine.
     pub(super) fn parse(text: &str) -> Result<Self, InvalidValue> {
         // The text is not repeated in an error: it may be a password.
         if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
@@ -20,7 +20,7 @@ impl DatabaseUrl {
         Ok(Self(text.to_owned()))
     }
 
-    /// A file's path that is relative begins in `folder`.
+    /// Resolves a file's relative path against `folder`.
     pub(super) fn below(self, folder: &Path) -> Self {
         match self.0.strip_prefix("sqlite://") {
             Some(file) if !file.starts_with('/') && !folder.as_os_str().is_empty() => {

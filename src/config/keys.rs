@@ -4,7 +4,7 @@ use super::ConfigError;
 use crate::model::remote::Key;
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-/// Keys by the variable that holds them. Any variable may: its name is the user's choice, and may stand in a job.
+/// Keys by their variables. Any variable may hold one: the user chooses its name, which may be part of a job.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ApiKeys(Arc<BTreeMap<String, Key>>);
 
@@ -30,7 +30,7 @@ impl fmt::Debug for ApiKeys {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CloudVariables(Vec<(String, String)>);
 
-/// How the variables of each provider begin.
+/// The prefixes of each provider's variables.
 const CLOUDS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
 
 impl CloudVariables {
@@ -40,7 +40,7 @@ impl CloudVariables {
         }
     }
 
-    /// Names and values themselves, for who opens the store.
+    /// The names and values, for opening the store.
     pub fn reveal(&self) -> &[(String, String)] {
         &self.0
     }
@@ -64,7 +64,7 @@ impl Headers {
             let (name, value) = (name.trim(), value.trim());
             let is_sound = !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic() && c != ':');
             if !is_sound || value.is_empty() || value.chars().any(char::is_control) {
-                // Not repeated: it may be a secret.
+                // The text is not repeated: it may be a secret.
                 let what = "must be NAME=VALUE, such as x-project=night".to_owned();
                 return Err(ConfigError::InFlag { flag: "--header", what });
             }

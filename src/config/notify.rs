@@ -1,4 +1,4 @@
-//! Who is told when a batch has ended, and when a person is needed.
+//! The recipients of notices when a batch has ended, and when a person is needed.
 
 use super::{
     ConfigError, Flags, Origin, Setting, Settings,
@@ -21,12 +21,12 @@ const PASSWORD: SettingKey = SettingKey::without_flag("notify.email.password_env
 /// All of them.
 pub(super) const KEYS: [SettingKey; 8] = [COMMAND, URL, SECRET, SMTP, FROM, TO, USER, PASSWORD];
 
-/// Those that were typed.
+/// The settings that were given as flags.
 pub(super) fn typed(flags: &Flags) -> [(&'static str, &Option<String>); 3] {
     [(COMMAND.name, &flags.notify_command), (URL.name, &flags.notify_webhook), (TO.name, &flags.notify_email)]
 }
 
-/// What the settings say of it, as it stands there.
+/// The settings for notices, unchecked.
 #[derive(Clone, PartialEq)]
 pub struct NotifySettings {
     command: Setting<Option<String>>,
@@ -60,7 +60,7 @@ impl NotifySettings {
         })
     }
 
-    /// What is set, with where it comes from. An address may hold a secret: its server is shown.
+    /// The settings that are set, with their origins. Only an address's server is shown: the rest may be secret.
     pub(super) fn rows(&self) -> impl Iterator<Item = (&'static str, String, Origin)> {
         let server = |url: &String| {
             let read = url::Url::parse(url).ok();
@@ -83,7 +83,7 @@ impl NotifySettings {
 }
 
 impl Settings {
-    /// Who is told, with the secrets that the environment holds. What is missing for one of them is an error.
+    /// The recipients of notices, with secrets from the environment. An incomplete recipient is an error.
     pub fn notice_targets(&self) -> Result<Vec<NoticeTarget>, ConfigError> {
         let notify = &self.notify;
         let mut channels = Vec::new();
@@ -124,7 +124,7 @@ impl Settings {
         made.map(Some).map_err(|error| wrong(&SMTP, smtp, error))
     }
 
-    /// What the variable holds that a setting names.
+    /// The value of the variable that a setting names.
     fn secret(&self, key: &SettingKey, setting: &Setting<Option<String>>) -> Result<Option<Key>, ConfigError> {
         let Some(name) = &setting.value else { return Ok(None) };
         let unset = || {
@@ -135,7 +135,7 @@ impl Settings {
     }
 }
 
-/// An error where a setting is there and the one that it needs is not.
+/// The error if a setting is given and the one that it requires is missing.
 fn needs(key: &SettingKey, setting: &Setting<Option<String>>, other: &SettingKey) -> Result<(), ConfigError> {
     if setting.value.is_none() {
         return Ok(());

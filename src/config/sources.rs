@@ -8,7 +8,7 @@ use overnight_core::{
 };
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-/// What is wrong with a value: a fragment that follows the setting's name.
+/// The error in a value: a fragment that follows the setting's name.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct InvalidValue(pub(super) String);
@@ -25,25 +25,25 @@ impl From<AmountError> for InvalidValue {
     }
 }
 
-/// Variables of the tests' own.
+/// The prefix of variables for tests only.
 const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
 
-/// How one value is named in each place. `documents.ocr` stands in the file as `ocr` in the mapping `documents`, and so on.
+/// The names of one setting in each source. `documents.ocr` is `ocr` in the file's mapping `documents`, and so on.
 #[derive(Clone, Copy)]
 pub(super) struct SettingKey {
-    /// In the file and in listings; `OVERNIGHT_` and this in capitals is the variable.
+    /// The name in the file and in listings; the variable is `OVERNIGHT_` and this name in capitals.
     pub(super) name: &'static str,
-    /// Its name too, where no flag gives it.
+    /// The flag; the same as `name` if there is none.
     pub(super) flag: &'static str,
 }
 
 impl SettingKey {
-    /// Of the environment and the file only.
+    /// A setting without a flag.
     pub(super) const fn without_flag(name: &'static str) -> Self {
         Self { name, flag: name }
     }
 
-    /// What is wrong with the value that came from there.
+    /// An error about the value from this origin.
     pub(super) fn error(&self, origin: Origin, what: String) -> ConfigError {
         match origin {
             Origin::Flag | Origin::Default => ConfigError::InFlag { flag: self.flag, what },
@@ -58,7 +58,7 @@ pub(super) fn variable_of(name: &str) -> String {
     format!("{PREFIX}{}", name.replace('.', "_").to_uppercase())
 }
 
-/// Flags, environment and file, each by the name of the value; the first that has it counts.
+/// Flags, environment and file, each by the name of the value; the first source that has a value counts.
 pub(super) struct SettingSources {
     flags: BTreeMap<&'static str, String>,
     environment: BTreeMap<String, String>,
@@ -66,7 +66,7 @@ pub(super) struct SettingSources {
 }
 
 impl SettingSources {
-    /// Of the settings of these keys; `flags` are those that were typed.
+    /// Reads the sources for these keys; `flags` are those that were typed.
     pub(super) fn new(
         keys: &[SettingKey],
         flags: BTreeMap<&'static str, String>,
@@ -81,7 +81,7 @@ impl SettingSources {
             return Some((text.clone(), Origin::Flag));
         }
         let own = variable_of(key.name);
-        // The one variable that other programs share, so ours comes first.
+        // Other programs share this one variable, so our own has precedence.
         let shared = (key.name == "database_url").then(|| "DATABASE_URL".to_owned());
         for name in std::iter::once(own).chain(shared) {
             if let Some(text) = self.environment.get(&name) {
@@ -122,7 +122,7 @@ impl SettingSources {
     }
 }
 
-/// Our variables that are set; an unknown one is a mistake that would otherwise go unnoticed all night.
+/// Our variables that are set; an unknown one is an error, because a typing mistake would go unnoticed all night.
 fn variables(
     keys: &[SettingKey],
     environment: impl Iterator<Item = (String, String)>,
@@ -168,7 +168,7 @@ fn file_values(
     Ok(values)
 }
 
-/// Takes the values of the mapping at `at`, whose keys go on behind `prefix`.
+/// Collects the values of the mapping at `at`; `prefix` precedes their keys.
 fn take_values(
     keys: &[SettingKey],
     at: &YamlValue<'_>,
@@ -215,7 +215,7 @@ pub(super) fn folder(text: &str) -> Result<PathBuf, InvalidValue> {
     line(text).map(PathBuf::from)
 }
 
-/// Where workspaces are kept for other machines. What may be a secret in it is not repeated.
+/// The address of the store of workspaces for other machines. Parts that may be secret are not repeated in errors.
 pub(super) fn workspace_store(text: &str) -> Result<String, InvalidValue> {
     let text = line(text)?;
     if !["s3://", "gs://", "az://", "file://"].iter().any(|scheme| text.starts_with(scheme)) {
@@ -268,7 +268,7 @@ pub(super) fn duration(text: &str) -> Result<u64, InvalidValue> {
 /// The word for the provider's own server.
 const OWN: &str = "default";
 
-/// The base URL of a model's server. What may be a secret in it is not repeated.
+/// The base URL of a model's server. Parts that may be secret are not repeated in errors.
 pub(super) fn server(text: &str) -> Result<BaseUrl, InvalidValue> {
     let text = line(text)?;
     if text == OWN {
@@ -290,7 +290,7 @@ pub(super) fn server(text: &str) -> Result<BaseUrl, InvalidValue> {
 pub(super) fn variable(text: &str) -> Result<String, InvalidValue> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) || !text.chars().all(is_name) {
-        // Not repeated: people put the key itself here.
+        // The text is not repeated: people put the key itself here.
         return Err(InvalidValue::new(
             "must be the name of an environment variable, such as OPENAI_API_KEY, not the key itself",
         ));
@@ -303,7 +303,7 @@ pub(super) fn shown_path(path: &PathBuf) -> String {
     path.display().to_string()
 }
 
-/// Of milliseconds.
+/// A period given in milliseconds.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of what shows a setting")]
 pub(super) fn shown_period(ms: &u64) -> String {
     humantime::format_duration(Duration::from_millis(*ms)).to_string()

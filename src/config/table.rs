@@ -1,6 +1,6 @@
-//! The table of settings. Each stands here once: what it means, its name in the file, its flag, its default, how its text is read,
-//! and how its value is shown. Flags, variables, [`Settings`], and what `overnight doctor` prints follow from it. Those of `notify` belong
-//! together and stand in a file of their own.
+//! The table of settings. Each entry defines a setting's meaning, its name in the file, its flag, its default, its
+//! parser and its display. Flags, variables, [`Settings`], and the output of `overnight doctor` follow from it. The
+//! settings of `notify` belong together and are in a file of their own.
 
 use super::{
     ApiKeys, BaseUrl, CloudVariables, ConfigError, ConfigFile, DatabaseUrl, Headers, InvalidValue, LogFormat,
@@ -21,8 +21,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Makes of the table [`Flags`], [`Settings`], the list of keys, and what reads and shows them. A setting without `flag` is one of the
-/// environment and the file only; one without `default` is optional. Relative paths of a setting with `below` are resolved by it.
+/// Generates [`Flags`], [`Settings`], the list of keys, and their parsing and display from the table. A setting without
+/// `flag` has only the environment and the file; one without `default` is optional; `below` resolves relative paths.
 macro_rules! settings {
     (
         table {
@@ -33,14 +33,14 @@ macro_rules! settings {
         flags { $($more_flags:tt)* }
         settings { $($more_settings:tt)* }
     ) => {
-        /// What the command line gave, as it was typed. Everything is checked in one place, [`Settings::load`].
+        /// The values from the command line, as typed. They are all checked in one place, [`Settings::load`].
         #[derive(Clone, Default, PartialEq, Eq)]
         pub struct Flags {
             $($(#[doc = $flag] pub $given: Option<String>,)?)+
             $($more_flags)*
         }
 
-        /// Everything that can be configured. Where a value is optional, none leaves it to the instructions.
+        /// All settings. An optional value without an entry is left to the instructions.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Settings {
             $($(#[$doc])* pub $field: Setting<$type>,)+
@@ -48,7 +48,7 @@ macro_rules! settings {
         }
 
         impl Settings {
-            /// Puts the four sources together. An empty variable counts as not set. The default paths begin in `root`.
+            /// Merges the four sources. An empty variable counts as not set. The default paths begin in `root`.
             pub fn load(
                 flags: &Flags,
                 environment: impl Iterator<Item = (String, String)>,
@@ -89,7 +89,7 @@ macro_rules! settings {
                     self.$field.origin.clone(),
                 )),+];
                 rows.extend(self.notify.rows());
-                // Not a name that can be set: where it comes from says what is.
+                // This name can't be set: the origin shows the variable that can.
                 rows.extend(
                     self.telemetry.value.iter().map(|target| ("traces", target.shown(), self.telemetry.origin.clone())),
                 );
@@ -108,14 +108,14 @@ macro_rules! settings {
 
 settings! {
     table {
-        /// Where jobs, queue and schedules are kept.
+        /// The database of jobs, queue and schedules.
         database_url: DatabaseUrl = "database_url", flag "--database-url" of database_url,
             default "sqlite://workspaces/overnight.db", read DatabaseUrl::parse, shown DatabaseUrl::to_string,
             below DatabaseUrl::below;
         /// The folder in which each job gets its own workspace.
         workspaces: PathBuf = "workspaces", flag "--workspaces" of workspaces, default "workspaces", read folder,
             shown shown_path, below base_folder::below;
-        /// Where workspaces are kept for other machines; none: a job stays with the machine that has its workspace.
+        /// The store of workspaces for other machines; `None`: a job stays on the machine that has its workspace.
         workspace_store: Option<String> = "workspace_store", flag "--workspace-store" of workspace_store,
             read workspace_store, shown String::clone;
         /// The folder of instructions files.
@@ -124,7 +124,7 @@ settings! {
         /// `provider:name`
         model: Option<String> = "model", flag "--model" of model, read line, shown String::clone,
             below base_folder::script_below;
-        /// At which the model is asked; none: as the instructions say.
+        /// The tier of the model's calls; `None`: as in the instructions.
         tier: Option<Tier> = "tier", flag "--tier" of tier,
             read |text| Tier::parse(text).ok_or_else(|| InvalidValue::new("must be standard, flex or batch")),
             shown |tier| tier.name().to_owned();
@@ -135,13 +135,13 @@ settings! {
         turns: Option<u64> = "turns", flag "--turns" of turns, read not_zero, shown u64::to_string;
         /// USD that a job may cost.
         cost_usd: Option<f64> = "cost_usd", flag "--cost" of cost, read usd, shown f64::to_string;
-        /// Whether a job goes on that is to hold a limit on its cost, and whose model has no known price.
+        /// Whether a job with a limit on its cost goes on although its model has no known price.
         unpriced: bool = "unpriced", flag "--unpriced" of unpriced, default "false", read flag, shown bool::to_string;
         /// Milliseconds that a job may take.
         wall_clock_ms: Option<u64> = "wall_clock", flag "--wall-clock" of wall_clock, read duration, shown shown_period;
         /// Tokens that a job may use in all.
         tokens: Option<u64> = "tokens", flag "--tokens" of tokens, read not_zero, shown u64::to_string;
-        /// Where the model's server is; none: where its provider's own is.
+        /// Address of the model's server; `None`: the provider's own server.
         base_url: Option<BaseUrl> = "base_url", flag "--base-url" of base_url, read server, shown BaseUrl::to_string;
         /// The variable that holds the key; none: the provider's usual one.
         api_key_env: Option<String> = "api_key_env", flag "--api-key-env" of api_key_env, read variable,
@@ -149,16 +149,16 @@ settings! {
         /// Whether a key may go over plain HTTP to any server.
         allow_http: bool = "allow_http", flag "--allow-http" of allow_http, default "false", read flag,
             shown bool::to_string;
-        /// A table of models that goes over the shipped one.
+        /// A table of models that overrides the shipped one.
         models_file: Option<PathBuf> = "models_file", flag "--models" of models_file, read folder, shown shown_path,
             below base_folder::optional_below;
-        /// Of a model's server, for all jobs of a process together; so are the next two.
+        /// A limit for a model's server, shared by all jobs of a process; so are the next two.
         requests_per_minute: Option<u64> = "requests_per_minute", read not_zero, shown u64::to_string;
-        /// Of a model's server.
+        /// A limit for a model's server.
         tokens_per_minute: Option<u64> = "tokens_per_minute", read not_zero, shown u64::to_string;
-        /// Calls of a model's server at once.
+        /// Simultaneous calls of a model's server.
         parallel_calls: Option<u64> = "parallel_calls", read not_zero, shown u64::to_string;
-        /// Milliseconds without a byte of a reply that has begun.
+        /// Milliseconds, at most, without a byte of a reply that has begun.
         idle_timeout_ms: Option<u64> = "idle_timeout", read duration, shown shown_period;
         /// Whether characters are recognised in images.
         ocr: UseMode = "documents.ocr", default UseMode::Auto.as_str(), read use_mode,
@@ -172,7 +172,7 @@ settings! {
             shown |mode: &SandboxMode| mode.as_str().to_owned();
         /// The most MiB of texts that are kept for later jobs.
         cache_mib: u64 = "documents.cache_mib", default "4096", read |text| at_least(0, text), shown u64::to_string;
-        /// Form of what is told on stderr.
+        /// Format of messages on stderr.
         log_format: LogFormat = "log_format", flag "--log-format" of log_format, default LogFormat::Text.name(),
             read LogFormat::parse, shown |format: &LogFormat| format.name().to_owned();
     }
@@ -180,7 +180,7 @@ settings! {
     flags {
         /// `--config`: the file to read instead of `overnight.yaml`.
         pub config: Option<PathBuf>,
-        /// Of the command line alone.
+        /// A flag without a setting.
         pub batch_until: Option<Timestamp>,
         /// `NAME=VALUE` each.
         pub headers: Vec<String>,
@@ -191,17 +191,17 @@ settings! {
     }
 
     settings {
-        /// Until when answers at the tier `batch` are waited for; only a flag says it.
+        /// The time until which answers at the tier `batch` are awaited; only a flag sets it.
         pub batch_until: Option<Timestamp>,
-        /// Sent with every call of a model; only flags say them.
+        /// Headers that are sent with every call of a model; only flags set them.
         pub headers: Headers,
-        /// Where calls of a model are recorded; only a flag says it.
+        /// The folder in which calls of a model are recorded; only a flag sets it.
         pub record: Option<PathBuf>,
         pub(super) keys: ApiKeys,
         pub(super) cloud: CloudVariables,
-        /// Who is told of batches.
+        /// The recipients of notices about batches.
         pub notify: NotifySettings,
-        /// Where traces go, where they go somewhere.
+        /// The collector of traces, if there is one.
         pub telemetry: Setting<Option<TraceTarget>>,
     }
 }

@@ -1,5 +1,5 @@
-//! Where traces go: the variables that OpenTelemetry has for this, read as its specification says. They are shared with other
-//! programs, so nothing in them is an error of ours: what can't be used is said when it is to be used.
+//! The target of traces: OpenTelemetry's variables for it, read as its specification says. Other programs share them,
+//! so an invalid value is no error here: it is reported when it is to be used.
 
 use super::{Origin, Setting};
 use crate::telemetry::TraceTarget;
@@ -7,7 +7,7 @@ use crate::telemetry::TraceTarget;
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
 
-/// The collector that the environment names; none where it names none, or says that there is to be none.
+/// The collector that the environment names; none if it names none, or if it disables traces.
 pub(super) fn target(environment: &[(String, String)]) -> Setting<Option<TraceTarget>> {
     let get = |name: &str| {
         let found = environment.iter().find(|(known, _)| known == name);
@@ -50,7 +50,7 @@ fn pairs(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// `%20` and its like as what they stand for; what is no such sign stays as it is.
+/// Decodes `%20` and other percent-encodings; invalid ones stay unchanged.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -71,7 +71,7 @@ mod tests {
 
     type Pairs = Vec<(String, String)>;
 
-    /// Address, headers, and what the sender says of itself.
+    /// Address, headers, and the sender's resource attributes.
     fn read(environment: &[(&str, &str)]) -> Option<(String, Pairs, Pairs)> {
         let environment: Vec<_> =
             environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();

@@ -1,4 +1,4 @@
-//! The four sources in, whole settings or whole error sentences out.
+//! Tests with the four sources as input, and whole settings or whole error sentences as output.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
-//! A short text file that a person names: what is wrong with it in words of theirs.
+//! A short text file that a person names, with errors in terms that the person knows.
 
 use overnight_core::job::instructions::MAX_BYTES;
 use std::{fs, io, path::Path};
 
-/// Why a text file can't be taken: a fragment behind the file's name and a colon.
+/// The reason why a text file can't be used: a fragment that follows the file's name and a colon.
 #[derive(Debug, thiserror::Error)]
 pub enum TextFileError {
     #[error("no such file")]
@@ -26,7 +26,7 @@ impl From<io::Error> for TextFileError {
     }
 }
 
-/// Reads a text file as long as instructions may be.
+/// Reads a text file, up to the size allowed for instructions.
 pub fn text_file(path: &Path) -> Result<String, TextFileError> {
     let meta = fs::metadata(path)?;
     if meta.is_dir() {

@@ -1,4 +1,4 @@
-//! An earlier evaluation, as it was written with `--json`: a later one may not be worse.
+//! An earlier evaluation, as written with `--json`: a later one may not be worse.
 
 use super::{
     evaluation::{CandidateDifference, CaseScore, Evaluation, VERSION},
@@ -6,7 +6,7 @@ use super::{
 };
 use serde::Deserialize;
 
-/// What is read of it.
+/// The parts of it that are read.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Baseline {
     version: u32,
@@ -30,7 +30,7 @@ impl Baseline {
         }
     }
 
-    /// Each candidate of now against the one of the same name, or else against the first one of the baseline.
+    /// Compares each candidate of `now` with the one of the same name, or else with the first one of the baseline.
     pub fn compare(&self, now: &Evaluation) -> Vec<CandidateDifference> {
         let pairs: Vec<(Scores<'_>, Scores<'_>)> = now
             .candidates

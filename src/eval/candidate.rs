@@ -1,4 +1,4 @@
-//! Who is evaluated.
+//! The candidates of an evaluation.
 
 use crate::batch::EvalBatch;
 use serde::Serialize;
@@ -6,18 +6,18 @@ use serde::Serialize;
 /// Instructions with a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Candidate {
-    /// What tells it from the others: `terms+openai:gpt-5`, `terms+openai:gpt-5@low`.
+    /// A unique name: `terms+openai:gpt-5`, `terms+openai:gpt-5@low`.
     pub name: String,
     /// As they were typed.
     pub instructions: String,
     pub instructions_sha256: String,
     pub model: String,
-    /// How much the model is to reason; none: as its provider has it.
+    /// How much the model is to reason; `None`: the provider's default.
     pub effort: Option<String>,
 }
 
 impl Candidate {
-    /// That of a batch.
+    /// The candidate of a batch.
     pub fn of(batch: &EvalBatch, instructions_sha256: &str, model: &str) -> Self {
         Self {
             name: batch.candidate.clone(),

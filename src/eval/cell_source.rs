@@ -1,4 +1,4 @@
-//! Where a wrong value's record stands in its document, for who has to judge which of both is wrong.
+//! The place of a wrong value's record in its document, for a person who has to judge which value is wrong.
 
 use crate::workspace::Workspace;
 use overnight_evals::comparison::RecordPlace;
@@ -10,11 +10,11 @@ use std::{
     path::Path,
 };
 
-/// Letters before and behind the quote.
+/// Letters before and after the quote.
 const AROUND: usize = 200;
 /// Letters of the quote.
 const MOST_QUOTE: usize = 600;
-/// Bytes of a value that is looked for: shorter ones stand everywhere.
+/// Minimum length in bytes of a value that is searched for: shorter ones occur everywhere.
 const LEAST_WORDS: usize = 3;
 
 /// A passage of a document.
@@ -37,7 +37,7 @@ impl SourceReader {
         Self { workspace: workspace.and_then(|path| Workspace::open(path).ok()), texts: HashMap::new() }
     }
 
-    /// The passage of the record that `path` is in; none where that is not known.
+    /// The passage of the record that contains `path`; `None` if its place is unknown.
     pub(super) fn passage(&mut self, path: &str, places: &BTreeMap<String, RecordPlace>) -> Option<CellSource> {
         let ends = path.char_indices().rev().filter(|(_, letter)| matches!(letter, '.' | '[')).map(|(at, _)| at);
         let place = std::iter::once(path.len()).chain(ends).find_map(|end| places.get(&path[..end]))?;
@@ -45,7 +45,7 @@ impl SourceReader {
         passage(&place.document, self.text(&place.document)?, from..to)
     }
 
-    /// Where a value stands as it is; for records without a place.
+    /// The first literal occurrence of a value; for records without a place.
     pub(super) fn occurrence(&mut self, documents: &[String], value: &Value) -> Option<CellSource> {
         let words = match value {
             Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! From runs to an evaluation.
+//! Makes an evaluation from runs.
 
 use super::{
     candidate::Candidate,
@@ -9,12 +9,12 @@ use super::{
 };
 use crate::gold::{GoldError, GoldenCase, GoldenSet, Judgements};
 
-/// Whether all that is right of the cases can be read.
+/// Checks that all expected results of the cases can be read.
 pub fn check_expected(set: &GoldenSet, cases: &[&GoldenCase]) -> Result<(), GoldError> {
     cases.iter().try_for_each(|case| ExpectedCase::read(set, case).map(|_| ()))
 }
 
-/// Compares the runs of each candidate with what is right. What no judge has said yet is kept in `judgements`.
+/// Compares the runs of each candidate with the expected results. Unanswered questions are kept in `judgements`.
 pub fn evaluate(
     facts: EvalFacts,
     set: &GoldenSet,
@@ -28,7 +28,7 @@ pub fn evaluate(
         .into_iter()
         .map(|(candidate, runs)| CandidateResult::of(candidate, (&expected, judgements), &runs, facts.seed))
         .collect();
-    // What fits a field anywhere is of use.
+    // A rule is used if it fits a field in any file.
     let unused = expected.iter().flat_map(ExpectedCase::unused_rules);
     let unused = unused.reduce(|all, more| all.into_iter().filter(|rule| more.contains(rule)).collect());
     let comparisons = verdicts::compare_all(&candidates, facts.seed);

@@ -1,4 +1,4 @@
-//! An evaluation: candidates' runs compared with a golden set. Written as JSON it is what a later one is compared with.
+//! An evaluation: candidates' runs compared with a golden set. Its JSON can be the baseline of a later evaluation.
 
 use super::{candidate::Candidate, cell_source::CellSource};
 use overnight_evals::{
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The version of the JSON.
 pub(super) const VERSION: u32 = 1;
 
-/// All of it. Its fields are a promise.
+/// The whole evaluation. Its fields are a promise.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evaluation {
     pub version: u32,
@@ -25,25 +25,25 @@ pub struct Evaluation {
     pub unused_rules: Vec<String>,
 }
 
-/// What is known of it beside the runs.
+/// Facts about the evaluation besides its runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EvalFacts {
-    /// As it was named.
+    /// The set's name, as it was given.
     pub gold: String,
     pub evaluation: String,
     /// Cases that are evaluated.
     pub documents: u64,
-    /// They are those that are kept back, which were used so often, this time included.
+    /// The cases are the held-out ones, which were used this many times, including this one.
     pub hold_out: bool,
     pub hold_out_uses: u64,
-    /// Of the resampling.
+    /// Seed of the resampling.
     pub seed: u64,
 }
 
 /// A share with its interval, 95 %. Its fields are a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ScoreView {
-    /// From 0 to 1, as the bounds.
+    /// From 0 to 1, like the bounds.
     pub value: f64,
     pub low: f64,
     pub high: f64,
@@ -52,7 +52,7 @@ pub struct ScoreView {
     pub total: f64,
 }
 
-/// A field of a candidate.
+/// The score of a candidate in one field.
 #[derive(Clone, Debug, Serialize)]
 pub struct FieldScore {
     /// `$.terms[*].rent`
@@ -63,7 +63,7 @@ pub struct FieldScore {
     pub score: ScoreView,
 }
 
-/// The records of a list.
+/// The scores for a list's records.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListScore {
     /// `$.terms`
@@ -92,12 +92,12 @@ pub struct RunFault {
     pub why: String,
 }
 
-/// The records of a list of a run, one to one.
+/// The pairing of a list's records in one run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunPairing {
     pub case: String,
     pub repeat: u32,
-    /// Of which file; none: the first one that the instructions ask for.
+    /// The deliverable's path; none: the first JSON file that the instructions ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deliverable: Option<String>,
     #[serde(flatten)]
@@ -110,43 +110,43 @@ pub struct WrongCell {
     pub case: String,
     pub repeat: u32,
     pub job: String,
-    /// Of which file; none: the first one that the instructions ask for.
+    /// The deliverable's path; none: the first JSON file that the instructions ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deliverable: Option<String>,
     #[serde(flatten)]
     pub cell: FieldCell,
-    /// Where its record stands, as far as that is known; of the first ones only.
+    /// The place of its record, if known; only for the first wrong values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<CellSource>,
 }
 
-/// What a candidate comes to. Its fields are a promise.
+/// The result of a candidate. Its fields are a promise.
 #[derive(Clone, Debug, Serialize)]
 pub struct CandidateResult {
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// Of all values that are compared, those that are right; none where nothing was compared.
+    /// The share of compared values that are right; none if nothing was compared.
     pub score: Option<ScoreView>,
     pub fields: Vec<FieldScore>,
     pub lists: Vec<ListScore>,
     /// By case.
     pub cases: Vec<CaseScore>,
-    /// Runs that ended without a result. All of each is wrong.
+    /// Runs that ended without a result. They count as completely wrong.
     pub failed: Vec<RunFault>,
-    /// Runs that have not ended. They count nowhere.
+    /// Runs that have not ended. They are left out of all numbers.
     pub missing: Vec<RunFault>,
     pub runs: u64,
-    /// USD of all runs, whenever they were paid; none where a price is not known.
+    /// USD of all runs, including earlier ones that are reused; none if a price is not known.
     pub cost_usd: Option<f64>,
     /// Means of the runs that have ended.
     pub cost_usd_per_run: Option<f64>,
     pub turns_per_run: Option<f64>,
     pub seconds_per_run: Option<f64>,
-    /// Of the quotes that were to be found, those that were.
+    /// The share of the quotes that were found.
     pub quotes_found: Option<f64>,
-    /// With several runs of a case: how much of it is the same in any two.
+    /// With several runs of a case: the share of values that are the same in any two runs.
     pub same_when_repeated: Option<ScoreView>,
-    /// Which record of each list was taken for which.
+    /// The pairing of found and expected records in each list.
     pub pairings: Vec<RunPairing>,
     /// Each value that is not right.
     pub wrong: Vec<WrongCell>,
@@ -157,7 +157,7 @@ pub struct CandidateResult {
 /// A candidate against the first one. Its fields are a promise.
 #[derive(Clone, Debug, Serialize)]
 pub struct CandidateDifference {
-    /// The first one, and the other.
+    /// The first candidate, and the other.
     pub a: String,
     pub b: String,
     #[serde(flatten)]
@@ -165,7 +165,7 @@ pub struct CandidateDifference {
     pub fields: Vec<FieldDifference>,
 }
 
-/// A field of both.
+/// The difference in a field that both have.
 #[derive(Clone, Debug, Serialize)]
 pub struct FieldDifference {
     pub field: String,
@@ -173,22 +173,22 @@ pub struct FieldDifference {
     pub difference: JudgedDifference,
 }
 
-/// How much more of the second one is right, and whether that is more than chance.
+/// How much more of the second candidate is right, and whether the difference is significant.
 #[derive(Clone, Debug, Serialize)]
 pub struct JudgedDifference {
     pub difference: f64,
-    /// Of the interval, 95 %.
+    /// Bounds of the interval, 95 %.
     pub low: f64,
     pub high: f64,
-    /// Of the permutation test; as it is, and corrected.
+    /// The p-value of the permutation test: raw, and corrected.
     pub p: f64,
     pub corrected_p: f64,
     /// Cases that both have.
     pub documents: u64,
-    /// Of the second one: `better`, `worse`, or `cannot_tell`.
+    /// The verdict on the second candidate: `better`, `worse`, or `cannot_tell`.
     #[serde(serialize_with = "word")]
     pub verdict: CandidateVerdict,
-    /// About so many documents would do, where it can't be told with these.
+    /// The estimated number of documents that would suffice for a verdict, if these do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enough: Option<u64>,
 }
@@ -202,7 +202,7 @@ fn word<S: Serializer>(verdict: &CandidateVerdict, serializer: S) -> Result<S::O
 }
 
 impl Evaluation {
-    /// Fields × candidates: the score of each, where it was compared.
+    /// Fields × candidates: the score of each, if it was compared.
     pub fn scores_by_field(&self) -> Vec<(&str, Vec<Option<&ScoreView>>)> {
         let mut names: Vec<&str> = Vec::new();
         for field in self.candidates.iter().flat_map(|result| &result.fields) {

@@ -1,14 +1,14 @@
-//! An evaluation in words: what each candidate comes to, and which one is better.
+//! An evaluation in words: the result of each candidate, and which one is better.
 
 use super::evaluation::{CandidateDifference, CandidateResult, Evaluation, JudgedDifference, RunFault, ScoreView};
 use overnight_core::amount::counted;
 use overnight_evals::statistics::CandidateVerdict;
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Runs that failed or are missing, and are named.
+/// Failed or missing runs that are named, at most.
 const MOST_NAMED: usize = 5;
 
-/// The sentences on each candidate's faults, and the verdicts. Tables are made by whoever prints them.
+/// The sentences on each candidate's faults, and the verdicts. The callers make the tables.
 pub fn evaluation_text(evaluation: &Evaluation) -> String {
     let mut text = String::new();
     for CandidateResult { candidate, failed, missing, .. } in &evaluation.candidates {

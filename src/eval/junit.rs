@@ -1,5 +1,5 @@
-//! An evaluation as JUnit XML, which build servers show: a suite for each candidate, in it each case, which fails where a value is
-//! not right.
+//! An evaluation as JUnit XML, which build servers display: a suite for each candidate with its cases; a case fails if
+//! a value is wrong.
 
 use super::evaluation::{CandidateResult, CaseScore, Evaluation, WrongCell};
 use quick_xml::{Writer, events::BytesText};
@@ -8,7 +8,7 @@ use std::io;
 /// Values that are named for a case.
 const MOST_NAMED: usize = 20;
 
-/// What a case comes to.
+/// The result of a case.
 enum CaseStatus {
     Right,
     /// An element, a message and more words.
@@ -71,7 +71,7 @@ fn suite(writer: &mut Writer<Vec<u8>>, result: &CandidateResult) -> io::Result<(
     Ok(())
 }
 
-/// Without the characters that XML 1.0 has no place for, however they are written.
+/// Removes the characters that XML 1.0 does not allow in any form.
 fn fit(text: &str) -> String {
     let is_fit = |letter: &char| !matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     text.chars().filter(is_fit).collect()

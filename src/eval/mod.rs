@@ -1,10 +1,10 @@
-//! Evaluation: what candidates (instructions with a model) found in the cases of a golden set, against what is right of them.
+//! Evaluation: compares the results of candidates (instructions with a model) with the cases of a golden set.
 //!
 //! - `candidate`: who is evaluated; `run`: what came of a case in one run: the files that a job delivered, or why there are none
-//! - `evaluation`: all of it compared, as `--json` has it; `evaluate` makes it, from `scores`: what a candidate's runs come to, and
-//!   `verdicts`: which one is better; `cell_source`: where a wrong value stands
+//! - `evaluation`: the whole comparison, as `--json` prints it; `evaluate` makes it, from `scores`: the result of a
+//!   candidate's runs, and `verdicts`: which one is better; `cell_source`: the place of a wrong value
 //! - `baseline`: an earlier evaluation, to compare with
-//! - `evaluation_text`, `junit`, `page`: told on a terminal, to a build server, in a browser
+//! - `evaluation_text`, `junit`, `page`: an evaluation for a terminal, for a build server, for a browser
 
 mod baseline;
 mod candidate;

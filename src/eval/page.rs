@@ -1,5 +1,5 @@
-//! An evaluation as a page: fields × candidates, and each wrong value beside what is right and where it stands. A server's page has a
-//! button for each that says that the set is wrong.
+//! An evaluation as a page: fields × candidates, and each wrong value beside the expected one and its source. On a
+//! server's page, each has a button for correcting the set.
 
 use super::{
     cell_source::CellSource,
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Wrong values that are shown.
 const MOST_ROWS: usize = 1_000;
 
-/// What a server's page sends to say that the set is wrong.
+/// The form of a server's page for correcting the set.
 #[derive(Clone, Debug)]
 pub struct CorrectForm {
     pub action: String,
@@ -37,15 +37,15 @@ struct EvaluationBody<'e> {
     fields: Vec<(&'e str, Vec<Option<&'e ScoreView>>)>,
     rows: Vec<WrongRow<'e>>,
     more: usize,
-    /// Their files are named.
+    /// The wrong values are of several files, so their files are named.
     several_files: bool,
     form: Option<&'e CorrectForm>,
 }
 
-/// A value that some candidate has not right.
+/// A value that is wrong for some candidate.
 struct WrongRow<'e> {
     case: &'e str,
-    /// None: the first one that the instructions ask for.
+    /// `None`: the first JSON file that the instructions ask for.
     file: Option<&'e str>,
     place: &'e str,
     expected: String,
@@ -54,7 +54,7 @@ struct WrongRow<'e> {
     found: Vec<FoundCell<'e>>,
 }
 
-/// What a candidate has of a value.
+/// A candidate's result for a value.
 enum FoundCell<'e> {
     Right,
     /// No run of the case has ended.
@@ -64,7 +64,7 @@ enum FoundCell<'e> {
 
 struct FoundValue<'e> {
     shown: String,
-    /// As JSON, for the form; none where it has no place in what is right.
+    /// As JSON, for the form; `None` if the expected result has no such place.
     json: Option<String>,
     job: &'e str,
 }
@@ -75,7 +75,7 @@ pub fn evaluation_page(evaluation: &Evaluation) -> Result<String, askama::Error>
     EvaluationPage { gold: &evaluation.facts.gold, body: &body }.render()
 }
 
-/// What stands on the page, for one that has its own frame.
+/// The content of the page, for a page with a frame of its own.
 pub fn evaluation_body(evaluation: &Evaluation, form: Option<&CorrectForm>) -> Result<String, askama::Error> {
     let mut rows: BTreeMap<(&str, Option<&str>, &str), WrongRow<'_>> = BTreeMap::new();
     for (at, CandidateResult { wrong, .. }) in evaluation.candidates.iter().enumerate() {
@@ -114,7 +114,7 @@ pub fn evaluation_body(evaluation: &Evaluation, form: Option<&CorrectForm>) -> R
 }
 
 impl FoundCell<'_> {
-    /// Where nothing wrong is known of a case.
+    /// The initial state, while no wrong value of a case is known.
     fn before(result: &CandidateResult, case: &str) -> Self {
         if result.cases.iter().any(|known| known.case == case) { Self::Right } else { Self::NoRun }
     }

@@ -1,4 +1,4 @@
-//! What came of a case in one run.
+//! A run of a case.
 
 use crate::{
     export::{CorrectedRecord, read_lists_as_written},
@@ -28,32 +28,32 @@ pub struct EvalRun {
     /// From 1.
     pub repeat: u32,
     pub job: String,
-    /// Where its documents' texts are; none: not here.
+    /// The workspace with its documents' texts; `None`: it is not on this machine.
     pub workspace: Option<PathBuf>,
     pub result: RunResult,
-    /// What the job cost; none where prices are not known.
+    /// The cost of the job; `None` if prices are not known.
     pub cost_usd: Option<f64>,
     pub turns: u64,
     pub worked_ms: u64,
-    /// Quotes that are to be found, and those that were.
+    /// The number of quotes, and of those that were found.
     pub quotes: (u64, u64),
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub enum RunResult {
-    /// What is compared, by the places of the case's expected files, with where its records stand. None: that file is missing.
+    /// The delivered files, in the order of the case's expected ones, with their records' places. `None`: missing.
     Delivered(Vec<Option<FoundFile>>),
-    /// It ended without a result: all of it is wrong.
+    /// The run ended without a result: it counts as completely wrong.
     Failed(String),
-    /// It has not ended: it counts nowhere, and is named.
+    /// The run has not ended: it is left out of all numbers, and named.
     Missing(String),
 }
 
 /// A file that was delivered.
 pub(super) type FoundFile = (Value, BTreeMap<String, RecordPlace>);
 
-/// Reads what the job in a workspace delivered, as the model wrote it.
+/// Reads the deliverables in a job's workspace, as the model wrote them.
 pub fn read_run(workspace: &Path, case: &GoldenCase, status: JobStatus) -> (RunResult, (u64, u64)) {
     let missing = |why: String| (RunResult::Missing(why), (0, 0));
     let job = match load(workspace) {
@@ -95,7 +95,7 @@ fn first_json(job: &Job) -> Option<String> {
     deliverables.map(|deliverable| &deliverable.path).find(|path| is_json(path)).cloned()
 }
 
-/// Where the records of a file stand.
+/// The places of a file's records.
 fn places(job: &Job, files: &Workspace, path: &str) -> BTreeMap<String, RecordPlace> {
     let of_file =
         read_lists_as_written(job, files).into_iter().filter(|(name, _)| name.split('#').next() == Some(path));

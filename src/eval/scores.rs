@@ -1,4 +1,4 @@
-//! What the runs of a candidate come to: a score for each case, for each field, and in all.
+//! The scores of a candidate's runs: for each case, for each field, and in all.
 
 use super::{
     candidate::Candidate,
@@ -17,10 +17,10 @@ use overnight_evals::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Wrong values of a candidate whose sources are read.
+/// Wrong values of a candidate whose sources are read, at most.
 const MOST_SOURCES: usize = 500;
 
-/// What is right of a case, ready to be compared with.
+/// The expected results of a case, ready for comparing.
 #[derive(Debug)]
 pub(super) struct ExpectedCase {
     pub(super) name: String,
@@ -28,10 +28,10 @@ pub(super) struct ExpectedCase {
     files: Vec<ExpectedFile>,
 }
 
-/// What is right of a file.
+/// The expected content of a file.
 #[derive(Debug)]
 struct ExpectedFile {
-    /// None: the first one that the instructions ask for.
+    /// `None`: the first JSON file that the instructions ask for.
     deliverable: Option<String>,
     value: Value,
     places: RecordPlaces,
@@ -56,7 +56,7 @@ impl ExpectedCase {
         self.files.iter().map(|file| file.plan.unused_rules([&file.value]))
     }
 
-    /// Where the record of a value stands: as what is right has it, else as it was found.
+    /// The place of a value's record: that of the expected record, else that of the found one.
     fn source(
         &self,
         (file, cell): (&ExpectedFile, &FieldCell),
@@ -69,7 +69,7 @@ impl ExpectedCase {
         placed.or_else(|| occurs(sources, &cell.expected)).or_else(|| occurs(sources, &cell.found))
     }
 
-    /// How much of the runs of the case is the same in any two.
+    /// The share of values that are the same in any two runs of the case.
     fn agreement(&self, runs: &[&EvalRun]) -> DocumentScore {
         let of_file = |(at, file): (usize, &ExpectedFile)| {
             let found: Vec<Option<&Value>> = runs
@@ -100,7 +100,7 @@ impl ExpectedFile {
 }
 
 impl CandidateResult {
-    /// Compares a candidate's runs. `seed`: of the resampling.
+    /// Compares a candidate's runs. `seed` is for the resampling.
     pub(super) fn of(
         candidate: Candidate,
         (cases, judgements): (&[ExpectedCase], Option<&Judgements>),

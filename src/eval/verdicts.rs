@@ -1,5 +1,5 @@
-//! Which of several candidates is better: each against the first one, over the cases that both have run. Several comparisons are
-//! corrected for being several (Holm 1979): those of whole candidates among themselves, and those of fields among themselves.
+//! Verdicts on which candidate is better: each against the first one, over the cases that both have run. The verdicts
+//! are corrected for multiple comparisons (Holm 1979): those of whole candidates, and separately those of fields.
 
 use super::evaluation::{CandidateDifference, CandidateResult, CaseScore, FieldDifference, JudgedDifference};
 use overnight_evals::statistics::{CandidateVerdict, Difference, DocumentScore, difference, holm};
@@ -35,10 +35,10 @@ pub(super) fn by_case(cases: &[CaseScore]) -> BTreeMap<&str, DocumentScore> {
     cases.iter().map(|case| (case.case.as_str(), case.score())).collect()
 }
 
-/// The names of two, and the differences of all and of each field.
+/// The names of two candidates, their overall difference, and that of each field.
 type FoundDifference = (String, String, Difference, Vec<(String, Difference)>);
 
-/// Compares pairs of candidates, and corrects what comes of it.
+/// Compares pairs of candidates, and corrects the p-values.
 pub(super) fn judged(pairs: &[(Scores<'_>, Scores<'_>)], seed: u64) -> Vec<CandidateDifference> {
     let mut found: Vec<FoundDifference> = Vec::new();
     for (a, b) in pairs {
@@ -69,7 +69,7 @@ pub(super) fn judged(pairs: &[(Scores<'_>, Scores<'_>)], seed: u64) -> Vec<Candi
     differences
 }
 
-/// Over the cases that both have.
+/// The difference over the cases that both have.
 fn paired(a: &BTreeMap<&str, DocumentScore>, b: &BTreeMap<&str, DocumentScore>, seed: u64) -> Option<Difference> {
     let both = a.iter().filter_map(|(case, of_a)| Some((*of_a, *b.get(case)?)));
     let (a, b): (Vec<DocumentScore>, Vec<DocumentScore>) = both.unzip();
@@ -77,7 +77,7 @@ fn paired(a: &BTreeMap<&str, DocumentScore>, b: &BTreeMap<&str, DocumentScore>, 
 }
 
 impl JudgedDifference {
-    /// `among`: how many comparisons it is one of.
+    /// `among`: the number of comparisons in its family.
     fn of(found: &Difference, corrected_p: f64, among: u32) -> Self {
         let verdict = CandidateVerdict::of(found, corrected_p, among);
         let enough = if let CandidateVerdict::CannotTell { enough, .. } = verdict { enough } else { None };

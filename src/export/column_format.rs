@@ -9,7 +9,7 @@ const YEARS: std::ops::Range<i64> = 1900..2100;
 /// How the values of a column are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColumnFormat {
-    /// Texts that are dates are dates.
+    /// ISO dates in texts are shown as dates.
     pub is_date: bool,
     pub number: DecimalFormat,
 }
@@ -26,17 +26,17 @@ pub enum DecimalFormat {
     Fraction,
 }
 
-/// What the values of a column have in common.
+/// The common properties of a column's values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SeenValues {
     is_date_by_schema: bool,
-    /// All texts are dates; none until there is one.
+    /// Whether all texts are dates; `None` until there is a text.
     is_date: Option<bool>,
     number: DecimalFormat,
 }
 
 impl SeenValues {
-    /// Of a field that has this schema.
+    /// For a field with this schema.
     pub(super) fn of_schema(schema: &Value) -> Self {
         Self { is_date_by_schema: schema["format"] == "date", ..Self::default() }
     }
@@ -61,7 +61,7 @@ impl SeenValues {
     }
 }
 
-/// Year, month and day of a text such as `2024-05-03`, where that is a date.
+/// Year, month and day of a text such as `2024-05-03`, if it is a valid date.
 pub(super) fn iso_date(text: &str) -> Option<(u16, u8, u8)> {
     let is_written_out = text.len() == 10 && text.starts_with(|letter: char| letter.is_ascii_digit());
     let date = is_written_out.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok())??;

@@ -1,5 +1,5 @@
-//! The columns of a table: the fields of the records, as the schema names them and as they come, and what the program knows of
-//! each record besides.
+//! The columns of a table: the records' fields, from the schema and from the records, and the program's own facts about
+//! each record.
 
 use super::column_format::{ColumnFormat, DecimalFormat, SeenValues};
 use serde_json::{Number, Value};
@@ -8,7 +8,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     Text,
@@ -25,7 +25,7 @@ pub struct TableColumn {
     pub format: ColumnFormat,
 }
 
-/// What the program knows of a record, behind its own fields.
+/// The program's facts about a record, which follow the record's own fields.
 pub(super) const KNOWN: [(&str, ColumnKind); 19] = [
     ("document", ColumnKind::Text),
     ("quote", ColumnKind::Text),
@@ -48,10 +48,10 @@ pub(super) const KNOWN: [(&str, ColumnKind); 19] = [
     ("place", ColumnKind::Text),
 ];
 
-/// Decimal digits that every number of [`double`] has room for (`DBL_DIG` of C): what is written with no more is not looked at.
+/// Decimal digits that every [`double`] represents exactly (`DBL_DIG` of C): numbers with no more need no check.
 const SURE_DIGITS: usize = 15;
 
-/// A number as a binary one of 64 bits, where that has the same digits.
+/// A number as a 64-bit binary one, if that has the same digits.
 pub(super) fn double(number: &Number) -> Option<f64> {
     let written = number.as_str();
     number
@@ -59,37 +59,37 @@ pub(super) fn double(number: &Number) -> Option<f64> {
         .filter(|double| written.len() <= SURE_DIGITS || significant(&double.to_string()) == significant(written))
 }
 
-/// The digits of a number without zeros before and behind, its exponent and its point.
+/// The digits of a number without leading and trailing zeros, exponent and decimal point.
 fn significant(number: &str) -> String {
     let digits: String =
         number.chars().take_while(|letter| !letter.eq_ignore_ascii_case(&'e')).filter(char::is_ascii_digit).collect();
     digits.trim_matches('0').to_owned()
 }
 
-/// Where the document stands in [`KNOWN`].
+/// Index of the document in [`KNOWN`].
 pub(super) const DOCUMENT: usize = 0;
-/// Where the quote stands there.
+/// Index of the quote there.
 pub(super) const QUOTE: usize = 1;
-/// Where the finding that is open stands there.
+/// Index of the open finding there.
 pub(super) const OPEN_FINDING: usize = 8;
 
-/// Fields that tell which record it is.
+/// Fields that identify a record for a person, at most.
 const TELLING: usize = 2;
 
-/// Objects within objects in a schema, and references that lead to references.
+/// The maximum depth of nested objects in a schema, and of chains of references.
 const DEEPEST: usize = 8;
 
-/// What the program knows of a record that its table begins with.
+/// The fact with which a table begins.
 const FIRST: &str = "document";
 
-/// All columns: the document, the records' fields, then the others of [`KNOWN`]; or those that were chosen.
+/// All columns: the document, the records' fields, then the other facts of [`KNOWN`]; or the chosen ones.
 #[derive(Clone, Debug, Default)]
 pub struct TableColumns {
     fields: Vec<FieldColumn>,
     places: HashMap<String, usize>,
-    /// Of [`KNOWN`]: what the records say themselves under that name.
+    /// The facts of [`KNOWN`] that the records have themselves, under the same name.
     said: Vec<&'static str>,
-    /// Of all columns in their order, the places of those that were chosen.
+    /// Indexes of the chosen columns among all columns.
     chosen: Option<Vec<usize>>,
 }
 
@@ -97,9 +97,9 @@ pub struct TableColumns {
 #[derive(Clone, Debug)]
 struct FieldColumn {
     name: String,
-    /// None until a value decides.
+    /// `None` until a value determines it.
     kind: Option<ColumnKind>,
-    /// It has whole numbers that are no [`double`].
+    /// It has integers that no [`double`] represents exactly.
     is_large: bool,
     seen: SeenValues,
 }
@@ -114,13 +114,13 @@ impl TableColumns {
         columns
     }
 
-    /// The records say `name` themselves, in the field of that name.
+    /// States that the records have the fact `name` themselves, in a field of the same name.
     pub(super) fn said(mut self, name: &'static str) -> Self {
         self.said.push(name);
         self
     }
 
-    /// Takes in the fields of a record. A column whose values are of several kinds is text.
+    /// Adds the fields of a record. A column whose values are of several kinds is text.
     pub fn observe(&mut self, record: &Value) {
         flat(record, &mut |name, value| {
             let kind = match value {
@@ -128,7 +128,7 @@ impl TableColumns {
                 Value::Bool(_) => ColumnKind::Flag,
                 Value::Number(number) if number.is_i64() => ColumnKind::Integer,
                 Value::Number(number) if number.is_f64() && double(number).is_some() => ColumnKind::Number,
-                // A number that no column of numbers has room for.
+                // A number that doesn't fit into any column of numbers.
                 Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => ColumnKind::Text,
             };
             let place = self.place(name, None, SeenValues::default());
@@ -150,7 +150,7 @@ impl TableColumns {
         });
     }
 
-    /// Where the field `name` stands, added if it is new.
+    /// The index of the field `name`, which is added if it is new.
     fn place(&mut self, name: &str, kind: Option<ColumnKind>, seen: SeenValues) -> usize {
         if let Some(place) = self.places.get(name) {
             return *place;
@@ -160,12 +160,12 @@ impl TableColumns {
         self.fields.len() - 1
     }
 
-    /// How many the records have themselves.
+    /// The number of the records' own fields.
     pub(super) fn field_count(&self) -> usize {
         self.fields.len()
     }
 
-    /// How many there are.
+    /// The number of all columns.
     pub(super) fn count(&self) -> usize {
         self.fields.len() + KNOWN.len()
     }
@@ -189,8 +189,8 @@ impl TableColumns {
         self.fields.iter().map(column).collect()
     }
 
-    /// In their order; where a record has a field of the name of what the program knows, that one is called `overnight_…`. Names
-    /// that differ in nothing but capitals are numbered, because databases take them for the same.
+    /// The columns in order. If a record has a field with the name of a fact, the fact is called `overnight_…`. Names
+    /// that differ only in case are numbered, because databases treat them as equal.
     pub fn all(&self) -> Vec<TableColumn> {
         let known = self.known().map(|(_, name, kind)| {
             let is_taken = self.places.contains_key(name);
@@ -216,7 +216,7 @@ impl TableColumns {
         self.in_order(columns)
     }
 
-    /// Leaves the columns of these names only, in their order. The error is the first name that no column has.
+    /// Keeps only the columns of these names, in their order. The error is the first unknown name.
     pub fn choose<'n>(&mut self, names: &'n [String]) -> Result<(), &'n str> {
         self.chosen = None;
         let all = self.all();
@@ -231,7 +231,7 @@ impl TableColumns {
         Ok(())
     }
 
-    /// What stands for each column, with the document's before the others and that of chosen ones only.
+    /// Orders the items of all columns: the document's item first, and only those of chosen columns.
     fn in_order<T: Clone>(&self, mut items: Vec<T>) -> Vec<T> {
         if let Some(begin) = self.unordered(FIRST).and_then(|place| items.get_mut(..=place)) {
             begin.rotate_right(1);
@@ -242,7 +242,7 @@ impl TableColumns {
         }
     }
 
-    /// Where a column that is at `place` among the fields and what is known stands in a row.
+    /// The index in a row of the column at `place` among fields and facts.
     fn ordered(&self, place: usize) -> Option<usize> {
         let first = self.unordered(FIRST)?;
         let place = match place.cmp(&first) {
@@ -256,23 +256,23 @@ impl TableColumns {
         }
     }
 
-    /// Where that of [`KNOWN`] stands among the fields and what is known behind them.
+    /// The index of a fact of [`KNOWN`] among the fields and the facts after them.
     fn unordered(&self, name: &str) -> Option<usize> {
         let known = self.known().position(|(_, known, _)| known == name).map(|place| self.fields.len() + place);
         known.or_else(|| self.places.get(name).copied())
     }
 
-    /// Where that of [`KNOWN`] stands in a row.
+    /// The index of a fact of [`KNOWN`] in a row.
     pub(super) fn place_of(&self, name: &str) -> Option<usize> {
         self.ordered(self.unordered(name)?)
     }
 
-    /// The names of the records' own fields, each with its place in a row, where it has one.
+    /// The names of the records' own fields, each with its index in a row, if it has one.
     pub(super) fn field_places(&self) -> Vec<(&str, Option<usize>)> {
         self.fields.iter().enumerate().map(|(place, field)| (field.name.as_str(), self.ordered(place))).collect()
     }
 
-    /// The places, among the fields alone, of the first texts that tell which record it is: no document and no quote.
+    /// The indexes, among the fields alone, of the first text fields that identify a record, except document and quote.
     pub(super) fn telling(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
         let is_telling = |field: &FieldColumn| {
             let is_known = KNOWN.iter().any(|(known, _)| *known == field.name);
@@ -293,8 +293,8 @@ impl TableColumns {
         cells
     }
 
-    /// The cells of a record: its own fields and of `known`, which is as [`KNOWN`], what is not among them. A record that does
-    /// not name its document has the one that is known.
+    /// The cells of a record: its own fields, and those facts of `known`, ordered as in [`KNOWN`], that it does not
+    /// have itself. A record without its document's name gets the known one.
     pub fn row(&self, record: &Value, mut known: Vec<Value>) -> Vec<Value> {
         let mut cells = self.field_cells(record);
         known.resize(KNOWN.len(), Value::Null);
@@ -307,7 +307,7 @@ impl TableColumns {
     }
 }
 
-/// Takes the fields that a schema of a record names, those of objects in it too, each with its own schema.
+/// Visits the fields in the schema of a record, including those of objects in it, each with its own schema.
 pub(super) fn each_property(root: &Value, record: &Value, visit: &mut dyn FnMut(&str, &Value)) {
     fn take(path: &str, root: &Value, schema: &Value, depth: usize, visit: &mut dyn FnMut(&str, &Value)) {
         let Some(properties) = resolved(root, schema)["properties"].as_object() else { return };
@@ -319,7 +319,7 @@ pub(super) fn each_property(root: &Value, record: &Value, visit: &mut dyn FnMut(
     take("", root, record, 0, visit);
 }
 
-/// What a schema says, in the end.
+/// A schema with its references resolved.
 pub(super) fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     for _ in 0..DEEPEST {
         let target = schema["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
@@ -331,7 +331,7 @@ pub(super) fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value 
     schema
 }
 
-/// The types that it names, less null.
+/// The types in the schema, without null.
 fn types(schema: &Value) -> Vec<&str> {
     let named = match &schema["type"] {
         Value::String(one) => vec![one.as_str()],
@@ -355,7 +355,7 @@ fn kind(schema: &Value) -> Option<ColumnKind> {
     }
 }
 
-/// The fields of a record, those of objects in it under both names with a dot between.
+/// The fields of a record; those of objects in it have both names with a dot between.
 pub(super) fn flat(record: &Value, visit: &mut dyn FnMut(&str, &Value)) {
     fn take(path: &str, value: &Value, visit: &mut dyn FnMut(&str, &Value)) {
         match value {
@@ -408,7 +408,7 @@ mod tests {
             [json!("a.md"), json!("=1"), json!(3), json!("A"), json!(["x"]), json!(2), Value::Null, json!(0.5)];
         assert_eq!(cells[..8], expected);
         assert_eq!(cells[8..], [vec![json!("mine"), count], vec![Value::Null; 17]].concat());
-        // What no column of its kind has room for.
+        // Values that don't fit into any column of their kind.
         columns.observe(&json!({"page": "iv", "share": (1_u64 << 53) + 1, "Tags": [], "overnight_job": 1}));
         let all = columns.all();
         let kinds = [2, 7].map(|place| all[place].kind);

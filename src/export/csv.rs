@@ -1,4 +1,4 @@
-//! CSV (RFC 4180), for spreadsheets: no cell of it is a formula.
+//! CSV (RFC 4180), for spreadsheets: no cell becomes a formula.
 
 use super::{
     TableColumns,
@@ -21,7 +21,7 @@ impl<W: Write> CsvTable<W> {
 
 impl<W: Write> TableWriter for CsvTable<W> {
     fn row(&mut self, RecordRow { cells, .. }: &RecordRow<'_>) -> Result<(), ExportError> {
-        // A number is none.
+        // A number is never a formula.
         let text = |cell: &Value| if cell.is_number() { cell.to_string() } else { defused(shown(cell)) };
         Ok(self.0.write_record(cells.iter().map(text))?)
     }

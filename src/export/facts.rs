@@ -1,4 +1,4 @@
-//! What the program knows of the records of one list.
+//! The program's facts about the records of one list.
 
 use super::{
     columns::{KNOWN, OPEN_FINDING},
@@ -23,28 +23,28 @@ use overnight_documents::TextPosition;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Where the quotes of a record stand.
+/// The places of a record's quotes.
 #[derive(Debug)]
 struct RecordQuotes {
-    /// By the first rule.
+    /// The document of the quote by the first rule.
     document: String,
     from: Option<TextPosition>,
-    /// The first byte, and that behind the last.
+    /// The offset of the first byte, and the offset after the last byte.
     span: Option<(u64, u64)>,
-    /// Where it stands on the pictures of its pages, as JSON; none where that is not known.
+    /// Its places on the images of its pages, as JSON; `None` if unknown.
     boxes: Option<String>,
-    /// Of all its quotes the worst.
+    /// The worst status of all its quotes.
     check: QuoteStatus,
-    /// Fields whose values don't stand in their quotes, or may not.
+    /// Fields whose values are not in their quotes, or possibly not.
     doubtful: Vec<(String, ValueStatus)>,
-    /// Fields whose quotes don't stand where the record says, or in only one of two readings of a scan.
+    /// Fields whose quotes are not at the record's place, or in only one of two readings of a scan.
     unproven: Vec<String>,
-    /// Nothing has read what it stands in a second time.
+    /// The text of a quote was not read a second time.
     is_read_once: bool,
 }
 
 impl RecordQuotes {
-    /// Of all its quotes the worst; of those that are found, whether two readings of a scan have each.
+    /// The worst status of all its quotes; for found ones, whether both readings of a scan have each.
     fn check(&self) -> &'static str {
         match self.check {
             QuoteStatus::Found if !self.unproven.is_empty() => "one_reading",
@@ -63,14 +63,14 @@ pub(super) struct RecordFacts<'j> {
     pub(super) findings: RecordFindings<'j>,
     review: Option<&'j ReviewPages>,
     outer: OuterDocuments,
-    /// The same for all.
+    /// The same values for all records.
     models: String,
     paid: String,
     confidence: Option<f64>,
 }
 
 impl<'j> RecordFacts<'j> {
-    /// Reads where their quotes stand.
+    /// Reads the places of their quotes.
     pub(super) fn of(
         job: &'j Job,
         workspace: &Workspace,
@@ -92,14 +92,14 @@ impl<'j> RecordFacts<'j> {
         })
     }
 
-    /// What is known of a record, as [`KNOWN`] names it. Its quote and where that stands are those that hold: as corrected.
+    /// The facts about a record, in the order of [`KNOWN`]. The quote and its place are those after corrections.
     pub(super) fn known(&self, place: &str, record: &Value) -> [Value; KNOWN.len()] {
         let first = self.list.quotes.first();
         let corrected = self.findings.corrected(place, record);
         let object = first.and_then(|first| Some((first.rule, first.object(&corrected)?)));
         let said = |key: Option<&String>| object.zip(key).and_then(|((_, fields), key)| fields.get(key)?.as_str());
         let quote = said(object.map(|(rule, _)| &rule.text));
-        // Readers have found what the model wrote.
+        // Second readers are compared with the model's own text.
         let read = first.and_then(|first| first.object(record)?.get(&first.rule.text)?.as_str());
         let quotes = self.quotes.get(place);
         let only = match &self.job.spec.documents[..] {
@@ -144,12 +144,12 @@ impl<'j> RecordFacts<'j> {
         ]
     }
 
-    /// Where the first quote of a record stands in its document's text: the first byte, and that behind the last.
+    /// The byte range of a record's first quote in its document's text: its first byte, and the one after its last.
     pub(super) fn span(&self, place: &str) -> Option<(u64, u64)> {
         self.quotes.get(place)?.span
     }
 
-    /// What people have accepted of a record.
+    /// The fields of a record that people have accepted.
     pub(super) fn accepted(&self, place: &str) -> AcceptedFields {
         let reviewed = &self.job.reviewed;
         if !reviewed.approvals.is_empty() || reviewed.record(&self.list.deliverable.path, place).is_some() {
@@ -159,7 +159,7 @@ impl<'j> RecordFacts<'j> {
         AcceptedFields::Corrected(corrections.map(|correction| named(correction.within)).collect())
     }
 
-    /// What is to be seen of a record at a glance; `known` is what is known of it.
+    /// The marks of a record's row; `known` are the facts about it.
     pub(super) fn marks(&self, place: &str, known: &[Value; KNOWN.len()]) -> RowMarks {
         let quotes = self.quotes.get(place);
         let values = quotes.into_iter().flat_map(|quotes| self.doubtful(place, quotes)).map(|(field, _)| field);
@@ -174,7 +174,7 @@ impl<'j> RecordFacts<'j> {
         }
     }
 
-    /// The values that don't stand in their quotes, or may not. What a person has corrected is decided.
+    /// The values that are not in their quotes, or possibly not. A value corrected by a person is no longer doubtful.
     fn doubtful<'q>(
         &'q self,
         place: &'q str,
@@ -190,8 +190,8 @@ impl<'j> RecordFacts<'j> {
         quotes.doubtful.iter().filter(move |(field, _)| !is_corrected(field))
     }
 
-    /// `yes`, else which values don't stand in their quotes: `not amount, unclear date`. None where it can't be told, because a
-    /// quote does not stand where the record says.
+    /// `yes`, else the values that are not in their quotes: `not amount, unclear date`. `None` if this is unknown,
+    /// because a quote is not at the record's place.
     fn values(&self, place: &str, quotes: &RecordQuotes) -> Option<String> {
         let told = |(field, status): &(String, ValueStatus)| match status {
             ValueStatus::NotInQuote => format!("not {field}"),
@@ -205,7 +205,7 @@ impl<'j> RecordFacts<'j> {
         }
     }
 
-    /// The corrected fields of a record as an object, named as columns are; null where there are none.
+    /// The corrected fields of a record as an object with the columns' names; null if there are none.
     fn corrected(&self, place: &str) -> Value {
         let corrections = self.findings.corrections(place);
         let fields: Map<String, Value> =
@@ -238,12 +238,12 @@ fn json_of(boxes: &[QuoteBox]) -> Option<String> {
     serde_json::to_string(boxes).ok().filter(|_| !boxes.is_empty())
 }
 
-/// A place within a record as columns are named.
+/// A place within a record, as a column's name.
 fn named(within: &str) -> String {
     within.trim_start_matches('.').to_owned()
 }
 
-/// Where the quotes of a list stand, by place; as many as the file has, which is bounded.
+/// The places of a list's quotes, by record; the file's number of quotes is bounded.
 fn quotes(
     job: &Job,
     workspace: &Workspace,

@@ -1,5 +1,5 @@
-//! Gathers the records of many jobs. Each job is read once, a record at a time, and written aside; by the end all columns are
-//! known, and the table is made of what was written.
+//! Gathers the records of many jobs. Each job is read once, one record at a time, and written to a temporary file; in
+//! the end all columns are known, and the table is made from that file.
 
 use super::{
     columns::{DOCUMENT, TableColumns},
@@ -27,25 +27,25 @@ use std::{
     path::Path,
 };
 
-/// Columns of a table, so that all forms have room for them.
+/// Columns of a table, at most, so that all formats have room for them.
 const MOST_COLUMNS: usize = 1_900;
 
-/// Which table is wanted.
+/// The request for a table.
 #[derive(Clone, Debug, Default)]
 pub struct TableRequest {
     /// `output/requirements.json`, or `output/all.json#parties`; none: the first list of the first job that has one.
     pub list: Option<String>,
     pub review: Option<ReviewPages>,
-    /// The fields are as the model wrote them, without what people have corrected in them.
+    /// The fields are as the model wrote them, without people's corrections.
     pub as_written: bool,
-    /// Files that were given and no job was made for, of each batch.
+    /// Files for which no job was made, of each batch.
     pub left_out: Vec<LeftOut>,
 }
 
 /// The records of many jobs.
 #[derive(Debug)]
 pub struct GatheredRecords {
-    /// The list that they are of; none where no job has one.
+    /// The list of the records; `None` if no job has one.
     pub list: Option<String>,
     pub columns: TableColumns,
     pub(super) nested: NestedLists,
@@ -54,18 +54,18 @@ pub struct GatheredRecords {
     pub jobs: u64,
     /// Those of them whose list is empty.
     pub without_records: Vec<String>,
-    /// Jobs that should have it, and why nothing of them is here.
+    /// Jobs that should have the list, and why their records are missing.
     pub left_out: Vec<(String, String)>,
     /// Other lists that jobs have, with the number of jobs.
     pub others: BTreeMap<String, u64>,
-    /// Records that only a second reader has, and nobody has settled: they are in no list.
+    /// Records that only a second reader has found, and that nobody has settled: they are in no list.
     pub missing: u64,
     pub(super) not_in_table: NotInTable,
     aside: File,
 }
 
 impl GatheredRecords {
-    /// Reads the jobs; what is written aside is a file without a name in the folder `aside`.
+    /// Reads the jobs; the records go to an unnamed temporary file in the folder `aside`.
     pub fn read(jobs: &[TableJob], request: &TableRequest, aside: &Path) -> Result<Self, ExportError> {
         let mut gathered = Self {
             list: request.list.clone(),
@@ -120,7 +120,7 @@ impl GatheredRecords {
         self.left_out.push((wanted.id.clone(), why));
     }
 
-    /// Takes in the records of one job, where it has the list. What of it is in no row is returned: fragments.
+    /// Adds the records of one job, if it has the list. Returns fragments on the records that are in no row.
     fn take(
         &mut self,
         job: &Job,
@@ -196,11 +196,11 @@ impl GatheredRecords {
     }
 }
 
-/// Why no more is read.
+/// The reason why reading stops.
 enum JobFault {
-    /// Of this job.
+    /// For this job.
     Job(String),
-    /// At all.
+    /// For the whole table.
     Table(ExportError),
 }
 

@@ -1,4 +1,4 @@
-//! Reads the records of a list one after the other, each with what is known of it: for a table, and for who compares two runs.
+//! Reads the records of a list one by one, each with the facts about it: for a table, and for comparing two runs.
 
 use super::{
     columns::{DOCUMENT, QUOTE, flat},
@@ -16,10 +16,10 @@ use std::{
     io::{BufRead, BufReader, Read},
 };
 
-/// What an editor may put before a text.
+/// A mark that some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Why a list can't be read: a fragment.
+/// The reason why a list can't be read: a fragment.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UnreadList(String);
@@ -36,18 +36,18 @@ pub struct CorrectedRecord {
     /// `$.requirements[3]`.
     pub place: String,
     pub record: Value,
-    /// As the job calls it, where that is known.
+    /// The name of its document in the job, if known.
     pub document: Option<String>,
     /// Its first quote.
     pub quote: Option<String>,
-    /// The bytes of the document's text at which that stands, from its first to behind its last.
+    /// The byte range of the quote in the document's text: its first byte, and the one after its last.
     pub span: Option<(u64, u64)>,
-    /// What people have accepted of it.
+    /// The fields that people have accepted.
     pub accepted: AcceptedFields,
 }
 
 impl CorrectedRecord {
-    /// The fields of a record by the names of their columns: those of objects in it under both names with a dot between.
+    /// The fields of a record by their columns' names: those of objects in it have both names with a dot between.
     pub fn fields(record: &Value) -> Vec<(String, Value)> {
         let mut fields = Vec::new();
         flat(record, &mut |name, value| fields.push((name.to_owned(), value.clone())));
@@ -64,11 +64,11 @@ pub(super) struct ListReading<'f> {
     pub(super) job: &'f Job,
     pub(super) workspace: &'f Workspace,
     pub(super) review: Option<&'f ReviewPages>,
-    /// Without what people added, and with what they deleted.
+    /// Without the records that people added, and with those that they deleted.
     pub(super) as_written: bool,
 }
 
-/// All lists of a job, as people have corrected them.
+/// All lists of a job, with people's corrections.
 pub fn read_lists(job: &Job, workspace: &Workspace) -> Vec<ReadList> {
     lists(job, workspace, false)
 }
@@ -103,8 +103,8 @@ fn lists(job: &Job, workspace: &Workspace, as_written: bool) -> Vec<ReadList> {
 }
 
 impl<'j> RecordList<'j> {
-    /// Calls `visit` with each record as the model wrote it, and its place; behind them with those that people added. Gives the facts,
-    /// and how many records were passed over because a person has deleted them.
+    /// Calls `visit` with each record as the model wrote it, and its place; then with those that people added. Returns
+    /// the facts, and the number of records that were skipped because a person has deleted them.
     pub(super) fn each_record<'f>(
         &'f self,
         ListReading { job, workspace, review, as_written }: ListReading<'f>,

@@ -1,4 +1,4 @@
-//! The lists of records that a job has by its instructions, and how they are called.
+//! The lists of records that a job's instructions ask for, and their names.
 
 use super::{
     columns::{TableColumns, resolved},
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// A list of records in a deliverable.
 #[derive(Debug)]
 pub(super) struct RecordList<'j> {
-    /// `output/all.json`; of a file with several lists, `output/all.json#parties` for those behind the first.
+    /// `output/all.json`; in a file with several lists, `output/all.json#parties` for those after the first.
     pub(super) name: String,
     pub(super) deliverable: &'j Deliverable,
     /// `$.parties[*]`.

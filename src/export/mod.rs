@@ -1,11 +1,11 @@
-//! One table of what many jobs found: the records of a deliverable of all of them, one row each, for a spreadsheet, a notebook
-//! or a database.
+//! One table of many jobs' records: those of a deliverable of all jobs, one row each, for a spreadsheet, a notebook or
+//! a database.
 //!
-//! - `gather`: reads the records of all jobs, `list_reader` those of one list; `lists`: which lists a job has; `facts`: what the program knows of a record;
-//!   `outer_documents`: of which document a list within a record is; `not_in_table`: what has no row, and why
+//! - `gather`: reads the records of all jobs, `list_reader`: those of one list; `lists`: a job's lists; `facts`: facts
+//!   about a record; `outer_documents`: the document of a nested list; `not_in_table`: what has no row, and why
 //! - `columns`: which columns there are; `column_format`: how their values are shown; `nested`: lists within the records;
 //!   `row_marks`: which cells are in doubt or corrected
-//! - `table`: what all formats have in common
+//! - `table`: the common part of all formats
 //! - `csv`, `jsonl`, `xlsx`, `parquet`, `sqlite`: the formats, a writer each
 
 mod column_format;

@@ -1,11 +1,11 @@
-//! Lists of objects within the records of a table: a form that has several sheets gives each a sheet of its own.
+//! Lists of objects within the records of a table: a format with several sheets gives each list its own sheet.
 
 use super::columns::{TableColumns, each_property, flat, resolved};
 use serde_json::Value;
 
-/// Lists that have a sheet.
+/// Lists that have a sheet, at most.
 pub(super) const MOST_LISTS: usize = 5;
-/// Columns of one of them; one with more stays as JSON in its cell.
+/// Columns of such a list, at most; one with more stays as JSON in its cell.
 const MOST_FIELDS: usize = 1_000;
 
 /// A list within the records.
@@ -13,17 +13,17 @@ const MOST_FIELDS: usize = 1_000;
 pub(super) struct NestedList {
     /// The field that holds it: `lines`, `order.lines`.
     pub(super) name: String,
-    /// Those of its elements.
+    /// The columns of its elements.
     pub(super) columns: TableColumns,
     has_rows: bool,
 }
 
-/// All lists of objects within the records, in the order of the schema, then as they come.
+/// All lists of objects within the records, in the order of the schema, then in order of appearance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NestedLists(Vec<NestedList>);
 
 impl NestedLists {
-    /// Those that the schema of one record names; `root` is the whole schema.
+    /// The lists in the schema of one record; `root` is the whole schema.
     pub(super) fn of_schema(root: &Value, record: &Value) -> Self {
         let mut lists = Vec::new();
         each_property(root, record, &mut |name, schema| {
@@ -36,7 +36,7 @@ impl NestedLists {
         Self(lists)
     }
 
-    /// Takes in the lists of a record.
+    /// Adds the lists of a record.
     pub(super) fn observe(&mut self, record: &Value) {
         flat(record, &mut |name, value| {
             let Some(elements) = elements(value) else { return };
@@ -54,7 +54,7 @@ impl NestedLists {
         });
     }
 
-    /// Those that have a sheet, and the names of those that have none though they have rows.
+    /// The lists that have a sheet, and the names of those that have rows but no sheet.
     pub(super) fn with_sheets(&self) -> (Vec<&NestedList>, Vec<&str>) {
         let with_rows = self.0.iter().filter(|list| list.has_rows);
         let (mut sheets, others): (Vec<_>, Vec<_>) =

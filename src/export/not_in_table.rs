@@ -1,4 +1,4 @@
-//! The jobs whose records are wanted, and what of them is not in the table.
+//! The jobs whose records are requested, and their records that are missing in the table.
 
 use overnight_core::{
     amount::counted,
@@ -11,38 +11,38 @@ use overnight_core::{
 };
 use std::{collections::BTreeSet, path::PathBuf};
 
-/// Documents that are named of one job, and faults of refused records.
+/// Documents of one job that are named, and faults of refused records, at most.
 const MOST_DOCUMENTS: usize = 20;
 const MOST_FAULTS: usize = 3;
 
-/// A job whose records are wanted.
+/// A job whose records are requested.
 #[derive(Clone, Debug)]
 pub struct TableJob {
     pub id: String,
-    /// Its documents, as the queue calls them.
+    /// The queue's label of its documents.
     pub label: String,
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
-    /// Why it is held, blocked, partial or failed: a sentence.
+    /// The reason why it is held, blocked, partial or failed: a sentence.
     pub reason: Option<String>,
-    /// Where its workspace lies, or why it can't be read.
+    /// The path of its workspace, or why it can't be read.
     pub workspace: Result<PathBuf, String>,
 }
 
-/// A job, or a file, of which something is not in the table.
+/// A job or a file that is not, or not completely, in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobNotInTable {
-    /// By name.
+    /// Names of the documents.
     pub documents: String,
-    /// Of the job; empty for a file that no job was made for.
+    /// Status of the job; empty for a file without a job.
     pub status: &'static str,
     /// Fragments that follow the documents, with semicolons between.
     pub why: String,
-    /// Its id; empty for a file that no job was made for.
+    /// The job's id; empty for a file without a job.
     pub job: String,
 }
 
-/// All of them.
+/// All jobs and files that are not, or not completely, in the table.
 #[derive(Debug, Default)]
 pub(super) struct NotInTable {
     rows: Vec<JobNotInTable>,
@@ -55,7 +55,7 @@ impl NotInTable {
         &self.rows
     }
 
-    /// Takes in a job: `loaded` is what its workspace says of it, `missing` what of it is not in the table.
+    /// Adds a job: `loaded` is its state from its workspace, `missing` its parts that are not in the table.
     pub(super) fn add(&mut self, job: &TableJob, loaded: Option<&Job>, missing: Vec<String>) {
         let names: Vec<&str> =
             loaded.into_iter().flat_map(|job| &job.spec.documents).map(|it| it.name.as_str()).collect();
@@ -72,7 +72,7 @@ impl NotInTable {
         }
     }
 
-    /// Takes in files that were left out when a job was made, or its whole batch.
+    /// Adds files that were left out when a job or its whole batch was created.
     pub(super) fn add_files(&mut self, files: &LeftOut, job: Option<&TableJob>) {
         for file in &files.first {
             if self.files.insert(file.path.clone()) {
@@ -91,7 +91,7 @@ fn row(job: Option<&TableJob>, documents: String, why: String) -> JobNotInTable 
     JobNotInTable { documents, status, why, job: id }
 }
 
-/// Why a job is not, or not whole, in the table; none where all of it is.
+/// The reason why a job is not, or not completely, in the table; `None` if it is.
 fn why(job: &TableJob, missing: Vec<String>) -> Option<String> {
     let with_reason = |told: String| match job.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("{told}: {}", reason.trim_end_matches('.')),
@@ -106,18 +106,18 @@ fn why(job: &TableJob, missing: Vec<String>) -> Option<String> {
         JobStatus::Failed => with_reason("it failed".to_owned()),
         JobStatus::Cancelled => with_reason("it was cancelled".to_owned()),
         JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked => {
-            // Its records are in the table; where some are not, how it ended may say why.
+            // Its records are in the table; if some are not, the job's end may be the reason.
             let ended = (job.status != JobStatus::Completed).then(|| with_reason(format!("it is {}", job.status)));
             let told: Vec<String> = ended.filter(|_| !missing.is_empty()).into_iter().chain(missing).collect();
             return (!told.is_empty()).then(|| told.join("; "));
         }
     };
-    // That it has no workspace yet, or none here, says no more.
+    // A missing workspace adds no information to the status.
     let missing = if job.workspace.is_ok() { missing } else { Vec::new() };
     Some([vec![state], missing].concat().join("; "))
 }
 
-/// That records were refused, and why the first of them; none where all were written.
+/// States that records were refused, and why the first of them; `None` if all were written.
 pub(super) fn refused(open: &[&RefusedRecord]) -> Option<String> {
     let mut faults: Vec<&str> = Vec::new();
     for record in open {

@@ -1,21 +1,21 @@
-//! The documents of the records around those of a list: a line of a contract, `$.contracts[*].lines[*]`, is of the document that
-//! its contract names.
+//! The documents of records that contain a list: a line of a contract, `$.contracts[*].lines[*]`, belongs to the
+//! document that its contract names.
 
 use super::lists::RecordList;
 use overnight_core::job::{contract::records::record_quotes, json_path::JsonPath};
 use serde_json::{Deserializer, Value};
 use std::{collections::HashMap, io::BufRead, iter::successors};
 
-/// The key of a record's document where no rule names it.
+/// The key of a record's document if no rule names it.
 const DOCUMENT: &str = "document";
 
-/// The documents of outer records, by the places of these.
+/// The documents of outer records, by the places of these records.
 #[derive(Debug, Default)]
 pub(super) struct OuterDocuments(HashMap<String, String>);
 
 impl OuterDocuments {
-    /// Reads those of the records around the records of a list; `open` opens the file from its beginning. What can't be read is
-    /// passed over: who reads the records tells it.
+    /// Reads the documents of the records that contain those of a list; `open` opens the file from its beginning.
+    /// Errors are ignored: the reader of the records reports them.
     pub(super) fn read<R: BufRead>(list: &RecordList<'_>, mut open: impl FnMut() -> Option<R>) -> Self {
         let mut documents = HashMap::new();
         let own = list.quotes.first().map(|quote| &quote.rule.document);
@@ -34,7 +34,7 @@ impl OuterDocuments {
         Self(documents)
     }
 
-    /// That of the nearest record around `place` that names one.
+    /// The document of the nearest record around `place` that names one.
     pub(super) fn of(&self, place: &str) -> Option<&str> {
         around(place).find_map(|outer| self.0.get(outer)).map(String::as_str)
     }

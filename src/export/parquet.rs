@@ -14,7 +14,7 @@ use parquet::{
 use serde_json::Value;
 use std::{fs::File, sync::Arc};
 
-/// Rows that are written together, and bytes of their texts: they are kept in memory until then.
+/// Rows of one group, and bytes of their texts, at most: they are kept in memory until the group is written.
 const GROUP_ROWS: usize = 20_000;
 const GROUP_BYTES: usize = 16 << 20;
 

@@ -1,10 +1,10 @@
-//! Where the records of a table are shown beside their sources.
+//! The pages that show the records of a table beside their sources.
 
-/// Where the review pages of jobs lie.
+/// The location of the jobs' review pages.
 #[derive(Clone, Debug)]
 pub struct ReviewPages {
     /// A folder or an address.
     pub folder: String,
-    /// The element of a record on the page of its job, by deliverable and place.
+    /// The element of a record on its job's page, by deliverable and place.
     pub anchor: fn(&str, &str) -> String,
 }

@@ -1,22 +1,22 @@
-//! What is to be seen of a row at a glance: which of its fields are in doubt, and which a person has corrected.
+//! The marks of a row: which of its fields are in doubt, and which a person has corrected.
 
 use overnight_core::job::{contract::records::VALUE, json_path::within};
 use serde::{Deserialize, Serialize};
 
-/// What is to be seen of a record, or of an element of a list in it.
+/// The marks of a record, or of an element of a list in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RowMarks {
-    /// Paths of fields whose values don't stand in their quotes, or may not, and of fields whose quotes don't stand where the
-    /// record says: `amount`, `party.name`, `lines[2].amount`.
+    /// Paths of fields whose values are not in their quotes, or possibly not, and of fields whose quotes are not at the
+    /// record's place: `amount`, `party.name`, `lines[2].amount`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) doubtful: Vec<String>,
     /// Paths of fields that a person has corrected; an empty one is the whole record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) corrected: Vec<String>,
-    /// The record's own quote does not stand where it says.
+    /// The record's own quote is not at the place that the record states.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_quote_doubtful: bool,
-    /// A finding of it is open.
+    /// The record has an open finding.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_finding: bool,
     /// Its job is partial or blocked.
@@ -24,7 +24,7 @@ pub(super) struct RowMarks {
     pub(super) is_incomplete: bool,
 }
 
-/// What is to be seen of a cell.
+/// The mark of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum CellMark {
     #[default]
@@ -39,12 +39,12 @@ impl RowMarks {
         self.doubtful.is_empty() && self.corrected.is_empty()
     }
 
-    /// Whether anything of the record is in doubt.
+    /// Whether any part of the record is in doubt.
     pub(super) fn is_doubtful(&self) -> bool {
         self.is_quote_doubtful || self.has_finding || !self.doubtful.is_empty()
     }
 
-    /// What is to be seen of the column of a field.
+    /// The mark of a field's column.
     pub(super) fn of_field(&self, column: &str) -> CellMark {
         let is_value = |path: &str| column.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')) == Some(VALUE);
         if self.doubtful.iter().any(|path| is_within(path, column) || is_value(path)) {
@@ -56,7 +56,7 @@ impl RowMarks {
         }
     }
 
-    /// Those of the element `index` of a list in the record.
+    /// The marks of the element `index` of a list in the record.
     pub(super) fn of_element(&self, list: &str, index: usize) -> Self {
         let element = format!("{list}[{index}]");
         let of_element = |paths: &[String]| {
@@ -79,7 +79,7 @@ impl RowMarks {
     }
 }
 
-/// What people have accepted of a record as it stands now.
+/// The fields of a record, in its present state, that people have accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AcceptedFields {
@@ -98,7 +98,7 @@ impl AcceptedFields {
         }
     }
 
-    /// Whether there is any.
+    /// Whether any field is accepted.
     pub fn is_any(&self) -> bool {
         match self {
             Self::All => true,

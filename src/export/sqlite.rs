@@ -72,12 +72,12 @@ impl TableWriter for SqliteTable {
     }
 }
 
-/// Rows come one by one, from a thread that may wait.
+/// Rows come one by one, from a thread that may block.
 fn wait<T>(work: impl Future<Output = T>) -> T {
     Handle::current().block_on(work)
 }
 
-/// A statement made of names that are quoted, and of nothing else that somebody said.
+/// Runs a statement that has only quoted names, and no other text from outside.
 async fn run(database: &mut SqliteConnection, statement: &str) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).execute(database).await.map(drop)
 }

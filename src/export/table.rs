@@ -1,4 +1,4 @@
-//! Writes a table in the form that is asked for.
+//! Writes a table in the requested format.
 
 use super::{
     TableColumns, csv,
@@ -27,8 +27,8 @@ pub enum TableFormat {
     Sqlite,
 }
 
-/// Writes a table to the new file `path`, which is there whole or not at all; or to `out`, where the form is a text and no file
-/// is named.
+/// Writes a table to the new file `path`, which appears complete or not at all; or to `out`, if the format is a text
+/// and no file is named.
 pub fn write_table(
     gathered: &mut GatheredRecords,
     format: TableFormat,
@@ -65,7 +65,7 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A writer of a form that is a text; any other can't be one.
+/// A writer for a text format; `None` for any other.
 fn text<'o>(
     format: TableFormat,
     columns: &TableColumns,

@@ -1,10 +1,10 @@
-//! What all forms of a table have in common: a writer that takes rows, and what may go wrong.
+//! The common part of all table formats: a writer that takes rows, and its errors.
 
 use super::row_marks::RowMarks;
 use serde_json::Value;
 use std::io;
 
-/// Why a table could not be written: a sentence.
+/// The reason why a table could not be written: a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     #[error("the table can't be written ({0})")]
@@ -32,7 +32,7 @@ pub enum ExportError {
 }
 
 impl ExportError {
-    /// Nobody reads on.
+    /// Whether the reader has closed the pipe.
     pub fn is_closed_pipe(&self) -> bool {
         let kind = match self {
             Self::Io(error) => Some(error.kind()),
@@ -51,16 +51,16 @@ impl ExportError {
     }
 }
 
-/// What of the rows the form had no room for: sentences.
+/// Sentences on parts of the rows that didn't fit into the format.
 pub type TableNotes = Vec<String>;
 
 /// A row.
 pub(super) struct RecordRow<'r> {
-    /// A value for each column: null, a flag, a number, a text, or for fields that are lists any JSON.
+    /// A value for each column: null, a flag, a number, a text, or any JSON for fields that are lists.
     pub(super) cells: &'r [Value],
-    /// What it is made of.
+    /// The record of the row.
     pub(super) record: &'r Value,
-    /// The record's, whichever columns there are.
+    /// The record's document, whichever columns there are.
     pub(super) document: &'r Value,
     pub(super) marks: &'r RowMarks,
 }
@@ -69,7 +69,7 @@ pub(super) struct RecordRow<'r> {
 pub(super) trait TableWriter {
     fn row(&mut self, row: &RecordRow<'_>) -> Result<(), ExportError>;
 
-    /// The last row has come.
+    /// Called after the last row.
     fn finish(self: Box<Self>) -> Result<TableNotes, ExportError>;
 }
 

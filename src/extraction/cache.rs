@@ -1,8 +1,8 @@
 //! Texts kept by their document's content: the same content is read once, however many jobs have it.
 //!
-//! A file each, in a folder that all jobs of a machine share: one line of JSON (what it was, who read it, the text's hash),
-//! then the text. What isn't whole, by its hash, isn't there. The folder may be deleted at any time. What nobody asked for
-//! in a long time goes, and what was asked for longest ago where all together are too long.
+//! One file each, in a folder that all jobs of a machine share: one line of JSON (the format, the readers, the text's
+//! hash), then the text. A file that doesn't match its hash is ignored. The folder may be deleted at any time. Texts
+//! unused for a long time are deleted, and the least recently used ones if all together are too long.
 
 use crate::workspace::private;
 use overnight_core::job::digest::sha256;
@@ -19,9 +19,9 @@ use walkdir::WalkDir;
 
 /// The folder's name, below that of the workspaces.
 pub const FOLDER: &str = ".texts";
-/// A text that nobody asked for in so long is deleted.
+/// A text that was not used for this long is deleted.
 const KEPT: Duration = Duration::from_hours(30 * 24);
-/// All texts are counted whenever this part of what there may be was added.
+/// All texts are counted whenever this fraction of the limit was added.
 const COUNTED_EACH: u64 = 16;
 /// Bytes of the longest first line.
 const MOST_HEAD_BYTES: usize = 64 << 20;
@@ -35,7 +35,7 @@ struct Head {
 #[derive(Debug)]
 pub(super) struct TextCache {
     folder: PathBuf,
-    /// Nothing is kept, what is there is used.
+    /// Nothing is stored; existing texts are used.
     is_read_only: bool,
     /// The most bytes of all texts together.
     most_bytes: u64,
@@ -60,7 +60,7 @@ impl TextCache {
         self.folder.join(&key[..key.len().min(2)]).join(key)
     }
 
-    /// What is kept under `key`, a hash.
+    /// The text stored under `key`, a hash.
     pub(super) fn get(&self, key: &str) -> Option<Extracted> {
         let path = self.path(key);
         let content = fs::read(&path).ok()?;
@@ -76,7 +76,7 @@ impl TextCache {
         Some(Extracted { text: String::from_utf8(text.to_vec()).ok()?, ..head.extracted })
     }
 
-    /// Keeps it, if it can: who can't keep a text has it all the same.
+    /// Stores it if possible: a caller whose text can't be stored has the text all the same.
     pub(super) fn put(&self, key: &str, extracted: &Extracted) {
         if !self.is_read_only {
             let _ = self.try_put(key, extracted);
@@ -103,8 +103,8 @@ impl TextCache {
         self.bound(content.len() as u64)
     }
 
-    /// Sees to it that all texts together are no longer than they may be, now that one of so many bytes was added. They are
-    /// counted now and then, so other processes may bring them over it for a while, by a small part of it each.
+    /// Keeps the total length of all texts within the limit, now that one of `added` bytes was stored. They are counted
+    /// only now and then, so other processes may exceed it for a while, by a small fraction each.
     fn bound(&self, added: u64) -> io::Result<()> {
         {
             let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ impl TextCache {
         if bytes <= self.most_bytes {
             return Ok(());
         }
-        // Room for what is kept before the next count.
+        // Leave room for texts stored before the next count.
         let goal = self.most_bytes - self.most_bytes / COUNTED_EACH;
         kept.sort_unstable();
         let last = kept.len().saturating_sub(1);
@@ -144,14 +144,14 @@ impl TextCache {
     }
 }
 
-/// So that a text is known to be in use. What can't be marked is only read once more, some day.
+/// Marks a text as used. One that can't be marked only has to be read once more some day.
 fn touch(path: &Path) {
     let _ = fs::File::options().append(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
 const UNFINISHED: &str = "unfinished";
 
-/// Deletes what nobody asked for in a long time, in one of the folder's parts: that in which something was just kept.
+/// Deletes texts unused for a long time, in one part of the folder: that of the text just stored.
 fn sweep(part: &Path) -> io::Result<()> {
     let now = SystemTime::now();
     for item in fs::read_dir(part)? {
@@ -190,7 +190,7 @@ mod tests {
         fs::write(&path, &whole).unwrap();
         let old = SystemTime::now() - KEPT - Duration::from_mins(1);
         fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
-        // Another one whose key begins alike is kept: the old one goes.
+        // Another text whose key begins alike is stored: the old one is deleted.
         cache.put(&format!("{}ff", &key[..2]), &text);
         assert_eq!(cache.get(&key), None);
     }
@@ -210,7 +210,7 @@ mod tests {
             let at = SystemTime::now() - Duration::from_mins(100 - age as u64);
             fs::File::options().append(true).open(cache.path(key)).unwrap().set_modified(at).unwrap();
         }
-        // The oldest is in use again.
+        // The oldest one has been used again.
         assert_eq!(cache.get(&keys[0]), Some(text.clone()));
         cache.put(&keys[5], &text);
         let is_there: Vec<bool> = keys[..6].iter().map(|key| cache.get(key).is_some()).collect();
@@ -221,7 +221,7 @@ mod tests {
             let kept = keys.iter().filter(|key| cache.path(key).exists()).count();
             assert!((1..=5).contains(&kept), "{kept}");
         }
-        // What is longer than all together may be isn't kept, and nothing makes room for it.
+        // A text longer than the limit isn't stored, and nothing is deleted for it.
         let none = TextCache::new(folder.path().join("texts")).with_most_bytes(length - 1);
         none.put(&sha256(b"more"), &text);
         assert!(!none.path(&sha256(b"more")).exists() && keys.iter().any(|key| none.path(key).exists()));

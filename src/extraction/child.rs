@@ -44,7 +44,7 @@ pub fn answer() -> ExitCode {
         if *is_merged {
             command.stderr(io::stdout());
         }
-        // Comes back only where there is no such program.
+        // Returns only if there is no such program.
         let _ = command.args(arguments).exec();
         return ExitCode::from(NO_PROGRAM);
     }
@@ -63,11 +63,11 @@ pub fn answer() -> ExitCode {
 
 /// Exit code of a reader that panicked.
 pub(super) const PANICKED: u8 = 101;
-/// Exit code of a reader that the document doesn't fit in.
+/// Exit code of a reader that ran out of memory.
 pub(super) const OUT_OF_MEMORY: u8 = 102;
 /// Exit code of a reader that can't be confined as it must be.
 pub(super) const UNCONFINED: u8 = 103;
-/// Exit code where another program isn't there.
+/// Exit code if another program doesn't exist.
 pub(super) const NO_PROGRAM: u8 = 127;
 
 fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()> {
@@ -152,7 +152,7 @@ impl MessageWriter<'_> {
         self.out.flush()
     }
 
-    /// What was taken out of an archive.
+    /// Outputs a member taken out of an archive.
     fn give(&mut self, taken: Result<Vec<u8>, Refusal>) -> io::Result<()> {
         match taken {
             Ok(content) => {

@@ -1,6 +1,6 @@
-//! Readers and the programs that help them are confined, because a document may take hold of the one that reads it: Landlock
-//! keeps them from files, seccomp from the network and from other processes. They confine themselves before they see the
-//! document; what a process has given up neither it nor a program that it becomes gets back.
+//! Readers and their helper programs are confined, because a document may take control of its reader: Landlock blocks
+//! access to files, seccomp to the network and to other processes. They confine themselves before they see the
+//! document; neither a process nor a program that it executes can regain rights that it has given up.
 //!
 //! A reader has the document on its standard input and needs no file. Another program may read what it is made of: programs,
 //! libraries, fonts, models of languages. Neither writes a file: output is standard output, and `limits` allows a file no byte.
@@ -18,17 +18,17 @@ use std::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMode {
-    /// As far as the system can.
+    /// As far as the system supports it.
     #[default]
     Auto,
-    /// In full, or nothing is read.
+    /// In full; otherwise nothing is read.
     Required,
     /// No.
     Off,
 }
 
 impl SandboxMode {
-    /// As it stands in a configuration.
+    /// The word in a configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -43,7 +43,7 @@ impl SandboxMode {
     }
 }
 
-/// What holds a confined process, each with the reason where it doesn't, as a clause.
+/// The means that confine a process, each with the reason if it isn't in force, as a clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
     /// Landlock, with the version of its interface.
@@ -53,7 +53,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// What this system can do, tried in a thread of this process: a thread gives up its rights alone.
+    /// The means that this system supports, tried in a thread of this process: a thread gives up only its own rights.
     pub fn in_force() -> &'static Self {
         static IN_FORCE: OnceLock<Confinement> = OnceLock::new();
         IN_FORCE.get_or_init(|| {
@@ -69,7 +69,7 @@ impl Confinement {
         Self { files: Err(why.to_owned()), network: Err(why.to_owned()) }
     }
 
-    /// What is said to hold, held against what this thread can still do.
+    /// Checks the claimed confinement against what this thread can still do.
     fn tried(self) -> Self {
         let holds = |is_open: bool| if is_open { Err("it doesn't hold".to_owned()) } else { Ok(()) };
         let files = self.files.and_then(|abi| holds(File::open("/proc/self/status").is_ok()).map(|()| abi));
@@ -77,7 +77,7 @@ impl Confinement {
         Self { files, network }
     }
 
-    /// What is missing, and why; none where all holds.
+    /// The missing means with the reasons; none if all are in force.
     pub fn missing(&self) -> Option<String> {
         let files = self.files.as_ref().err().map(|why| format!("files are open to them ({why})"));
         let network = self.network.as_ref().err().map(|why| format!("the network is open to them ({why})"));
@@ -85,7 +85,7 @@ impl Confinement {
         (!missing.is_empty()).then(|| missing.join(", and "))
     }
 
-    /// What holds and what doesn't, for a person.
+    /// The means in force and those that aren't, for a person.
     pub fn summary(&self) -> String {
         let files = self.files.as_ref().ok().map(|abi| format!("Landlock (version {abi}) keeps them from files"));
         let network = self.network.is_ok().then(|| "seccomp keeps them from the network".to_owned());
@@ -99,7 +99,7 @@ pub(super) fn confine(readable: &[PathBuf]) -> Confinement {
     Confinement { files: rights::give_up_files(readable), network: rights::give_up_network() }
 }
 
-/// What any program is made of, and the devices that it may count on.
+/// The paths that any program needs, and the devices that it may rely on.
 const SYSTEM: [&str; 17] = [
     "/usr",
     "/bin",
@@ -117,13 +117,13 @@ const SYSTEM: [&str; 17] = [
     "/dev/urandom",
     "/dev/random",
     "/dev/zero",
-    // How many processors there are.
+    // The number of processors.
     "/sys/devices/system/cpu",
 ];
-/// What lies beside the folder of a program that was installed somewhere else.
+/// Folders beside that of a program installed elsewhere.
 const BESIDE: [&str; 3] = ["lib", "share", "libexec"];
 
-/// What `program` is made of, where it is looked for in the folders of `path`; `more` is named by variables of its own.
+/// The paths that `program` needs, searched for in the folders of `path`; `more` comes from variables of its own.
 pub(super) fn readable_by(program: &str, path: &[PathBuf], more: Vec<PathBuf>) -> Vec<PathBuf> {
     let found = path.iter().map(|folder| folder.join(program)).find_map(|file| file.canonicalize().ok());
     let prefix = found.as_deref().and_then(Path::parent).and_then(Path::parent);
@@ -142,7 +142,7 @@ mod rights {
     };
     use std::path::PathBuf;
 
-    /// The newest interface of Landlock that was tried; an older kernel holds what it knows of it.
+    /// The newest version of Landlock's interface that was tested; an older kernel enforces the part that it supports.
     const NEWEST: ABI = ABI::V7;
 
     pub(super) fn give_up_files(readable: &[PathBuf]) -> Result<i32, String> {
@@ -192,7 +192,7 @@ mod rights {
     /// The calls that are refused.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn refused_calls() -> impl Iterator<Item = i64> {
-        /// Sockets of any kind, and what does their work without them.
+        /// Sockets of any kind, and calls that do their work without them.
         const NETWORK: [i64; 12] = [
             libc::SYS_socket,
             libc::SYS_socketpair,
@@ -223,8 +223,8 @@ mod rights {
             libc::SYS_unshare,
             libc::SYS_setns,
         ];
-        /// What of a file Landlock doesn't hold: owner, mode, times, attributes, and in old kernels its length. The last three
-        /// are fchmodat2, setxattrat and removexattrat.
+        /// File attributes that Landlock doesn't protect: owner, mode, times, attributes, and in old kernels the
+        /// length. The last three are fchmodat2, setxattrat and removexattrat.
         const FILES: [i64; 15] = [
             libc::SYS_truncate,
             libc::SYS_fchmod,

@@ -28,13 +28,13 @@ const MOST_PICTURE_BYTES: u64 = 64 << 20;
 
 /// Bytes of an image over which a page is painted less sharp for a model: the strictest vendor takes 5 MB, as Base64.
 const MOST_SENT: usize = 3_500_000;
-/// Less sharp than that no page is painted for its size.
+/// The lowest resolution to which a page is reduced because of its size.
 const LEAST_DPI: u16 = 66;
 
 /// Gets texts out of documents.
 #[derive(Debug)]
 pub struct Extractor {
-    /// The program whose hidden command reads; none: it is read here, in this process.
+    /// The program whose hidden command reads; none: documents are read in this process.
     program: Option<ReaderProgram>,
     pub(super) cache: Option<TextCache>,
     pub(super) tools: HelperPrograms,
@@ -51,7 +51,7 @@ impl Extractor {
         Self { program: Some(program), cache: Some(TextCache::new(cache)), tools, ..Self::in_process() }
     }
 
-    /// Bounds the cache to so many bytes of texts.
+    /// Limits the cache to this many bytes of texts.
     #[must_use]
     pub fn with_cache_bytes(self, most_bytes: u64) -> Self {
         Self { cache: self.cache.map(|cache| cache.with_most_bytes(most_bytes)), ..self }
@@ -63,23 +63,23 @@ impl Extractor {
         Self { cache: self.cache.map(TextCache::with_read_only), ..self }
     }
 
-    /// Says whether models look at what has no text.
+    /// Sets whether models look at pages without text.
     #[must_use]
     pub fn with_vision(self, vision: UseMode) -> Self {
         Self { vision, ..self }
     }
 
-    /// Whether they do.
+    /// That setting.
     pub fn vision(&self) -> UseMode {
         self.vision
     }
 
-    /// A text that [`DocumentReader::keep_text`] has kept.
+    /// A text stored by [`DocumentReader::keep_text`].
     pub fn kept_text(&self, key: &str) -> Option<String> {
         self.cache.as_ref()?.get(key).map(|kept| kept.text)
     }
 
-    /// Reads documents here and now, without limits and without keeping anything: for documents that are trusted.
+    /// Reads documents in this process, without limits and without storing anything: for trusted documents.
     pub fn in_process() -> Self {
         let free = thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -92,19 +92,19 @@ impl Extractor {
         }
     }
 
-    /// Why documents can't be read as it is wanted: a program that isn't there, or a confinement.
+    /// The reason why documents can't be read as configured: a missing program or confinement.
     pub fn missing(&self) -> Option<String> {
         let unconfined = self.program.as_ref().and_then(ReaderProgram::unconfined);
         unconfined.or_else(|| self.tools.missing())
     }
 
-    /// Which other programs help, for a person.
+    /// The helper programs in use, for a person.
     pub fn helpers(&self) -> String {
         self.tools.summary()
     }
 
-    /// The text of a document. `name` serves to tell kinds of text apart, by its ending, and to say which document it is. A picture in
-    /// which nothing was recognised is a document only where a model will look at it, `has_eyes`.
+    /// The text of a document. `name` distinguishes kinds of text by its ending, and names the document in errors. A
+    /// picture without recognised characters is a document only if a model will look at it, `has_eyes`.
     pub fn extract(&self, name: &str, bytes: &[u8], has_eyes: bool) -> Result<Extracted, DocumentError> {
         let Some(program) = self.program.as_ref().filter(|_| !needs_no_reader(name, bytes)) else {
             return overnight_documents::extract(name, bytes);
@@ -129,8 +129,8 @@ impl Extractor {
         self.seen(extracted, has_eyes).map_err(refused)
     }
 
-    /// A picture whose characters nobody has recognised, and nobody can look at, is no document. Who has eyes looks at each picture
-    /// of a document that has nothing else.
+    /// A picture without recognised characters that no model can look at is no document. With `has_eyes`, a model looks
+    /// at each picture of a document that has nothing else.
     fn seen(&self, mut extracted: Extracted, has_eyes: bool) -> Result<Extracted, Refusal> {
         if is_pictures_only(&extracted.text) {
             if has_eyes { extracted.make_pages_of_pictures() } else { extracted.text.clear() }
@@ -143,7 +143,7 @@ impl Extractor {
         }
     }
 
-    /// What the same text is kept under: the content, what its name says of it, and everybody who could have read it.
+    /// The cache key of a text: the content, the kind in its name, and all readers that could have read it.
     pub(super) fn key(&self, kind: &str, bytes: &[u8]) -> String {
         let content = sha256(bytes);
         let readers = READERS.iter().map(|format| format.reader_version()).collect::<Vec<_>>().join("\n");
@@ -159,7 +159,7 @@ impl Extractor {
     ) {
         for group in found.chunk_by(FoundDocument::is_beside) {
             match &self.program {
-                // It can't be had, and why is known.
+                // It can't be read, and the reason is known.
                 _ if !group[0].inside.is_empty() && group[0].fault.is_some() => take(&group[0], Ok(Vec::new())),
                 Some(program) if !group[0].inside.is_empty() => members_of(program, group, take),
                 Some(_) | None => group.iter().for_each(|one| take(one, one.content())),
@@ -167,7 +167,7 @@ impl Extractor {
         }
     }
 
-    /// A place of the document in `bytes` as a PNG, and what is to be known of it: see [`overnight_documents::picture_of`].
+    /// A place of the document in `bytes` as a PNG, with its data: see [`overnight_documents::picture_of`].
     pub fn page_picture(
         &self,
         bytes: &[u8],
@@ -192,7 +192,7 @@ impl Extractor {
     }
 }
 
-/// A place as an image, by a process of its own.
+/// A place as an image, made by a separate process.
 fn picture_by(
     program: &ReaderProgram,
     bytes: &[u8],
@@ -259,7 +259,7 @@ impl PagePainter for Extractor {
         let _slot = self.take_slot();
         let mut found = Vec::new();
         let request = ReaderRequest::Boxes { quotes: quotes.to_vec() };
-        // What can't be told is left out: the quotes are found all the same.
+        // Places that can't be found are left out: the quotes are found all the same.
         let _ = ask(program, &request, bytes, &mut |heard| {
             if let ReaderOutput::Line(ReaderMessage::Boxes { boxes }) = heard {
                 found = boxes;
@@ -334,11 +334,11 @@ fn members_of<'f>(
         let paths = group.iter().map(|one| one.inside.clone()).collect();
         let request = ReaderRequest::Take { name: kind(&first.path.to_string_lossy()), paths };
         let mut taking = MemberReceiver { group, take, content: None };
-        // Without a place of its own: while it waits, what it gave is read, by another that needs one.
+        // Without a slot of its own: while it waits, its output is read, which needs a slot of its own.
         let end = ask(program, &request, &bytes, &mut |heard| taking.hear(heard));
         drop(bytes);
         group = taking.group;
-        // Whoever it fell on; the others are asked for again.
+        // The reader failed at this member; the others are requested again.
         if let Some((fallen, rest)) = group.split_first() {
             let refusal = end.map_or_else(|error| unable(&error), |end| end.refusal(DOCUMENT));
             take(fallen, Err(DocumentError::Refused { name: fallen.name.clone(), refusal }));
@@ -349,10 +349,10 @@ fn members_of<'f>(
 
 /// Documents that come out of an archive one after the other.
 struct MemberReceiver<'f, 't> {
-    /// Those still to come.
+    /// The members still to come.
     group: &'f [FoundDocument],
     take: &'t mut dyn FnMut(&'f FoundDocument, Result<Vec<u8>, DocumentError>),
-    /// What came of the first of them, and how much it will be.
+    /// The content of the first of them so far, and its length.
     content: Option<(Vec<u8>, u64)>,
 }
 
@@ -378,7 +378,7 @@ impl MemberReceiver<'_, '_> {
         }
     }
 
-    /// The first of those still to come is there, or can't be had; false where none was to come.
+    /// The first member still to come has arrived, or can't be read; false if none was to come.
     fn end(&mut self, result: Result<Vec<u8>, DocumentError>) -> bool {
         let Some((first, rest)) = self.group.split_first() else { return false };
         (self.take)(first, result);
@@ -402,7 +402,7 @@ fn needs_no_reader(name: &str, bytes: &[u8]) -> bool {
         && matches!(overnight_documents::detect(name, bytes), Ok(Format::Markdown | Format::Text))
 }
 
-/// A name that says no more than the document's own ending: the text must not depend on anything else.
+/// A name with nothing but the document's ending: the text must not depend on anything else.
 fn kind(name: &str) -> String {
     const MOST_LETTERS: usize = 12;
     let ending = overnight_documents::ending(name);

@@ -1,6 +1,6 @@
-//! Other programs that help where our own readers have nothing: `pdftotext` for a PDF or a page that is too broken for
-//! ours, `pdftoppm` and `tesseract` for pages that are only images. Used where they are installed; held by the same limits.
-//! What was recognised in an image is marked, page by page, because it may be wrong in any letter.
+//! Helper programs for cases that our own readers can't handle: `pdftotext` for a PDF or a page that is too broken for
+//! ours, `pdftoppm` and `tesseract` for pages that are only images. Used if they are installed; held to the same
+//! limits. Recognised text is marked, page by page, because any letter of it may be wrong.
 
 use super::{
     limits::PAGE,
@@ -24,18 +24,18 @@ use std::{
 const IMAGE: Duration = Duration::from_mins(1);
 /// Pages that are given to `pdftotext` one by one, where it didn't get through all of them.
 const MOST_SINGLE_PAGES: usize = 20;
-/// Images that are tried one after the other without success.
+/// The most consecutive images without success.
 const MOST_FAILURES: usize = 3;
 /// Images of one document in which characters are recognised; the pages behind them stay gaps.
 const MOST_IMAGES: usize = 500;
 /// The program that is asked about our own images: where it fails, the document is not to blame.
 const RECOGNISING: &str = "tesseract";
-/// Dots per inch that recognition is best at.
+/// The resolution in dots per inch at which recognition works best.
 const DOTS: &str = "300";
-/// Bytes of another program's answer.
+/// The most bytes of a helper program's answer.
 const MOST_BYTES: usize = 256 << 20;
 
-/// A document with what our reader couldn't read added where that can be had.
+/// A document, completed by the parts that our reader couldn't read, as far as possible.
 #[derive(Debug)]
 pub(super) struct HelpedText {
     pub(super) read: Result<Extracted, Refusal>,
@@ -46,7 +46,7 @@ pub(super) struct HelpedText {
 /// Makes a PNG of a page of the document, where that can be done.
 pub(super) type PaintPage<'p> = dyn Fn(u64) -> Option<Vec<u8>> + 'p;
 
-/// Adds to what our reader made of the document; `left` is what is left of its time.
+/// Completes our reader's result; `left` is the rest of the document's time.
 pub(super) fn fill_gaps(
     tools: &HelperPrograms,
     read: Result<Extracted, Refusal>,
@@ -74,12 +74,12 @@ struct Help<'t> {
     paint: &'t PaintPage<'t>,
     /// Processor time for `pdftotext`.
     left: Cell<Duration>,
-    /// How the recognition of characters failed, a note; the last time.
+    /// A note on how the recognition of characters failed; the last failure.
     failed: RefCell<Option<String>>,
 }
 
 impl Help<'_> {
-    /// What our reader made of the document, with what it couldn't read added where that can be had.
+    /// Our reader's result, completed by the parts that it couldn't read, as far as possible.
     fn fill_gaps(&self, read: Result<Extracted, Refusal>, bytes: &[u8]) -> Result<Extracted, Refusal> {
         match read {
             Ok(extracted) if matches!(extracted.format, Format::Pdf | Format::Image) && !extracted.gaps.is_empty() => {
@@ -181,8 +181,8 @@ impl Help<'_> {
         Extracted { text, ..extracted }
     }
 
-    /// What `pdftotext` reads on these pages of a PDF, which are sorted: on all of them in one go, and where that takes half
-    /// of the time that is left, on the first few, one by one, in the other half.
+    /// The text that `pdftotext` reads on these sorted pages of a PDF: on all of them in one run, and if that takes
+    /// half of the time that is left, on the first few, one by one, in the other half.
     fn texts(&self, pages: &[u64], bytes: &[u8]) -> BTreeMap<u64, String> {
         let (Some(first), Some(last), true) = (pages.first(), pages.last(), self.tools.installed().pdftotext.is_some())
         else {
@@ -242,7 +242,7 @@ impl Help<'_> {
         String::from_utf8(self.run(program, arguments, input, limit)?).ok()
     }
 
-    /// What the program says about `input`; none where it fails, falls, or says too much.
+    /// The program's output for `input`; none if it fails, crashes, or outputs too much.
     fn run(&self, program: &str, arguments: &[&str], input: &[u8], limit: Duration) -> Option<Vec<u8>> {
         let request = ReaderRequest::Run {
             program: program.to_owned(),
@@ -270,10 +270,10 @@ impl Help<'_> {
     }
 }
 
-/// Pages of a PDF that are looked at.
+/// The most pages of a PDF that are read.
 const MAX_PAGES: u64 = 100_000;
 
-/// Where a page's text stands among all.
+/// The place of a page's text among all pages.
 fn place(page: u64) -> usize {
     usize::try_from(page.saturating_sub(1)).unwrap_or(usize::MAX)
 }
@@ -282,6 +282,6 @@ fn place(page: u64) -> usize {
 #[derive(Debug, Default)]
 struct Images {
     tried: usize,
-    /// The last ones, without success.
+    /// The number of the last consecutive ones without success.
     failed: usize,
 }

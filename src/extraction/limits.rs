@@ -1,7 +1,7 @@
-//! What a reader may use, and what it gets of the environment. The process sets its own limits before it looks at the document;
-//! the system holds them.
+//! The resources that a reader may use, and the environment that it gets. The process sets its own limits before it
+//! reads the document; the system enforces them.
 //!
-//! Time is time of a processor: a busy machine must not decide what can be read.
+//! Times are processor time: a busy machine must not decide what can be read.
 
 use super::confinement;
 use crate::subprocess;
@@ -13,21 +13,21 @@ use std::{ffi::OsStr, path::PathBuf, process::Command, time::Duration};
 
 /// Address space of a reader, in bytes.
 pub(super) const MEMORY_BYTES: u64 = 1 << 30;
-/// Processor time for one document, with what other programs need that help to read a PDF.
+/// Processor time for one document, including helper programs that read a PDF.
 pub(super) const DOCUMENT: Duration = Duration::from_mins(1);
 /// Processor time for one page of a document that has several.
 pub(super) const PAGE: Duration = Duration::from_secs(2);
-/// Without a word for so long, by the clock on the wall, a reader is held for dead.
+/// A reader without output for this long, in real time, counts as hung.
 pub(super) const SILENCE: Duration = Duration::from_mins(5);
 /// Crashes after which a document is given up.
 pub(super) const MOST_CRASHES: usize = 5;
-/// How often a reader that is ended from outside is started again.
+/// How often a reader that is killed from outside is started again.
 pub(super) const MOST_KILLS: usize = 2;
 /// Stack of the reading thread, in bytes: parsers descend as deep as a document is nested.
 pub(super) const STACK_BYTES: usize = 64 << 20;
 
-/// What a reader, or a program that helps it, gets of the environment: where programs, libraries and models are, and how text is
-/// written here.
+/// The environment variables that a reader, or a helper program, gets: the places of programs, libraries and models,
+/// and the text encoding.
 const VARIABLES: &[&str] = &[
     "PATH",
     "LD_LIBRARY_PATH",
@@ -37,20 +37,20 @@ const VARIABLES: &[&str] = &[
     #[cfg(feature = "failpoints")]
     "FAILPOINTS",
 ];
-/// Where `tesseract` has its models of languages.
+/// The folder in which `tesseract` has its language models.
 const MODELS: &str = "TESSDATA_PREFIX";
 /// Address space is what is limited, and each thread takes a large part of it.
 const FIXED: [(&str, &str); 4] =
     [("RAYON_NUM_THREADS", "1"), ("OMP_THREAD_LIMIT", "1"), ("MALLOC_ARENA_MAX", "1"), ("RUST_BACKTRACE", "0")];
 
-/// A reader, or a program that helps it, with what it needs of the environment and nothing else.
+/// The command of a reader or helper program, with the necessary environment and nothing else.
 pub(super) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = subprocess::command(program, VARIABLES);
     command.envs(FIXED);
     command
 }
 
-/// Where `program`, whose name that is, finds what it is made of.
+/// The paths that `program`, given by its name, needs.
 pub(super) fn readable_by(program: &str) -> Vec<PathBuf> {
     let more = ["LD_LIBRARY_PATH", MODELS].into_iter().flat_map(subprocess::listed_paths).collect();
     confinement::readable_by(program, &subprocess::listed_paths("PATH"), more)
@@ -63,14 +63,14 @@ pub(super) fn used() -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), nanoseconds)
 }
 
-/// Ends this process, and the program that it may become, when the asking side is gone: nobody waits for the answer.
+/// Ends this process, and a program that it executes, when the parent is gone: no one waits for the answer.
 pub(super) fn end_with_parent() {
-    // A system that has no such thing: it ends when it speaks, or at its limit of time.
+    // On a system without this it ends at its next output, or at its time limit.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
 }
 
-/// No more than [`MEMORY_BYTES`], no file written, no image of the process left behind when it falls.
+/// At most [`MEMORY_BYTES`], no written files, no core dump after a crash.
 pub(super) fn hold_memory() {
     hold(Resource::As, MEMORY_BYTES, MEMORY_BYTES);
     hold(Resource::Core, 0, 0);
@@ -86,6 +86,6 @@ pub(super) fn hold_time(more: Duration) {
 
 fn hold(resource: Resource, current: u64, maximum: u64) {
     let maximum = (maximum != u64::MAX).then_some(maximum);
-    // A system that has no such limit, or whose own is lower already: the others still hold.
+    // On a system without such a limit, or with a lower one of its own, the other limits still apply.
     let _ = setrlimit(resource, Rlimit { current: Some(current), maximum });
 }

@@ -9,7 +9,7 @@ use overnight_documents::{
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
-/// What the process is asked, and how it is confined.
+/// The request to the process, and its confinement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ReaderOrder<R> {
     pub(super) sandbox: SandboxMode,
@@ -25,8 +25,8 @@ impl ReaderOrder<&ReaderRequest> {
 }
 
 impl ReaderOrder<ReaderRequest> {
-    /// Reads a head, and no byte behind it: the program that this process may become reads on from there. `input` must not be
-    /// buffered.
+    /// Reads a head, and no byte after it: the program that this process may execute reads on from there. `input` must
+    /// not be buffered.
     pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
         let mut length = 0_u64;
         loop {
@@ -52,23 +52,23 @@ pub(super) enum ReaderRequest {
     Read {
         /// Only its ending matters.
         name: String,
-        /// Pages up to this one are had already.
+        /// Pages up to this one have been read already.
         after: u64,
         /// Milliseconds of processor time that are left for the document.
         left_ms: u64,
     },
-    /// What lies inside an archive or a mail.
+    /// Lists the members of an archive or a mail.
     Members { name: String },
-    /// Some of those, one after the other.
+    /// Takes some of those out, one after the other.
     Take { name: String, paths: Vec<Vec<String>> },
     /// A place of a document as an image, with the places of quotes on it.
     Picture { place: PaintedPlace, quotes: Vec<QuoteOnPage>, options: PictureOptions },
-    /// Where quotes stand on pages of a PDF.
+    /// The places of quotes on pages of a PDF.
     Boxes { quotes: Vec<(u64, QuoteOnPage)> },
-    /// What a statement says of the tables of texts, which follow one behind the other.
+    /// The result of a statement on the tables of texts, which follow one after the other.
     Query { query: TableQuery },
-    /// Another program, held by the same limits: its name and arguments. What it says on standard error is part of the answer
-    /// where `is_merged`.
+    /// Another program, held to the same limits: its name and arguments. Its standard error is part of the answer if
+    /// `is_merged`.
     Run {
         program: String,
         arguments: Vec<String>,
@@ -82,7 +82,7 @@ pub(super) enum ReaderRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ReaderMessage {
-    /// First: what it is, and who reads it.
+    /// First: the format, and the reader.
     Format {
         format: Format,
         reader: String,
@@ -90,7 +90,7 @@ pub(super) enum ReaderMessage {
     Expect {
         pages: u64,
     },
-    /// A page is begun, after so much processor time.
+    /// A page has begun, after this much processor time.
     Begin {
         page: u64,
         used_ms: u64,
@@ -112,19 +112,19 @@ pub(super) enum ReaderMessage {
     Members {
         members: Members,
     },
-    /// What is to be known of an image, which comes as content next.
+    /// The data of an image, which follows as content.
     Picture {
         picture: PagePicture,
     },
-    /// Where quotes stand, each with its page.
+    /// The places of quotes, each with its page.
     Boxes {
         boxes: Vec<(u64, MarkedBox)>,
     },
-    /// What a statement gives, or why it gives nothing: a sentence.
+    /// The result of a statement, or the reason why there is none: a sentence.
     Answer {
         answer: Result<TableAnswer, String>,
     },
-    /// So many bytes follow this line: what was taken out next, or an image.
+    /// This many bytes follow this line: the next member, or an image.
     Content {
         bytes: u64,
     },

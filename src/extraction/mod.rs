@@ -1,17 +1,17 @@
-//! Documents → text, each in a process of its own: what a document does to its reader (crash, hang, memory, endless output)
-//! costs that document, or that page of it, and never the program that works hundreds of jobs.
+//! Documents → text, each in its own process: a document that harms its reader (crash, hang, memory, endless output)
+//! costs only itself, or a page of it, and never the program that works hundreds of jobs.
 //!
 //! - `extractor`: the interface for the rest of the program: the text of a document, the members of an archive
-//! - `limits`: what a reader process may use; `confinement`: what it may reach; `message`: the protocol between the two processes
+//! - `limits`: the resources of a reader process; `confinement`: its access; `message`: the protocol of both processes
 //! - `child`: the reader process, behind a hidden command of our own program; `parent`: starts it and reads its messages
-//! - `resumed_read`: puts pages together, and restarts a reader that crashed behind the page that it crashed on
-//! - `ocr`: which other programs may help; `helper_programs`: what they add to a text: `pdftotext`, `tesseract`
-//! - `use_mode`: whether help is used with what has no text; `recognition`: what `tesseract` says of a page;
-//!   `scanned_pages`: which ones a model looks at; `second_look`: whether a text is what its pages show
+//! - `resumed_read`: assembles pages, and restarts a crashed reader after the page on which it crashed
+//! - `ocr`: the helper programs that may be used; `helper_programs`: what `pdftotext` and `tesseract` add to a text
+//! - `use_mode`: whether help is used for pages without text; `recognition`: parses the output of `tesseract`;
+//!   `scanned_pages`: the pages that a model looks at; `second_look`: whether a text is what its pages show
 //! - `cache`: texts kept by their document's content, shared by all jobs
 //!
-//! *Invariants.* A reader has no way to the program's memory, files, database or environment; what it says is taken as text of
-//! bounded length. The same content read by the same readers gives the same text, whoever asks.
+//! *Invariants.* A reader has no access to the program's memory, files, database or environment; its output is treated
+//! as text of bounded length. The same content read by the same readers gives the same text, for any caller.
 
 mod cache;
 mod child;

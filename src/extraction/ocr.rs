@@ -1,4 +1,4 @@
-//! The programs that may help our readers with OCR and broken PDFs: whether they are wanted, installed, and in which version.
+//! The helper programs for OCR and broken PDFs: whether they are wanted and installed, and their versions.
 
 use super::{
     child::NO_PROGRAM,
@@ -9,19 +9,19 @@ use super::{
 };
 use std::sync::OnceLock;
 
-/// Bytes of what a program says of its version.
+/// The most bytes of a program's version output.
 const MOST_BYTES: usize = 64 << 10;
 
 /// The helper programs, and whether they may be used.
 #[derive(Debug)]
 pub(super) struct HelperPrograms {
-    /// Ours, which holds the limits; none: no other programs are used.
+    /// Our program, which enforces the limits; none: no helper programs are used.
     pub(super) program: Option<ReaderProgram>,
     recognition: UseMode,
     installed: OnceLock<InstalledPrograms>,
 }
 
-/// The first line with which each tells its version.
+/// The first line of each program's version output.
 #[derive(Debug, Default)]
 pub(super) struct InstalledPrograms {
     pub(super) pdftotext: Option<String>,
@@ -49,14 +49,14 @@ impl HelperPrograms {
         })
     }
 
-    /// The first line that a program says when it is asked for its version; none where it isn't installed. It is confined as
-    /// when it helps: it may be any program of that name.
+    /// The first line of a program's version output; none if it isn't installed. It is confined as when it helps: it
+    /// may be any program of that name.
     fn version(&self, program: &str, flag: &str) -> Option<String> {
         let request = ReaderRequest::Run {
             program: program.to_owned(),
             arguments: vec![flag.to_owned()],
             left_ms: u64::try_from(DOCUMENT.as_millis()).unwrap_or(u64::MAX),
-            // Some say it on the one output, some on the other.
+            // Some print it to standard output, some to standard error.
             is_merged: true,
         };
         let (end, said) = heard_from(self.program.as_ref()?, &request, &[], MOST_BYTES).ok()?;
@@ -67,7 +67,7 @@ impl HelperPrograms {
         Some(line.replace(" version ", " "))
     }
 
-    /// What is wanted and isn't there, as a sentence.
+    /// The wanted programs that are missing, as a sentence.
     pub(super) fn missing(&self) -> Option<String> {
         let installed = self.installed();
         let missing = match (&installed.pdftoppm, &installed.tesseract) {
@@ -81,7 +81,7 @@ impl HelperPrograms {
         })
     }
 
-    /// Who helps, for a person.
+    /// The helper programs in use, for a person.
     pub(super) fn summary(&self) -> String {
         if self.recognition == UseMode::Never {
             return "no other programs help (`documents.ocr` is `never`)".to_owned();
@@ -99,7 +99,7 @@ impl HelperPrograms {
         format!("{broken}; {images}")
     }
 
-    /// All that may have a part in a text, in one line.
+    /// The versions of all programs that may affect a text, in one line.
     pub(super) fn versions(&self) -> String {
         let InstalledPrograms { pdftotext, pdftoppm, tesseract } = self.installed();
         [pdftotext, pdftoppm, tesseract].map(|version| version.as_deref().unwrap_or("-")).join("; ")

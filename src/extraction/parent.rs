@@ -21,17 +21,17 @@ use std::{
 const MOST_LINE_BYTES: u64 = 8 << 20;
 /// Lines, or pieces of content, that wait to be heard.
 const MOST_WAITING: usize = 16;
-/// Bytes of what it says on standard error that are looked at.
+/// The most bytes of its standard error that are examined.
 const MOST_COMPLAINT_BYTES: u64 = 16 << 10;
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// Who reads, and how confined.
+/// The program that reads, and its confinement.
 #[derive(Clone, Debug)]
 pub struct ReaderProgram {
     /// Our own program.
     pub path: PathBuf,
     pub sandbox: SandboxMode,
-    /// Is told what is missing of the confinement, each time that a reader starts without it.
+    /// Receives the missing parts of the confinement, each time that a reader starts without them.
     pub tell_unconfined: fn(&str),
 }
 
@@ -65,14 +65,14 @@ pub(super) enum ReaderEnd {
     Memory,
     /// Why, as a clause: "it is nested too deeply".
     Fell(String),
-    /// Somebody else ended it, by this signal: a person, or a system that is short of memory. The document is not to blame.
+    /// Killed from outside by this signal: by a person, or by a system short of memory. The document is not to blame.
     Killed(i32),
     /// An exit code of another program.
     Code(u8),
 }
 
 impl ReaderEnd {
-    /// Why there is no more of the answer, as a clause; `limit` is what a limit on time was.
+    /// The reason why the answer ends, as a clause; `limit` is the time limit.
     pub(super) fn why(self, limit: Duration) -> String {
         match self {
             Self::Time => format!("reading it took more than {} s of processor time", limit.as_secs()),
@@ -96,11 +96,11 @@ impl ReaderEnd {
 /// A piece of a reader's output.
 pub(super) enum ReaderOutput {
     Line(ReaderMessage),
-    /// Bytes as they come: content that was announced, or all that another program says.
+    /// Bytes as they come: announced content, or all output of another program.
     Bytes(Vec<u8>),
 }
 
-/// What another program says about `input`, and how it ended. Who says more than `most` bytes is not heard out.
+/// The output of another program for `input`, and how it ended. It is stopped after more than `most` bytes.
 pub(super) fn heard_from(
     program: &ReaderProgram,
     request: &ReaderRequest,
@@ -132,7 +132,7 @@ pub(super) fn ask(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A Ctrl-C is for the asking side to hear.
+        // A Ctrl-C is meant for the parent only.
         .process_group(0)
         .spawn()?;
     let is_told = !matches!(request, ReaderRequest::Run { .. });
@@ -140,7 +140,7 @@ pub(super) fn ask(
     let (input, output, complaint) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
         scope.spawn(move || {
-            // Who has heard enough closes its end.
+            // A reader that needs no more input closes its end.
             let _ = input.map(|mut input| input.write_all(&order).and_then(|()| input.write_all(bytes)));
         });
         scope.spawn(move || output.map(|output| listen(BufReader::new(output), is_told, &sender)));
@@ -184,7 +184,7 @@ fn take_all(receiver: &Receiver<ReaderOutput>, hear: &mut dyn FnMut(ReaderOutput
     }
 }
 
-/// Passes on what is said, until it ends, or says what can't be understood, or nobody listens.
+/// Passes on the output until it ends, can't be parsed, or has no receiver any more.
 fn listen(mut output: impl BufRead, is_told: bool, sender: &SyncSender<ReaderOutput>) {
     if !is_told {
         pass_on(&mut output, u64::MAX, sender);
@@ -205,7 +205,7 @@ fn listen(mut output: impl BufRead, is_told: bool, sender: &SyncSender<ReaderOut
     }
 }
 
-/// Passes on so many bytes, or all where there are fewer; false where nobody listens.
+/// Passes on this many bytes, or all if there are fewer; false if there is no receiver any more.
 fn pass_on(output: &mut impl Read, bytes: u64, sender: &SyncSender<ReaderOutput>) -> bool {
     let mut left = bytes;
     while left > 0 {
@@ -222,7 +222,7 @@ fn pass_on(output: &mut impl Read, bytes: u64, sender: &SyncSender<ReaderOutput>
     true
 }
 
-/// The beginning of what is said on standard error; the rest is read and dropped, so that nobody waits for us.
+/// The beginning of standard error; the rest is read and dropped, so that the child isn't blocked.
 fn last_words(mut from: impl Read) -> String {
     let mut words = Vec::new();
     let _ = from.by_ref().take(MOST_COMPLAINT_BYTES).read_to_end(&mut words);

@@ -1,4 +1,4 @@
-//! What `tesseract` says of a picture, as a table of tab-separated values: its lines of text, and its words with where they stand.
+//! The output of `tesseract` for a picture, a table of tab-separated values: lines of text, and words with places.
 
 use overnight_documents::RecognisedWord;
 
@@ -16,7 +16,7 @@ pub(super) struct Recognition {
 }
 
 impl Recognition {
-    /// Reads the table; what is none is taken as the text itself.
+    /// Parses the table; any other output is taken as the text itself.
     pub(super) fn read(said: &str) -> Self {
         let Some(table) = said.trim_start().strip_prefix(HEADER) else {
             return Self { text: said.to_owned(), words: Vec::new() };

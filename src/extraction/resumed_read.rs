@@ -1,5 +1,5 @@
-//! Reads one document's text, also when its reader crashes: pages read before stay, the page that it crashed on is a gap, and
-//! the reader is restarted behind that page.
+//! Reads one document's text even if its reader crashes: earlier pages are kept, the page on which it crashed is a gap,
+//! and the reader is restarted after that page.
 
 use super::{
     limits::{DOCUMENT, MOST_CRASHES, MOST_KILLS, PAGE},
@@ -9,8 +9,8 @@ use super::{
 use overnight_documents::{CollectedPages, Extracted, Format, PageSink, Refusal, Stopped, Unit};
 use std::{io, time::Duration};
 
-/// The text of `bytes`, read by processes of `program`, and what is left of a document's time. Only the ending of `name`
-/// matters. A reader that is ended from outside begins anew.
+/// The text of `bytes`, read by processes of `program`, and the rest of the document's time. Only the ending of `name`
+/// matters. A reader that is killed from outside begins anew.
 pub(super) fn read(
     program: &ReaderProgram,
     name: &str,
@@ -130,7 +130,7 @@ impl PartialText {
         self.collected.expected() > 1
     }
 
-    /// `why`: what became of the pages that were never begun.
+    /// `why`: the reason why the remaining pages were never begun.
     fn finish(self, why: Option<&str>) -> Extracted {
         let several = self.is_paged() || self.collected.page() > 1;
         let unit = self.unit.unwrap_or(if several { Unit::Page } else { Unit::Line });

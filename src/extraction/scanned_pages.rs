@@ -4,10 +4,10 @@ use overnight_core::{job::digest::sha256, prompt::compose::TRANSCRIBE};
 use overnight_documents::{EmbeddedPicture, PaintedPlace, embedded_pictures, is_painted, is_pictures_only};
 use std::collections::BTreeMap;
 
-/// Scanned pages of one job that are read by eyes; those behind them stay as they are.
+/// The most scanned pages of one job that a model reads; later ones stay as they are.
 pub const MOST_SCANNED_PAGES: usize = 1_000;
 
-/// What is looked at of a page.
+/// The part of a page to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageForEyes {
     pub place: PaintedPlace,
@@ -15,9 +15,9 @@ pub struct PageForEyes {
     pub has_text: bool,
 }
 
-/// The pages that are looked at: those of the ranges `unread`, both ends included, which are gaps, or have characters that were
-/// recognised; and where `all`, the `count` pages of a document that can be painted. Of one whose pages can't be, it is the largest
-/// picture of a page that has nothing else: `text` is the text of its pages.
+/// The pages to look at: those of the ranges `unread`, both ends included, which are gaps or have recognised
+/// characters; and with `all`, the `count` pages of a document that can be rendered. If its pages can't be rendered, it
+/// is the largest picture of each page that has nothing else: `text` is the text of its pages.
 pub fn pages_for_eyes(
     (format, text, count): (&str, &str, u64),
     unread: impl Iterator<Item = (u64, u64)>,
@@ -39,12 +39,12 @@ pub fn pages_for_eyes(
     unread.filter_map(|page| Some((page, embedded(largest(page)?.name)))).collect()
 }
 
-/// What the transcription of a picture, by its hash, is kept under: whose it is, of what, and by which words it was asked for.
+/// The cache key of a picture's transcription: made of the model, the picture's hash, and the prompt.
 pub fn transcription_key(model: &str, image: &str) -> String {
     sha256(format!("transcription\n{model}\n{image}\n{}", sha256(TRANSCRIBE.as_bytes())).as_bytes())
 }
 
-/// What is kept under it: how many pages of the document, by its hash, have a transcription that is kept.
+/// The cache key of the number of pages of a document, by its hash, that have a stored transcription.
 pub fn transcribed_pages_key(model: &str, document: &str) -> String {
     transcription_key(model, &format!("pages of {document}"))
 }

@@ -1,5 +1,5 @@
-//! Whether the text of a PDF is what its pages show, told from a few lines of one page: what is recognised in their picture stands
-//! in a text that does not lie. A font may give other letters than it paints, and a scan may have another page's text behind it.
+//! Checks with a few lines of one page whether the text of a PDF is what its pages show: the words recognised in their
+//! picture must be in the text. A font may name other letters than it paints, a scan may have another page's text.
 
 use super::{extractor::Extractor, helper_programs::recognise, use_mode::UseMode};
 use crate::table_query::DocumentReader;
@@ -8,15 +8,15 @@ use overnight_documents::{Extracted, Format, PaintedPlace, PictureOptions, Recog
 /// Words of a page that is taken as the sample, at least, and of its lines.
 const LEAST_WORDS: usize = 40;
 const LEAST_SEEN: usize = 12;
-/// Of 100 words that are seen, those that the text has, at least. Measured on the 63 PDFs of two public test suites that a sample
-/// can be taken of: 54 have 74 and more; against the text of another one it is 45 at most, and 3 in the middle.
+/// The fewest of 100 seen words that the text must have. Measured on the 63 PDFs of two public test suites that have a
+/// sample: 54 have 74 and more; against the text of another PDF it is 45 at most, and 3 in the middle.
 const LEAST_SHARE: usize = 55;
-/// Of 100 letters, those that are Latin ones, at least: programs that recognise characters know few others.
+/// The fewest Latin letters of 100: programs that recognise characters know few others.
 const LEAST_LATIN: usize = 90;
 
 impl Extractor {
-    /// Whether all pages of a document are looked at, where a model looks at some: where it is wanted, and where a few lines of a
-    /// PDF's picture, as far as they can be recognised, are something else than its text.
+    /// Whether a model looks at all pages of a document: if configured, or if the recognised words in a few lines of a
+    /// PDF's picture differ from its text.
     pub fn looks_at_all(&self, format: &str, bytes: &[u8], text: &str) -> bool {
         match self.vision() {
             UseMode::Always => true,
@@ -25,7 +25,7 @@ impl Extractor {
         }
     }
 
-    /// The words that are recognised in the picture of a page, for a page whose text is somebody else's; none where that can't be had.
+    /// The words recognised in the picture of a page, for a page with a text of unknown origin; none if that fails.
     pub fn recognised_words(&self, bytes: &[u8], page: u64) -> Option<RecognisedPage> {
         let key = self.key(&format!("words of page {page}"), bytes);
         let kept = self.cache.as_ref().and_then(|cache| cache.get(&key));
@@ -39,7 +39,7 @@ impl Extractor {
         })
     }
 
-    /// Keeps what is no document's text, best effort.
+    /// Stores data other than a document's text, best effort.
     pub(super) fn keep(&self, key: &str, text: String, words: Vec<RecognisedPage>) {
         if let Some(cache) = &self.cache {
             let nothing = Extracted { format: Format::Image, gaps: Vec::new(), ..Extracted::unread(String::new()) };
@@ -62,7 +62,7 @@ impl Extractor {
     }
 }
 
-/// The page with the most words, from 1, and its text; none where that is too few to tell, or of other letters.
+/// The page with the most words, from 1, and its text; none if the words are too few, or have other letters.
 fn sampled(text: &str) -> Option<(u64, &str)> {
     let pages = (1..).zip(text.split('\u{c}'));
     let (words, page, text) =

@@ -4,17 +4,17 @@
 /// As it is configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UseMode {
-    /// Where it is to be had.
+    /// If it is available.
     #[default]
     Auto,
     /// No.
     Never,
-    /// As with `Auto`, and it is an error where it is not to be had. Models look at all pages that can be painted.
+    /// As with `Auto`, and an error if it is not available. Models look at all pages that can be rendered.
     Always,
 }
 
 impl UseMode {
-    /// As it stands in a configuration.
+    /// The word in a configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",

@@ -1,4 +1,4 @@
-//! A case from a job that a person approved: its documents, and what it delivered as people corrected it.
+//! A case from a job that a person approved: its documents, and its deliverables with people's corrections.
 
 use super::{
     gold_file::{CaseOrigin, GoldDeliverable, is_json},
@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, path::Path};
 /// Bytes of a deliverable, or of a document, at most.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The case of the job in a workspace. `label`: what it is called in its batch. The error says why it makes none, a clause.
+/// The case of the job in a workspace. `label` is its name in its batch. The error is a clause on why it makes no case.
 pub fn approved_case(workspace: &Path, label: &str) -> Result<NewCase, GoldError> {
     let unfit = |why: &str| GoldError::Invalid(why.to_owned());
     let job = load(workspace).map_err(|error| GoldError::Invalid(error.to_string()))?.job;
@@ -60,7 +60,7 @@ fn known(Deliverable { path, quotes, checks, .. }: &Deliverable) -> GoldDelivera
     GoldDeliverable { path: Some(path.clone()), schema: None, quotes: quotes.clone(), checks: checks.clone() }
 }
 
-/// Where the records of a deliverable stand, by their paths without those that people deleted.
+/// The places of a deliverable's records, by their paths once the records that people deleted are removed.
 fn places(job: &Job, files: &Workspace, deliverable: &Deliverable) -> BTreeMap<String, RecordPlace> {
     let lists = read_lists(job, files).into_iter();
     let of_file = lists.filter(|(name, _)| name.split('#').next() == Some(&deliverable.path));

@@ -14,12 +14,12 @@ use std::{
 };
 use walkdir::WalkDir;
 
-/// Cases, how their fields are compared, and what makes none.
+/// Cases, the rules for comparing their fields, and the files and rows that make no case.
 #[derive(Debug, Default)]
 pub struct GivenCases {
     pub cases: Vec<NewCase>,
     pub fields: BTreeMap<String, FieldRule>,
-    /// A file or a row, and why, a clause.
+    /// The file or row, and the reason, a clause.
     pub left_out: Vec<(String, String)>,
 }
 
@@ -63,9 +63,9 @@ pub fn given_cases(folder: &Path) -> Result<GivenCases, GoldError> {
     Ok(given)
 }
 
-/// The documents called `name`: a file whose name is that, with or without its ending, or all files of a folder.
+/// The documents called `name`: the file of that name, with or without its ending, or all files of a folder.
 pub(super) fn documents_of(folder: &Path, name: &str) -> Result<Vec<(String, Vec<u8>)>, GoldError> {
-    // Whatever a table or a link in the folder says: nothing outside of it is read.
+    // Files outside of the folder are never read, even if a table or a link in the folder names them.
     let root = folder.canonicalize().map_err(GoldError::at(folder))?;
     let is_inside = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&root) && path != root);
     let within = folder.join(name);

@@ -1,4 +1,4 @@
-//! Cases from a table: a row for each document, or several, which are the records of a list. A column says which document.
+//! Cases from a table: a row for each document, or several rows that are a list's records. A column names the document.
 
 use super::{
     given_cases::{GivenCases, documents_of},
@@ -12,10 +12,10 @@ use std::{
     path::Path,
 };
 
-/// Columns that name the document, where nobody says which does.
+/// Columns that may name the document by default.
 const DOCUMENT_COLUMNS: [&str; 4] = ["document", "file", "filename", "name"];
 
-/// Reads a table of CSV; of another kind, its first sheet as `csv` has it. `list`: the rows of a document are the records of that
+/// Reads a CSV table, such as a workbook's first sheet as `csv`. With `list`, a document's rows are the records of that
 /// list, else each document has one row, whose columns are its fields. A dot in a column's name leads into an object.
 pub fn given_table(
     csv: &[u8],
@@ -90,7 +90,7 @@ pub fn given_table(
     Ok(given)
 }
 
-/// A cell: nothing is null; a plain number and a truth value are that, and everything else is text.
+/// A cell: an empty one is null; a plain number or truth value is just that, and everything else is text.
 fn value(cell: &str) -> Value {
     let is_plain = cell.strip_prefix('-').unwrap_or(cell);
     let is_plain = is_plain.starts_with(|c: char| c.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Whether what is right of a case still holds: its schema, its rules, and that its quotes stand in its documents.
+//! Checks that the expected results of a case are still valid: its schema, its rules, and its quotes in its documents.
 
 use super::{
     gold_file::{GoldDeliverable, GoldenCase},
@@ -13,7 +13,7 @@ use overnight_documents::{QuoteIndex, Unit};
 use overnight_rules::date::{DayOrder, day_order};
 use std::collections::BTreeMap;
 
-/// What no longer holds of a case; nothing: all does.
+/// The faults of a case; none if it is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseFaults {
     pub case: String,

@@ -1,4 +1,4 @@
-//! `gold.yaml`: what a golden set says of its cases. Paths in it are relative to its folder.
+//! `gold.yaml`: the facts of a golden set about its cases. Paths in it are relative to its folder.
 
 use overnight_core::job::{
     instructions::{Quotes, ValueCheck},
@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, path::Path};
 /// The version of the file that is written, and the only one that is read.
 pub(super) const VERSION: u32 = 1;
 
-/// Whether a file of this path is JSON: of others nothing is compared.
+/// Whether a file of this path is JSON: other files are not compared.
 pub fn is_json(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
@@ -21,16 +21,16 @@ pub fn is_json(path: &str) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct GoldFile {
     pub version: u32,
-    /// What is known of the files that jobs deliver.
+    /// Facts about the files that jobs deliver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliverables: Vec<GoldDeliverable>,
-    /// How fields are compared, where neither their schema nor their value says it: `$.terms[*].rent`.
+    /// Rules for comparing fields, if neither their schema nor their value determines it: `$.terms[*].rent`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, FieldRule>,
-    /// Who judges texts that are not the same by their words; none: nobody does.
+    /// The judge of texts whose words differ; `None`: nobody judges them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<GoldJudge>,
-    /// Which cases are kept back.
+    /// The held-out cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_out: Option<HoldOut>,
     #[serde(default)]
@@ -52,24 +52,24 @@ impl GoldFile {
     }
 }
 
-/// How many cases are kept back, and which.
+/// The number of held-out cases, and their choice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HoldOut {
-    /// Of all cases, over 0 and under 1.
+    /// Their share of all cases, over 0 and under 1.
     pub share: f64,
-    /// Another one keeps others back.
+    /// Another seed holds out other cases.
     #[serde(default)]
     pub seed: u64,
 }
 
-/// Who judges, and by what.
+/// The judging model, and its rubric.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoldJudge {
     /// `openai:gpt-6-sol`
     pub model: String,
-    /// When a found value is right.
+    /// The rule for when a found value is right.
     pub rubric: String,
 }
 
@@ -83,7 +83,7 @@ pub struct GoldDeliverable {
     /// `schemas/terms.json`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
-    /// Where its quotes stand: they are proof, and not compared.
+    /// The fields with quotes and their places: they are evidence, and not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quotes>,
     /// Rules for its values.
@@ -92,13 +92,13 @@ pub struct GoldDeliverable {
 }
 
 impl GoldDeliverable {
-    /// Fields that hold quotes and where they stand, which are not compared.
+    /// Fields with quotes and their places, which are not compared.
     pub fn proof_fields(&self) -> impl Iterator<Item = String> {
         self.quotes.iter().flat_map(Quotes::proof_fields)
     }
 }
 
-/// Documents that are worked together, and what is right of them.
+/// Documents that are worked on together, and their expected results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoldenCase {
@@ -106,16 +106,16 @@ pub struct GoldenCase {
     pub name: String,
     pub documents: Vec<GoldDocument>,
     pub expected: Vec<GoldExpected>,
-    /// Where it comes from, where a job was approved.
+    /// The job of origin, if the case comes from an approved job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<CaseOrigin>,
-    /// Kept back: see [`HoldOut`].
+    /// The case is held out: see [`HoldOut`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_out: bool,
 }
 
 impl GoldenCase {
-    /// Its documents, and what is right of them.
+    /// The files of its documents, and of its expected results.
     pub(super) fn files(&self) -> impl Iterator<Item = String> {
         let expected =
             self.expected.iter().flat_map(|one| [Some(one.file.clone()), one.places.clone(), one.schema.clone()]);
@@ -127,32 +127,32 @@ impl GoldenCase {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoldDocument {
-    /// As the jobs call it.
+    /// The document's name in jobs.
     pub name: String,
     pub sha256: String,
 }
 
 impl GoldDocument {
-    /// Where it lies in the set.
+    /// The document's path in the set.
     pub fn path(&self) -> String {
         let name = self.name.rsplit('/').next().unwrap_or(&self.name);
         format!("documents/{}/{name}", self.sha256)
     }
 }
 
-/// What is right of a deliverable.
+/// The expected content of a deliverable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoldExpected {
     /// As [`GoldDeliverable::path`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliverable: Option<String>,
-    /// `expected/lease-1.json`: what is right.
+    /// `expected/lease-1.json`: the expected content.
     pub file: String,
-    /// `expected/lease-1.places.json`: where its records stand, by their paths in that file.
+    /// `expected/lease-1.places.json`: the places of its records, by their paths in that file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub places: Option<String>,
-    /// The schema of this one alone.
+    /// A schema for this file alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A golden set: the folder, and what is changed in it. Each change writes whole files, `gold.yaml` last.
+//! A golden set: the folder, and changes to it. Each change writes whole files, `gold.yaml` last.
 
 use super::{
     free_name::free_name,
@@ -20,16 +20,16 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// What makes a folder a golden set.
+/// The file that makes a folder a golden set.
 pub const GOLD_FILE: &str = "gold.yaml";
-/// What people said of the set: corrections of what is right.
+/// People's corrections of expected results.
 const CHANGES_FILE: &str = "changes.jsonl";
-/// When cases that are kept back were used.
+/// The uses of held-out cases.
 const USES_FILE: &str = "hold-out.jsonl";
 /// Letters of a case's name.
 const MOST_NAME: usize = 80;
 
-/// Why a golden set can't be read or changed: a sentence without its end.
+/// The reason why a golden set can't be read or changed: a sentence without its end.
 #[derive(Debug, thiserror::Error)]
 pub enum GoldError {
     #[error("{}: {source}", path.display())]
@@ -52,11 +52,11 @@ impl GoldError {
 /// A case that is to be added.
 #[derive(Clone, Debug, Default)]
 pub struct NewCase {
-    /// What it shall be called, where nobody is called so yet.
+    /// The wanted name; a number is added if it is taken.
     pub name: String,
     /// Name and content.
     pub documents: Vec<(String, Vec<u8>)>,
-    /// What is right, by deliverable, with where its records stand.
+    /// The expected contents, by deliverable, with the places of their records.
     pub expected: Vec<(GoldDeliverable, Value, RecordPlaces)>,
     /// The schema of this case alone.
     pub schema: Option<Value>,
@@ -65,15 +65,15 @@ pub struct NewCase {
     pub approved: Option<CaseOrigin>,
 }
 
-/// What became of a case that was added.
+/// The result of adding a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddedCase {
     New(String),
-    /// The case over the same documents, which says what is right now.
+    /// The existing case over the same documents, which now has the new content.
     Replaced(String),
 }
 
-/// A correction of what is right: a line of `changes.jsonl`.
+/// A correction of an expected value: a line of `changes.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoldChange {
@@ -131,7 +131,7 @@ impl GoldenSet {
         Ok(Self { folder: folder.to_owned(), file })
     }
 
-    /// The same, or a new one where the folder is none yet.
+    /// The same, or a new one if the folder has none yet.
     pub fn open_or_new(folder: &Path) -> Result<Self, GoldError> {
         if folder.join(GOLD_FILE).exists() {
             return Self::open(folder);
@@ -139,7 +139,7 @@ impl GoldenSet {
         Ok(Self { folder: folder.to_owned(), file: GoldFile::default() })
     }
 
-    /// When `gold.yaml` was last written, in milliseconds since 1970; 0 where nobody knows.
+    /// The time of the last change of `gold.yaml`, in milliseconds since 1970; 0 if it is unknown.
     pub fn made_ms(&self) -> u64 {
         let written = fs::metadata(self.path(GOLD_FILE)).and_then(|meta| meta.modified());
         let since = written.ok().and_then(|written| written.duration_since(std::time::UNIX_EPOCH).ok());
@@ -150,47 +150,47 @@ impl GoldenSet {
         &self.folder
     }
 
-    /// Where a file of the set lies.
+    /// The path of a file of the set.
     pub fn path(&self, relative: &str) -> PathBuf {
         self.folder.join(relative)
     }
 
-    /// The cases that are kept back, or the others.
+    /// The held-out cases, or the others.
     pub fn cases(&self, held_out: bool) -> Vec<&GoldenCase> {
         self.file.cases.iter().filter(|case| case.held_out == held_out).collect()
     }
 
-    /// The case of that name, which must be there.
+    /// The case of that name, which must exist.
     pub fn case(&self, name: &str) -> Result<&GoldenCase, GoldError> {
         let unknown = || GoldError::Invalid(format!("no case is called {name}: `overnight gold list` names them"));
         self.file.cases.iter().find(|case| case.name == name).ok_or_else(unknown)
     }
 
-    /// What is right of a deliverable of a case.
+    /// The expected content of a case's deliverable.
     pub fn expected(&self, expected: &GoldExpected) -> Result<Value, GoldError> {
         self.read_json(&expected.file)
     }
 
-    /// Where its records stand; nothing where that is not known.
+    /// The places of its records; empty if they are not known.
     pub fn places(&self, expected: &GoldExpected) -> Result<RecordPlaces, GoldError> {
         let Some(file) = &expected.places else { return Ok(RecordPlaces::default()) };
         let places: BTreeMap<String, RecordPlace> = self.read_json(file)?;
         Ok(RecordPlaces { expected: places, ..RecordPlaces::default() })
     }
 
-    /// What is known of the deliverable that is meant.
+    /// The facts about its deliverable.
     pub fn deliverable(&self, expected: &GoldExpected) -> GoldDeliverable {
         let known = self.file.deliverables.iter().find(|known| known.path == expected.deliverable);
         let known = known.cloned().unwrap_or_default();
         GoldDeliverable { schema: expected.schema.clone().or(known.schema), ..known }
     }
 
-    /// The schema of that deliverable.
+    /// The schema of its deliverable.
     pub fn schema(&self, expected: &GoldExpected) -> Result<Option<Value>, GoldError> {
         self.deliverable(expected).schema.map(|schema| self.read_json(&schema)).transpose()
     }
 
-    /// The content of a document, which is the one that was added.
+    /// The content of a document, which must not have changed since it was added.
     pub fn document(&self, document: &GoldDocument) -> Result<Vec<u8>, GoldError> {
         let path = self.path(&document.path());
         let content = fs::read(&path).map_err(GoldError::at(&path))?;
@@ -211,7 +211,7 @@ impl GoldenSet {
             .find(|case| case.documents.len() == documents.len() && case.documents.iter().zip(documents).all(same))
     }
 
-    /// Adds a case, in the place of one over the same documents.
+    /// Adds a case, or replaces the one over the same documents.
     pub fn add(&mut self, new: NewCase) -> Result<AddedCase, GoldError> {
         let mut documents = Vec::with_capacity(new.documents.len());
         for (name, content) in &new.documents {
@@ -231,7 +231,7 @@ impl GoldenSet {
         for (at, (deliverable, mut content, places)) in new.expected.into_iter().enumerate() {
             // A name has no '/': so no two cases have a file in common.
             let part = if at == 0 { name.clone() } else { format!("{name}/{}", at + 1) };
-            // What people said of the set holds, as far as the fault is there again.
+            // People's corrections still apply if the same fault is in the new content.
             let own = corrections.iter().filter(|change| change.case == name && change.deliverable == deliverable.path);
             for change in own {
                 if json_path::at_mut(&mut content, &change.place).is_some_and(|value| *value == change.before) {
@@ -257,14 +257,14 @@ impl GoldenSet {
         Ok(AddedCase::New(name))
     }
 
-    /// Takes fields' rules over; what the set says already stays.
+    /// Adds rules for fields; the set's own rules take precedence.
     pub fn add_rules(&mut self, rules: BTreeMap<String, FieldRule>) {
         for (field, rule) in rules {
             self.file.fields.entry(field).or_insert(rule);
         }
     }
 
-    /// Writes `gold.yaml`, with as many cases kept back as are wanted.
+    /// Writes `gold.yaml`, and holds out as many cases as are wanted.
     pub fn save(&mut self, hold_out: Option<HoldOut>) -> Result<(), GoldError> {
         self.file.cases.sort_by(|one, other| one.name.cmp(&other.name));
         self.file.keep_back(hold_out);
@@ -273,7 +273,7 @@ impl GoldenSet {
         self.write(GOLD_FILE, text.as_bytes())
     }
 
-    /// Takes a case out, with its files that no other has. False: there is none of that name.
+    /// Removes a case, and its files that no other case uses. False: there is no case of that name.
     pub fn remove(&mut self, name: &str) -> Result<bool, GoldError> {
         let Some(at) = self.file.cases.iter().position(|case| case.name == name) else { return Ok(false) };
         let case = self.file.cases.remove(at);
@@ -290,7 +290,7 @@ impl GoldenSet {
         Ok(true)
     }
 
-    /// Says that another value is right, and keeps who said so.
+    /// Corrects an expected value, and keeps the name of the person.
     pub fn correct(&self, change: &GoldChange) -> Result<(), GoldError> {
         let case = self.case(&change.case)?;
         let expected = case.expected.iter().find(|expected| expected.deliverable == change.deliverable);
@@ -304,24 +304,24 @@ impl GoldenSet {
         self.append(CHANGES_FILE, change)
     }
 
-    /// What people have said of the set, oldest first.
+    /// People's corrections, oldest first.
     pub fn changes(&self) -> Result<Vec<GoldChange>, GoldError> {
         self.lines(CHANGES_FILE)
     }
 
-    /// When cases that are kept back were used, oldest first.
+    /// The uses of held-out cases, oldest first.
     pub fn hold_out_uses(&self) -> Result<Vec<HoldOutUse>, GoldError> {
         self.lines(USES_FILE)
     }
 
-    /// Whether all that was noted beside the cases can be read.
+    /// Checks that all logs beside the cases can be read.
     pub fn check_logs(&self) -> Result<(), GoldError> {
         self.changes()?;
         self.hold_out_uses()?;
         self.verdicts().map(|_| ())
     }
 
-    /// What judges have said.
+    /// The verdicts of judges.
     pub fn verdicts(&self) -> Result<Vec<JudgeVerdict>, GoldError> {
         self.lines(VERDICTS_FILE)
     }
@@ -331,20 +331,20 @@ impl GoldenSet {
         self.append(VERDICTS_FILE, verdict)
     }
 
-    /// Notes a use of the cases that are kept back.
+    /// Records a use of the held-out cases.
     pub fn note_use(&self, used: &HoldOutUse) -> Result<(), GoldError> {
         self.append(USES_FILE, used)
     }
 
-    /// A name for files that no case has.
+    /// A name that no other case's files have.
     fn free_name(&self, wanted: &str) -> String {
         let name = free_of_paths(wanted);
-        // Some file systems know no difference between capital and small letters.
+        // Some file systems don't distinguish capital and small letters.
         let taken: BTreeSet<String> = self.file.cases.iter().map(|case| case.name.to_lowercase()).collect();
         free_name(&name, |name| !taken.contains(&name.to_lowercase()))
     }
 
-    /// Keeps what is known of a deliverable; the last word holds.
+    /// Keeps the facts about a deliverable; the latest ones count.
     fn note_deliverable(&mut self, deliverable: GoldDeliverable, schema: Option<Value>) -> Result<(), GoldError> {
         let name = deliverable.path.as_deref().unwrap_or("schema.json");
         let schema = schema.map(|schema| self.write_json(&format!("schemas/{name}"), &schema)).transpose()?;
@@ -371,7 +371,7 @@ impl GoldenSet {
         Ok(relative.to_owned())
     }
 
-    /// Writes a file whole, or not at all.
+    /// Writes a file completely or not at all.
     fn write(&self, relative: &str, content: &[u8]) -> Result<(), GoldError> {
         let path = self.path(relative);
         let write = || {
@@ -391,7 +391,7 @@ impl GoldenSet {
         let append = || {
             let mut line = serde_json::to_string(line)? + "\n";
             let mut file = fs::OpenOptions::new().create(true).read(true).append(true).open(&path)?;
-            // A line that was cut off by a crash stays alone.
+            // A line that a crash cut off stays on a line of its own.
             let mut last = [b'\n'];
             if file.seek(io::SeekFrom::End(0))? > 0 {
                 file.seek(io::SeekFrom::End(-1))?;
@@ -412,24 +412,24 @@ impl GoldenSet {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(GoldError::at(&path))?,
         };
-        // A line that a crash has cut off was never said.
+        // A line that a crash cut off doesn't count.
         let is_whole = |line: &&str| !line.is_empty() && line.ends_with('}');
         let read = |line| serde_json::from_str(line).map_err(|error| GoldError::unread(&path, error));
         text.lines().filter(is_whole).map(read).collect()
     }
 }
 
-/// A letter of a name, which is no way to anywhere.
+/// Whether the letter is allowed in a name, where it can't lead to another folder.
 fn fitting(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.')
 }
 
-/// Whether a case may be called so: of any length.
+/// Whether the name, of any length, is valid for a case.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(fitting) && !name.starts_with(['-', '.'])
 }
 
-/// A name made of what was wanted.
+/// A valid name made from the wanted one.
 fn free_of_paths(wanted: &str) -> String {
     let name: String =
         wanted.chars().map(|letter| if fitting(letter) { letter } else { '-' }).take(MOST_NAME).collect();
@@ -441,7 +441,7 @@ fn is_within(path: &str) -> bool {
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// A file of JSON.
+/// Reads a JSON file.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, GoldError> {
     let content = fs::read(path).map_err(GoldError::at(path))?;
     serde_json::from_slice(&content).map_err(|error| GoldError::unread(path, format!("it is no JSON: {error}")))

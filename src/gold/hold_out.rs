@@ -1,11 +1,11 @@
-//! Cases that are kept back: whoever tries instructions again and again on the same cases fits them to these cases. What was kept
-//! back tells how good they are elsewhere, and less so each time that it is looked at.
+//! Held-out cases: repeated trials of instructions on the same cases fit the instructions to these cases. Held-out
+//! cases show how good they are elsewhere, and show it less with each use.
 
 use super::gold_file::{GoldFile, HoldOut};
 use overnight_core::job::{digest::sha256, time::Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Once that kept-back cases were evaluated on.
+/// A use of the held-out cases in an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HoldOutUse {
@@ -16,7 +16,7 @@ pub struct HoldOutUse {
 }
 
 impl GoldFile {
-    /// Keeps back as many cases as are wanted: those that are kept back stay so, unless it is another seed, and new ones are drawn.
+    /// Holds out the wanted share of cases. Held-out cases stay so, unless the seed changes; missing ones are drawn.
     pub(super) fn keep_back(&mut self, wanted: Option<HoldOut>) {
         if let Some(wanted) = wanted {
             if self.hold_out.is_some_and(|before| before.seed != wanted.seed) {

@@ -1,5 +1,5 @@
-//! What a judge says of texts that are not the same by their words: a model that a set names with a rubric, and never without. Each
-//! verdict is kept in the set, so that the same question is asked, and paid, once.
+//! The verdicts of a judge on texts whose words differ: a model that the set names with a rubric, never one without.
+//! Each verdict is kept in the set, so that the same question is asked, and paid for, only once.
 
 use super::{
     gold_file::GoldJudge,
@@ -13,10 +13,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The verdicts.
+/// The file of verdicts.
 pub(super) const VERDICTS_FILE: &str = "verdicts.jsonl";
 
-/// Two values that a judge is asked about.
+/// Two values that a judge is to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeQuestion {
     pub key: String,
@@ -37,11 +37,11 @@ pub struct JudgeVerdict {
     pub expected: Value,
     pub found: Value,
     pub is_right: bool,
-    /// What the model said.
+    /// The model's answer.
     pub words: String,
 }
 
-/// The verdicts that are known, and the questions that nobody has answered yet.
+/// The known verdicts, and the questions without an answer.
 #[derive(Debug)]
 pub struct Judgements {
     judge: GoldJudge,
@@ -50,14 +50,14 @@ pub struct Judgements {
 }
 
 impl Judgements {
-    /// Those of a set; none where it names no judge.
+    /// The verdicts of a set; `None` if it names no judge.
     pub fn of(set: &GoldenSet) -> Result<Option<Self>, GoldError> {
         let Some(judge) = set.file.judge.clone() else { return Ok(None) };
         let known = set.verdicts()?.into_iter().map(|verdict| (verdict.key, verdict.is_right)).collect();
         Ok(Some(Self { judge, known, open: Mutex::default() }))
     }
 
-    /// What is known of the values; else the question is kept for who asks the judge.
+    /// The known verdict on the values; without one, the question is added to the open ones.
     pub fn verdict(&self, field: &str, expected: &Value, found: &Value) -> Option<bool> {
         let GoldJudge { model, rubric } = &self.judge;
         let key = sha256(format!("{model}\n{rubric}\n{field}\n{expected}\n{found}").as_bytes());

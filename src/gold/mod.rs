@@ -1,10 +1,10 @@
 //! Golden sets: documents with what is right of them, and who said so. A set is a folder that people keep beside their instructions.
 //!
-//! - `golden_set`: the folder, `gold.yaml` in it, and what is changed there; `gold_file`: that file's shape
+//! - `golden_set`: the folder, `gold.yaml` in it, and changes to it; `gold_file`: the form of that file
 //! - `approved_jobs`: cases from jobs that people approved, with their corrections
 //! - `given_cases`: cases from a folder of documents and results, as public benchmarks have them; `given_table`: from a table
-//! - `hold_out`: cases that are kept back; `judgement`: what a judge says of texts, where a set names one
-//! - `gold_check`: whether what is right still holds by schema, rules and quotes; `free_name`: names for what is called alike
+//! - `hold_out`: held-out cases; `judgement`: a judge's verdicts on texts, if a set names a judge
+//! - `gold_check`: whether the expected results still fit schema, rules and quotes; `free_name`: unique names
 
 mod approved_jobs;
 mod free_name;

@@ -1,10 +1,10 @@
-//! What all jobs of a process share of one model server: the circuit breaker and the limits.
+//! The state that all jobs of a process share about one model server: the circuit breaker and the rate limits.
 //!
-//! - `breaker`: whether the server answers; `rate_limits`: whether its limits let one more call through. Both are pure.
-//! - This file waits for them. There are two queues, each a fair lock of tokio: one for the limits, and one for a server that
-//!   doesn't answer. Only the first waiter of a queue has a timer and is told of changes; when it leaves, served or dropped, the
-//!   next one takes its place and checks for itself. So thousands may wait at no cost, nobody is woken in vain, and a cancelled
-//!   job takes nothing with it.
+//! - `breaker`: whether the server answers; `rate_limits`: whether its limits allow one more call. Both are pure.
+//! - This file does the waiting. There are two queues, each a fair lock of tokio: one for the limits, and one for a
+//!   server that doesn't answer. Only the first waiter of a queue has a timer and is notified of changes; when it
+//!   leaves, served or dropped, the next waiter takes its place and checks again. So thousands may wait at no cost,
+//!   none is woken in vain, and a cancelled job leaves nothing behind.
 
 mod breaker;
 mod rate_limits;
@@ -28,12 +28,12 @@ use tokio::{
     time::Instant,
 };
 
-/// Why a job that waited for a server goes on.
+/// The reason why a job that waited for a server continues.
 #[derive(Debug)]
 pub enum WakeReason {
     /// The server answers again.
     Answers,
-    /// Nobody knows: this job's next call is to find out, alone.
+    /// It is unknown whether the server answers: this job's next call is the only one allowed to find out.
     Probe(Probe),
 }
 
@@ -77,7 +77,7 @@ struct EndpointLimits {
 #[derive(Debug, Default)]
 struct WaitingQueue {
     turn: FairMutex<()>,
-    /// Tells the first, or who is first next, to look again.
+    /// Notifies the first waiter, or the one that becomes the first, to check again.
     changed: Notify,
     length: AtomicUsize,
 }
@@ -85,29 +85,29 @@ struct WaitingQueue {
 /// Counts one waiting caller while it lives.
 struct WaitingSlot<'a>(&'a AtomicUsize);
 
-/// The right to find out whether the server answers: to be handed to [`Endpoint::admit`]. Dropped, it goes to another job
-/// after a while.
+/// The right to test whether the server answers, to be passed to [`Endpoint::admit`]. If it is dropped, the right
+/// passes to another job after a while.
 #[derive(Debug)]
 pub struct Probe {
     endpoint: Arc<Endpoint>,
     call: BreakerCall,
-    /// The permit of its call answers for it.
+    /// The permit of its call reports the outcome from here on.
     is_used: bool,
 }
 
-/// The right to have one call under way; dropping it gives the right back. If it is dropped without a reported result, the
-/// call says nothing about the server.
+/// The right to have one call in progress; dropping it gives the right back. If it is dropped without a reported
+/// result, the call says nothing about the server.
 #[derive(Debug)]
 pub struct Permit {
     endpoint: Arc<Endpoint>,
     entry: Admission,
     call: BreakerCall,
-    /// The breaker has heard what came of the call.
+    /// The result of the call has been reported to the breaker.
     is_told: bool,
 }
 
 impl Endpoint {
-    /// `name`: host and path, as a person knows it; no secret is in it.
+    /// `name`: host and path, readable for people, without secrets.
     pub fn new(name: String, pace: RateLimits) -> Arc<Self> {
         Arc::new(Self {
             name,
@@ -122,8 +122,8 @@ impl Endpoint {
         &self.name
     }
 
-    /// Waits until one more call of about `tokens` is within the limits, in the order of asking. Refused at once, or as
-    /// soon as it is known, while the server doesn't answer, but for who brings the `probe` that [`Self::wake`] gave.
+    /// Waits until the limits allow one more call of about `tokens`, in the order of asking. While the server is down,
+    /// fails immediately, or as soon as that is known, unless the caller has the `probe` from [`Self::wake`].
     pub async fn admit(self: &Arc<Self>, tokens: u64, mut probe: Option<Probe>) -> Result<Permit, ServerDown> {
         let _place = WaitingSlot::taken(&self.admitting.length);
         let _turn = self.admitting.turn.lock().await;
@@ -152,7 +152,7 @@ impl Endpoint {
         }
     }
 
-    /// Too many attempts failed running: nobody calls but to probe.
+    /// Too many attempts in a row have failed: only probes are let through.
     pub fn is_down(&self) -> bool {
         self.shared().breaker.is_open()
     }
@@ -199,7 +199,7 @@ impl Endpoint {
         self.start.elapsed()
     }
 
-    /// Nothing that holds the lock can fail half way.
+    /// A poisoned lock is used as it is: no code that holds it can fail half way.
     fn shared(&self) -> MutexGuard<'_, EndpointLimits> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -259,7 +259,7 @@ impl Permit {
         });
     }
 
-    /// The attempt failed: counted where the server is at fault, and heeded where it asks to be left alone.
+    /// The attempt failed. Counts it if the server is at fault, and pauses calls if the server asks for a pause.
     pub fn failed(mut self, failure: &Failure) {
         self.is_told = true;
         self.endpoint.change(|shared, now| {

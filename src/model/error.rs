@@ -1,4 +1,4 @@
-//! Why a model can't be opened, or has nothing more to say.
+//! Errors: a model can't be opened, or has no more replies.
 
 use overnight_core::job::failure::{Failure, FailureKind};
 
@@ -14,24 +14,24 @@ pub enum ModelError {
     BuiltWithout { name: String },
     #[error("{variable} is not set: set it, or name another variable with --api-key-env")]
     NoKey { variable: String },
-    /// The key is not repeated.
+    /// The message does not repeat the key.
     #[error("the key in {variable} has characters that can't be sent: check it for blanks and line ends")]
     UnsendableKey { variable: String },
-    /// What would be sent is named, and not shown.
+    /// The message names the kind of data that would be sent, without its content.
     #[error(
         "{what} would go to {url} unencrypted, for all on the way to read: use https://, or allow it with --allow-http"
     )]
     PlainHttp { what: String, url: String },
     #[error("the base URL {url} {what}; check --base-url")]
     BaseUrl { url: String, what: String },
-    /// The value is not repeated: it may be a secret.
+    /// The message does not repeat the value: it may be a secret.
     #[error("the header '{name}' can't be sent: --header takes NAME=VALUE, in ASCII")]
     Header { name: String },
     #[error("recordings can't be written to {folder} ({what}): name another folder with --record")]
     Record { folder: String, what: String },
     #[error("HTTP can't be used ({what}): check the certificates of this machine and the proxy in the environment")]
     Client { what: String },
-    /// A file of models: its name and line, and what is wrong.
+    /// An error in a file of models: the file's name and line, and what is wrong.
     #[error("{place}: {what}")]
     Table { place: String, what: String },
     #[error("{file}: {what}")]

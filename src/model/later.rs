@@ -1,4 +1,4 @@
-//! Models that answer later: a call is handed in, and its answer is fetched in minutes or hours, as batch endpoints have it.
+//! Models that answer later, as batch endpoints do: a call is submitted, and its answer fetched minutes or hours later.
 
 use super::{Failure, Request};
 use async_trait::async_trait;
@@ -11,68 +11,68 @@ use std::{collections::BTreeSet, time::Duration};
 /// A call that a provider has taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenCall {
-    /// The provider's name for it.
+    /// The provider's handle for the call.
     pub handle: String,
-    /// How long an answer may take.
+    /// The longest time that an answer may take.
     pub within: Duration,
 }
 
-/// What is known of an answer beside the reply itself.
+/// Facts about an answer beside the reply itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerFacts {
     /// The provider's name for the batch that had the call.
     pub batch: Option<String>,
-    /// USD that was paid before it, beside the call itself.
+    /// USD that were paid in advance, apart from the call itself.
     pub primer_usd: Option<f64>,
 }
 
-/// What became of a call that was handed in.
+/// The state of a submitted call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LaterAnswer {
     /// Its answer is still to come.
     Pending,
     Replied(Box<Reply>, AnswerFacts),
-    /// No answer comes: it failed, expired or is lost.
+    /// No answer will come: the call failed, expired or was lost.
     Failed(Failure),
 }
 
-/// A call that may be handed in.
+/// A call that may be submitted.
 #[derive(Clone, Copy, Debug)]
 pub struct LaterCall<'a> {
     pub request: Request<'a>,
-    /// The name under which it is handed in.
+    /// The name under which it is submitted.
     pub key: &'a str,
     pub job: JobId,
     /// An answer that comes later is of no use.
     pub until: Option<Timestamp>,
-    /// Tokens of the reply that is expected.
+    /// Tokens of the expected reply.
     pub output_tokens: u64,
-    /// What was tried for this turn.
+    /// The attempts made for this turn.
     pub attempts: Attempts,
 }
 
 /// The side of a model that answers later.
 #[async_trait]
 pub trait LaterAnswers: Send + Sync + std::fmt::Debug {
-    /// Whether a call is worth being handed in; else it is asked for at once.
+    /// Whether submitting a call is worthwhile; if not, it is made immediately.
     fn is_worth(&self, _: &LaterCall<'_>) -> bool {
         true
     }
 
-    /// Hands a call in under its name. What was handed in under that name before is found again, and is not handed in twice.
+    /// Submits a call under its name. A call already submitted under that name is found again, not submitted twice.
     async fn submit(&self, call: LaterCall<'_>) -> Result<TakenCall, Failure>;
 
-    /// Which of these calls have come to an end, by their handles.
+    /// The handles of those calls that have come to an end.
     async fn ended(&self, handles: &[String]) -> Result<BTreeSet<String>, Failure>;
 
-    /// What became of a call with this prompt. The error says why that isn't known now.
+    /// The state of a call with this prompt. The error states why it is unknown now.
     async fn answer(&self, handle: &str, prompt: &Prompt) -> Result<LaterAnswer, Failure>;
 
-    /// The answers of these calls are on the disk: nobody needs to keep them any more.
+    /// The answers of these calls are on the disk and need not be kept any longer.
     async fn forget(&self, _: &[String]) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// How often its provider is to be asked.
+    /// The interval at which to poll the provider.
     fn every(&self) -> Duration;
 }

@@ -1,8 +1,8 @@
-//! The models that answer a prompt. Every model is handed the same prompt and nothing else.
+//! The models that answer a prompt. Every model receives the same prompt and nothing else.
 //!
 //! - `rules`: the embedded model `offline`; `scripted`: replies from a file; `replay`: replies from a journal
 //! - `remote`: models behind HTTP, in four wire formats
-//! - `endpoint`: what all jobs of a process share of one such server: its circuit breaker, its limits
+//! - `endpoint`: the state that all jobs of a process share about one such server: its circuit breaker and its limits
 //! - `later`: models whose answers come later
 //! - `retry`: when to try again after a failed attempt
 //! - `table`: quirks and prices of models; `repair`: repairs malformed replies
@@ -36,7 +36,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub prompt: &'a Prompt,
-    /// The number of the turn, from 1, as this model counts: what others have answered is not among its turns.
+    /// The number of the turn, from 1, counting this model's turns only: turns that other models answered are left out.
     pub turn: u64,
     /// The conversation of the job; 0 is its own.
     pub conversation: u32,
@@ -49,7 +49,7 @@ pub struct Request<'a> {
 /// A model, wherever it runs.
 #[async_trait]
 pub trait Model: Send + Sync + std::fmt::Debug {
-    /// As the user names it: `provider:name`, or `offline`.
+    /// The name that the user gives: `provider:name`, or `offline`.
     fn name(&self) -> &str;
 
     /// Tokens that a prompt and its reply may have together.
@@ -58,7 +58,7 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// Makes one attempt to get a reply. The caller retries and records each attempt. Dropping the future cancels the attempt.
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure>;
 
-    /// Its calls are handed in, and answered later; `None`: [`Self::reply`] waits for them.
+    /// The interface to submit calls that are answered later; `None`: [`Self::reply`] waits for them.
     fn later(&self) -> Option<&dyn LaterAnswers> {
         None
     }
@@ -68,32 +68,32 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// Tokens that a reply has at most; `None` where nothing bounds it.
+    /// The most tokens that a reply may have; `None` if there is no bound.
     fn most_output(&self) -> Option<u64> {
         None
     }
 
-    /// The same model at the standard tier, where this one is asked at another.
+    /// The same model at the standard tier, if this one uses another tier.
     fn standard_tier(&self) -> Option<Arc<dyn Model>> {
         None
     }
 
-    /// The tier at which it is asked.
+    /// The tier at which the model is called.
     fn tier(&self) -> Tier {
         Tier::Standard
     }
 
-    /// The vendor's words for how much it may reason, from least to most; none are known: it can't be told.
+    /// The vendor's names for its levels of reasoning, from least to most; empty: the level can't be set.
     fn effort_levels(&self) -> &[String] {
         &[]
     }
 
-    /// The share of the usual price that it costs at a tier; `None` where its provider has no such tier.
+    /// The share of the usual price at a tier; `None` if the provider has no such tier.
     fn share(&self, tier: Tier) -> Option<f64> {
         tier.is_standard().then_some(1.0)
     }
 
-    /// Tokens of an image of so many pixels, as its vendor counts them; `None`: it takes no images.
+    /// Tokens of an image of this size in pixels, as the vendor counts them; `None`: the model takes no images.
     fn image_tokens(&self, _width: u32, _height: u32) -> Option<u64> {
         None
     }
@@ -106,7 +106,7 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         self.name() == rules::NAME
     }
 
-    /// The day from which it answers no more; `None` where none is known.
+    /// The day from which the model is no longer served; `None` if none is known.
     fn retires(&self) -> Option<NaiveDate> {
         None
     }

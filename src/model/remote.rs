@@ -3,13 +3,13 @@
 //! - `wire`: the formats' common trait, and one file for each format
 //! - `http`: one attempt; `sse`: splits a stream into events; `retry_after`: how long the server asks to be left alone
 //! - `batch`: batch endpoints; `later`: a model that is asked there
-//! - `config`: what a model is opened with
-//! - `body`: unpacks what came packed, and keeps some of it; `output_room`: how long a reply may be
+//! - `config`: the settings with which a model is opened
+//! - `body`: decompresses bodies, and keeps a part of them; `output_room`: how long a reply may be
 //! - `adaptive_timeout`: how long to wait for the first byte
 //! - `error_messages`: failures as sentences; `key`: secrets, and how they stay out of those sentences
 //! - `remote_model`: the model itself
-//! - `address`: base URLs; `shared`: what all models of a process share; `stated_window`: what the server says of one;
-//!   `record`: attempts written to files; `understood`: from what was heard to a reply
+//! - `address`: base URLs; `shared`: what all models of a process share; `stated_window`: the context window that a
+//!   server states; `record`: attempts written to files; `understood`: turns a decoded reply into a model's reply
 
 #[cfg(feature = "network")]
 mod adaptive_timeout;

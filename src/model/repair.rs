@@ -1,5 +1,5 @@
-//! Repairs replies: tool calls that small models write as text, and arguments that do not quite fit the tool's schema. Pure.
-//! A vendor's own models call tools as they were told to: of their replies only the arguments are read.
+//! Repairs replies: tool calls that small models write as text, and arguments that do not quite fit the tool's schema.
+//! Pure. A vendor's own models call tools as they should: of their replies only the arguments are read.
 
 mod fit_schema;
 mod json;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 pub struct RepairedReply {
     pub text: String,
     pub calls: Vec<ToolCall>,
-    /// What was done, one sentence each; empty where nothing was odd.
+    /// The repairs made, one sentence each; empty if nothing was odd.
     pub notes: Vec<String>,
 }
 
@@ -27,11 +27,11 @@ pub struct RepairedReply {
 const MOST_CALLS: usize = 128;
 /// Bytes of text that are kept of one reply.
 const MOST_TEXT: usize = 1024 * 1024;
-/// Notes of one reply; more than that say nothing new.
+/// The most notes on one reply; further ones say nothing new.
 const MOST_NOTES: usize = 32;
 
-/// Makes calls of what was heard; `repairs`: also of what is odd. Nothing is guessed: what can't be read for certain stays as it
-/// came, and the tool answers with an error that the model can act on.
+/// Turns a decoded reply into text and calls; `repairs`: also repairs oddities. Nothing is guessed: arguments that
+/// can't be read for certain stay as they came, and the tool answers with an error that the model can act on.
 pub fn repair_reply(heard: RawReply, tools: &[ToolSpec], repairs: bool) -> RepairedReply {
     let RawReply { mut text, calls: raw, usage: _, stop, model: _, tier: _, carried: _ } = heard;
     let mut notes = Vec::new();
@@ -46,7 +46,7 @@ pub fn repair_reply(heard: RawReply, tools: &[ToolSpec], repairs: bool) -> Repai
             text = answer.to_owned();
             notes.push("reasoning before the answer was taken out of the text".to_owned());
         }
-        // Only a model that came to its own end has said all that it wanted to.
+        // Only a model that ended its reply by itself has written everything that it wanted to.
         if raw.is_empty()
             && !is_cut
             && !text.trim_start().starts_with(thinking::OPEN)
@@ -85,8 +85,8 @@ pub fn repair_reply(heard: RawReply, tools: &[ToolSpec], repairs: bool) -> Repai
     RepairedReply { text, calls, notes }
 }
 
-/// A call's arguments: an object, once more in a string or not; what is none stays as it came, and the tool says what it wants
-/// instead. `tool`: made to fit it.
+/// A call's arguments: an object, or a string that holds one. Anything else stays as it came, and the tool answers with
+/// what it expects. `tool`: the arguments are fitted to its schema.
 fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> Value {
     let read = match split_letters::read_whole(raw) {
         Ok(Value::String(inner)) => split_letters::read_whole(&inner).unwrap_or(Value::String(inner)),
@@ -94,7 +94,7 @@ fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> V
         Err(_) => Value::String(raw.to_owned()),
     };
     let read = match (read, tool) {
-        // Nothing said is said in several ways, and none of them is odd.
+        // Models express "no arguments" in several ways, and none of them is odd.
         (Value::Null, _) => Value::Object(Map::new()),
         (Value::String(text), _) if text.trim().is_empty() => Value::Object(Map::new()),
         (Value::String(text), Some(_)) => match json::object(&text) {
@@ -114,7 +114,7 @@ fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> V
         },
         (read, _) => read,
     };
-    // What the journal can't hold isn't looked at any closer.
+    // Arguments that the journal can't hold aren't examined any further.
     let read = readable(if read.is_object() { read } else { Value::String(raw.to_owned()) });
     match tool {
         Some(tool) if read.is_object() => {
@@ -130,7 +130,7 @@ fn changes_note(name: &str, changes: &[String]) -> Option<String> {
     (!changes.is_empty()).then(|| format!("the arguments of {}: {}", shown(name), changes.join("; ")))
 }
 
-/// A name as a note can hold it.
+/// A name, shortened for a note.
 fn shown(name: &str) -> String {
     name.chars().filter(|character| !character.is_control()).take(60).collect()
 }

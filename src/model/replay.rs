@@ -1,4 +1,4 @@
-//! The replies recorded in a journal, for free: what the model said then, turn by turn.
+//! Replays the replies recorded in a journal, turn by turn, without cost.
 
 use super::{Failure, Model, ModelError, Request, rules};
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Replay {
     name: String,
     job: String,
-    /// By conversation, each in the order of its turns.
+    /// The replies of each conversation, in the order of its turns.
     replies: BTreeMap<u32, Vec<Reply>>,
     /// Whether the job's model took images.
     sees: bool,

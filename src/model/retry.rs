@@ -12,15 +12,15 @@ const BASE: Duration = Duration::from_millis(500);
 const CAP: Duration = Duration::from_mins(1);
 /// Doublings after which [`BASE`] is above [`CAP`].
 const DOUBLINGS: u32 = 7;
-/// The part of what a provider asks for that chance may add.
+/// The share of the provider's requested wait that the random part may add.
 const SPREAD: f64 = 0.1;
-/// The longest wait that a provider may ask for. A later limit is learnt by trying again.
+/// The longest wait that a provider may ask for. If its limit ends later, further attempts find that out.
 pub const LONGEST: Duration = Duration::from_hours(1);
 
-/// The longest time that a provider can mean when it says how long to wait: what is longer is no time, but a mistake.
+/// The longest plausible wait that a provider may state: a longer value is taken for a mistake.
 const SENSIBLE: Duration = Duration::from_hours(24);
 
-/// The wait that so many seconds ask for, where they are a time at all: not less than none, not for ever.
+/// The wait that a number of seconds asks for, if it is a valid time: neither negative nor endless.
 pub fn asked(seconds: f64) -> Option<Duration> {
     let asked = Duration::try_from_secs_f64(seconds).ok()?;
     (asked <= SENSIBLE).then_some(asked.min(LONGEST))

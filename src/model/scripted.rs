@@ -47,7 +47,7 @@ pub struct Scripted {
     turns: u64,
     repeats: bool,
     helpers: Vec<Vec<ScriptedReply>>,
-    /// Where its calls are handed in; none: it answers at once.
+    /// The place where its calls are submitted; none: it answers immediately.
     later: Option<PostBox>,
     /// Whether it takes images.
     sees: bool,
@@ -100,7 +100,7 @@ fn done() -> Stop {
 }
 
 impl Scripted {
-    /// Reads a script. `file` is its name for messages, `text` its content.
+    /// Reads a script. `file` names it in messages; `text` is its content.
     pub fn parse(file: &str, text: &str) -> Result<Self, ModelError> {
         let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
         let script: Script = serde_yaml::from_str(text).map_err(|error| {
@@ -234,7 +234,7 @@ impl LaterAnswers for Scripted {
         let post_box = self.post_box()?;
         let mut ended = BTreeSet::new();
         for handle in handles {
-            // A call that is lost has come to an end too.
+            // A lost call counts as ended, too.
             if post_box.posted(handle)?.is_none_or(|call| call.is_answered()) {
                 ended.insert(handle.clone());
             }

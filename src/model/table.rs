@@ -1,13 +1,13 @@
-//! What is known of models: quirks, windows and prices, from one YAML table that users can extend.
+//! Known facts about models: quirks, windows and prices, from one YAML table that users can extend.
 //!
 //! ```yaml
 //! version: 1
 //! models:
 //!   - match: "openai:gpt-4o*"     # provider:name, with * ? [ab] {a,b}; letter case doesn't count
-//!     window_tokens: 128000       # any field of `Quirks`; what later entries say goes over what earlier ones say
+//!     window_tokens: 128000       # any field of `Quirks`; later entries override earlier ones
 //! ```
 //!
-//! What day it is comes from outside: a price may hold from a day on.
+//! The current day comes from outside, because a price may hold from a day on.
 
 mod listed;
 mod read;
@@ -20,7 +20,7 @@ use globset::GlobMatcher;
 use overnight_core::message::Usage;
 use std::sync::LazyLock;
 
-/// The table that the program brings along.
+/// The table that is compiled into the program.
 const SHIPPED: &str = include_str!("models.yaml");
 
 /// USD per million tokens, on a day.
@@ -37,12 +37,12 @@ pub struct Price {
     /// Input written to the provider's cache; `None`: as `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_written: Option<f64>,
-    /// What a long prompt costs more; `None`: every prompt costs the same.
+    /// The surcharge for a long prompt; `None`: every prompt costs the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long: Option<LongPrompt>,
 }
 
-/// How many times the price holds where a prompt has more than so many tokens.
+/// The factors by which the price is multiplied for a prompt with more than this many tokens.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LongPrompt {
@@ -53,7 +53,7 @@ pub struct LongPrompt {
     pub output_times: f64,
 }
 
-/// How many times the price of input it costs to have it kept for an hour. Source: Anthropic's page on prompt caching.
+/// The price of keeping input for an hour, as a multiple of its price. Source: Anthropic's page on prompt caching.
 const HOUR_TIMES: f64 = 2.0;
 
 impl Price {
@@ -91,13 +91,13 @@ impl Price {
     }
 }
 
-/// How requests to a model differ from the usual ones.
+/// The differences between requests to a model and the usual ones.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
-    /// Which of OpenAI's endpoints the model is asked at.
+    /// The OpenAI endpoint at which the model is called.
     pub api: Api,
-    /// How much the model may reason; `None`: the server is not told.
+    /// How much the model may reason; `None`: the request doesn't state it.
     pub reasoning: Option<ReasoningLevels>,
     /// The share of the price that the tier `flex` costs; `None`: the provider has no such tier for this model.
     pub flex: Option<f64>,
@@ -108,33 +108,33 @@ pub struct Quirks {
     /// Tokens of one reply, at most.
     pub output_tokens: u64,
     pub tool_choice: ToolChoice,
-    /// Whether several calls may come in one reply; `None`: the server is not told.
+    /// Whether one reply may contain several calls; `None`: the request doesn't state it.
     pub parallel_calls: Option<bool>,
-    /// Replies come as a stream.
+    /// Whether replies are streamed.
     pub streams: bool,
     /// The name of the body's field for `output_tokens`, where it is another than the wire format's usual one.
     pub output_field: Option<String>,
     /// Fields that are added to the body as they stand.
     pub extra: serde_json::Map<String, serde_json::Value>,
-    /// A tool call is cut off by this text: for servers that go on for ever.
+    /// Texts at which a tool call is cut off: for servers that never stop.
     pub stop: Vec<String>,
     /// Mark the ends of the stable prefix and of the conversation for the provider's prompt cache; `None`: as is usual in
     /// the wire format (Anthropic marks, OpenAI doesn't).
     pub cache_marks: Option<bool>,
     /// The header that leads a request to the server that has its prefix in the cache; `None`: none does.
     pub cache_key_header: Option<String>,
-    /// What the provider's cache is asked to keep for an hour: not said in a table, it follows from how a job is worked.
+    /// The parts that the provider's cache should keep for an hour: not set in a table, but by the way a job is worked.
     pub long_cache: LongCache,
     /// Whether malformed replies are repaired (`model::repair`); `None`: only for servers other than the vendor's own.
     pub repairs: Option<bool>,
     pub images: TakesImages,
     /// USD per million tokens; `None`: not known.
     pub price: Option<Price>,
-    /// The day from which the provider answers no more; `None`: none is known.
+    /// The day from which the provider no longer serves the model; `None`: unknown.
     pub retires: Option<NaiveDate>,
 }
 
-/// What a provider's prompt cache is asked to keep for an hour instead of minutes, at a higher price.
+/// The parts that a provider's prompt cache should keep for an hour instead of minutes, at a higher price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LongCache {
@@ -158,14 +158,14 @@ impl Quirks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// The server is not told.
+    /// The request doesn't state it.
     #[default]
     Unset,
     Auto,
     Required,
 }
 
-/// Whether a model takes images, and where those stand that a tool gave back.
+/// Whether a model takes images, and where the images that a tool returned are placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TakesImages {
@@ -173,11 +173,11 @@ pub enum TakesImages {
     No,
     /// In the result itself.
     InResult,
-    /// In a user's message behind the results: Chat Completions of OpenAI take texts only as results.
+    /// In a user's message after the results: OpenAI's Chat Completions accept only text as results.
     BehindResults,
 }
 
-/// OpenAI's two endpoints that answer a conversation.
+/// OpenAI's two endpoints for conversations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
@@ -236,11 +236,11 @@ pub struct ModelTable {
 struct TableEntry {
     matches: GlobMatcher,
     says: PartialQuirks,
-    /// The names of the fields that it says something of.
+    /// The names of the fields that it sets.
     fields: Vec<String>,
 }
 
-/// [`Quirks`] of which each may be left unsaid.
+/// [`Quirks`] in which every field is optional.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PartialQuirks {
     api: Option<Api>,
@@ -268,12 +268,12 @@ struct PartialQuirks {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownModel {
     pub quirks: Quirks,
-    /// Whether any entry says how large its window is.
+    /// Whether any entry states the size of the model's window.
     pub has_window: bool,
 }
 
 impl ModelTable {
-    /// Reads a table. `file` is its name for messages.
+    /// Reads a table. `file` names it in messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, ModelError> {
         let entries = read::entries(text)
             .map_err(|fault| ModelError::Table { place: format!("{file}:{}", fault.line), what: fault.what })?;
@@ -281,22 +281,22 @@ impl ModelTable {
     }
 }
 
-/// The table that the program brings along, read once.
+/// The table that is compiled into the program, read once.
 fn shipped() -> &'static ModelTable {
-    // A test reads it; were it wrong all the same, nothing would be known, which is what the defaults are for.
+    // A test reads the table; if it were invalid all the same, the defaults would apply.
     static TABLE: LazyLock<ModelTable> =
         LazyLock::new(|| ModelTable::parse("models.yaml", SHIPPED).unwrap_or_default());
     &TABLE
 }
 
-/// What the shipped table and then the user's say of `name`, which is `provider:name`, on the day `today`.
+/// The facts about `name`, which is `provider:name`, on the day `today`: from the shipped table, then from the user's.
 pub fn known(name: &str, user: Option<&ModelTable>, today: NaiveDate) -> KnownModel {
     let name = name.to_lowercase();
     let entries = shipped().entries.iter().chain(user.iter().flat_map(|table| &table.entries));
     said(entries.filter(|entry| entry.matches.is_match(&name)), today)
 }
 
-/// What the entries say one over the other.
+/// The facts that the entries state, later ones over earlier ones.
 fn said<'e>(entries: impl Iterator<Item = &'e TableEntry>, today: NaiveDate) -> KnownModel {
     let mut known = KnownModel::default();
     for entry in entries {
@@ -306,7 +306,7 @@ fn said<'e>(entries: impl Iterator<Item = &'e TableEntry>, today: NaiveDate) -> 
     known
 }
 
-/// As [`known`], the quirks alone.
+/// As [`known`], but only the quirks.
 pub fn lookup(name: &str, user: Option<&ModelTable>, today: NaiveDate) -> Quirks {
     known(name, user, today).quirks
 }

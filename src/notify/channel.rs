@@ -1,4 +1,4 @@
-//! How people are told: by a command of this machine, at a web address, by e-mail.
+//! The channels of notices: a command on this machine, a web address, an e-mail.
 
 use super::{EmailChannel, Notice, NoticeKind};
 use crate::{model::remote::Key, subprocess};
@@ -13,19 +13,19 @@ pub(super) const TRY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Seconds before each try over the network.
 const RETRY_SECONDS: [u64; 3] = [0, 2, 10];
 
-/// Why a text names no channel; a fragment that follows the name of a flag or a key.
+/// The reason why a text names no channel; a fragment that follows the name of a flag or a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidChannel(pub String);
 
-/// A way to tell somebody.
+/// A way to send notices.
 #[derive(Clone)]
 pub enum NoticeChannel {
-    /// For the shell; the notice is on its stdin as one JSON object.
+    /// A shell command line; it gets the notice on its stdin as one JSON object.
     Command {
         line: String,
     },
-    /// Is sent the JSON object by POST, signed where there is a secret.
+    /// An address that gets the JSON object by POST, signed if there is a secret.
     Webhook {
         url: String,
         secret: Option<Key>,
@@ -33,11 +33,11 @@ pub enum NoticeChannel {
     Email(Box<EmailChannel>),
 }
 
-/// Who is told of what.
+/// A channel, and the notices that are sent to it.
 #[derive(Clone, Debug)]
 pub struct NoticeTarget {
     pub channel: NoticeChannel,
-    /// Of the ends of batches, and of nothing else.
+    /// Only for ends of batches.
     pub only_ends: bool,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Debug for NoticeChannel {
 }
 
 impl NoticeChannel {
-    /// What begins with `http://` or `https://` is a web address, all else a command.
+    /// A text that begins with `http://` or `https://` is a web address, any other a command.
     pub fn parse(text: &str) -> Result<Self, InvalidChannel> {
         match text.trim() {
             "" => {
@@ -69,7 +69,7 @@ impl NoticeChannel {
         }
     }
 
-    /// What it is, for people.
+    /// The kind of channel, for people.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Command { .. } => "command",
@@ -78,13 +78,13 @@ impl NoticeChannel {
         }
     }
 
-    /// Tells it. What goes over the network is tried three times. The error is a fragment.
+    /// Sends the notice. Over the network, there are three attempts. The error is a fragment.
     pub async fn tell(&self, notice: &Notice) -> Result<(), String> {
         let mut last = Ok(());
         for seconds in RETRY_SECONDS {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             last = match self {
-                // What it has done by then isn't known here.
+                // A failed command is not repeated, because its effects are unknown.
                 Self::Command { line } => return run(line, &json(notice)).await,
                 #[cfg(not(feature = "network"))]
                 Self::Webhook { .. } | Self::Email(_) => return Err(crate::built_without::NO_NETWORK.to_owned()),
@@ -104,7 +104,7 @@ impl NoticeChannel {
 }
 
 impl NoticeTarget {
-    /// Whether it hears of such things.
+    /// Whether it gets notices of this kind.
     pub fn hears(&self, kind: NoticeKind) -> bool {
         match kind {
             NoticeKind::BatchEnded => true,
@@ -115,7 +115,7 @@ impl NoticeTarget {
 
 /// One object in one line.
 fn json(notice: &Notice) -> String {
-    // A tree of strings and numbers; writing it can't fail.
+    // Serializing a tree of strings and numbers can't fail.
     serde_json::to_string(notice).unwrap_or_default()
 }
 
@@ -133,7 +133,7 @@ async fn run(line: &str, text: &str) -> Result<(), String> {
     let stdin = child.stdin.take();
     let told = async {
         if let Some(mut stdin) = stdin {
-            // A command that doesn't read is none the worse for it.
+            // It is no error if a command doesn't read its stdin.
             let _ = stdin.write_all(text.as_bytes()).await;
         }
         child.wait().await
@@ -150,12 +150,12 @@ async fn run(line: &str, text: &str) -> Result<(), String> {
     }
 }
 
-/// What a shell has begun, itself among it: ended when nobody waits for it any more.
+/// A shell and all its processes, which are killed if they are no longer waited for.
 struct ShellGroup(Option<Pid>);
 
 impl Drop for ShellGroup {
     fn drop(&mut self) {
-        // Not reaped yet, so that the number is still its own.
+        // The process is not reaped yet, so its id can't belong to another one.
         let _ = self.0.map(|group| kill_process_group(group, Signal::KILL));
     }
 }

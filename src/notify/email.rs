@@ -1,4 +1,4 @@
-//! An e-mail with a notice.
+//! Sends a notice by e-mail.
 
 use super::InvalidChannel;
 #[cfg(feature = "network")]
@@ -16,10 +16,10 @@ use lettre::{
 };
 use std::fmt;
 
-/// Servers that only this machine reaches.
+/// Hosts that are this machine itself.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// A mail server, and from whom to whom.
+/// A mail server, a sender and recipients.
 #[derive(Clone)]
 pub struct EmailChannel {
     #[cfg(feature = "network")]
@@ -37,7 +37,7 @@ impl fmt::Debug for EmailChannel {
 
 impl EmailChannel {
     /// `smtp` is `smtps://HOST` (TLS from the first byte), `smtp://HOST?tls=required` (STARTTLS) or `smtp://HOST` (none).
-    /// A password goes to no server that doesn't encrypt, but one on this machine.
+    /// A password is only sent encrypted, except to a server on this machine.
     pub fn new(smtp: &str, from: &str, to: &str, login: Option<(String, Key)>) -> Result<Self, InvalidChannel> {
         let wrong = |error: lettre::address::AddressError| InvalidChannel(error.to_string());
         let (from, to) = (from.parse::<Mailbox>().map_err(wrong)?, to.parse::<Mailboxes>().map_err(wrong)?);
@@ -73,17 +73,17 @@ impl EmailChannel {
         })
     }
 
-    /// Whether it is an address, with a name or without.
+    /// Whether the text is one address, with a name or without.
     pub fn is_mailbox(text: &str) -> bool {
         text.parse::<Mailbox>().is_ok()
     }
 
-    /// Whether it is one or more of them, with commas between.
+    /// Whether the text is one or more addresses, separated by commas.
     pub fn are_mailboxes(text: &str) -> bool {
         text.parse::<Mailboxes>().is_ok_and(|all| all.iter().next().is_some())
     }
 
-    /// One try.
+    /// One attempt.
     #[cfg(feature = "network")]
     pub(super) async fn send(&self, notice: &Notice) -> Result<(), String> {
         let builder = Message::builder().from(self.from.clone()).message_id(None).subject(notice.subject());

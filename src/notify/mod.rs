@@ -1,10 +1,10 @@
-//! Tells people: that a batch has ended, or that some of its jobs need a person. Who is told is the worker's to say and not the
-//! batch's: who may write into the database may not have commands run here.
+//! Notifies people that a batch has ended, or that some of its jobs need a person. The worker's settings choose the
+//! recipients, not the batch's: whoever can write to the database must not be able to run commands here.
 //!
-//! - `notice`: what is told, as a JSON object and as a text
-//! - `channel`: how: a command, a web address, an e-mail; `webhook` and `email` are the latter two
+//! - `notice`: the content of a notice, as a JSON object and as a text
+//! - `channel`: the ways to send it: a command, a web address, an e-mail; `webhook` and `email` send the latter two
 //!
-//! A channel tries for a while and then says why it failed. Nothing here knows when there is something to tell.
+//! A channel tries for a while and then reports why it failed. The callers decide when to send a notice.
 
 mod channel;
 mod email;

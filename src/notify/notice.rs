@@ -1,4 +1,4 @@
-//! What is told of a batch.
+//! A notice about a batch.
 
 use crate::{
     report::{
@@ -19,7 +19,7 @@ use uuid::Uuid;
 /// The most jobs that a message names.
 pub const MOST_NEEDS: usize = 20;
 
-/// Why somebody is told.
+/// The reason for a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
@@ -38,7 +38,7 @@ impl NoticeKind {
     }
 }
 
-/// What is told. As JSON its fields are a promise.
+/// The content of a notice. As JSON its fields are a promise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Notice {
     pub event: NoticeKind,
@@ -56,7 +56,7 @@ pub struct Notice {
     /// Jobs that need a person; the first of them are named.
     pub need: u64,
     pub needs: Vec<NoticeNeed>,
-    /// All of it in a sentence.
+    /// The whole notice in one sentence.
     pub message: String,
 }
 
@@ -68,12 +68,12 @@ pub struct NoticeNeed {
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
     pub reason: Option<String>,
-    /// What can be typed.
+    /// A command that can be typed.
     pub command: Option<String>,
 }
 
 impl Notice {
-    /// Of a batch of which so many jobs need a person, `needs` the first of them.
+    /// A notice about a batch with `need` jobs that need a person, of which `needs` are the first.
     pub fn of(event: NoticeKind, row: &BatchRow, need: u64, needs: Vec<NoticeNeed>) -> Self {
         let (batch, totals) = (&row.batch, &row.totals);
         Self {
@@ -98,7 +98,7 @@ impl Notice {
         format!("overnight: {}", self.message)
     }
 
-    /// The message with the jobs that need a person, for who reads it without a program.
+    /// The message with the jobs that need a person, as text for people.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.message);
         for need in &self.needs {
@@ -134,12 +134,12 @@ fn message(event: NoticeKind, row: &BatchRow, need: u64) -> String {
 }
 
 impl NoticeNeed {
-    /// None where nobody is needed, or who is needed knows it: what a person has paused waits for that person.
+    /// `None` if no person is needed, or if that person knows it: a job that a person paused waits for the same person.
     pub fn of(row: &JobRow) -> Option<Self> {
         let state = &row.state;
         let kind = match state.status {
             JobStatus::Failed => NeedKind::Failed,
-            // A person has looked at it, and takes it as it is.
+            // A person has reviewed it, and accepts it as it is.
             JobStatus::Blocked | JobStatus::Partial if state.approved_by.is_some() => return None,
             JobStatus::Partial => NeedKind::Partial,
             JobStatus::Blocked => NeedKind::Blocked,

@@ -1,4 +1,4 @@
-//! A web address that is sent a notice, with a signature by which it knows who sent it.
+//! Sends a notice to a web address, with a signature that proves its origin.
 
 use super::{
     NoticeKind,
@@ -13,9 +13,9 @@ use sha2::Sha256;
 const SIGNATURE: &str = "x-overnight-signature";
 const EVENT: &str = "x-overnight-event";
 
-/// One try.
+/// One attempt.
 pub(super) async fn post(url: &str, secret: Option<&Key>, kind: NoticeKind, body: String) -> Result<(), String> {
-    // Who leads elsewhere would get what was meant for this address.
+    // A redirect would pass the notice on to another address.
     let client = reqwest::Client::builder()
         .http1_only()
         .timeout(TRY_TIMEOUT)

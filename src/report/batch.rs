@@ -1,4 +1,4 @@
-//! What a report says about batches: what they were given, what they spent, and which of their jobs wait in the queue.
+//! The facts about batches in a report: their inputs, their cost, and their jobs that wait in the queue.
 
 use super::{facts::JobFacts, words::short};
 use crate::{
@@ -22,24 +22,24 @@ pub struct BatchFacts {
     pub name: Option<String>,
     pub created: Timestamp,
     pub instructions: String,
-    /// Of their file and those beside it.
+    /// The hash of the instructions' file and the files beside it.
     pub instructions_sha256: String,
     pub model: String,
-    /// When jobs may be started, as it was typed.
+    /// The hours in which jobs may start, as typed.
     pub time_window: Option<String>,
     pub budget_usd: Option<f64>,
-    /// What its jobs have cost so far, as the database counts it against the budget.
+    /// The cost of its jobs so far, as the database counts it against the budget.
     pub spent_usd: f64,
-    /// Jobs with turns whose price isn't known: it is more than that.
+    /// Jobs with turns whose price isn't known: the true cost is higher.
     pub unpriced_jobs: u64,
     pub jobs: u64,
     #[serde(flatten)]
     pub totals: BatchTotals,
     /// Files that were left out when it was submitted.
     pub left_out_files: u64,
-    /// Of them, those that were kept by name: the first 5,000, as long as they fit into a MiB.
+    /// Their names, as far as they were kept: the first 5,000, as long as they fit into a MiB.
     pub left_out: Vec<LeftOutFile>,
-    /// What can be said of the cascade that was begun with it, a sentence's beginning.
+    /// The result of the cascade that began with this batch, as a sentence's beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cascade: Option<String>,
 }
@@ -68,7 +68,7 @@ impl BatchFacts {
     }
 }
 
-/// Jobs of batches that wait alike.
+/// Jobs of batches that wait for the same thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Waiting {
     pub status: JobStatus,
@@ -76,12 +76,12 @@ pub struct Waiting {
     /// The other machine that has their workspaces: only workers there can go on with them. Null: any worker here can.
     pub host: Option<String>,
     pub jobs: u64,
-    /// When the first of them goes on by itself. Null: a worker has to come, or a person.
+    /// When the first of them goes on by itself. Null: a worker or a person is needed.
     pub until: Option<Timestamp>,
 }
 
 impl Waiting {
-    /// What a job of a batch waits for, if it is one.
+    /// The state of a batch's job, as one group; `None` for a job without a batch.
     pub fn of(job: &JobFacts) -> Option<Self> {
         job.batch.map(|_| Self {
             status: job.summary.status,
@@ -92,7 +92,7 @@ impl Waiting {
         })
     }
 
-    /// One for each way in which some of these wait; those that don't wait are left out.
+    /// Groups the waiting jobs; those that don't wait are left out.
     pub fn summed(all: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let here = lock::host();
         let mut sums: Vec<Self> = Vec::new();
@@ -102,7 +102,7 @@ impl Waiting {
         Self::in_order(sums)
     }
 
-    /// Adds these jobs to those that wait alike; `here` is this machine.
+    /// Adds these jobs to the group that waits for the same thing; `here` is this machine.
     pub fn add_to(self, sums: &mut Vec<Self>, here: &str) {
         if !matches!(self.status, JobStatus::Queued | JobStatus::Waiting | JobStatus::Held) {
             return;
@@ -121,7 +121,7 @@ impl Waiting {
         }
     }
 
-    /// In the order of the statuses' names, those that go on by themselves last.
+    /// Sorted by the statuses' names, with jobs that go on by themselves last.
     pub fn in_order(mut sums: Vec<Self>) -> Vec<Self> {
         sums.sort_by(|a, b| {
             let key = |sum: &Self| (sum.status == JobStatus::Held, sum.hold_reason.map(HoldReason::name), sum.until);
@@ -130,7 +130,7 @@ impl Waiting {
         sums
     }
 
-    /// What they wait for.
+    /// A text on what they wait for.
     pub fn words(&self, time: &dyn Fn(Timestamp) -> String) -> String {
         let there = self.host.as_deref().map(short);
         if self.status == JobStatus::Waiting {

@@ -1,4 +1,4 @@
-//! What stands in one place of a report's table, and the tone in which a state is told. A tone is colour only: the word says it too.
+//! A cell of a report's table, and the tone of a state. A tone is only a colour: the text of the cell states the same.
 
 use super::{facts::JobStanding, needs::NeedKind};
 use overnight_core::job::record::JobStatus;
@@ -10,7 +10,7 @@ pub enum Tone {
     #[default]
     Plain,
     Good,
-    /// Somebody should look at it.
+    /// A person should look at it.
     Doubt,
     Bad,
 }
@@ -40,7 +40,7 @@ impl Tone {
         }
     }
 
-    /// The class of what is told in it; none where it is plain.
+    /// The style class for this tone; `None` for a plain one.
     pub(super) fn key(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -54,10 +54,10 @@ impl Tone {
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageCell {
-    /// One safe line, once it is in a table.
+    /// One line that is safe to show, once it is in a table.
     pub text: String,
     pub tone: Tone,
-    /// An address, seen from the report's file.
+    /// An address relative to the report's file.
     pub link: Option<String>,
 }
 

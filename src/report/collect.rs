@@ -1,6 +1,6 @@
-//! `--collect`: the deliverables of many jobs, copied into one folder with an index. Nothing that isn't known from the
-//! folder's own index is ever written over: who changed a copy, or put a file where one belongs, is told, and nothing is
-//! done. A folder can be collected into again; what it holds of other jobs stays.
+//! `--collect`: the deliverables of many jobs, copied into one folder with an index. Only files that the folder's own
+//! index lists are ever overwritten: if a person changed a copy, or put another file in its place, this is reported,
+//! and nothing is done. A folder can be collected into again; files of other jobs stay.
 
 use super::{
     csv::csv,
@@ -17,15 +17,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of an index that is read.
+/// Bytes of an index that are read, at most.
 const MOST_INDEX: u64 = 256 * 1024 * 1024;
 /// Letters of the job's label or of the instructions' name in a folder's name.
 const MOST_NAME: usize = 60;
 
-/// Why nothing, or not all, was collected.
+/// The reason why the deliverables were not, or not all, collected.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError {
-    /// One sentence: what is in the way, and what to do. Nothing was written.
+    /// One sentence: the obstacle, and what to do. Nothing was written.
     #[error("{0}")]
     Refused(String),
     #[error("the deliverables can't be collected: {0}")]
@@ -56,7 +56,7 @@ pub fn collect(
         .map_err(|error| CollectError::Refused(format!("the folder {shown} can't be made ({error})")))?;
     let root = Workspace::open(folder)?;
     let old = known_entries(&root, &shown)?;
-    // After a collection that was cut short, a path may have two: as it was, and as it was to be.
+    // After an interrupted collection, a path may have two entries: the earlier one, and the intended one.
     let mut known: BTreeMap<&str, Vec<&IndexEntry>> = BTreeMap::new();
     for entry in &old {
         known.entry(entry.path.as_deref().unwrap_or_default()).or_default().push(entry);
@@ -77,7 +77,7 @@ pub fn collect(
         }
     }
     jobs.check().map_err(unread)?;
-    // First of all the folder says that it is ours, so that what a crash leaves can be gone on with.
+    // The index is written first, to mark the folder as ours, so that a collection can go on after a crash.
     intends.extend(old.iter().cloned());
     write_index(&root, made, None, intends)?;
 
@@ -96,7 +96,7 @@ pub fn collect(
         for copy in folders.copies(&job, fetched, &mut targets, &mut Vec::new()) {
             let made = match copy_one(&root, &copy)? {
                 Some(made) => Some(made),
-                // What can't be had any more may have been collected before.
+                // A file that is no longer available may have been collected before.
                 None => known(&copy).iter().find_map(|before| unchanged_copy(&root, before)),
             };
             if let Some(fault) = fault(&copy, made.as_ref()) {
@@ -111,14 +111,14 @@ pub fn collect(
     }
     jobs.check().map_err(unread)?;
     for stale in old.iter().filter(|entry| ids.contains(&entry.job)) {
-        // A job that was sent back may deliver other files.
+        // A job that was sent back may now deliver other files.
         if let Some(path) =
             stale.path.as_deref().filter(|path| !now.contains(*path) && unchanged_copy(&root, stale).is_some())
         {
             root.remove(path)?;
         }
     }
-    // Whose journal can't be read any more may have told its documents before.
+    // If a job's journal can no longer be read, the old index may still name its documents.
     let mut told: BTreeMap<JobId, &IndexEntry> = BTreeMap::new();
     for before in old.iter().filter(|before| !before.documents.is_empty()) {
         told.entry(before.job).or_insert(before);
@@ -137,7 +137,7 @@ fn unread(error: io::Error) -> CollectError {
     WorkspaceError::from_io("read", "what was written aside", error).into()
 }
 
-/// What the folder holds already. A folder that holds anything, and isn't ours, is refused.
+/// The entries of the folder's index. A folder that is neither empty nor ours is refused.
 fn known_entries(root: &Workspace, shown: &str) -> Result<Vec<IndexEntry>, CollectError> {
     let refused = |why: &str| Err(CollectError::Refused(format!("{why}: name a new folder, or an empty one")));
     if !root.exists(JSON)? {
@@ -162,7 +162,7 @@ fn known_entries(root: &Workspace, shown: &str) -> Result<Vec<IndexEntry>, Colle
     }
     let is_changed = match (&index.csv_sha256, root.exists(CSV)?) {
         (Some(sha256), true) => root.hash(CSV).ok().is_none_or(|found| found.sha256 != *sha256),
-        // Where the index knows of none, a collection was cut short: the one before may have left its own.
+        // The index has no hash after an interrupted collection: the file may be that of the previous one.
         (Some(_), false) | (None, _) => false,
     };
     if is_changed {
@@ -173,11 +173,11 @@ fn known_entries(root: &Workspace, shown: &str) -> Result<Vec<IndexEntry>, Colle
     Ok(index.entries)
 }
 
-/// The folders that jobs have in the folder that is collected into.
+/// The jobs' folders within the target folder.
 struct JobFolders(BTreeMap<JobId, String>);
 
 impl JobFolders {
-    /// As they were; a new job gets one that no other has.
+    /// Jobs keep their folders; a new job gets an unused one.
     fn of(jobs: &SpooledJobs, old: &[IndexEntry], short: &dyn Fn(JobId) -> String) -> Self {
         let (mut taken, mut of_job) = (BTreeSet::new(), BTreeMap::new());
         for entry in old {
@@ -197,7 +197,7 @@ impl JobFolders {
         Self(of_job)
     }
 
-    /// Where the deliverables of a job go, and what can't go anywhere; `targets` are taken, and those of this job are added.
+    /// The copies for a job's deliverables, and faults of invalid ones; `targets` are used paths, and get this job's.
     fn copies<'j>(
         &self,
         job: &'j JobFacts,
@@ -210,7 +210,7 @@ impl JobFolders {
         for file in &job.deliverables {
             let below = file.path.strip_prefix("output/").unwrap_or(&file.path);
             let target = format!("{folder}/{below}");
-            // The contract lets no other path through; a row or a journal that was tampered with might.
+            // The contract allows no other path; a manipulated row or journal might.
             match ModelPath::parse(&target) {
                 Ok(_) if targets.insert(target.clone()) => {
                     copies.push(PlannedCopy { job, fetched: fetched.get(&job.id), file, target });
@@ -223,7 +223,7 @@ impl JobFolders {
     }
 }
 
-/// `name` as a part of a folder's name.
+/// Makes `name` usable as a part of a folder's name.
 fn slug(name: &str) -> String {
     let letters = name
         .chars()
@@ -240,10 +240,10 @@ struct CopiedFile {
     bytes: u64,
 }
 
-/// The copy that an index names, where it lies there unchanged.
+/// The copy that an index entry names, if it is unchanged.
 fn unchanged_copy(root: &Workspace, entry: &IndexEntry) -> Option<CopiedFile> {
     let found = root.hash(entry.path.as_deref()?).ok()?;
-    // One that is as delivered is ours also where an earlier collection was cut short.
+    // A copy with the delivered content is ours too, even after an interrupted collection.
     let is_known = [&entry.sha256, &entry.delivered_sha256].into_iter().flatten().any(|sha256| *sha256 == found.sha256);
     is_known.then_some(CopiedFile { sha256: found.sha256, bytes: found.bytes })
 }
@@ -252,11 +252,11 @@ fn intended(copy: &PlannedCopy<'_>) -> CopiedFile {
     CopiedFile { sha256: copy.file.sha256.clone(), bytes: copy.file.bytes }
 }
 
-/// Copies one file, hashed on its way. `None`: it can't be read.
+/// Copies one file, and hashes it on the way. `None`: it can't be read.
 fn copy_one(root: &Workspace, copy: &PlannedCopy<'_>) -> Result<Option<CopiedFile>, CollectError> {
     let place = match (copy.fetched, copy.file.state) {
         (Some(Ok(place)), _) => place,
-        // What lies here under the path that another machine has it at is something else.
+        // A file at the path that another machine states is not the same file here.
         (Some(Err(_)), _) | (None, FileState::Elsewhere | FileState::Stored) => return Ok(None),
         (None, FileState::AsDelivered | FileState::Changed | FileState::Missing | FileState::Unreadable) => {
             Path::new(&copy.job.workspace)
@@ -275,7 +275,7 @@ fn state(copy: &PlannedCopy<'_>, made: Option<&CopiedFile>) -> FileState {
         Some(_) => FileState::Changed,
         None if copy.file.state == FileState::Unreadable => FileState::Unreadable,
         None if copy.file.state == FileState::Elsewhere => FileState::Elsewhere,
-        // The store was looked at, and doesn't have it.
+        // The store was searched, and doesn't have it.
         None if copy.file.state == FileState::Stored && !matches!(copy.fetched, Some(Ok(_))) => FileState::Stored,
         None => FileState::Missing,
     }

@@ -1,4 +1,4 @@
-//! Makes the report of many jobs from their facts alone. All sums are over whole jobs, also of those that began before the report's time.
+//! Makes the report of many jobs from their facts alone. Sums cover whole jobs, even those that began before its time.
 
 mod counter;
 
@@ -21,15 +21,15 @@ use overnight_core::job::{
 use serde::Serialize;
 use std::{io, path::Path};
 
-/// Version of the report's shape.
+/// Version of the report's JSON form.
 pub const FORMAT: u32 = 1;
 
-/// Which jobs are in the report.
+/// The choice of jobs for the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportFilter {
     /// Only jobs made or worked since then.
     pub since: Option<Timestamp>,
-    /// Only jobs that stand so; empty: all.
+    /// Only jobs with these statuses; empty: all.
     pub standings: Vec<JobStanding>,
     /// These jobs were named.
     pub named: bool,
@@ -37,71 +37,71 @@ pub struct ReportFilter {
     pub older_waiting: u64,
 }
 
-/// What became of the jobs. Its fields are a promise; a value that isn't known is null.
+/// The results of the jobs. Its fields are a promise; a value that isn't known is null.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub format: u32,
     pub made: Timestamp,
     /// Only jobs made or worked since then are in it.
     pub since: Option<Timestamp>,
-    /// Only jobs that stand so are in it; empty: all.
+    /// Only jobs with these statuses are in it; empty: all.
     pub statuses: Vec<&'static str>,
     pub counts: StandingCounts,
     /// The batches that these jobs belong to, the oldest first.
     pub batches: Vec<BatchFacts>,
-    /// Jobs of batches that nobody works on, by what they wait for.
+    /// Waiting jobs of batches, by what they wait for.
     #[serde(rename = "waits_for")]
     pub waiting: Vec<Waiting>,
     /// Jobs of batches that failed as often as they may, or can't be repaired.
     pub given_up: Vec<JobId>,
-    /// Jobs of these that were made before `since`: their numbers are those of the whole job all the same.
+    /// Jobs that were made before `since`: their numbers are those of the whole job all the same.
     pub made_before: u64,
     /// Held or interrupted jobs that the report leaves out because nothing happened to them since; null if only some jobs were asked for.
     pub older_waiting: Option<u64>,
-    /// The most frequent first.
+    /// Reasons for the jobs' statuses, the most frequent first.
     pub reasons: Vec<ReasonCount>,
     /// Checks that were not met when their jobs ended, the most frequent first.
     pub checks_failed: Vec<FailedCheck>,
     pub confidence: Option<Spread>,
-    /// Of the jobs that had a turn, and of linked ones.
+    /// Coverage of the jobs that had a turn, and of linked ones.
     pub coverage: Option<Spread>,
-    /// The most frequent first.
+    /// Failed attempts, the most frequent first.
     pub attempts_failed: Vec<AttemptTotals>,
     pub holds: Vec<HoldTotals>,
     pub spent: TotalSpent,
-    /// The same by role and tier, of the jobs whose journals can be read.
+    /// The cost by role and tier, of the jobs whose journals can be read.
     pub paid: Vec<PaidRole>,
-    /// Longest first.
+    /// The slowest jobs, longest first.
     pub slowest: Vec<JobId>,
-    /// By known cost, then by tokens.
+    /// The dearest jobs, by known cost, then by tokens.
     pub dearest: Vec<JobId>,
     pub needs_person: Vec<Need>,
     pub deliverables: DeliverableCounts,
     pub collected: Option<CollectionResult>,
-    /// Oldest first.
+    /// All jobs of the report, oldest first.
     pub jobs: SpooledJobs,
     #[serde(skip)]
     pub page: PageCounts,
 }
 
-/// What the page needs of all jobs before it shows the first of them.
+/// The numbers of all jobs that the page needs before it shows the first job.
 #[derive(Debug, Default)]
 pub struct PageCounts {
-    /// What a person knows the jobs by.
+    /// The kind of name by which a person knows the jobs.
     pub called: Called,
-    /// Each is another document.
+    /// Each job has a different document.
     pub are_documents: bool,
-    /// Of jobs that need nobody.
+    /// Statuses of jobs that need no person.
     pub unneeding: StandingCounts,
     /// Jobs that need a person.
     pub needing: u64,
     pub of_batches: u64,
     /// Attempts at jobs that failed, and at how many jobs.
     pub lost_attempts: (u64, u64),
-    /// Each note of the models once: how many jobs have it, and the first of them.
+    /// Each different note of the models: its text, the number of jobs with it, and the first of them.
     pub notes: Vec<(String, u64, JobId)>,
     pub parts_not_read: u64,
-    /// Jobs that have such parts.
+    /// Jobs with such parts.
     pub not_read: u64,
     pub parts_recognised: u64,
     pub without_records: u64,
@@ -111,15 +111,15 @@ pub struct PageCounts {
     pub doubtful: u64,
 }
 
-/// What stands in a column of [`JobFacts::called`].
+/// The kind of names in a column of [`JobFacts::called`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Called {
-    /// All of them.
+    /// Documents for all jobs.
     #[default]
     Document,
     Label,
     Instructions,
-    /// Some by one, some by another.
+    /// Different kinds of names.
     Name,
 }
 
@@ -137,11 +137,11 @@ pub struct StandingCounts {
     pub waiting: u64,
     pub queued: u64,
     pub cancelled: u64,
-    /// Those that another job did before: completed, or partial and taken by a person.
+    /// Jobs whose work another job did before: completed, or partial and accepted by a person.
     pub linked: u64,
 }
 
-/// Jobs that stand so for the same reason.
+/// Jobs with the same status for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReasonCount {
     pub status: JobStatus,
@@ -164,7 +164,7 @@ pub struct AttemptTotals {
     pub kind: FailureKind,
     pub times: u64,
     pub jobs: u64,
-    /// Milliseconds that were waited after them, all jobs' together.
+    /// Milliseconds that all jobs together waited after them.
     pub waited_ms: u64,
 }
 
@@ -175,39 +175,39 @@ pub struct HoldTotals {
     pub jobs: u64,
 }
 
-/// What all jobs spent together.
+/// The cost of all jobs together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct TotalSpent {
     pub turns: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub tokens_cached: u64,
-    /// Of `tokens_in`, 0 to 1; null where there were none.
+    /// Share of `tokens_in`, 0 to 1; null if there were none.
     pub cached_share: Option<f64>,
-    /// Null where a price isn't known.
+    /// Null if a price isn't known.
     pub cost_usd: Option<f64>,
-    /// Of the turns whose price is known.
+    /// Cost of the turns whose price is known.
     pub priced_usd: f64,
     /// Jobs with turns whose price isn't known.
     pub unpriced_jobs: u64,
-    /// These turns; null where a job's can't be read.
+    /// The number of these turns; null if a job's can't be read.
     pub unpriced_turns: Option<u64>,
     pub worked_ms: u64,
 }
 
-/// What all jobs delivered.
+/// The deliverables of all jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DeliverableCounts {
     pub jobs: u64,
     pub files: u64,
-    /// As delivered.
+    /// Size as delivered.
     pub bytes: u64,
     pub changed: u64,
     pub missing: u64,
     pub unreadable: u64,
-    /// On other machines.
+    /// Files on other machines.
     pub elsewhere: u64,
-    /// In the workspace store.
+    /// Files in the workspace store.
     pub stored: u64,
 }
 
@@ -231,7 +231,7 @@ impl Report {
     }
 }
 
-/// Whether somebody has to do something before such a job goes on.
+/// Whether a person must act before such a job goes on.
 pub fn waits(standing: JobStanding) -> bool {
     match standing {
         JobStanding::Held | JobStanding::Interrupted => true,
@@ -280,7 +280,7 @@ impl StandingCounts {
     }
 }
 
-/// What the model read and wrote.
+/// The tokens that the model read and wrote.
 pub fn tokens(job: &JobFacts) -> u64 {
     job.summary.tokens_in.saturating_add(job.summary.tokens_out)
 }

@@ -1,5 +1,5 @@
-//! `index.csv`, for spreadsheets. Written by hand: the format's one rule (a quote within quotes is doubled) is shorter than
-//! a library's setup, and no library does the other thing that is needed, which is to keep a cell from being a formula.
+//! `index.csv`, for spreadsheets. Written by hand: the format's one rule (a quote within quotes is doubled) is shorter
+//! than a library's setup, and no library prevents a cell from becoming a formula, which is needed too.
 
 use super::index::IndexEntry;
 use overnight_core::spreadsheet::defused;

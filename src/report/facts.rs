@@ -1,4 +1,4 @@
-//! What a report knows of one job: its row's numbers, and what only the journal knows if the workspace can be read, else why not.
+//! A report's facts about one job: from its row, and from its journal if the workspace can be read, else why not.
 
 use overnight_core::job::{
     answered::{ModelTurns, PaidRole},
@@ -32,7 +32,7 @@ pub enum JobStanding {
 }
 
 impl JobStanding {
-    /// In the order in which they are told.
+    /// All statuses, in display order.
     pub const ALL: [Self; 10] = [
         Self::Completed,
         Self::Partial,
@@ -93,11 +93,11 @@ pub enum RecordState {
     Gone,
     /// The journal can't be read, or is not the one that the database saw.
     Broken,
-    /// Of a batch: no worker has made it a workspace.
+    /// For a batch's job: no worker has made its workspace yet.
     NotBegun,
-    /// Of a batch: the workspace is on another machine.
+    /// For a batch's job: the workspace is on another machine.
     Elsewhere,
-    /// Of a batch: another job did the same before, and the record is that one's.
+    /// For a batch's job: another job did the work before, and has the record.
     Linked,
 }
 
@@ -110,7 +110,7 @@ pub enum FileState {
     /// With another hash.
     Changed,
     Missing,
-    /// It is there, and can't be read.
+    /// It exists, but can't be read.
     Unreadable,
     /// Its workspace is on another machine.
     Elsewhere,
@@ -131,14 +131,14 @@ impl FileState {
     }
 }
 
-/// A part of a document that no text was got from.
+/// A part of a document from which no text was extracted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotRead {
     pub document: String,
-    /// The pages from one to the other, both included. Null: it isn't known where in the document.
+    /// The first and last page, both included. Null: the place in the document isn't known.
     pub from: Option<u64>,
     pub to: Option<u64>,
-    /// A fragment.
+    /// A fragment of a sentence.
     pub why: String,
     /// Nothing of the document was read.
     pub whole: bool,
@@ -148,13 +148,13 @@ pub struct NotRead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recognised {
     pub document: String,
-    /// The pages from one to the other, both included.
+    /// The first and last page, both included.
     pub from: u64,
     pub to: u64,
 }
 
 impl Recognised {
-    /// Those of one document.
+    /// The recognised pages of one document.
     pub fn of(document: &DocumentEntry) -> impl Iterator<Item = Self> {
         let pages = document.recognised.iter();
         pages.map(|pages| Self { document: document.name.clone(), from: pages.from, to: pages.to })
@@ -167,7 +167,7 @@ impl Recognised {
 }
 
 impl NotRead {
-    /// Those of one document.
+    /// The unread parts of one document.
     pub fn of(document: &DocumentEntry) -> impl Iterator<Item = Self> {
         document.gaps.iter().map(|gap| Self {
             document: document.name.clone(),
@@ -193,13 +193,13 @@ impl NotRead {
 pub struct FileFacts {
     /// Relative to the workspace.
     pub path: String,
-    /// As delivered.
+    /// Hash as delivered.
     pub sha256: String,
     pub bytes: u64,
     pub state: FileState,
 }
 
-/// Attempts at a turn that brought no reply, of one kind.
+/// Failed attempts of one kind at a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedAttempts {
     pub kind: FailureKind,
@@ -208,29 +208,29 @@ pub struct FailedAttempts {
     pub waited_ms: u64,
 }
 
-/// Holds of one reason.
+/// Holds for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobHolds {
     pub reason: HoldReason,
     pub times: u64,
 }
 
-/// What the queue knows of a job of a batch.
+/// The queue's facts about a batch's job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobQueueFacts {
     pub batch: Uuid,
     pub batch_name: Option<String>,
-    /// What a person calls it: a document's path as a rule.
+    /// A person's name for it: usually a document's path.
     pub label: String,
     pub group: Option<String>,
     /// The machine that has the workspace on its own disk.
     pub host: Option<String>,
-    /// Attempts that failed, and how many may.
+    /// Failed attempts, and the maximum.
     pub attempts: u32,
     pub max_attempts: u32,
-    /// Queued: not before. Held: queued by itself then.
+    /// Queued: not before this time. Held: queued by itself at this time.
     pub run_after: Option<Timestamp>,
-    /// Done before by that job.
+    /// The job that did the work before.
     pub same_as: Option<JobId>,
 }
 
@@ -241,30 +241,30 @@ pub struct JobFacts {
     pub id: JobId,
     #[serde(flatten)]
     pub summary: JobSummary,
-    /// It stands as running, and no process works on it.
+    /// Its status is running, but no process works on it.
     pub interrupted: bool,
-    /// A process has its workspace.
+    /// A process has locked its workspace.
     pub worked_on: bool,
     pub instructions: String,
-    /// Of their file and those beside it.
+    /// The hash of the instructions' file and the files beside it.
     pub instructions_sha256: String,
-    /// The one that it began with.
+    /// The model that the job began with.
     pub model: String,
-    /// Who answered, in how many turns; empty where the journal can't be read.
+    /// The models that answered, with their numbers of turns; empty if the journal can't be read.
     pub models: Vec<ModelTurns>,
     pub documents: u64,
     /// Empty where the journal can't be read.
     pub document_names: Vec<String>,
-    /// Parts of the documents that no text was got from; empty where the journal can't be read.
+    /// Parts of the documents from which no text was extracted; empty if the journal can't be read.
     pub not_read: Vec<NotRead>,
     /// Pages whose characters were recognised in images of them (OCR); empty where the journal can't be read.
     pub recognised: Vec<Recognised>,
     pub created: Timestamp,
     /// The moment of the last decision; where the journal can't be read, when the row was last written.
     pub last: Timestamp,
-    /// By role and tier; empty where the journal can't be read.
+    /// Cost by role and tier; empty if the journal can't be read.
     pub paid: Vec<PaidRole>,
-    /// Of the turns whose price is known.
+    /// Cost of the turns whose price is known.
     pub priced_usd: f64,
     /// Turns whose price isn't known; null where that can't be read.
     pub unpriced_turns: Option<u64>,
@@ -274,34 +274,34 @@ pub struct JobFacts {
     pub open_todos: Vec<String>,
     /// Its lists of records, which have quotes, are empty.
     pub without_records: bool,
-    /// What second reader and verifier say of the result; null where neither has worked.
+    /// The results of second reader and verifier; null if neither has worked.
     pub proof: Option<ProofResult>,
-    /// Records that were not written when they were added, and what became of them; null where there was none.
+    /// Records that were refused when they were added, and their outcome; null if there was none.
     pub refused_records: Option<RefusedCounts>,
     /// Values that a person should look at.
     pub doubts: u64,
     pub attempts_failed: Vec<FailedAttempts>,
     pub holds: Vec<JobHolds>,
     pub deliverables: Vec<FileFacts>,
-    /// Absolute; empty where there is none yet. Of a linked job, that of the job that did the work.
+    /// An absolute path; empty if there is none yet. For a linked job, the workspace of the job that did the work.
     pub workspace: String,
     /// The folder is packed into its record, the file of this name with `.zip` behind it.
     pub packed: bool,
     pub record: RecordState,
-    /// What is wrong with the record, in one sentence.
+    /// The fault of the record, in one sentence.
     pub record_fault: Option<String>,
     /// Null from here on: the job is in no batch.
     pub batch: Option<Uuid>,
     pub batch_name: Option<String>,
     pub label: Option<String>,
-    /// Attempts that failed, and how many may.
+    /// Failed attempts, and the maximum.
     pub attempts: Option<u32>,
     pub max_attempts: Option<u32>,
-    /// Queued: not before. Held: queued by itself then.
+    /// Queued: not before this time. Held: queued by itself at this time.
     pub run_after: Option<Timestamp>,
     /// The machine that has the workspace on its own disk.
     pub host: Option<String>,
-    /// Done before by that job.
+    /// The job that did the work before.
     pub same_as: Option<JobId>,
 }
 
@@ -310,12 +310,12 @@ impl JobFacts {
         JobStanding::of(self.summary.status, self.interrupted)
     }
 
-    /// Nothing was found, and that is told of it: of a linked job, it is told of the other.
+    /// It has no records, and this is reported for this job: for a linked job, it is reported for the other one.
     pub fn is_told_without_records(&self) -> bool {
         self.without_records && self.same_as.is_none()
     }
 
-    /// What a person knows the job by: its label, its only document, or else its instructions.
+    /// A person's name for the job: its label, its only document, or else its instructions.
     pub fn called(&self) -> &str {
         self.label().or_else(|| self.document()).unwrap_or(&self.instructions)
     }
@@ -324,7 +324,7 @@ impl JobFacts {
         self.label.as_deref().filter(|label| !label.trim().is_empty())
     }
 
-    /// The name of the only document, where there is one only; in a batch, that is the label.
+    /// The name of the document, if there is only one; in a batch, that is the label.
     pub fn document(&self) -> Option<&str> {
         let only = if let [name] = &self.document_names[..] { Some(name.as_str()) } else { None };
         self.label().or(only).filter(|_| self.documents == 1)

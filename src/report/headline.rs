@@ -1,4 +1,4 @@
-//! The sentence that a report begins with: what of how many is done, what it cost, and how much needs a person.
+//! The first sentence of a report: how many of the jobs are done, their cost, and how many need a person.
 
 use super::{count::Report, words::usd};
 use overnight_core::amount::COST_UNKNOWN;
@@ -52,7 +52,7 @@ fn price(report: &Report) -> String {
     }
 }
 
-/// To the cent, and where there is none to a hundredth of it.
+/// To the cent; an amount under a cent to its hundredth.
 fn money(amount: f64) -> String {
     if amount < 0.01 { usd(amount) } else { format!("{amount:.2}") }
 }

@@ -1,5 +1,5 @@
-//! A page as one HTML file: no script, nothing loaded from anywhere (its own policy forbids it), light or dark as the
-//! reader's system is; its links lead to deliverables and reviews.
+//! A page as one HTML file: without scripts and external resources (its own policy forbids them), light or dark as in
+//! the reader's system; its links lead to deliverables and reviews.
 
 use super::{
     cell::PageCell,
@@ -14,7 +14,7 @@ struct ReportPage<'p> {
 }
 
 impl ReportPage<'_> {
-    /// The cells of each row by column. What else can be typed stands in the same row.
+    /// The cells of each row by column. A row with only a further command is merged into the row before.
     #[expect(clippy::unused_self, reason = "the template asks the page")]
     fn rows<'t>(&self, table: &'t ReportTable) -> Vec<Vec<(Column, Vec<&'t PageCell>)>> {
         let mut rows: Vec<Vec<(Column, Vec<&PageCell>)>> = Vec::new();

@@ -1,4 +1,4 @@
-//! The index of a folder of collected deliverables: `index.json`, by which the folder is recognised later.
+//! The index of a folder of collected deliverables: `index.json`, which identifies the folder in later collections.
 
 use super::facts::FileState;
 use overnight_core::job::{id::JobId, time::Timestamp};
@@ -9,15 +9,15 @@ pub const FORMAT: u32 = 1;
 pub const JSON: &str = "index.json";
 pub const CSV: &str = "index.csv";
 
-/// `index.json`.
+/// The content of `index.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Index {
-    /// What wrote it: a folder with another program's `index.json` is not ours.
+    /// The kind of writer: a folder with another program's `index.json` is not ours.
     pub kind: IndexKind,
     pub format: u32,
     pub made: Timestamp,
-    /// Of `index.csv`; none before that is written.
+    /// Hash of `index.csv`; `None` until that is written.
     pub csv_sha256: Option<String>,
     /// By job, the oldest first; a job without a deliverable has one entry without a path.
     pub entries: Vec<IndexEntry>,
@@ -34,34 +34,34 @@ pub enum IndexKind {
 #[serde(deny_unknown_fields)]
 pub struct IndexEntry {
     pub job: JobId,
-    /// Of a job of a batch.
+    /// The label of a batch's job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// How the job stood.
+    /// The status of the job.
     pub status: String,
     pub instructions: String,
     pub documents: Vec<String>,
-    /// Where the copy lies in this folder; none where there is no copy.
+    /// The copy's path in this folder; `None` if there is no copy.
     pub path: Option<String>,
-    /// Of the copy.
+    /// Hash of the copy.
     pub sha256: Option<String>,
     pub bytes: Option<u64>,
-    /// Where it lay in the job's workspace; none where the job delivered nothing.
+    /// The file's path in the job's workspace; `None` if the job delivered nothing.
     pub delivered_path: Option<String>,
-    /// As it was when the job delivered it.
+    /// Hash of the file when the job delivered it.
     pub delivered_sha256: Option<String>,
-    /// Of what was copied, against what was delivered.
+    /// State of the copied file, compared with the delivered one.
     pub state: Option<FileState>,
 }
 
-/// What a collection did.
+/// The result of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CollectionResult {
-    /// Absolute.
+    /// An absolute path.
     pub folder: String,
-    /// Copies made, or found as they should be.
+    /// Copies that were made, or already up to date.
     pub files: u64,
     pub bytes: u64,
-    /// What wasn't copied as it was delivered, in sentences.
+    /// Sentences on files that differ from what was delivered.
     pub faults: Vec<String>,
 }

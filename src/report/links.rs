@@ -1,5 +1,5 @@
-//! Addresses of deliverables and of the review's pages, as they are seen from the folder that the report lies in: a folder
-//! that is moved with its report keeps its links.
+//! Addresses of deliverables and of review pages, relative to the report's folder: a folder that is moved with its
+//! report keeps its links.
 
 use super::facts::{FileFacts, FileState, JobFacts};
 use crate::workspace::packed::packed_path;
@@ -7,12 +7,12 @@ use overnight_core::job::id::JobId;
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// Where links of a report begin and lead.
+/// The base and the targets of a report's links.
 #[derive(Clone, Debug, Default)]
 pub struct ReportLinks {
     /// The folder of the report.
     folder: Option<Url>,
-    /// The folder of the review's pages, or the address below which they are.
+    /// The folder of the review pages, or the base address of them.
     review: Option<Url>,
 }
 
@@ -28,7 +28,7 @@ impl ReportLinks {
         Self { folder: Url::from_directory_path(whole(folder)).ok(), review }
     }
 
-    /// A deliverable that lies on this machine; of a packed job, the record that it is in.
+    /// The link to a deliverable on this machine; for a packed job, to the record that contains it.
     pub fn file(&self, job: &JobFacts, file: &FileFacts) -> Option<String> {
         match file.state {
             FileState::AsDelivered | FileState::Changed => {}
@@ -46,17 +46,17 @@ impl ReportLinks {
 
     fn address(&self, target: &Url) -> Option<String> {
         let address = match self.folder.as_ref()?.make_relative(target) {
-            // A colon in the first name would make it a scheme.
+            // A colon in the first name would make it a URL scheme.
             Some(relative) if relative.starts_with("..") => relative,
             Some(relative) => format!("./{relative}"),
             None => target.to_string(),
         };
-        // What Markdown would read within an address, and a table as its end.
+        // Characters that Markdown would interpret within an address, or as the end of a table's cell.
         Some(address.replace('|', "%7C").replace('&', "%26").replace('(', "%28").replace(')', "%29"))
     }
 }
 
-/// `path` without links and steps up, where it is there.
+/// `path` without links and `..`, if it exists.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,6 +1,6 @@
-//! A page as Markdown, with tables as GitHub and most others read them. Every letter that Markdown could take for a mark is
-//! escaped: what a model wrote is shown as it wrote it, and is never a link, a picture, HTML or another cell. Links are the
-//! report's own.
+//! A page as Markdown, with tables as GitHub and most others read them. Every letter with a meaning in Markdown is
+//! escaped: a model's text is shown exactly as written, and never becomes a link, a picture, HTML or another cell. All
+//! links are the report's own.
 
 use super::{
     cell::PageCell,
@@ -63,7 +63,7 @@ fn linked(cell: &PageCell) -> String {
     }
 }
 
-/// A line that is no heading, list item or rule, however it begins.
+/// A line that can't be read as a heading, list item or rule, whatever its beginning.
 fn paragraph(line: &str) -> String {
     let escaped = escaped(line);
     let digits = escaped.trim_start_matches(|letter: char| letter.is_ascii_digit());
@@ -82,7 +82,7 @@ fn is_mark(letter: char) -> bool {
     )
 }
 
-/// `text`, one line, shown as it stands.
+/// `text`, one line, shown literally.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for (at, letter) in text.char_indices() {
@@ -99,7 +99,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// What can be typed, as code. No backslash works within: the marks around it are longer than any in it, and the one
+/// A command, as code. Backslashes don't escape within code: the marks around it are longer than any in it, and the one
 /// letter that would end a table's cell is escaped for the table.
 fn code(text: &str) -> String {
     if text.is_empty() {
@@ -117,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
     use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-    /// What a reader of tables sees: the text of each cell of the page's only table, and of its paragraphs.
+    /// The text that a Markdown reader shows: each cell of the page's only table, and its paragraphs.
     fn rendered(markdown: &str) -> (Vec<Vec<String>>, Vec<String>) {
         let (mut rows, mut paragraphs): (Vec<Vec<String>>, Vec<String>) = (Vec::new(), Vec::new());
         let mut text = String::new();

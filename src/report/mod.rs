@@ -1,10 +1,10 @@
 //! The morning report: what became of many jobs, what they cost, and what needs a person. Only `collect` writes, into the folder that it is given.
 //!
-//! - `read`: one job's facts, from its row and its workspace; `facts`: what they are
+//! - `read`: one job's facts, from its row and its workspace; `facts`: the types of these facts
 //! - `count`: the report of many jobs, from their facts alone, which are `spooled`; `spread`, `needs`, `batch`: parts of it
 //! - `page`: the report in words and tables, which begins with `headline`; `cell`: a place in a table; `links`: where it leads
 //! - `markdown`, `html`: that page in these formats; `words`: text made safe to show
-//! - `collect`: all deliverables in one folder; `index`: what lies there; `csv`: the same for spreadsheets
+//! - `collect`: all deliverables in one folder; `index`: the list of its files; `csv`: the same for spreadsheets
 
 pub mod batch;
 pub mod cell;

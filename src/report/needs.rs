@@ -1,4 +1,4 @@
-//! What needs a person, and the commands for it. A job that will go on by itself needs nobody.
+//! The reasons why jobs need a person, and the commands for them. A job that will go on by itself needs nobody.
 
 use super::facts::{FileState, JobFacts, JobStanding, RecordState};
 use crate::model::rules;
@@ -47,21 +47,21 @@ impl NeedKind {
     }
 }
 
-/// One thing that needs a person. A job may need one for several.
+/// One reason why a job needs a person. A job may have several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Need {
     pub job: JobId,
     pub why: NeedKind,
     pub hold_reason: Option<HoldReason>,
-    /// In sentences.
+    /// The details, in sentences.
     pub detail: String,
-    /// What can be typed, the likeliest first.
+    /// Commands that can be typed, the likeliest first.
     pub commands: Vec<String>,
     #[serde(skip)]
     pub batch: Option<Uuid>,
 }
 
-/// What a job needs a person for.
+/// The reasons why a job needs a person.
 pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
     let mut needs = Vec::new();
     let batch = job.batch.map(|batch| batch.to_string());
@@ -82,9 +82,9 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
         JobStanding::Held => match job.summary.hold_reason {
             Some(HoldReason::Review) => need(NeedKind::Review, reason()),
             Some(HoldReason::Window) => {}
-            // The process that has the workspace asks the server again.
+            // The process that has the workspace retries by itself.
             Some(HoldReason::Outage) if job.worked_on || job.batch.is_some() => {}
-            // It is queued by itself then.
+            // It is queued by itself at that time.
             _ if job.run_after.is_some() => {}
             Some(
                 HoldReason::Budget | HoldReason::Limit | HoldReason::Outage | HoldReason::Paused | HoldReason::Disk,
@@ -93,7 +93,7 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
         },
         JobStanding::Interrupted => need(NeedKind::Interrupted, "no process works on it".to_owned()),
         JobStanding::Failed => need(NeedKind::Failed, reason()),
-        // A person has looked at it, and takes it as it is.
+        // A person has reviewed it, and accepts it as it is.
         JobStanding::Blocked | JobStanding::Partial if job.summary.approved_by.is_some() => {}
         JobStanding::Blocked => need(NeedKind::Blocked, reason()),
         JobStanding::Partial => {
@@ -110,7 +110,7 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
     if let Some(fault) = &job.record_fault {
         need(if job.record == RecordState::Gone { NeedKind::Gone } else { NeedKind::Broken }, fault.clone());
     }
-    // A workspace that is gone was told already.
+    // A missing workspace is already reported.
     if job.record != RecordState::Gone {
         let is_lost = |state| !matches!(state, FileState::AsDelivered | FileState::Elsewhere | FileState::Stored);
         let lost = job.deliverables.iter().filter(|file| is_lost(file.state));
@@ -119,7 +119,7 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
             need(NeedKind::Deliverable, lost.join("; "));
         }
     }
-    // What is to be said of a linked job's result is said of the job that did it; rules say the same of every result.
+    // Notes on a linked job's result belong to the job that did the work; rules give each result the same confidence.
     let is_counted = job.standing() == JobStanding::Completed
         && job.same_as.is_none()
         && job.summary.approved_by.is_none()
@@ -130,13 +130,13 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
     needs
 }
 
-/// Why the job is held. One that no worker has begun has no sentence of its own.
+/// The reason why the job is held. A job that no worker has begun has no reason of its own.
 fn held(job: &JobFacts) -> String {
     let reason = job.summary.reason.clone().filter(|reason| !reason.trim().is_empty());
     reason.unwrap_or_else(|| "it waits until somebody resumes it, or its batch".to_owned())
 }
 
-/// What can be typed about a job that is called `name`, of the batch with this id.
+/// The commands for the job `name`, of the batch with this id.
 pub fn commands(why: NeedKind, hold: Option<HoldReason>, name: &str, batch: Option<&str>) -> Vec<String> {
     match batch.and_then(|batch| of_batch(why, hold, name, batch)) {
         Some(commands) => commands,
@@ -144,7 +144,7 @@ pub fn commands(why: NeedKind, hold: Option<HoldReason>, name: &str, batch: Opti
     }
 }
 
-/// What can be typed about a job of a batch, where that is other than for a job of its own.
+/// The commands for a batch's job, if they differ from those for a single job.
 fn of_batch(why: NeedKind, hold: Option<HoldReason>, name: &str, batch: &str) -> Option<Vec<String>> {
     match (why, hold) {
         (NeedKind::Held, Some(HoldReason::Paused)) => {

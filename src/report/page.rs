@@ -29,7 +29,7 @@ use overnight_core::job::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub title: String,
-    /// The first says it all: [`headline`].
+    /// Sentences; the first summarises the report: [`headline`].
     pub lines: Vec<String>,
     pub sections: Vec<Section>,
 }
@@ -45,31 +45,31 @@ pub struct Section {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportTable {
     pub columns: Vec<(&'static str, Column)>,
-    /// Columns that are left out where there is no room, the least telling first.
+    /// Columns that are left out if there is no room, the least important first.
     pub minor: &'static [&'static str],
     pub rows: Vec<Vec<PageCell>>,
-    /// What would be further rows, and is in the report as JSON only: a page is for people.
+    /// The number of further rows, which only the JSON report has: a page is for people.
     pub more: u64,
 }
 
-/// What a table shows at most.
+/// Rows of a table, at most.
 pub(super) const MOST_ROWS: usize = 10_000;
 
-/// What a column holds.
+/// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Words,
-    /// A document, a path, a label: cut in its middle where there is no room.
+    /// A document, a path, a label: cut in its middle if there is no room.
     Name,
     Number,
-    /// Long text, cut first where there is no room.
+    /// Long text, cut first if there is no room.
     Sentence,
-    /// What can be typed as it stands.
+    /// A command that can be typed unchanged.
     Command,
 }
 
 impl Column {
-    /// The class of its cells.
+    /// The style class of its cells.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -85,11 +85,11 @@ impl Column {
     }
 }
 
-/// How times and ids are written.
+/// The format of times and ids.
 #[derive(Clone, Copy)]
 pub struct Style<'s> {
     pub minute: &'s dyn Fn(Timestamp) -> String,
-    /// As short as it is unambiguous.
+    /// The shortest unambiguous form of an id.
     pub id: &'s dyn Fn(JobId) -> String,
     pub links: &'s ReportLinks,
 }
@@ -156,7 +156,7 @@ impl ReportTable {
         Self { more, ..table }
     }
 
-    /// What is said below a table that doesn't show all.
+    /// The line below a table that doesn't show all rows.
     pub fn more_line(&self) -> Option<String> {
         (self.more > 0)
             .then(|| format!("{} more: the report as JSON (--json, or -o report.json) has them all.", self.more))
@@ -208,7 +208,7 @@ fn standings(report: &Report) -> Option<Section> {
     Some(section)
 }
 
-/// What stands in a column of [`JobFacts::called`].
+/// The heading of a column of [`JobFacts::called`].
 fn called(report: &Report) -> &'static str {
     match report.page.called {
         Called::Document => "DOCUMENT",
@@ -218,10 +218,10 @@ fn called(report: &Report) -> &'static str {
     }
 }
 
-/// What a person knows the job by, which leads to its review, or else to what it delivered.
+/// A person's name for the job, with a link to its review, or else to its first deliverable.
 fn named(job: &JobFacts, style: &Style<'_>) -> PageCell {
     let delivered = || job.deliverables.iter().find_map(|file| style.links.file(job, file));
-    // There is nothing to review of a job that has delivered nothing.
+    // A job without deliverables has nothing to review.
     let review = style.links.review(job.id).filter(|_| !job.deliverables.is_empty());
     PageCell::linked(short(job.called()), review.or_else(delivered))
 }
@@ -276,7 +276,7 @@ fn checks(report: &Report) -> Option<Section> {
     section("Checks that were not met", table.with(rows))
 }
 
-/// Whose result was read twice or judged.
+/// Jobs whose results were read twice or judged.
 fn proofs(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[
         (called(report), Column::Name),
@@ -288,7 +288,7 @@ fn proofs(report: &Report, style: &Style<'_>) -> Option<Section> {
     section("Read twice, and judged", table.with_first_of(report.page.proofs, rows))
 }
 
-/// Whose records were refused when they were added.
+/// Jobs of which records were refused when they were added.
 fn refused(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[
         (called(report), Column::Name),
@@ -306,7 +306,7 @@ fn refused(report: &Report, style: &Style<'_>) -> Option<Section> {
     section("Records that were refused when they were added", table.with_first_of(report.page.refused, rows))
 }
 
-/// Whose values a person should look at.
+/// Jobs with values that a person should look at.
 fn doubts(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[(called(report), Column::Name), ("VALUES", Column::Number), ("JOB", Column::Words)]);
     let row = |job: JobFacts| {

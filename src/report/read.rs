@@ -22,7 +22,7 @@ use overnight_core::job::{
 };
 use std::path::PathBuf;
 
-/// What only the journal knows.
+/// The facts that only the journal has.
 #[derive(Default)]
 struct JournalFacts {
     job: Option<JobId>,
@@ -38,13 +38,13 @@ struct JournalFacts {
     last: Option<Timestamp>,
 }
 
-/// Where a job's workspace is.
+/// The location of a job's workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whereabouts {
     Here(PathBuf),
-    /// It should be here, and is not. One sentence.
+    /// It should be here, and is not: one sentence.
     Gone(String),
-    /// It is in a workspace store, and not here. One sentence.
+    /// It is in a workspace store, and not here: one sentence.
     Stored(String),
     /// Another machine has it.
     Elsewhere,
@@ -52,7 +52,7 @@ pub enum Whereabouts {
     NotBegun,
 }
 
-/// The facts of the job of `row`, with what the queue knows of it.
+/// The facts of the job of `row`, with those of the queue.
 pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts, interrupted: bool) -> JobFacts {
     let is_linked = queue.is_some_and(|queue| queue.same_as.is_some());
     let (journal, record, fault) = match location {
@@ -131,7 +131,7 @@ pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts,
     }
 }
 
-/// Reads the journal to its end. It must be this job's, and contain the line that the database saw last.
+/// Reads the journal to its end. It must be this job's, and contain the last line that the database saw.
 fn read_journal(row: &JobRow, workspace: &Workspace) -> Result<JournalFacts, String> {
     let (seen, head) = (row.state.journal_seq, row.state.journal_head.as_str());
     let mut journal = JournalFacts::default();
@@ -194,7 +194,7 @@ impl JournalFacts {
             Event::Life(LifeEvent::EndingDecided { ending } | LifeEvent::JobEnded { ending }) => {
                 self.ending = Some(ending);
             }
-            // What would have been delivered is not accepted.
+            // The decided ending was not accepted.
             Event::Person(PersonEvent::FeedbackGiven { .. }) => self.ending = None,
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The facts of the jobs of a report, written aside one after the other: a report of any number of jobs fits into memory.
+//! The facts of a report's jobs, in a temporary file: so a report of any number of jobs fits into memory.
 
 use super::facts::JobFacts;
 use overnight_core::job::id::JobId;
@@ -11,16 +11,16 @@ use std::{
 };
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
-/// Bytes that are kept in memory; a file without a name has more.
+/// Bytes that are kept in memory; more than that goes to an unnamed temporary file.
 const MOST_IN_MEMORY: usize = 8 * 1024 * 1024;
 
-/// The jobs of a report by id, which they are to be added in the order of.
+/// The jobs of a report, which must be added in the order of their ids.
 pub struct SpooledJobs {
     spool: RefCell<SpooledTempFile>,
-    /// Where the facts of each begin.
+    /// The offset of each job's facts.
     places: Vec<(JobId, u64)>,
     end: u64,
-    /// Why something couldn't be read back: all reads stop there, and who writes the report asks in the end.
+    /// A fault while reading back: all reads stop then, and the report's writer checks it at the end.
     fault: RefCell<Option<io::Error>>,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Debug for SpooledJobs {
 }
 
 impl SpooledJobs {
-    /// What is much goes into a file in `folder`.
+    /// Large data goes to a temporary file in `folder`.
     pub fn new(folder: &Path) -> Self {
         let spool = RefCell::new(spooled_tempfile_in(MOST_IN_MEMORY, folder));
         Self { spool, places: Vec::new(), end: 0, fault: RefCell::default() }
@@ -60,7 +60,7 @@ impl SpooledJobs {
         self.places.binary_search_by_key(&id, |(id, _)| *id).ok().and_then(|place| self.at(place))
     }
 
-    /// An error where something that was written aside could not be read back.
+    /// An error if facts in the temporary file could not be read back.
     pub fn check(&self) -> io::Result<()> {
         self.fault.borrow_mut().take().map_or(Ok(()), Err)
     }
@@ -82,7 +82,7 @@ impl SpooledJobs {
         spool.seek(SeekFrom::Start(begin))?;
         let mut line = Vec::new();
         (&mut *spool).take(end - begin).read_to_end(&mut line)?;
-        // By way of a tree: numbers of any length are not read where the fields of one type stand among those of another.
+        // Parsed via a value: numbers of arbitrary precision can't be read directly into a type with flattened fields.
         Ok(serde_json::from_value(serde_json::from_slice(&line)?)?)
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// The minimum, median and maximum of some numbers. Each is one of the numbers: of an even count, the lower median.
+/// The minimum, median and maximum of some numbers. Each is one of the numbers: for an even count, the lower median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many there are.
+    /// The number of values.
     pub jobs: u64,
     pub least: f64,
     pub middle: f64,
@@ -13,7 +13,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// `None` where there is no number.
+    /// `None` if there is no number.
     pub fn of(numbers: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut numbers: Vec<f64> = numbers.into_iter().filter(|number| number.is_finite()).collect();
         numbers.sort_by(f64::total_cmp);

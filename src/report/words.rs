@@ -3,10 +3,10 @@
 pub use overnight_core::amount::counted;
 use overnight_documents::is_invisible;
 
-/// Characters of a sentence that a page repeats.
+/// Characters of a sentence, at most, that a page shows.
 const MOST_CHARS: usize = 300;
 
-/// `text` in one line, without control characters and those that can't be seen or turn the direction of the rest.
+/// `text` in one line, without control characters, invisible characters and those that change the text's direction.
 pub fn one_line(text: &str) -> String {
     let plain: String = text
         .chars()
@@ -16,7 +16,7 @@ pub fn one_line(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// [`one_line`], cut where it is long.
+/// [`one_line`], cut if it is long.
 pub fn short(text: &str) -> String {
     let line = one_line(text);
     match line.char_indices().nth(MOST_CHARS) {

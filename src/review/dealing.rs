@@ -30,18 +30,18 @@ pub struct AssignmentWanted {
 #[derive(Clone, Debug)]
 pub struct Dealing {
     pub batch: Uuid,
-    /// At least one, each once.
+    /// At least one person, without duplicates.
     pub people: Vec<String>,
-    /// So many results, drawn by chance, are read by two people each.
+    /// The number of results, drawn by chance, that two people each read.
     pub twice: usize,
-    /// Of the draw: the same one draws the same results.
+    /// Seed of the draw: the same seed draws the same results.
     pub seed: u64,
     pub at: Timestamp,
 }
 
 impl Dealing {
-    /// What is new beside `known`: those of `jobs` that nobody has go to who has the fewest, in the order of a draw, the first ones of
-    /// that to two people. What two were to read already (`twice_before`) is for two again, also where nobody has it now.
+    /// The new assignments beside `known`: unassigned `jobs` go, in drawn order, to the person with the fewest, the
+    /// first ones to two people. A result that was for two (`twice_before`) is for two again, even if nobody has it.
     pub fn deal(
         &self,
         jobs: &[JobId],
@@ -65,7 +65,7 @@ impl Dealing {
             let has = readers_of.get(&job).map_or(&[][..], Vec::as_slice);
             let has_it = |name: &String| has.iter().any(|one| one.reviewer == *name);
             let mut others: Vec<&String> = self.people.iter().filter(|name| !has_it(name)).collect();
-            // Who stands earlier goes first among those who have as many.
+            // Of people with equally many results, the one who is named first comes first.
             others.sort_by_key(|name| loads.get(name.as_str()).copied().unwrap_or_default());
             let lacks = if twice { 2 } else { 1_usize }.saturating_sub(has.len());
             for reviewer in others.into_iter().take(lacks) {
@@ -126,7 +126,7 @@ mod tests {
         let one = |number, name: &str| (job(number), name.to_owned(), true);
         let cems = BTreeSet::from([one(1, "Cem"), one(2, "Cem")]);
         assert_eq!(names(deal(&["Ben", "Cem"], 0, &bens, &annas)), cems);
-        // What nobody else has is still for two.
+        // A result that nobody else has is still for two.
         let both = BTreeSet::from([one(1, "Anna"), one(2, "Anna")]).union(&cems).cloned().collect();
         assert_eq!(names(deal(&["Anna", "Cem"], 0, &[], &bens)), both);
     }

@@ -1,43 +1,43 @@
-//! Why a record is to be looked at, and which comes first.
+//! The reasons for a person to look at a record, and the order of doubtful records.
 
 use super::{ReviewedQuote, ReviewedRecord};
 use crate::runner::QuoteStatus;
 use overnight_core::job::{instructions::CheckLevel, record_findings::FoundBy};
 use std::cmp::Reverse;
 
-/// Below this a record's own confidence is low, or below the floor of its job where that is higher.
+/// A record's own confidence is low below this value, or below its job's floor if that is higher.
 pub(super) const LOW_CONFIDENCE: f64 = 0.7;
 
-/// Differences between two readings that are told of one quote.
+/// Differences between two readings that are listed for one quote, at most.
 const MOST_RUNS: usize = 5;
 
-/// What a doubt is about, the gravest first.
+/// The kinds of doubt, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DoubtKind {
     /// It was refused when it was added, and is in no deliverable.
     Refused,
     /// Its quote doesn't stand where the record says, or a rule that its values must keep doesn't hold.
     FailedCheck,
-    /// A rule for its values doesn't hold, or a value doesn't stand in its quote.
+    /// A rule for its values doesn't hold, or a value is not in its quote.
     Value,
     /// No record of the job quotes one of its documents, such as an amendment.
     Unquoted,
     /// A finding is open against it.
     OpenFinding,
-    /// Words of its quote were read by one of two readers of a scanned page only.
+    /// Only one of two readers of a scanned page has read words of its quote.
     OneReading,
     /// Only one of two readers has found it.
     FoundByOne,
-    /// The model was not sure of it.
+    /// The model's confidence in it is low.
     LowConfidence,
-    /// Its quote goes on over the end of a page.
+    /// Its quote continues over the end of a page.
     OverBreak,
     /// The text was recognised in an image.
     Recognised,
 }
 
 impl DoubtKind {
-    /// All, the gravest first.
+    /// All kinds, the gravest first.
     pub const ALL: [Self; 10] = [
         Self::Refused,
         Self::FailedCheck,
@@ -51,7 +51,7 @@ impl DoubtKind {
         Self::Recognised,
     ];
 
-    /// As a filter names it.
+    /// Its name as a filter.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refused => "refused, not in the result",
@@ -67,7 +67,7 @@ impl DoubtKind {
         }
     }
 
-    /// As the page's script knows it.
+    /// Its name in the page's script.
     pub fn key(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -88,7 +88,7 @@ impl DoubtKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
     pub kind: DoubtKind,
-    /// The field or object that it is about, `lines[2].amount`; none: the record as a whole.
+    /// The field or object that the doubt is about, `lines[2].amount`; `None`: the record as a whole.
     pub field: Option<String>,
     /// A sentence's beginning: "the quote isn't found in licence.pdf".
     pub why: String,
@@ -98,13 +98,13 @@ pub struct Doubt {
 #[derive(Clone, Debug)]
 pub struct BrokenRule {
     pub level: CheckLevel,
-    /// The part of its record that it is about: `lines[2]`.
+    /// The part of its record that the rule is about: `lines[2]`.
     pub field: Option<String>,
     /// A sentence's beginning.
     pub why: String,
 }
 
-/// The doubts about a record, the gravest first. `floor` is its job's.
+/// The doubts about a record, the gravest first. `floor` is its job's confidence floor.
 pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = Vec::new();
     let mut add_to = |field: Option<&String>, kind, why: String| {
@@ -119,7 +119,7 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
         if let Some(why) = failed_check(quote) {
             add_to(field, DoubtKind::FailedCheck, format!("{its} {why}"));
         }
-        // What a person has corrected is decided.
+        // A value corrected by a person is no longer doubtful.
         for value in quote.values.iter().filter(|value| !value.is_corrected) {
             add_to(Some(&value.field), DoubtKind::Value, value.told.clone());
         }
@@ -127,7 +127,7 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
             add_to(field, DoubtKind::OverBreak, format!("{its} goes on over the end of a page"));
         }
         for words in quote.one_reading.iter().take(MOST_RUNS) {
-            // A digit that one reader has read otherwise is graver than a word.
+            // A digit that the two readers read differently is graver than a word.
             let kind = if words.has_digit() { DoubtKind::Value } else { DoubtKind::OneReading };
             add_to(field, kind, format!("in {its} {}", words.told()));
         }
@@ -163,7 +163,7 @@ pub(super) fn doubts(record: &ReviewedRecord, floor: f64) -> Vec<Doubt> {
     doubts
 }
 
-/// Why a quote proves nothing: what follows its name in a sentence.
+/// The reason why a quote is no evidence: a fragment that follows the quote's name in a sentence.
 fn failed_check(quote: &ReviewedQuote) -> Option<String> {
     let document = &quote.document;
     let why = match quote.check? {
@@ -184,11 +184,11 @@ fn failed_check(quote: &ReviewedQuote) -> Option<String> {
     })
 }
 
-/// Where a record comes among others: whether it has no doubt, its gravest one, and how many it has.
+/// The sort key of a record: whether it has no doubt, its gravest one, and their number.
 pub(super) type DoubtOrder = (bool, Option<DoubtKind>, Reverse<usize>);
 
-/// The gravest doubt first, then the most doubts. What a person has accepted keeps its place: who goes through the records finds the
-/// next one behind it.
+/// The gravest doubt first, then the most doubts. An accepted record keeps its place, so that a person who goes through
+/// the records finds the next one after it.
 pub(super) fn by_doubt(record: &ReviewedRecord) -> DoubtOrder {
     let gravest = record.doubts.first().map(|doubt| doubt.kind);
     (gravest.is_none(), gravest, Reverse(record.doubts.len()))

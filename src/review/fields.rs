@@ -1,13 +1,13 @@
-//! A record's fields, a line of its table each: those of objects and lists in it under names with dots and numbers, each with the
-//! quote that it has and what is doubtful of it.
+//! The fields of a record, one line of its table each: those of objects and lists in it have names with dots and
+//! numbers. Each field has its quote and its doubts.
 
 use super::{FieldInput, ReviewedQuote};
 use overnight_core::job::{contract::records::VALUE, instructions::Quotes, json_path::within};
 use serde_json::Value;
 
-/// Objects of a list that are taken apart; a longer list is shown as JSON.
+/// Objects of a list, at most, that are split into fields; a longer list is shown as JSON.
 const MOST_LINES: usize = 100;
-/// Letters of a field that tells which record it is, and such fields of one record.
+/// Letters of a field that identifies a record, and number of such fields of one record, at most.
 const TELLING: usize = 40;
 const MOST_TELLING: usize = 3;
 
@@ -16,20 +16,20 @@ const MOST_TELLING: usize = 3;
 pub struct ReviewedField {
     /// `party.name`, `lines[2].amount`.
     pub name: String,
-    /// In the deliverable: `$.requirements[3].party.name`.
+    /// Its place in the deliverable: `$.requirements[3].party.name`.
     pub place: String,
-    /// As the model wrote it: a text as it is, everything else as JSON.
+    /// The value as the model wrote it: a text unchanged, any other value as JSON.
     pub value: String,
     pub is_text: bool,
-    /// The model says that there is none.
+    /// The model states that there is no value.
     pub is_null: bool,
-    /// It says of a quote where that stands, or is one.
+    /// It is a quote, or names the place of a quote.
     pub is_of_quote: bool,
-    /// What a person put there instead.
+    /// The value that a person put there instead.
     pub corrected: Option<String>,
-    /// The quote in which it stands, of those of its record.
+    /// Index of its quote among those of its record.
     pub quote: Option<usize>,
-    /// How a person corrects it.
+    /// The input with which a person corrects it.
     pub input: FieldInput,
 }
 
@@ -38,7 +38,7 @@ pub struct ReviewedField {
 pub enum TableLine<'r> {
     /// One field.
     Field(&'r ReviewedField),
-    /// A list of objects: its name, what they have, and a line for each.
+    /// A list of objects: its name, their fields, and a line for each object.
     Grid { name: &'r str, columns: Vec<&'r str>, lines: Vec<Vec<Option<&'r ReviewedField>>> },
 }
 
@@ -118,7 +118,7 @@ fn is_taken_apart(items: &[Value]) -> bool {
         && items.iter().all(|item| item.as_object().is_some_and(|map| !map.is_empty()))
 }
 
-/// The first short fields, by which a person knows a record.
+/// The first short fields, which identify a record for a person.
 pub(super) fn telling(fields: &[ReviewedField]) -> Vec<&str> {
     let is_own = |field: &&ReviewedField| {
         let is_list = field.value == "[]" || in_list(&field.name).is_some();
@@ -129,7 +129,7 @@ pub(super) fn telling(fields: &[ReviewedField]) -> Vec<&str> {
     values.filter(|value| (1..=TELLING).contains(&value.chars().count())).take(MOST_TELLING).collect()
 }
 
-/// Fields as lines of a table; those of a list of objects are a table of their own.
+/// Fields as lines of a table; a list of objects becomes a table of its own.
 pub(super) fn table<'r>(fields: impl Iterator<Item = &'r ReviewedField>) -> Vec<TableLine<'r>> {
     let mut table: Vec<TableLine<'r>> = Vec::new();
     for field in fields {

@@ -1,11 +1,11 @@
-//! How a person adds a record, or a line to a list within one: the list that it comes to, and an input for each of its fields, as
-//! the schema has them.
+//! Adding a record, or a line to a list within one: the list to which it is added, and an input for each of its fields,
+//! as defined in the schema.
 
 use super::{FieldInput, ReviewedRecord, fields::in_list, input::of_any_item};
 use overnight_core::job::{json_path::JsonPath, schema::schema_parts, state::Job};
 use serde_json::{Map, Value};
 
-/// Objects within a record whose fields have an input each; what lies deeper is JSON.
+/// The depth down to which objects in a record have an input for each field; deeper ones are edited as JSON.
 const DEEPEST: usize = 3;
 
 /// A list to which records, or lines, can be added.
@@ -26,15 +26,15 @@ pub struct NewField {
     /// `party.name`.
     pub name: String,
     pub input: FieldInput,
-    /// What stands there already.
+    /// The initial value.
     pub value: String,
-    /// It names the `page` or the `line` of the quote that stands in another field, and that field.
+    /// If it names the page or line of a quote: `page` or `line`, and the field with the quote.
     pub unit_of: Option<(&'static str, String)>,
 }
 
 impl GrowingList {
-    /// That of the records at `each`, `$.terms[*]`, of a file with this content, still without its fields; none where there is no such
-    /// list.
+    /// The list of the records at `each`, `$.terms[*]`, in a file with this content, still without its fields; `None`
+    /// if there is no such list.
     pub(super) fn of(file: &str, each: &str, content: &Value) -> Option<Self> {
         let list = each.strip_suffix("[*]").filter(|list| !list.contains('*'))?;
         let mut length = None;
@@ -47,7 +47,7 @@ impl GrowingList {
         })
     }
 
-    /// Those of lines within a record, still without their fields.
+    /// The lists of lines within a record, still without their fields.
     pub(super) fn within(record: &ReviewedRecord) -> Vec<Self> {
         let mut lengths: Vec<(&str, usize)> = Vec::new();
         for field in &record.fields {
@@ -70,7 +70,7 @@ impl GrowingList {
         lists.collect()
     }
 
-    /// Reads from the schema of its deliverable which fields a record has.
+    /// Adds the fields of a record from the schema of its deliverable.
     pub(super) fn add_fields(&mut self, job: &Job) {
         let all = &job.spec.instructions.deliverables;
         let Some(deliverable) = all.iter().find(|deliverable| deliverable.path == self.file) else { return };
@@ -98,7 +98,7 @@ impl GrowingList {
         }
     }
 
-    /// A record with nothing in it, as JSON.
+    /// An empty record, as JSON.
     pub(super) fn empty(&self) -> String {
         let mut empty = Value::Object(Map::new());
         for field in &self.fields {
@@ -113,7 +113,7 @@ impl GrowingList {
     }
 }
 
-/// The fields that a schema knows at a path, in its order; those of objects under names with dots.
+/// The fields in a schema at a path, in its order; those of objects have names with dots.
 fn new_fields(schema: &Value, path: &str, name: &str, depth: usize, fields: &mut Vec<NewField>) {
     let Ok(parsed) = JsonPath::parse(path) else { return };
     let mut keys: Vec<&String> = Vec::new();
@@ -141,7 +141,7 @@ fn new_fields(schema: &Value, path: &str, name: &str, depth: usize, fields: &mut
     }
 }
 
-/// Puts a value into an object under a name with dots.
+/// Puts a value into an object, at a name with dots.
 fn put(object: &mut Value, name: &str, value: Value) {
     let target = name.split('.').fold(object, |object, key| {
         if !object.is_object() {

@@ -1,4 +1,4 @@
-//! The page over all jobs of a review: their records, the most doubtful first, and the jobs.
+//! The page of all jobs of a review: their records, the most doubtful first, and the jobs.
 
 use super::{
     DoubtKind, JobReview, Mode, ReviewedRecord, content_policy,
@@ -13,14 +13,14 @@ use overnight_core::{
 };
 use std::{cmp::Reverse, fmt::Write};
 
-/// Records in the list: the others are on the pages of their jobs.
+/// Records in the list, at most: the others are on the pages of their jobs.
 const MOST_ROWS: usize = 5_000;
 /// Jobs without records that are named.
 const MOST_NAMED: usize = 20;
 /// Letters of a record's headline.
 const HEADLINE: usize = 300;
 
-/// What the page shows, gathered job after job.
+/// The content of the page, gathered job by job.
 #[derive(Debug, Default)]
 pub(super) struct ReviewIndex {
     rows: Vec<IndexRow>,
@@ -34,7 +34,7 @@ pub(super) struct ReviewIndex {
 #[derive(Debug)]
 struct IndexRow {
     order: DoubtOrder,
-    /// The page that it stands on.
+    /// The file of the page with the record.
     file: String,
     job_title: String,
     anchor: String,
@@ -94,7 +94,7 @@ impl IndexPage<'_> {
 }
 
 impl ReviewIndex {
-    /// Adds a page of a job; with its first one the job.
+    /// Adds a page of a job; its first page also adds the job.
     pub(super) fn add(&mut self, review: &JobReview) {
         let title = review.title();
         let file = review.file(review.page);
@@ -121,12 +121,12 @@ impl ReviewIndex {
     }
 
     fn shorten(&mut self) {
-        // What is accepted comes last. Stable: of records that are equally doubtful, those of the first jobs come first.
+        // Accepted records come last. The sort is stable: equally doubtful records stay in the order of their jobs.
         self.rows.sort_by_key(|row| (row.is_approved, row.order));
         self.rows.truncate(MOST_ROWS);
     }
 
-    /// How many records are doubtful, of which jobs: a sentence.
+    /// A sentence on how many records of how many jobs are doubtful.
     pub(super) fn counted(&self) -> String {
         let jobs = self.jobs.len() as u64;
         let jobs = if jobs == 1 { "1 job".to_owned() } else { format!("{} jobs", grouped(jobs)) };
@@ -154,7 +154,7 @@ impl ReviewIndex {
     }
 }
 
-/// Which jobs have no record: `No record has a.md; nor have 3 more`.
+/// The jobs without a record: `No record has a.md; nor have 3 more`.
 fn without_records(names: &[&str]) -> String {
     let first = names[..names.len().min(MOST_NAMED)].join(", ");
     match names.len().saturating_sub(MOST_NAMED) {

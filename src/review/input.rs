@@ -1,4 +1,4 @@
-//! How a person corrects a field: what the schema lets stand there, as an input of a page.
+//! The input for correcting a field: the values that the schema allows, as an input element of a page.
 
 use overnight_core::job::{json_path::JsonPath, schema::schema_parts};
 use serde_json::Value;
@@ -11,7 +11,7 @@ pub struct FieldInput {
     pub is_optional: bool,
 }
 
-/// What is put in.
+/// The kind of input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum InputKind {
     #[default]
@@ -28,7 +28,7 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    /// As the page's script knows it.
+    /// Its name in the page's script.
     pub fn key(&self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -40,7 +40,7 @@ impl InputKind {
         }
     }
 
-    /// What can be chosen, as the page's script reads it.
+    /// The allowed values, in the form that the page's script reads.
     pub fn choices(&self) -> Option<String> {
         match self {
             Self::Choice(of) => serde_json::to_string(of).ok(),
@@ -48,7 +48,7 @@ impl InputKind {
         }
     }
 
-    /// What is wanted, in words.
+    /// The expected value, in words.
     pub fn wanted(&self) -> String {
         match self {
             Self::Text => "a text".to_owned(),
@@ -62,7 +62,7 @@ impl InputKind {
 }
 
 impl FieldInput {
-    /// That of the fields at a path, `$.terms[*].due`, where a value of the kind of `value` stands now.
+    /// The input for the fields at a path, `$.terms[*].due`, whose present value is of the kind of `value`.
     pub fn of(schema: Option<&Value>, path: &str, value: &Value) -> Self {
         let parts = schema.zip(JsonPath::parse(path).ok());
         let parts = parts.map(|(schema, path)| schema_parts(schema, &path)).unwrap_or_default();

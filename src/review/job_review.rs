@@ -1,4 +1,4 @@
-//! What the review page of one job shows.
+//! The content of one job's review page.
 
 use super::{GrowingList, ReviewedRecord, SourceDocument, reviewed_record::told};
 use overnight_core::{
@@ -16,51 +16,51 @@ pub struct JobReview {
     /// The name of its instructions.
     pub instructions: String,
     pub status: JobStatus,
-    /// Why it stands so, a sentence.
+    /// The reason for its status, a sentence.
     pub reason: Option<String>,
-    /// A person is to say whether the result is accepted.
+    /// A person has to accept or reject the result.
     pub waits_for_review: bool,
-    /// There is a result of which something can be said.
+    /// There is a result that can be reviewed.
     pub has_result: bool,
     /// Who accepted the result, the oldest first.
     pub approvals: Vec<Approval>,
-    /// What the job was sent back with, the oldest first.
+    /// The texts with which the job was sent back, the oldest first.
     pub feedback: Vec<String>,
-    /// How often people have corrected a field, in earlier results too.
+    /// The number of corrections by people, including those in earlier results.
     pub corrections: u32,
-    /// What each person has made of it: whether it was right as it was.
+    /// Each person's verdict: whether the result was right as it was.
     pub judgements: BTreeMap<String, bool>,
     /// Names of its documents.
     pub documents: Vec<String>,
-    /// Who answered.
+    /// The models that answered.
     pub models: String,
-    /// How sure the model was of the whole result, 0 to 1.
+    /// The model's confidence in the whole result, 0 to 1.
     pub confidence: Option<f64>,
-    /// Those of this page: the most doubtful first, else in the order of the deliverables.
+    /// The records of this page: the most doubtful first, else in the order of the deliverables.
     pub records: Vec<ReviewedRecord>,
     /// Which page it is, from 1.
     pub page: usize,
-    /// How many there are, of which `records` may hold only the first.
+    /// The number of all records, of which `records` may have only a part.
     pub record_count: u64,
-    /// How many of those a person has deleted.
+    /// The number of records that a person has deleted.
     pub deleted: u64,
-    /// How many of those have a doubt.
+    /// The number of records with a doubt.
     pub doubtful: u64,
     /// Open findings that belong to no record of a deliverable.
     pub findings: Vec<JobFinding>,
     /// Records that were refused when they were added, and are in no deliverable.
     pub refused: Vec<RefusedRecord>,
-    /// Those of its documents, of several, that no record quotes though they have text.
+    /// Documents with text, if the job has several, that no record quotes.
     pub unquoted: Vec<String>,
-    /// Where a person can add one.
+    /// The lists to which a person can add a record.
     pub lists: Vec<GrowingList>,
-    /// What could not be read of it, a sentence each.
+    /// The parts of the job that could not be read, a sentence each.
     pub notes: Vec<String>,
-    /// The documents that are quoted or spoken of.
+    /// The documents that are quoted, or named in findings.
     pub sources: Vec<SourceDocument>,
 }
 
-/// An open finding that belongs to no record: the second reader has one more, or the verifier found fault.
+/// An open finding that belongs to no record: the second reader has a further record, or the verifier found a fault.
 #[derive(Clone, Debug)]
 pub struct JobFinding {
     pub finding: Finding,
@@ -78,7 +78,7 @@ impl JobReview {
         }
     }
 
-    /// How many of its records are doubtful: a sentence.
+    /// A sentence on how many of its records are doubtful.
     pub fn counted(&self) -> String {
         let counted = match self.present() {
             0 => "It has no records.".to_owned(),
@@ -92,17 +92,17 @@ impl JobReview {
         counted + &deleted + &refused_told(self.refused.len() as u64)
     }
 
-    /// How many records are in the result.
+    /// The number of records in the result.
     pub(super) fn present(&self) -> u64 {
         self.record_count - self.deleted
     }
 
-    /// Who accepted the result: a sentence's beginning each.
+    /// The people who accepted the result: a sentence's beginning each.
     pub fn approved(&self) -> Vec<String> {
         self.approvals.iter().map(|of| told("approved", of.by.as_deref(), of.at, of.comment.as_deref())).collect()
     }
 
-    /// The refused records of this page: they stand on the first one.
+    /// The refused records on this page: they are on the first one.
     pub(super) fn refused_here(&self) -> &[RefusedRecord] {
         if self.page == 1 { &self.refused } else { &[] }
     }
@@ -123,7 +123,7 @@ impl JobReview {
     }
 }
 
-/// How many records are in no result, where there are any: a sentence behind another.
+/// The number of records that are in no result, if there are any: a sentence that follows another.
 pub(super) fn refused_told(number: u64) -> String {
     match number {
         0 => String::new(),
@@ -138,7 +138,7 @@ pub(super) fn page_file(job: JobId, page: usize) -> String {
 }
 
 impl JobFinding {
-    /// What it says.
+    /// The text of the finding.
     pub fn told(&self) -> String {
         self.finding.told()
     }

@@ -4,7 +4,7 @@
 //!   the records of a deliverable; `fields`: a record's fields, a line each; `input`: how a field is corrected; `growing_list`: how
 //!   a record or a line is added; `doubt`: why a record is to be looked at, and which comes first
 //! - `source`: the documents' text by page, with the quotes marked in it; `page_image`: a page of a PDF as an image
-//! - `queued`: what the queue of a batch says of a job; `dealing`: who reads which results of a batch
+//! - `queued`: a job's review in the queue of a batch; `dealing`: the assignment of a batch's results to readers
 //! - `page`: makes HTML of it, for a file or for the server; `index`: the page over all jobs; `site`: writes both into a folder
 //!
 //! Documents, their names and what a model wrote are hostile: every text is escaped, and each page forbids all but its own style

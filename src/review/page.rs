@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The style of the review's pages.
 pub(super) const STYLE: &str = concat!(include_str!("../theme.css"), include_str!("review.css"));
-/// Their script: without it all links work, with it there are keys and filters.
+/// The script of these pages: without it all links work, with it there are keys and filters.
 pub(super) const SCRIPT: &str = concat!(include_str!("review.js"), include_str!("edit.js"));
 
 static POLICY: LazyLock<String> = LazyLock::new(|| {
@@ -20,24 +20,24 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Who looks at the page.
+/// The viewer of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Whoever opens the file: nothing can be changed.
+    /// Anyone who opens the file: nothing can be changed.
     Static,
     /// A reader of the server. The forms post to `/jobs/{id}/approve`, `approve-record`, `correct`, `settle` and `feedback`.
     Live {
-        /// There are no forms.
+        /// The page has no forms.
         read_only: bool,
-        /// Who is named for what is done here; none: nobody is known.
+        /// The name recorded for actions on this page; `None`: nobody is known.
         reviewer: Option<String>,
-        /// Goes with each form as `token`.
+        /// Sent with each form as `token`.
         form_token: String,
-        /// The address of the queue that its reader goes through.
+        /// The address of the queue that the reader is working through.
         queue: Option<String>,
-        /// How the job stands, as the database has it.
+        /// The job's status in the database.
         status: JobStatus,
-        /// What happens next with a job that goes on.
+        /// The next step of a job that goes on.
         next: Option<String>,
     },
 }
@@ -47,7 +47,7 @@ pub enum Mode {
 struct JobPage<'p> {
     review: &'p JobReview,
     policy: &'p str,
-    /// With forms: their token.
+    /// The token of forms, if there are forms.
     token: Option<&'p str>,
     reviewer: Option<&'p str>,
     is_live: bool,
@@ -90,12 +90,12 @@ impl JobPage<'_> {
         DoubtKind::Unquoted
     }
 
-    /// The element of the record that comes to a list next.
+    /// The element of the next record that is added to a list.
     fn new_anchor(&self, list: &GrowingList) -> String {
         record_anchor(&list.file, &list.place)
     }
 
-    /// Page `page` of the job.
+    /// The address of page `page` of the job.
     fn page_address(&self, page: &usize) -> String {
         match (self.is_live, page) {
             (false, page) => self.review.file(*page),
@@ -103,18 +103,18 @@ impl JobPage<'_> {
         }
     }
 
-    /// What a form's address says of the page that it stands on.
+    /// The part of a form's address that identifies its page.
     fn query(&self) -> String {
         page_query(self.review.page, self.queue.is_some())
     }
 
-    /// Where the server answers for this job.
+    /// The server's base address for this job.
     fn address(&self) -> String {
         format!("/jobs/{}", self.review.id)
     }
 }
 
-/// What an address says of a page: nothing of the first; and whether its reader goes through a queue.
+/// The query of a page's address: empty for the first page; also states whether the reader works through a queue.
 pub fn page_query(page: usize, is_queue: bool) -> String {
     match (page, is_queue) {
         (0 | 1, false) => String::new(),
@@ -153,11 +153,11 @@ pub fn render_job(review: &JobReview, mode: &Mode) -> String {
     page.render().unwrap_or_default()
 }
 
-/// The policy of the page, which stands in it; a server sends the same: nothing but its own style, its own script and images
-/// beside it.
+/// The content security policy of the page, which is part of it; a server sends the same: only its own style, its own
+/// script and images beside it are allowed.
 pub fn content_policy(mode: &Mode) -> String {
     match mode {
-        // A file that is opened from a folder has no origin that 'self' could mean in every browser.
+        // A file that is opened from a folder has no origin for which 'self' works in every browser.
         Mode::Static => format!("{}; img-src 'self' file:; form-action 'none'", *POLICY),
         Mode::Live { .. } => format!("{}; img-src 'self'; connect-src 'self'; form-action 'self'", *POLICY),
     }

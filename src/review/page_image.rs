@@ -1,5 +1,5 @@
-//! A page of a PDF as an image, with the places of the quotes on it. It is made in a process of its own, within limits, as texts
-//! are: documents are hostile.
+//! A page of a PDF as an image, with the places of the quotes on it. It is made in a process of its own, within limits,
+//! like texts: documents are hostile.
 
 use super::JobReview;
 use crate::{
@@ -15,21 +15,21 @@ const MOST_BYTES: u64 = overnight_documents::MAX_BYTES;
 /// One page as an image.
 #[derive(Clone, Debug)]
 pub struct PageImage {
-    /// A PNG, with the quotes marked in it where that was asked for.
+    /// A PNG, with the quotes marked in it if that was requested.
     pub png: Vec<u8>,
     /// Pixels.
     pub width: u32,
     pub height: u32,
-    /// Where quotes stand on it, in order of the marks' numbers.
+    /// The places of quotes on it, in order of the marks' numbers.
     pub boxes: Vec<MarkedBox>,
-    /// What could not be painted or marked, a sentence's beginning each.
+    /// The parts that could not be painted or marked, a sentence's beginning each.
     pub told: Vec<String>,
 }
 
-/// Why there is no image of a page: a sentence.
+/// The reason why there is no image of a page: a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum PageImageError {
-    /// Nobody should have asked.
+    /// The request is invalid.
     #[error("there is no such page of a PDF in this review")]
     NoSuchPage,
     #[error(transparent)]
@@ -52,7 +52,7 @@ pub fn page_image(
     image(review, extractor, document, page, true)
 }
 
-/// The same for a page of any document of `review`, with the places beside the image unless `is_marked`.
+/// The same for a page of any document of `review`; unless `is_marked`, the places are returned beside the image.
 pub(super) fn image(
     review: &JobReview,
     extractor: &Extractor,
@@ -75,7 +75,7 @@ pub(super) fn image(
     Ok(PageImage { png, width, height, boxes, told })
 }
 
-/// Where the quote of a mark stands on a scanned page, by the words that were recognised there.
+/// The boxes of a mark's quote on a scanned page, from the words that were recognised there.
 fn known_boxes(review: &JobReview, mark: usize, page: u64) -> Vec<MarkedBox> {
     let quote = review.records.iter().flat_map(|record| &record.quotes).find(|quote| quote.mark == Some(mark));
     let boxes = quote.into_iter().flat_map(|quote| &quote.boxes).filter(|place| place.page == page);

@@ -1,4 +1,4 @@
-//! What the queue of a batch says of one job's review: how much of it is doubtful, and what most.
+//! One job's review in the queue of a batch: how much of it is doubtful, and its gravest doubts.
 
 use super::{DoubtKind, JobReview};
 use overnight_core::amount::grouped;
@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-/// A job as the queue shows it.
+/// A job in the queue of reviews.
 #[derive(Clone, Debug)]
 pub struct QueuedReview {
     /// The name of its document.
@@ -15,24 +15,24 @@ pub struct QueuedReview {
     pub records: u64,
     /// Records in doubt that nobody has accepted, refused ones, and findings that belong to no record.
     pub doubtful: u64,
-    /// Documents, of several, that no record quotes.
+    /// Documents, if the job has several, that no record quotes.
     pub unquoted: u64,
-    /// Fields of which the model says that the document does not have them.
+    /// Fields that the documents lack, as the model states.
     pub absent: u64,
-    /// Fields, not those of lines, that some of its records have, and that none of them has.
+    /// Fields, except those of lines, that at least one of its records has, and those that none has.
     pub filled: BTreeSet<String>,
     pub lacking: BTreeSet<String>,
-    /// What is doubtful of the gravest record.
+    /// The kinds of doubt of the gravest record.
     pub kinds: Vec<DoubtKind>,
     /// The first doubt, a sentence's beginning.
     pub first: Option<String>,
     pub corrections: u32,
-    /// What each person has made of it: whether it was right as it was.
+    /// Each person's verdict: whether the result was right as it was.
     pub judgements: BTreeMap<String, bool>,
     /// How often it was sent back.
     pub sent_back: usize,
     pub has_result: bool,
-    /// Somebody has accepted the whole, or each record.
+    /// A person has accepted the whole result, or each record.
     pub is_approved: bool,
 }
 
@@ -80,17 +80,17 @@ impl QueuedReview {
         }
     }
 
-    /// Whether nothing of it is doubtful: there are records, and the program holds nothing against them.
+    /// Whether nothing in it is doubtful: there are records, and the program has no objection to them.
     pub fn is_clear(&self) -> bool {
         self.records > 0 && self.doubtful == 0 && self.unquoted == 0
     }
 
-    /// Where it comes in the queue: the gravest doubt first; what has no record at all is graver than any.
+    /// Its place in the queue: the gravest doubt first; a job without any record is graver than all others.
     pub fn order(&self) -> (bool, bool, Option<DoubtKind>, Reverse<u64>) {
         (self.records > 0, self.is_clear(), self.kinds.first().copied(), Reverse(self.doubtful))
     }
 
-    /// `2 of 8 records in doubt, 1 field not there`; `compared`: whether other jobs of its batch make it doubtful.
+    /// `2 of 8 records in doubt, 1 field not there`; `compared`: other jobs of its batch make it doubtful.
     pub fn counted(&self, compared: bool) -> String {
         let records = match (self.records, self.doubtful) {
             (0, 0) => "no record".to_owned(),

@@ -1,4 +1,4 @@
-//! Reads what the review page of a job shows, from its workspace alone. Nothing is written, and no lock is taken.
+//! Reads the content of a job's review page, from its workspace alone. Nothing is written, and no lock is taken.
 
 use super::{
     JobReview, ReviewedRecord, SourceDocument,
@@ -27,11 +27,11 @@ use std::{
     path::Path,
 };
 
-/// Bytes of the largest deliverable that is read, and of the largest text of a document.
+/// Maximum bytes of a deliverable, and of a document's text, that are read.
 const MOST_BYTES: u64 = 64 << 20;
-/// Records on one page of a job: more are on the pages behind it.
+/// Records on one page of a job: further ones are on the next pages.
 const MOST_RECORDS: usize = 2_000;
-/// Documents of a job of which those that nothing quotes are shown.
+/// The number of a job's documents up to which unquoted ones are shown.
 const MOST_UNQUOTED: usize = 20;
 
 impl JobReview {
@@ -40,7 +40,7 @@ impl JobReview {
         Self::read_page(path, false, 1)
     }
 
-    /// Reads a page for somebody who judges the result without knowing what others made of it, as long as they have said nothing of it.
+    /// Reads a page for a reviewer, without the verdicts of others until this reviewer has given one.
     pub fn read_alone(path: &Path, page: usize, reader: &str) -> Result<Self, RunError> {
         let mut job = load(path)?.job;
         if !job.judgements().contains_key(reader) {
@@ -49,7 +49,7 @@ impl JobReview {
         Self::of_page(path, &job, false, page)
     }
 
-    /// The same of page `page`, from 1, with the whole text of long documents where `is_whole`.
+    /// The same for page `page`, from 1, with the whole text of long documents if `is_whole`.
     pub fn read_page(path: &Path, is_whole: bool, page: usize) -> Result<Self, RunError> {
         Self::of_page(path, &load(path)?.job, is_whole, page)
     }
@@ -65,7 +65,7 @@ impl JobReview {
         Ok(review)
     }
 
-    /// The records of the first page with what is doubtful of them, without their sources.
+    /// The records of the first page with their doubts, without their sources.
     pub fn read_records(path: &Path) -> Result<Self, RunError> {
         Self::of_records(path, (&load(path)?.job, &Workspace::open(path)?), 1)
     }
@@ -148,8 +148,8 @@ impl JobReview {
         }
     }
 
-    /// Keeps the most doubtful records, up to this page's. Of those that are equally doubtful the first ones stay: the order is
-    /// stable.
+    /// Keeps the most doubtful records, up to those of this page. The sort is stable: equally doubtful records stay in
+    /// order.
     fn shorten(&mut self) {
         self.records.sort_by_key(by_doubt);
         self.records.truncate(self.page * MOST_RECORDS);
@@ -160,13 +160,13 @@ impl JobReview {
         usize::try_from(self.record_count).unwrap_or(usize::MAX).div_ceil(MOST_RECORDS).max(1)
     }
 
-    /// The numbers of the records on its page, from 1, where there are several pages: `2,001 to 4,000`.
+    /// The numbers of the records on its page, from 1, if there are several pages: `2,001 to 4,000`.
     pub(super) fn numbers(&self) -> String {
         let before = (self.page - 1) * MOST_RECORDS;
         format!("{} to {}", grouped((before + 1) as u64), grouped((before + self.records.len()) as u64))
     }
 
-    /// Gives each quote and finding its mark, and reads the documents that they stand in.
+    /// Gives each quote and finding its mark, and reads the documents in which they are.
     fn add_sources(&mut self, job: &Job, workspace: &Workspace, is_whole: bool) {
         let mut next = 0;
         for (index, document) in job.spec.documents.iter().enumerate() {
@@ -192,7 +192,7 @@ impl JobReview {
         }
     }
 
-    /// The pages or lines of a document that are named; none where nothing speaks of it.
+    /// The pages or lines of a document that are named; `None` if nothing refers to it.
     fn named_units(&self, document: &str) -> Option<BTreeSet<u64>> {
         let quotes = self.records.iter().flat_map(|record| &record.quotes);
         let of_quotes = quotes.filter(|quote| quote.document == document).map(|quote| quote.unit);
@@ -201,7 +201,7 @@ impl JobReview {
             .filter(|finding| finding.document.as_deref() == Some(document))
             .map(|finding| finding.page.or(finding.line));
         let named: Vec<Option<u64>> = of_quotes.chain(of_findings).collect();
-        // Who finds no record, or none of a document, looks for one.
+        // If there is no record, or none for a document, the reviewer looks for one in it.
         let is_looked_through = self.record_count == 0
             || self.documents.len() <= MOST_UNQUOTED && self.unquoted_here().iter().any(|name| name == document);
         (!named.is_empty() || is_looked_through).then(|| named.into_iter().flatten().collect())
@@ -265,7 +265,7 @@ fn written(workspace: &Workspace, deliverable: &Deliverable) -> Result<Value, St
     serde_json::from_slice(&content).map_err(|error| format!("{file} is no JSON ({error})."))
 }
 
-/// What `quotes.jsonl` says, and what came of corrected quotes, by deliverable, item and key.
+/// The lines of `quotes.jsonl`, and the results for corrected quotes, by deliverable, item and key.
 fn located(job: &Job, workspace: &Workspace) -> Result<LocatedQuotes, RunError> {
     let mut located = HashMap::new();
     QuoteLine::read_corrected(job, workspace, &mut |line| {

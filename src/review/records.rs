@@ -1,4 +1,4 @@
-//! The records of a deliverable, with their quotes and with what is held against them.
+//! The records of a deliverable, with their quotes and objections to them.
 
 use super::{
     BrokenRule, FieldInput, GrowingList, NewField, QuotedValue, ReviewedQuote, ReviewedRecord,
@@ -30,7 +30,7 @@ use std::{
     ops::Bound,
 };
 
-/// Records whose quotes are looked for again, to say what comes nearest.
+/// Records, at most, whose quotes are searched for again, to find the nearest passage.
 const MOST_EXPLAINED: usize = 30;
 /// The path of the whole file.
 const WHOLE: &str = "$";
@@ -38,7 +38,7 @@ const WHOLE: &str = "$";
 /// Lines of `quotes.jsonl` by deliverable, item and key.
 pub(super) type LocatedQuotes = HashMap<[String; 3], QuoteLine<'static>>;
 
-/// Whether a deliverable is JSON of which the instructions say what it has.
+/// Whether a deliverable is JSON whose content is defined by the instructions.
 pub(super) fn has_records(deliverable: &Deliverable) -> bool {
     deliverable.schema.is_some() || !deliverable.quotes.is_empty() || !deliverable.checks.is_empty()
 }
@@ -52,11 +52,11 @@ pub(super) struct DeliverableRecords<'d> {
     pub(super) located: &'d LocatedQuotes,
 }
 
-/// An object with a quote, and the rule that says so.
+/// An object with a quote, and the rule that defines it.
 type QuotedObject<'d> = (&'d Quotes, &'d Value);
 
 impl DeliverableRecords<'_> {
-    /// Hands each record to `add`, in the order of the file.
+    /// Passes each record to `add`, in the order of the file.
     pub(super) fn read(&self, add: &mut dyn FnMut(ReviewedRecord)) {
         let objects = self.quoted_objects();
         for each in self.lists() {
@@ -70,13 +70,13 @@ impl DeliverableRecords<'_> {
         }
     }
 
-    /// The lists that can have one more record.
+    /// The lists to which a record can be added.
     pub(super) fn growing(&self) -> Vec<GrowingList> {
         let lists = self.lists().into_iter();
         lists.filter_map(|each| GrowingList::of(&self.deliverable.path, &each, self.content)).collect()
     }
 
-    /// The paths of its records: of lists within lists the outer ones, and the whole file where there is no list.
+    /// The paths of its records: of nested lists the outer ones, and the whole file if there is no list.
     fn lists(&self) -> Vec<String> {
         let all = record_lists(self.deliverable);
         let is_inner = |each: &String| all.iter().any(|other| other != each && within(each, other).is_some());
@@ -124,13 +124,13 @@ impl DeliverableRecords<'_> {
                 quotes.push((rule, quote));
             }
         }
-        // In the order of the rules, those of the record first: by the first one second readings compare.
+        // In the order of the rules, the record's own first: second readings are compared by the first quote.
         let rule_of = |rule: &Quotes| self.deliverable.quotes.iter().position(|other| std::ptr::eq(other, rule));
         quotes.sort_by_key(|(rule, quote)| (quote.object != place, rule_of(rule)));
         let pairs: Vec<(&Quotes, &ReviewedQuote)> = quotes.iter().map(|(rule, quote)| (*rule, quote)).collect();
         let fields = fields(value, place, &pairs);
         let is_deleted = findings.is_deleted(place);
-        // Readers have found what the model wrote.
+        // Second readers are compared with the model's own text.
         let first = quotes.first().map(|(rule, quote)| (&rule.text, &quote.object));
         let read = first
             .and_then(|(key, object)| objects.get(object)?.first().and_then(|(_, written)| written.get(key)?.as_str()));
@@ -154,7 +154,7 @@ impl DeliverableRecords<'_> {
         record
     }
 
-    /// The quote that the object at a place, and within its record, has by `rule`, where it has one.
+    /// The quote that the object at a place has by `rule`, if it has one; `inner` is its place within its record.
     fn quote(
         &self,
         rule: &Quotes,
@@ -206,8 +206,8 @@ impl DeliverableRecords<'_> {
         Some(quote)
     }
 
-    /// The rules that don't hold for the corrected deliverable, by the record that each is about; those of the file as a whole stand
-    /// at its first record.
+    /// The rules that don't hold for the corrected deliverable, by the record that each is about; rules for the file as
+    /// a whole are listed at its first record.
     fn broken_rules(&self, path: &JsonPath) -> HashMap<String, Vec<BrokenRule>> {
         let mut broken: HashMap<String, Vec<BrokenRule>> = HashMap::new();
         if self.deliverable.checks.is_empty() {
@@ -233,8 +233,8 @@ impl DeliverableRecords<'_> {
     }
 }
 
-/// Says how the fields of the records of a page are corrected, and to which lists in them lines can be added. A schema is asked
-/// once for all records of a list.
+/// Adds the inputs for correcting the fields of a page's records, and the lists in them to which lines can be added.
+/// The schema is evaluated once for all records of a list.
 pub(super) fn add_inputs(job: &Job, records: &mut [ReviewedRecord]) {
     let mut known: HashMap<(String, String, Discriminant<Value>), FieldInput> = HashMap::new();
     let mut of_lists: HashMap<(String, String), Vec<NewField>> = HashMap::new();
@@ -264,7 +264,7 @@ pub(super) fn add_inputs(job: &Job, records: &mut [ReviewedRecord]) {
     }
 }
 
-/// Says of those quotes of the records of a page that are not found what comes nearest.
+/// Adds the nearest passage to those quotes of a page's records that are not found.
 pub(super) fn explain(job: &Job, workspace: &Workspace, records: &mut [ReviewedRecord]) {
     let mut nearest = QuoteExplainer::new(job, workspace);
     let is_missing = |quote: &ReviewedQuote| quote.wrong.is_none() && quote.check == Some(QuoteStatus::NotFound);
@@ -289,7 +289,7 @@ pub(super) fn explain(job: &Job, workspace: &Workspace, records: &mut [ReviewedR
     }
 }
 
-/// The values of a record that don't stand in a quote of it, or may not.
+/// The values of a record that are not in a quote of it, or possibly not.
 fn doubtful_values(
     found: &QuoteLine<'_>,
     quote: &ReviewedQuote,
@@ -309,7 +309,7 @@ fn doubtful_values(
     told.collect()
 }
 
-/// What the readers and the program hold against a record, and what people said of it.
+/// Adds the objections of the readers and the program to a record, and people's reviews of it.
 fn judge(job: &Job, findings: &RecordFindings<'_>, read: Option<&str>, record: &mut ReviewedRecord) {
     let quote = record.quotes.first();
     let start = quote.filter(|quote| Some(quote.text.as_str()) == read).and_then(|quote| quote.start);

@@ -1,10 +1,10 @@
-//! A quote of a record, and where it stands.
+//! A quote of a record, and its place.
 
 use crate::runner::{OneReading, QuoteBox, QuoteStatus};
 use overnight_core::job::contract::records::field_name;
 use overnight_documents::QuotePlace;
 
-/// A quote of a record, and where it stands.
+/// A quote of a record, and its place.
 #[derive(Clone, Debug)]
 pub struct ReviewedQuote {
     /// The key of the object that has it.
@@ -15,48 +15,48 @@ pub struct ReviewedQuote {
     /// The field that it is for, `due`; none: for the record as a whole.
     pub field: Option<String>,
     pub text: String,
-    /// Places in the deliverable: of the name of its document, and of its page or line.
+    /// The places in the deliverable of its document's name, and of its page or line.
     pub document_place: String,
     pub unit_place: Option<String>,
     /// The page or line that the record names.
     pub named_unit: Option<u64>,
-    /// As the job knows it, else as the record names it.
+    /// The document's name in the job, else the one that the record gives.
     pub document: String,
     /// Whether the job has such a document.
     pub is_known: bool,
-    /// Page or line at which it begins, else as the record gives it.
+    /// The page or line at which it begins, else the one that the record gives.
     pub unit: Option<u64>,
     /// `page`, `chapter` or `line`.
     pub unit_name: &'static str,
-    /// None where nobody has looked yet.
+    /// `None` if the quote was not checked yet.
     pub check: Option<QuoteStatus>,
-    /// Its first and last character, where it is found.
+    /// Its first and last character, if it is found.
     pub place: Option<QuotePlace>,
-    /// The first byte in the document's text, where it is found.
+    /// The first byte in the document's text, if it is found.
     pub start: Option<u64>,
     /// Bytes of the document's text.
     pub range: Option<std::ops::Range<usize>>,
-    /// It goes on over the end of a page.
+    /// It continues over the end of a page.
     pub is_over_break: bool,
     /// The characters were recognised in an image.
     pub is_recognised: bool,
-    /// What of it only one of two readings of a scanned page has.
+    /// The parts that only one of two readings of a scanned page has.
     pub one_reading: Vec<OneReading>,
-    /// Where it stands on the picture of its page, where words of a picture have places.
+    /// Its places on the image of its page, if the image's words have places.
     pub boxes: Vec<QuoteBox>,
-    /// Why no text was got from the page that the record gives.
+    /// The reason why no text was extracted from the page that the record gives.
     pub gap: Option<String>,
-    /// What a person's correction made of it, where it is not found: what comes nearest.
+    /// The nearest passage if it is not found, also after a person's correction.
     pub wrong: Option<String>,
-    /// Those beside it that don't stand in it, or may not.
+    /// The values beside it that are not in it, or possibly not.
     pub values: Vec<QuotedValue>,
-    /// Number of its mark in the sources; none where there is none.
+    /// Number of its mark in the sources; `None` if it has no mark.
     pub mark: Option<usize>,
-    /// The element to which a link leads: the mark, else the page, else the document; none where the source is not shown.
+    /// The target of its link: the mark, else the page, else the document; `None` if the source is not shown.
     pub target: Option<String>,
 }
 
-/// A value that doesn't stand in its quote, or may not.
+/// A value that is not in its quote, or possibly not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotedValue {
     /// Its field: `rent`.
@@ -76,7 +76,7 @@ impl ReviewedQuote {
         }
     }
 
-    /// What the field `name` of its object is called in the record: `due` for the value of the object `due`.
+    /// The name in the record of the object's field `name`: `due` for the value of the object `due`.
     pub(super) fn name_of(&self, name: &str) -> String {
         field_name(&self.within, name)
     }
@@ -86,12 +86,12 @@ impl ReviewedQuote {
         self.field.as_ref().map_or_else(|| "its quote".to_owned(), |field| format!("the quote of {field}"))
     }
 
-    /// Where its text stands in the deliverable.
+    /// The place of its text in the deliverable.
     pub fn text_place(&self) -> String {
         format!("{}.{}", self.object, self.key)
     }
 
-    /// What came of looking for it, in a few words.
+    /// The result of the check, in a few words.
     pub(super) fn checked(&self) -> &'static str {
         match self.check {
             Some(QuoteStatus::Found) => "found",

@@ -15,39 +15,39 @@ use overnight_core::job::{
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Write};
 
-/// A record of a deliverable, with what the program knows of it.
+/// A record of a deliverable, with the program's facts about it.
 #[derive(Clone, Debug)]
 pub struct ReviewedRecord {
     /// The element on the page: see [`record_anchor`].
     pub anchor: String,
     /// The deliverable.
     pub file: String,
-    /// In the deliverable: `$.requirements[3]`.
+    /// Its place in the deliverable: `$.requirements[3]`.
     pub place: String,
     pub fields: Vec<ReviewedField>,
     pub quotes: Vec<ReviewedQuote>,
-    /// None where its part was not read twice.
+    /// `None` if its part was not read twice.
     pub found_by: Option<FoundBy>,
     /// Rules for values that don't hold.
     pub broken_rules: Vec<BrokenRule>,
-    /// What is held against it and not settled.
+    /// The open findings about it.
     pub findings: Vec<Finding>,
-    /// How sure the model was of it, where it says so.
+    /// The model's confidence in it, if the record states one.
     pub confidence: Option<f64>,
     /// The gravest first.
     pub doubts: Vec<Doubt>,
     /// The person who accepted it.
     pub approval: Option<RecordApproval>,
-    /// What people have corrected in it, the oldest first.
+    /// The corrections by people, the oldest first.
     pub corrections: Vec<Finding>,
     /// A person has deleted it.
     pub is_deleted: bool,
-    /// Those within it to which a person can add a line.
+    /// The lists within it to which a person can add a line.
     pub lists: Vec<GrowingList>,
 }
 
 impl ReviewedRecord {
-    /// What stands in the list of all records: its quote, else its first field that says something.
+    /// The text for the list of all records: its quote, else its name.
     pub fn headline(&self) -> String {
         let quote = self.own_quotes().map(|quote| quote.text.clone()).find(|text| !text.trim().is_empty());
         quote.unwrap_or_else(|| self.name())
@@ -58,7 +58,7 @@ impl ReviewedRecord {
         self.quotes.first().map_or("", |quote| &quote.document)
     }
 
-    /// By which a person knows it: its first short fields, else its place, `requirements[3]`.
+    /// A name for people: its first short fields, else its place, `requirements[3]`.
     pub fn name(&self) -> String {
         match telling(&self.fields)[..] {
             [] => Some(self.place.trim_start_matches(['$', '.']))
@@ -69,34 +69,34 @@ impl ReviewedRecord {
         }
     }
 
-    /// The quotes that are for no field, but for the record.
+    /// The quotes that belong to no field, but to the record.
     pub fn own_quotes(&self) -> impl Iterator<Item = &ReviewedQuote> {
         self.quotes.iter().filter(|quote| !self.fields.iter().any(|field| self.has_own(field, quote)))
     }
 
-    /// Whether the quote is for this field.
+    /// Whether the quote belongs to this field.
     fn has_own(&self, field: &ReviewedField, quote: &ReviewedQuote) -> bool {
         quote.field.is_some() && self.quote_of(field).is_some_and(|own| std::ptr::eq(own, quote))
     }
 
-    /// The quote in which a field stands.
+    /// The quote that contains a field's value.
     pub fn quote_of(&self, field: &ReviewedField) -> Option<&ReviewedQuote> {
         self.quotes.get(field.quote?)
     }
 
-    /// The quote of a field that is shown beside it: its own.
+    /// The field's own quote, which is shown beside it.
     pub fn own_quote_of(&self, field: &ReviewedField) -> Option<&ReviewedQuote> {
         self.quote_of(field).filter(|quote| quote.field.is_some())
     }
 
-    /// That a value which a person has put into a field does not stand in its quote.
+    /// States that a value which a person has put into a field is not in its quote.
     pub fn unquoted(&self, field: &ReviewedField) -> Option<&str> {
         let values = self.quotes.iter().flat_map(|quote| &quote.values);
         let mut of_field = values.filter(|value| value.is_corrected && within(&field.name, &value.field).is_some());
         of_field.next_back().map(|value| value.told.as_str())
     }
 
-    /// What puts back what a person has deleted, the record or a line of a list in it: as it was, as JSON.
+    /// The value that undoes a deletion by a person, of the record or a line of a list in it: the earlier one, as JSON.
     pub(super) fn before_deletion(&self, place: &str) -> Option<String> {
         let last = self.corrections.iter().rfind(|finding| finding.place.as_deref() == Some(place))?;
         match &last.settled.as_ref()?.settlement {
@@ -107,13 +107,13 @@ impl ReviewedRecord {
         }
     }
 
-    /// Where line `number` of a list within it stands in the deliverable: `$.invoices[3].lines[0]`.
+    /// The place in the deliverable of line `number` of a list within it: `$.invoices[3].lines[0]`.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the template hands on references")]
     pub(super) fn line_place(&self, list: &str, number: &usize) -> String {
         format!("{}.{list}[{number}]", self.place)
     }
 
-    /// It is one of a list, and can be taken out of it.
+    /// It is an element of a list, and can be deleted from it.
     pub(super) fn is_of_list(&self) -> bool {
         self.place.ends_with(']')
     }
@@ -123,23 +123,23 @@ impl ReviewedRecord {
         table(self.shown_fields())
     }
 
-    /// What is doubtful of a field.
+    /// The doubts about a field.
     pub fn doubts_of(&self, field: &ReviewedField) -> Vec<&Doubt> {
         self.doubts.iter().filter(|doubt| self.line_of(doubt).is_some_and(|line| line.place == field.place)).collect()
     }
 
-    /// What is doubtful of the record as a whole.
+    /// The doubts about the record as a whole.
     pub fn own_doubts(&self) -> Vec<&Doubt> {
         self.doubts.iter().filter(|doubt| self.line_of(doubt).is_none()).collect()
     }
 
-    /// The shown field that a doubt stands beside: the one that it names, else the first of the object that it names.
+    /// The shown field beside which a doubt appears: the one that it names, else the first of the object that it names.
     fn line_of(&self, doubt: &Doubt) -> Option<&ReviewedField> {
         let named = doubt.field.as_deref()?;
         self.shown_fields().find(|field| within(&field.name, named).is_some())
     }
 
-    /// How many of its fields the document does not have, as the model says.
+    /// The number of its fields that the document lacks, as the model states.
     pub(super) fn absent(&self) -> u64 {
         self.shown_fields().filter(|field| field.is_null && field.corrected.is_none()).count() as u64
     }
@@ -149,19 +149,19 @@ impl ReviewedRecord {
         !self.doubts.is_empty() && self.approval.is_none()
     }
 
-    /// Its fields but for quotes and their places, which are shown beside their fields, unless a person has corrected them.
+    /// Its fields, except quotes and their places, which are shown beside fields unless a person has corrected them.
     pub fn shown_fields(&self) -> impl Iterator<Item = &ReviewedField> {
         self.fields.iter().filter(|field| field.corrected.is_some() || !field.is_of_quote)
     }
 
-    /// Kinds of its doubts, as the page's script reads them.
+    /// The kinds of its doubts, in the form that the page's script reads.
     pub(super) fn doubt_keys(&self) -> String {
         let mut keys: Vec<&str> = self.doubts.iter().map(|doubt| doubt.kind.key()).collect();
         keys.dedup();
         keys.join(" ")
     }
 
-    /// Who accepted it, and who corrected what: a sentence's beginning each.
+    /// Who accepted it, and who corrected which field: a sentence's beginning each.
     pub fn people(&self) -> Vec<String> {
         let approved = self.approval.iter();
         let approved = approved.map(|of| told("approved", Some(&of.by), of.at, of.comment.as_deref()));
@@ -191,7 +191,7 @@ impl ReviewedRecord {
         approved.chain(corrected).collect()
     }
 
-    /// Numbers of its marks, as the page's script reads them.
+    /// The numbers of its marks, in the form that the page's script reads.
     pub(super) fn marks(&self) -> String {
         numbers(self.quotes.iter().filter_map(|quote| quote.mark.as_ref()))
     }

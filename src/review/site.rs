@@ -1,4 +1,4 @@
-//! Writes the pages of a review into a folder, job after job: one is in memory at a time.
+//! Writes the pages of a review into a folder, job by job: only one is in memory at a time.
 
 use super::{JobReview, Mode, index::ReviewIndex, page_image::image, render_job, source::PartPicture};
 use crate::{extraction::Extractor, runner::RunError, workspace::private};
@@ -9,44 +9,44 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Pages of one job that are painted.
+/// Pages of one job that are painted, at most.
 const MOST_PICTURES: usize = 40;
 /// The folder of the images, beside the pages.
 const PICTURES: &str = "pages";
 
-/// What the pages have.
+/// The options of the pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SiteOptions {
-    /// The whole text of long documents.
+    /// Show the whole text of long documents.
     pub is_whole: bool,
-    /// Images of the PDF pages on which doubtful records have their quotes.
+    /// Add images of the PDF pages on which doubtful records have their quotes.
     pub has_images: bool,
 }
 
-/// A folder of pages in the making.
+/// A folder of pages that is being written.
 #[derive(Debug)]
 pub struct ReviewSite<'e> {
     folder: PathBuf,
     options: SiteOptions,
     extractor: &'e Extractor,
     index: ReviewIndex,
-    /// Workspaces that have their page: several jobs may share the work of one.
+    /// Workspaces that already have a page: several jobs may share the work of one.
     added: HashSet<PathBuf>,
 }
 
-/// What was written.
+/// The result of writing the pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteCounts {
     /// The page to begin with.
     pub index: PathBuf,
-    /// How many records are doubtful, of which jobs: a sentence.
+    /// A sentence on how many records of how many jobs are doubtful.
     pub counted: String,
 }
 
-/// Why the pages could not be written: a sentence.
+/// The reason why the pages could not be written: a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
-    /// Something is there.
+    /// The folder is not empty.
     #[error("{0} is not an empty folder: name a new one")]
     Taken(String),
     #[error("{file} can't be written ({error})")]
@@ -56,7 +56,7 @@ pub enum SiteError {
 }
 
 impl<'e> ReviewSite<'e> {
-    /// Pages will be written into `folder`, which is made, or is empty.
+    /// Begins to write pages into `folder`, which must be new or empty.
     pub fn create(folder: &Path, options: SiteOptions, extractor: &'e Extractor) -> Result<Self, SiteError> {
         let io = |error| SiteError::Io { file: folder.display().to_string(), error };
         match fs::read_dir(folder) {
@@ -93,7 +93,7 @@ impl<'e> ReviewSite<'e> {
         Ok(())
     }
 
-    /// Every job was added.
+    /// Completes the pages after every job was added.
     pub fn finish(mut self) -> Result<SiteCounts, SiteError> {
         let html = self.index.html();
         self.write("index.html", html.as_bytes())?;

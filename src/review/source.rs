@@ -1,12 +1,12 @@
-//! The documents beside the records: their text by page, or by some lines where there are no pages, with the quotes marked in
-//! it. Of a long document only the parts are kept that carry a mark, with one before and one after.
+//! The documents beside the records: their text by page, or by groups of lines if there are no pages, with the quotes
+//! marked. For a long document, only the parts with a mark are kept, and one part before and after.
 
 use overnight_documents::{MarkedBox, Offsets, QuoteOnPage, Unit};
 use std::{collections::BTreeSet, ops::Range};
 
 /// Lines of one part of a document without pages.
 const LINES_OF_PART: u64 = 60;
-/// Bytes of text from which on a document is long.
+/// The size in bytes of a text from which on a document is long.
 const LONG_BYTES: usize = 64 << 10;
 
 /// One document, as it is shown beside the records.
@@ -15,7 +15,7 @@ pub struct SourceDocument {
     /// Which of the job's documents it is, from 0.
     pub index: usize,
     pub name: String,
-    /// A page of it can be painted.
+    /// Images of its pages can be painted.
     pub is_painted: bool,
     /// Counted in pages, not lines.
     pub is_paged: bool,
@@ -24,19 +24,19 @@ pub struct SourceDocument {
     /// Pages or lines.
     pub units: u64,
     pub parts: Vec<SourcePart>,
-    /// Why its text is not shown.
+    /// The reason why its text is not shown.
     pub missing: Option<String>,
 }
 
-/// A page of a document, some lines of it, or several that are left out.
+/// A page of a document, a group of its lines, or several of these that are left out.
 #[derive(Clone, Debug)]
 pub struct SourcePart {
-    /// Pages or lines, both included.
+    /// The pages or lines, both included.
     pub first: u64,
     pub last: u64,
-    /// Its text; none where it is left out.
+    /// Its text; `None` if it is left out.
     pub segments: Option<Vec<TextSegment>>,
-    /// Of its page, where one was made.
+    /// The image of its page, if one was made.
     pub picture: Option<PartPicture>,
 }
 
@@ -46,19 +46,19 @@ pub struct TextSegment {
     pub text: String,
     /// Numbers of the marks that cover it.
     pub marks: Vec<usize>,
-    /// Those of them that begin here.
+    /// The marks among them that begin here.
     pub begins: Vec<usize>,
 }
 
 /// The image of a page, in a file of its own.
 #[derive(Clone, Debug)]
 pub struct PartPicture {
-    /// Beside the page; none where there is no image.
+    /// The file, beside the page; `None` if there is no image.
     pub file: Option<String>,
     pub width: u32,
     pub height: u32,
     pub boxes: Vec<MarkedBox>,
-    /// What could not be painted or marked.
+    /// The parts that could not be painted or marked.
     pub told: Vec<String>,
 }
 
@@ -75,13 +75,13 @@ impl SourceDocument {
         format!("source-{}", self.index)
     }
 
-    /// The element of the part with this page or line; none where it is left out.
+    /// The element of the part with this page or line; `None` if it is left out.
     pub(super) fn part_anchor(&self, unit: u64) -> Option<String> {
         let part = self.parts.iter().find(|part| (part.first..=part.last).contains(&unit) && part.is_text())?;
         Some(part.anchor(self))
     }
 
-    /// Cuts `text` into parts. Of a long one, unless `is_whole`, only those around the `marks` and the `named` units are kept.
+    /// Cuts `text` into parts. A long one, unless `is_whole`, keeps only those around the `marks` and `named` units.
     pub(super) fn cut(&mut self, text: &str, marks: &[SourceMark], named: &BTreeSet<u64>, is_whole: bool) {
         let offsets = Offsets::new(if self.is_paged { Unit::Page } else { Unit::Line }, text);
         self.units = offsets.count();
@@ -111,7 +111,7 @@ impl SourceDocument {
 }
 
 impl TextSegment {
-    /// Numbers of its marks, as the page's script reads them.
+    /// The numbers of its marks, in the form that the page's script reads.
     pub(super) fn mark_list(&self) -> String {
         numbers(self.marks.iter())
     }
@@ -143,12 +143,12 @@ impl SourcePart {
         }
     }
 
-    /// Whether a quote stands on it.
+    /// Whether it contains a quote.
     pub fn is_marked(&self) -> bool {
         self.segments.iter().flatten().any(|segment| !segment.marks.is_empty())
     }
 
-    /// The parts of quotes that stand in it.
+    /// The parts of quotes in it.
     pub(super) fn quotes(&self) -> Vec<QuoteOnPage> {
         let mut quotes: Vec<QuoteOnPage> = Vec::new();
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! The jobs that this process works on now, and what the heartbeat knows of the lease of each.
+//! The jobs that this process works on now, and the heartbeat's knowledge of the lease of each.
 
 use super::lease::{LeaseHandle, LeaseStatus, StopRequest, WorkerTimes};
 use crate::{
@@ -17,10 +17,10 @@ use std::{
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// A job that is driven.
+/// A job that has a runner in this process.
 #[derive(Debug)]
 struct ActiveJob {
-    /// The lease that its runner has; 0 where it has none.
+    /// The number of the lease that its runner holds; 0 if it holds none.
     held: Arc<AtomicU64>,
     status: watch::Sender<LeaseStatus>,
     window: Option<Window>,
@@ -28,17 +28,17 @@ struct ActiveJob {
     is_waiting: bool,
 }
 
-/// All driven jobs.
+/// All jobs that have a runner in this process.
 #[derive(Debug, Default)]
 pub struct ActiveJobs {
     jobs: Mutex<BTreeMap<JobId, ActiveJob>>,
-    /// Leases that the last heartbeat found and nobody drives: `(job, lease)`.
+    /// Leases found by the last heartbeat for which no runner exists: `(job, lease)`.
     orphans: Mutex<Vec<(JobId, u64)>>,
 }
 
 impl ActiveJobs {
     fn jobs(&self) -> MutexGuard<'_, BTreeMap<JobId, ActiveJob>> {
-        // Nothing that panics is done while it is held.
+        // No code that can panic runs while the lock is held.
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,7 +67,7 @@ impl ActiveJobs {
         }
     }
 
-    /// A job waits for its model's server, or no longer does.
+    /// Notes whether a job waits for its model's server.
     pub fn set_waiting(&self, id: JobId, is_waiting: bool) {
         if let Some(job) = self.jobs().get_mut(&id) {
             job.is_waiting = is_waiting;
@@ -78,13 +78,13 @@ impl ActiveJobs {
         self.jobs().iter().filter(|(_, job)| job.is_waiting).map(|(id, _)| *id).collect()
     }
 
-    /// The leases before a heartbeat is sent: only a lease that is still the same afterwards can be called lost by it.
+    /// The leases before a heartbeat is sent: it can declare a lease lost only if that is still the same afterwards.
     pub(super) fn leases(&self) -> Vec<(JobId, u64)> {
         self.jobs().iter().map(|(id, job)| (*id, job.held.load(Ordering::SeqCst))).collect()
     }
 
-    /// Takes in what a heartbeat that was sent at `sent` found. Returns the leases that nobody drives for the second time: the
-    /// answer to the claim was lost, or the task ended without giving the job back.
+    /// Takes in the result of a heartbeat sent at `sent`. Returns the leases without a runner in two heartbeats
+    /// running: the answer to the claim was lost, or the task ended without giving the job back.
     pub(super) fn on_heartbeat(
         &self,
         sent: Instant,
@@ -118,7 +118,7 @@ impl ActiveJobs {
         twice
     }
 
-    /// What came of a heartbeat, for jobs that have nobody else to report it.
+    /// Passes on the result of a heartbeat, for jobs with no other code to report it.
     pub(super) fn on_answer(&self, sent: Instant, answer: Result<(), &StoreError>) {
         for job in self.jobs().values() {
             job.status.send_modify(|status| status.failed = answer.err().map(|error| (sent, error.clone())));
@@ -137,7 +137,7 @@ impl ActiveJobs {
         }
     }
 
-    /// Has jobs held whose window has closed, each until its window opens again.
+    /// Requests a hold of each job whose window has closed, until the window opens again.
     pub(super) fn check_windows(&self, own: Option<&Window>, now: Timestamp) {
         for job in self.jobs().values() {
             let windows = || [own, job.window.as_ref()].into_iter().flatten();
@@ -157,7 +157,7 @@ impl ActiveJobs {
         }
     }
 
-    /// Gives up jobs that waited without a lease and on which somebody else has decided meanwhile.
+    /// Marks jobs as lost that waited without a lease and that another process has changed meanwhile.
     pub fn give_up(&self, ids: &[JobId]) {
         let jobs = self.jobs();
         for job in ids.iter().filter_map(|id| jobs.get(id)) {

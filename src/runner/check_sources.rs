@@ -1,4 +1,4 @@
-//! What the checks of a deliverable ask of documents and files: the lines around a quote, the text of a page, the rows of a table.
+//! The data that a deliverable's checks read from documents and files: lines near quotes, pages' texts, tables' rows.
 
 use super::{
     quote_line::ValueStatus,
@@ -109,7 +109,7 @@ impl TableSink for RowCount<'_> {
 }
 
 impl<'j> QuoteCheck<'j> {
-    /// Without an index of its quotes, which takes its time.
+    /// The text without an index of its quotes, which takes time to build.
     fn plain_text(&self, document: &DocumentEntry) -> Result<String, String> {
         let text = self.workspace.read_text(&document.text_path());
         text.map_err(|_| format!("the text of '{}' can't be read", document.name))

@@ -13,12 +13,12 @@ pub fn today() -> chrono::NaiveDate {
     now().utc().date_naive()
 }
 
-/// The time of decisions: what the system says, as long as that goes forward. Where the system's clock was set back, time
-/// goes on from the last decision at its true pace, so that no decision is older than the one before it, and a bound on
-/// the time of work still bites.
+/// The time of decisions: the system's time, as long as that advances. If the system's clock was set back, time
+/// continues from the last decision at its true pace, so that no decision is older than the one before it, and limits
+/// on working time still apply.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    /// The last moment that was not counted on from another, and when it was.
+    /// The last moment taken from the system, and when it was taken.
     base: Option<(Timestamp, Instant)>,
 }
 
@@ -58,7 +58,7 @@ mod tests {
         // Set back by years: counted on from the last true moment.
         assert_eq!(clock.at(later, past, after(2000)), moment("2026-11-21T03:00:02.000Z"));
         assert_eq!(clock.at(moment("2026-11-21T03:00:02.000Z"), past, after(2001)), moment("2026-11-21T03:00:02.001Z"));
-        // A jump forward is what the system says; back from there, time goes on from it.
+        // A jump forward follows the system; if the system then goes back, time continues from there.
         let ahead = moment("2031-01-01T00:00:00.000Z");
         assert_eq!(clock.at(later, ahead, after(2002)), ahead);
         assert_eq!(clock.at(ahead, later, after(3002)), moment("2031-01-01T00:00:01.000Z"));
@@ -72,7 +72,7 @@ mod tests {
         let now = moment("2026-11-21T03:00:00.000Z");
         assert_eq!(clock.at(future, now, start), future);
         assert_eq!(clock.at(future, now, start + Duration::from_millis(1)), moment("3000-01-01T00:00:00.000Z"));
-        // The last moment that can be written is never passed.
+        // Time never passes the last moment that can be written.
         let last = moment("9999-12-31T23:59:59.999Z");
         assert_eq!(clock.at(last, now, start + Duration::from_secs(1)), last);
         assert_eq!(clock.at(last, now, start + Duration::from_secs(99)), last);

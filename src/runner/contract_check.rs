@@ -28,14 +28,14 @@ use std::{
 /// Bytes of the largest deliverable that is checked whole.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A deliverable of so many bytes, or documents of so many tokens, take many times their size while they are checked.
+/// A deliverable of this size, or documents of this many tokens, takes many times its size while it is checked.
 const LARGE_BYTES: u64 = 4 << 20;
 const LARGE_TOKENS: u64 = 2 << 20;
 
-/// Large checks of this process are made one after the other, whoever's they are: memory is shared by all its jobs.
+/// Large checks of this process run one after the other, for all jobs: they share the process's memory.
 static LARGE: Mutex<()> = Mutex::new(());
 
-/// What was checked.
+/// The result of a check.
 #[derive(Debug)]
 pub(super) struct ContractResult {
     pub(super) checks: Vec<Check>,
@@ -45,8 +45,8 @@ pub(super) struct ContractResult {
     pub(super) lists: Option<Lists>,
 }
 
-/// Every check of every deliverable, the files that are there, and where the quotes stand. Without a completion nothing is
-/// written.
+/// Every check of every deliverable, the files that exist, and the places of the quotes. Writes nothing unless the job
+/// was completed.
 pub(super) fn check(
     job: &Job,
     workspace: &Workspace,
@@ -84,7 +84,7 @@ pub(super) fn check(
     };
     for path in &completion.deliverables {
         let named = ModelPath::parse(path).ok().filter(|path| path.as_str().starts_with("output/"));
-        // A folder, a link that leads out, a pipe: nothing of that is a file, whoever put it there.
+        // A folder, a link that leads outside or a pipe does not count as a file.
         let found = match &named {
             Some(path) if delivered.iter().any(|row: &Delivered| row.path == path.as_str()) => continue,
             Some(path) => row(workspace, path.as_str()).ok(),
@@ -116,15 +116,15 @@ pub(super) fn check_written(
     let is_busy = matches!(turn, Some(Err(TryLockError::WouldBlock)));
     let time = if is_busy { Duration::ZERO } else { Duration::from_millis(job.limits.tool_call_ms / 2) };
     let mut quotes = QuoteCheck::new(job, workspace).until(Instant::now() + time);
-    // Somebody may have taken it away again; the contract's check will say so.
+    // The file may have been removed again; the contract's check will report that.
     let Ok(content) = workspace.read_at_most(&changed.path, MOST_BYTES) else { return None };
     let mut checked = check_deliverable(deliverable, Some(&content), &mut quotes, rules);
     checked.checks.extend(check_earlier(job, workspace, deliverable, &content));
     Some(checked)
 }
 
-/// Does what may have to look for the quotes of records. It is not bounded in time, but by the number of records, so that a
-/// call that is repeated after a crash comes to the same.
+/// Runs a step that may search for quotes of records. It is bounded by the number of records and not in time, so that a
+/// call repeated after a crash has the same result.
 pub(super) fn with_quotes<T>(
     job: &Job,
     workspace: &Workspace,
@@ -146,7 +146,7 @@ pub(super) fn with_quotes<T>(
     work(&mut QuoteCheck::new(job, workspace))
 }
 
-/// Tells `visit` each record of a deliverable's content for which a rule does not hold: see [`each_broken_rule`].
+/// Calls `visit` for each record of a deliverable's content for which a rule does not hold: see [`each_broken_rule`].
 pub fn each_rule_broken(
     job: &Job,
     workspace: &Workspace,
@@ -157,12 +157,12 @@ pub fn each_rule_broken(
     each_broken_rule(deliverable, content, &mut QuoteCheck::new(job, workspace), visit);
 }
 
-/// Looks again for quotes, and says what comes nearest to those that are not found. Documents are indexed once for all.
+/// Searches for quotes again, and shows the nearest passage to those not found. Documents are indexed only once.
 #[derive(Debug)]
 pub struct QuoteExplainer<'j>(QuoteCheck<'j>);
 
 impl<'j> QuoteExplainer<'j> {
-    /// For the quotes of a job.
+    /// Creates one for the quotes of a job.
     pub fn new(job: &'j Job, workspace: &'j Workspace) -> Self {
         Self(QuoteCheck::new(job, workspace))
     }
@@ -178,7 +178,7 @@ fn is_large<'p>(job: &Job, workspace: &Workspace, paths: impl Iterator<Item = &'
     job.spec.document_tokens() > LARGE_TOKENS || paths.map(size).sum::<u64>() > LARGE_BYTES
 }
 
-/// Whether all documents may be gone through for one quote.
+/// Whether the documents are few enough to search all of them for one quote.
 pub(super) fn are_documents_few(job: &Job) -> bool {
     job.spec.document_tokens() <= LARGE_TOKENS
 }

@@ -1,5 +1,5 @@
-//! What people correct in a deliverable: the value must fit the contract, a quote is looked for anew, and the file with all
-//! corrections lies beside the model's.
+//! Corrections that people make in a deliverable: the value must fit the contract, a quote is searched for again, and
+//! the file with all corrections is stored beside the model's.
 
 use super::{OpenJob, RunError, quote_positions::QuoteCheck, review_job::ReviewError};
 use crate::failpoint;
@@ -18,19 +18,19 @@ use overnight_core::{
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Corrections that feedback tells the model one by one.
+/// Corrections that feedback lists for the model one by one.
 const MOST_TOLD: usize = 50;
 
-/// The value that a field is to have.
+/// The new value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CorrectedValue {
-    /// As a person typed it: text, or JSON where the field is none.
+    /// As a person typed it: text, or JSON if the field is not a text.
     Typed(String),
-    /// As it is.
+    /// The value itself.
     Exact(Value),
 }
 
-/// One field that a person wants otherwise.
+/// A field that a person wants to change.
 #[derive(Debug)]
 pub(super) struct WantedValue {
     /// The deliverable.
@@ -47,7 +47,7 @@ fn refused<T>(why: impl Into<String>) -> Result<T, ReviewError> {
 }
 
 impl OpenJob {
-    /// What was corrected in the result that is sent back: the next one is to have it.
+    /// The corrections in the result that is sent back: the next result must have them.
     pub(super) fn corrections_told(&self) -> String {
         let told = |finding: &Finding| {
             let settled = finding.settled.as_ref()?;
@@ -115,7 +115,7 @@ impl OpenJob {
             return refused(format!("there is no {place} in {file} yet: a new record is an object, as JSON"));
         }
         let deleted = self.job.deleted_records(&file);
-        // What fails elsewhere already may go on failing.
+        // A result that fails the check already may continue to fail.
         let was_right = check(deliverable, &whole(present.clone(), &deleted)).is_ok();
         let mut fault = None;
         for after in meant.into_iter().chain(as_text.filter(|_| !is_new)) {
@@ -147,13 +147,13 @@ impl OpenJob {
         refused(format!("{place} of {file} can't have this value: {}", fault.unwrap_or_default()))
     }
 
-    /// What comes of looking for the quotes that a correction at `place` makes others of.
+    /// Searches for the quotes that a correction at `place` changes.
     fn looked_up(&self, deliverable: &Deliverable, place: &str, content: (&Value, &Value)) -> Vec<CorrectedQuote> {
         let mut quotes = QuoteCheck::new(&self.job, &self.workspace);
         quotes_changed_at(deliverable, place, content, &mut quotes, &mut QuoteCheck::take_line)
     }
 
-    /// Writes the file with corrections that the journal promises, and says so.
+    /// Writes the file with corrections that the journal announces, and records that.
     pub(super) fn write_corrections(&mut self) -> Result<(), RunError> {
         let Some(path) = self.job.reviewed.unwritten.clone() else { return Ok(()) };
         self.write_corrected(&path)?;
@@ -178,7 +178,7 @@ impl OpenJob {
     }
 }
 
-/// Whether the journal gives a value back: the reader of its lines knows whole numbers of 64 bits only.
+/// Whether the journal preserves a value: the reader of its lines supports only whole numbers of 64 bits.
 fn is_kept(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_i64() || number.is_u64() || number.as_str().contains(['.', 'e', 'E']),
@@ -188,7 +188,7 @@ fn is_kept(value: &Value) -> bool {
     }
 }
 
-/// What the schema has against a new value in its place; a deleted record is none.
+/// The schema's objection to a new value in its place; a deleted record gets none.
 fn wrong_at(deliverable: &Deliverable, content: &Value, place: &str, after: &Value) -> Option<String> {
     let schema = deliverable.schema.as_ref().filter(|_| !after.is_null())?;
     fault_at(schema, content, place)
@@ -206,12 +206,12 @@ fn text_of(content: &Value) -> String {
     serde_json::to_string_pretty(content).unwrap_or_default() + "\n"
 }
 
-/// What the contract has against the corrected deliverable. A quote that isn't found is no reason to refuse, nor is a
-/// rule: a person may know better than a text that was recognised, and may have to correct two fields for one rule.
+/// The contract's objection to the corrected deliverable. A quote that isn't found, or a broken rule, is no reason to
+/// refuse: a person may know better than recognised text, and may have to correct two fields for one rule.
 fn check(deliverable: &Deliverable, content: &Value) -> Result<(), String> {
     let text = text_of(content);
     let schema_only = Deliverable { quotes: Vec::new(), checks: Vec::new(), ..deliverable.clone() };
-    // Where there are no rules for quotes, none is looked for.
+    // Without rules for quotes, no quote is searched for.
     let mut sources = |_: QuoteQuery<'_>| QuoteResult::NotLookedFor;
     let checked = check_deliverable(&schema_only, Some(text.as_bytes()), &mut sources, &mut RuleMemory::default());
     match checked.checks.iter().find(|check| !check.passed) {

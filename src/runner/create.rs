@@ -41,27 +41,27 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Under this many tokens no job can be worked.
+/// With fewer tokens no job can be worked.
 const LEAST_BUDGET: u64 = 8_000;
-/// A page over this share of the budget would take a todo too many reads; such documents are counted in lines.
+/// With larger pages a todo would take too many reads; such documents are counted in lines.
 const MOST_PAGE_TOKENS: u64 = 50_000;
 
-/// Documents that can't be read and are named one by one.
+/// The most unreadable documents that are named one by one.
 const MOST_NAMED: usize = 3;
 
-/// What is asked for.
+/// The request for a new job.
 #[derive(Debug)]
 pub struct NewJobRequest<'a> {
     pub instructions: Instructions,
     /// The instructions file as it stands, kept as an asset.
     pub instructions_text: &'a str,
     pub documents: &'a [PathBuf],
-    /// Files and folders of this program, beside the workspaces, that are no documents where a folder holds them.
+    /// Files and folders of this program beside the workspaces; in a folder they don't count as documents.
     pub own: &'a [PathBuf],
     pub model: &'a dyn Model,
-    /// Who looks at scanned pages; none: nobody does.
+    /// The model that reads scanned pages; none: no model does.
     pub eyes: Option<&'a dyn Model>,
-    /// Where the model is called, for who resumes the job.
+    /// The model's base URL, for the person who resumes the job.
     pub base_url: Option<&'a str>,
     pub api_key_env: Option<&'a str>,
     pub extractor: &'a Extractor,
@@ -81,9 +81,9 @@ pub struct CreatedJob {
     pub path: PathBuf,
     /// Documents in it.
     pub documents: usize,
-    /// What a given folder held that is not among the documents, and why.
+    /// Files in a given folder that are not among the documents, with the reasons.
     pub left_out: Vec<(PathBuf, String)>,
-    /// Names of the documents that no text was got from, and why.
+    /// Names of the documents from which no text was extracted, with the reasons.
     pub unread: Vec<(String, String)>,
 }
 
@@ -92,7 +92,7 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<CreatedJ
     create_as(JobId(uuid::Uuid::now_v7()), now(), workspaces, request)
 }
 
-/// [`create`], for a job that has its name since `created`.
+/// [`create`], for a job whose id was assigned at `created`.
 pub fn create_as(
     id: JobId,
     created: Timestamp,
@@ -117,7 +117,7 @@ pub fn create_as(
     })?;
     Workspace::sweep_at_times(workspaces, now());
     let workspace = Workspace::create_temporary(workspaces)?;
-    // For who sweeps what a crash left: this one is alive.
+    // For cleanups after crashes: this workspace is in use.
     let lock = Lock::acquire(&workspace, now()).map_err(RunError::from);
     match lock.and_then(|lock| {
         Ok((lock, fill(&workspace, (id, created), request, (&gathered.documents, &left_out), budget_tokens)?))
@@ -135,7 +135,7 @@ pub fn create_as(
             })
         }
         Err(error) => {
-            // Best effort: the first error is the one to tell.
+            // Best effort: the first error is the one to report.
             let _ = workspace.discard();
             Err(error)
         }
@@ -149,7 +149,7 @@ fn fill(
     (found, left_out): (&[FoundDocument], &[(PathBuf, String)]),
     budget_tokens: u64,
 ) -> Result<JobSpec, RunError> {
-    // Before the documents are read: a job that was made at once has one moment.
+    // Before the documents are read: jobs created together have the same moment.
     let begun = now().max(created);
     let mut documents = copy_all(workspace, found, budget_tokens, (request.extractor, request.eyes.is_some()))?;
     let scans = scans::of_new_job(workspace, &mut documents, request)?;
@@ -157,7 +157,7 @@ fn fill(
         return Err(RunError::Request(nothing_to_read(&documents, left_out)));
     }
     duplicates::note(&mut documents);
-    // Of what was given: the rules model leaves some of it out.
+    // The hash of the given text: the rules model leaves out a part of it.
     let instructions_sha256 = request.instructions.hash(request.instructions_text);
     let system_prompt = system_prompt();
     let mut instructions = request.instructions.clone();
@@ -224,7 +224,7 @@ fn fill(
     Ok(spec)
 }
 
-/// Puts the deliverables of an earlier job where those of this one are to be, and copies of them among the assets.
+/// Copies an earlier job's deliverables to the places of this job's deliverables, and copies of them to the assets.
 fn begin_with(workspace: &Workspace, only: &[String], earlier: &EarlierJob) -> Result<EarlierResult, RunError> {
     let mut files = BTreeMap::new();
     for (path, content) in &earlier.files {
@@ -263,14 +263,14 @@ fn nothing_to_read(documents: &[DocumentEntry], left_out: &[(PathBuf, String)]) 
     let named: Vec<String> = all.iter().take(MOST_NAMED).map(|(name, why)| format!("{name} ({why})")).collect();
     let more = all.len() - named.len();
     let more = if more > 0 { format!("; {more} more") } else { String::new() };
-    // Where the whole document is a gap, the gap says what to do.
+    // If the whole document is a gap, the gap states what to do.
     let has_pages = documents.iter().flat_map(|document| &document.gaps).any(|gap| gap.pages.is_some());
     let advice = if has_pages { format!(": {AGAINST_GAPS}") } else { String::new() };
     format!("there is no document with text that can be read: {}{more}{advice}", named.join("; "))
 }
 
-/// Content and text of a document. What was met in a folder, or lies in an archive or a mail, was not chosen one by one:
-/// where it can't be read it is a document without text, which says why.
+/// Content and text of a document. A document found in a folder, an archive or a mail was not chosen individually: if
+/// it can't be read, it becomes a document without text that states the reason.
 fn read(
     found: &FoundDocument,
     content: Result<Vec<u8>, DocumentError>,
@@ -307,7 +307,7 @@ pub(super) fn copy_all(
 ) -> Result<Vec<DocumentEntry>, RunError> {
     let mut copied = Vec::with_capacity(found.len());
     extractor.contents(found, &mut |found, content| {
-        // After the first that can't be had, nothing more is worth its time.
+        // After the first document that can't be read, copying more is a waste of time.
         if copied.last().is_none_or(Result::is_ok) {
             copied.push(copy(workspace, found, content, budget_tokens, (extractor, has_eyes)));
         }
@@ -360,7 +360,7 @@ fn copy(
     Ok(entry)
 }
 
-/// Writes the text of a document, and says of it what follows from the text and its gaps.
+/// Writes the text of a document, and sets the fields that follow from the text and its gaps.
 pub(super) fn write_text(workspace: &Workspace, entry: &mut DocumentEntry, text: &str) -> Result<(), WorkspaceError> {
     let units = Units::new(if entry.paged { Unit::Page } else { Unit::Line }, text);
     entry.units = units.count();
@@ -373,13 +373,13 @@ pub(super) fn write_text(workspace: &Workspace, entry: &mut DocumentEntry, text:
     Ok(())
 }
 
-/// A gap that a job records, as readers have it.
+/// A gap recorded by a job, in the readers' type.
 fn gap_of(part: &UnreadPart) -> Gap {
     let pages = part.pages.map(|pages| PageSpan { from: pages.from, to: pages.to });
     Gap { pages, why: part.why.clone() }
 }
 
-/// A reader's gap as a job records it.
+/// A reader's gap, in the type that a job records.
 fn unread_part(gap: Gap) -> UnreadPart {
     UnreadPart { pages: gap.pages.map(page_range), why: gap.why }
 }

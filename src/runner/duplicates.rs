@@ -1,5 +1,5 @@
-//! Documents of one job with the same content: each keeps its text, so that any name that a task mentions can be read, and
-//! says whose it is the same as, so that nothing is read twice for nothing.
+//! Documents of one job with the same content: each keeps its text, so that any name that a task mentions can be read,
+//! and names the first document with this content, so that nothing is read twice.
 
 use overnight_core::job::spec::DocumentEntry;
 use std::collections::HashMap;

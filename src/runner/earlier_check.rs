@@ -9,8 +9,8 @@ use overnight_core::job::{
 };
 use serde_json::Value;
 
-/// Compares the content of a deliverable with the earlier job's copy; none where there is no such copy, and none after a person has
-/// sent the job back, who may want anything. What is no JSON fails by another check.
+/// Compares a deliverable's content with the earlier job's copy; none without such a copy, or after a person has sent
+/// the job back, who may want any change. Content that is no JSON fails another check.
 pub(super) fn check_earlier(
     job: &Job,
     workspace: &Workspace,
@@ -22,6 +22,6 @@ pub(super) fn check_earlier(
     let after: Value = serde_json::from_slice(content).ok()?;
     let copy = workspace.read(&EarlierResult::copy_of(&deliverable.path)).ok();
     let before: Option<Value> = copy.and_then(|copy| serde_json::from_slice(&copy).ok());
-    // A copy that was lost fails: nothing could be compared.
+    // A lost copy fails the check: there is nothing to compare with.
     Some(check_kept_fields(deliverable, earlier, (&before.unwrap_or_default(), &after)))
 }

@@ -1,5 +1,5 @@
-//! What a person has edited in plan and memory while the job was held. It is a fact from which the job goes on; a plan that
-//! can't be read stops the job before anything is spent on it.
+//! A person's edits of plan and memory while the job was held. They become a fact from which the job continues; a plan
+//! that can't be read stops the job before anything is spent on it.
 
 use super::{RunError, open_job::OpenJob};
 use crate::workspace::WorkspaceError;
@@ -11,10 +11,10 @@ use overnight_core::{
     machine::effect::Command,
 };
 
-/// The command that tells the job of it; none where both files are as the journal has them.
+/// The command that reports the edits to the job; none if both files are as in the journal.
 pub(super) fn find(opened: &OpenJob) -> Result<Option<Command>, RunError> {
     let job = &opened.job;
-    // A change that a crash cut off is made first: until then the files may differ without anybody's doing.
+    // An unfinished change of before a crash is completed first: until then the files may differ without an edit.
     if job.ended().is_some() || !job.writes.is_empty() || job.conversations().any(|one| one.calls.prepared.is_some()) {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Why a job can't be made, opened or driven.
+//! The reasons why a job can't be created, opened or driven.
 
 use crate::{
     model::ModelError,
@@ -16,7 +16,7 @@ use overnight_core::job::{instructions::InstructionsError, record::HoldReason};
 use overnight_documents::DocumentError;
 use std::{error::Error, io, time::Duration};
 
-/// What stops the runner; each is one sentence.
+/// An error that stops the runner; each is one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
@@ -38,46 +38,46 @@ pub enum RunError {
     /// The workspace store did not do what it was asked.
     #[error(transparent)]
     WorkspaceStore(WorkspaceStoreError),
-    /// Nothing is wrong with the record; this program is.
+    /// The record is intact; it is this program that can't read it.
     #[error(
         "{file} line {line} can't be read by overnight {}: overnight {version} has worked on this job since ({what}); use that version",
         env!("CARGO_PKG_VERSION")
     )]
     OtherVersion { file: String, line: u64, version: String, what: String },
-    /// Something beside the job is wrong, such as the key, the name or the address of its model: a person must change it.
+    /// Something outside the job is wrong, such as its model's key, name or address: a person must change it.
     #[error("{0}")]
     Configuration(String),
-    /// Its model asks to be left alone for so long: the job waits in the queue.
+    /// Its model's server asks for no calls for this long: the job waits in the queue.
     #[error("it goes on in {} s: {reason}", wait.as_secs())]
     Later { wait: Duration, reason: String },
     /// The request itself can't be met.
     #[error("{0}")]
     Request(String),
-    /// The machine had no decision for an answer: a defect of the program, told rather than looped on.
+    /// The machine had no decision for an answer: a defect of the program, reported rather than looped on.
     #[error("the job can't go on: no decision follows from {0}; please report this with the job's journal")]
     NoDecision(String),
 }
 
 /// `ENFILE` and `EMFILE`, of the machine and of the process.
 const OUT_OF_FILES: [i32; 2] = [23, 24];
-/// After how long a job whose disk is full goes on by itself, where it is in the queue.
+/// The time after which a queued job that was held because of a full disk continues by itself.
 const DISK_WAKES: Duration = Duration::from_mins(5);
 /// The same, where the workspace store doesn't answer.
 const STORE_WAKES: Duration = Duration::from_mins(1);
 /// After how long a workspace that another process has open is tried again.
 const LOCK_RETRY: Duration = Duration::from_secs(3);
-/// How long a job is left to others when this process has no files left.
+/// The time for which a job is left to other processes when this one has reached its limit of open files.
 const OTHERS_FIRST: Duration = Duration::from_secs(10);
 
-/// What an error means for the job that it stops, whoever runs the job.
+/// The consequence of an error for the job that it stops, whichever process runs the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
-    /// The database did not do what it was asked, or another process has the lease: nothing more is written, and who claims the
-    /// job next goes on with it.
+    /// The database did not do what was requested, or another process has the lease: nothing more is written, and the
+    /// process that claims the job next continues it.
     Lost,
-    /// Nothing is wrong with the job. It goes back to the queue, with no attempt used, for as long at least.
+    /// Nothing is wrong with the job. It goes back to the queue for at least this long, with no attempt used.
     GiveBack(Duration),
-    /// It is held: in the queue for so long, where that can help, else until a person has changed something.
+    /// It is held: in the queue for this long, if waiting can help, else until a person has changed something.
     Hold(HoldReason, Option<Duration>),
     /// A person must repair its workspace. While it is worked, it is held until then; before that, an attempt has failed.
     Repair,
@@ -97,7 +97,7 @@ impl RunError {
             Self::Journal(JournalError::Broken { .. }) => Disposition::Fail,
             _ if self.is_out_of_files() => Disposition::GiveBack(OTHERS_FIRST),
             _ if self.is_out_of_reach() => Disposition::Hold(HoldReason::Paused, None),
-            // Where the end of a job has not come to the store, nobody is told of it.
+            // A job whose end has not reached the store is not reported as ended.
             Self::WorkspaceStore(error) if error.retryable() => {
                 Disposition::Hold(HoldReason::Outage, Some(STORE_WAKES))
             }
@@ -111,7 +111,7 @@ impl RunError {
         }
     }
 
-    /// The error with what is to be done about it, or what follows, where it doesn't say so itself.
+    /// The error with advice or consequences, if its own message doesn't state them.
     pub fn with_advice(&self, is_queued: bool) -> String {
         let advice = match self.disposition() {
             Disposition::Hold(HoldReason::Disk, _) if is_queued => "make room: it goes on by itself in a few minutes",
@@ -124,7 +124,7 @@ impl RunError {
         format!("{self}; {advice}")
     }
 
-    /// Whether it is room on the disk, and nothing else, that is missing.
+    /// Whether the only problem is a lack of disk space.
     fn is_disk_full(&self) -> bool {
         matches!(self, Self::Store(StoreError::Full { .. })) || self.of_system().is_some_and(is_full)
     }
@@ -140,7 +140,7 @@ impl RunError {
         is_of_workspace && self.of_system().is_some_and(is_out_of_reach)
     }
 
-    /// What the system said, where it is at the bottom of this.
+    /// The underlying error of the operating system, if there is one.
     fn of_system(&self) -> Option<&io::Error> {
         let mut next: Option<&dyn Error> = Some(self);
         while let Some(error) = next {
@@ -152,7 +152,7 @@ impl RunError {
         None
     }
 
-    /// Whether what is elsewhere, and can't be reached, is all that is missing.
+    /// Whether the only problem is that the database or the workspace store can't be reached.
     pub(super) fn is_retryable(&self) -> bool {
         matches!(self, Self::Store(error) if error.retryable())
             || matches!(self, Self::WorkspaceStore(error) if error.retryable())
@@ -173,7 +173,7 @@ impl RunError {
     }
 }
 
-/// The database is the database, whoever asked it.
+/// A database error is the same, whichever component reports it.
 impl From<WorkspaceStoreError> for RunError {
     fn from(error: WorkspaceStoreError) -> Self {
         match error {

@@ -1,6 +1,6 @@
-//! The heartbeat: renews all leases of a worker in one statement, again and again, and hears what people ask of the jobs. It has
-//! a thread, a runtime and a database connection of its own, so that nothing that keeps other threads or connections busy can
-//! delay it.
+//! The heartbeat: renews all leases of a worker in one statement at regular intervals, and receives people's requests
+//! to the jobs. It has its own thread, runtime and database connection, so that busy threads or connections elsewhere
+//! can't delay it.
 
 use super::{active_jobs::ActiveJobs, clock::now, lease::WorkerTimes};
 use crate::{
@@ -19,7 +19,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// How soon a heartbeat that failed is tried again.
+/// The pause before a failed heartbeat is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 /// A heartbeat that goes on until [`Self::end`], or until this is dropped.
@@ -32,15 +32,15 @@ pub struct Heartbeat {
 /// The leases that a heartbeat keeps.
 #[derive(Debug)]
 pub struct Leases {
-    /// In whose name they are claimed.
+    /// The worker in whose name they are claimed.
     pub worker: Uuid,
     pub jobs: Arc<ActiveJobs>,
     pub times: WorkerTimes,
-    /// When all the jobs may be worked.
+    /// The time window in which all the jobs may be worked.
     pub window: Option<Window>,
 }
 
-/// A runtime that may be dropped anywhere: a name that is being looked up is not waited for.
+/// A runtime that may be dropped anywhere: dropping it does not wait for a pending name look-up.
 struct OwnRuntime(Option<Runtime>);
 
 impl Drop for OwnRuntime {
@@ -109,7 +109,7 @@ impl Leases {
             } else if self.jobs.count() > 0 {
                 match store.control_signals(self.worker).await {
                     Ok(found) => self.jobs.on_signals(&found),
-                    // Whether the database is away is asked at once.
+                    // An unreachable database is asked again immediately.
                     Err(_) => next = sent,
                 }
             }

@@ -5,7 +5,7 @@ use super::{RunError, open_job::OpenJob};
 use crate::workspace::known_path::JOB_FILE;
 use overnight_core::job::{digest::sha256, state::INSTRUCTIONS_FILE};
 
-/// Compares `job.yaml`, the task, the documents with their text, and the assets with what the journal knows of them.
+/// Compares `job.yaml`, the instructions, the documents with their text, and the assets with the hashes in the journal.
 pub(super) fn check(opened: &OpenJob) -> Result<(), RunError> {
     let (job, workspace) = (&opened.job, &opened.workspace);
     if job.ended().is_some() {
@@ -14,7 +14,7 @@ pub(super) fn check(opened: &OpenJob) -> Result<(), RunError> {
     // A feedback that a crash kept from its file is written next.
     let is_task_owed = job.writes.iter().any(|write| write.path == INSTRUCTIONS_FILE);
     let task = (!is_task_owed).then(|| (INSTRUCTIONS_FILE.to_owned(), sha256(job.instructions.as_bytes())));
-    // A text into which scanned pages are being put may be the one before or after.
+    // A text into which transcriptions of scanned pages are being inserted may be the old or the new one.
     let is_settled =
         |name: &str| job.scans.outcomes.is_some() || job.spec.scans.iter().all(|page| page.document != name);
     let documents = job.spec.documents.iter().flat_map(|document| {

@@ -1,11 +1,11 @@
 //! The loop that drives a job. Facts are on the disk before their effects; checkpoints go to the database after todos
 //! and phases, and when the job rests.
 //!
-//! - `checkpoints`: what the workspace store and the database hear of it; `signals`: what is asked of a running job
-//! - `model_call`: one model call, with its retries; `calls_in_flight`: those that are under way; `later_answers`: calls that are
-//!   answered later; `model_chain`: the model and its fallbacks; `cheap_tier`: its tier; `server_outage`: its server is down
+//! - `checkpoints`: reports to the workspace store and the database; `signals`: requests to a running job
+//! - `model_call`: a model call and its retries; `calls_in_flight`: calls in progress; `later_answers`: calls answered
+//!   later; `model_chain`: the model and its fallbacks; `cheap_tier`: its tier; `server_outage`: its server is down
 //! - `read_call`: a reading call, which may take long
-//! - `batch_budget`: its part of the budget that its batch's jobs have together
+//! - `batch_budget`: its part of the budget that all jobs of its batch share
 
 mod batch_budget;
 mod calls_in_flight;
@@ -51,23 +51,23 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// What happened, for whoever shows it. Reports come after the commit, never before.
+/// A report to the observer. Reports come after the commit, never before.
 #[derive(Debug)]
 pub enum RunReport<'a> {
-    /// A decision is written and applied; on the disk too, unless it only says what the model or a tool answered.
+    /// A decision is written and applied; on the disk too, unless it only records a reply of the model or a tool.
     Decided(&'a Decision),
     /// A model call of this conversation begins.
     Calling(u32),
-    /// Something a person may want to know; one sentence.
+    /// A note for a person; one sentence.
     Note(String),
 }
 
-/// How the work on a job came to rest.
+/// The state in which the work on a job came to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobOutcome {
     Ended(JobStatus),
     Held(HoldReason),
-    /// Answers to what was handed in are to come: a job of the queue rests until then.
+    /// Answers to submitted calls are still to come: a queued job rests until then.
     Waiting,
     /// Stopped: a person's job is held as paused, one of the queue is to be given back.
     Interrupted,
@@ -87,13 +87,13 @@ pub struct JobRunner<'a> {
     checkpoints: Checkpoints,
     budget: BatchBudget,
     in_flight: CallsInFlight,
-    /// Conversations that wait before they are asked again.
+    /// Conversations that pause before their next call.
     resting: BTreeMap<u32, Rest>,
     /// The conversation for whose server the job waits.
     waits_for: u32,
-    /// The job is to wait so long, and why: it goes back to the queue meanwhile.
+    /// How long the job is to wait, and why: it goes back to the queue meanwhile.
     later: Option<(Duration, String)>,
-    /// When answers to what was handed in are looked for next; none: at once.
+    /// The time at which to check next for answers to submitted calls; none: immediately.
     looks_at: Option<Instant>,
 }
 
@@ -104,7 +104,7 @@ impl std::fmt::Debug for JobRunner<'_> {
 }
 
 impl<'a> JobRunner<'a> {
-    /// `stop` turns true when the work is to stop; `observer` is told what happened.
+    /// `stop` becomes true when the work is to stop; `observer` receives the reports.
     pub fn new(
         store: &'a dyn Store,
         model: Arc<dyn Model>,
@@ -220,8 +220,8 @@ impl<'a> JobRunner<'a> {
         }
     }
 
-    /// What comes before the next effect: a stop, the lease, what people ask for, the time window, a model's server that is down.
-    /// Whether the work is to stop.
+    /// Handles what comes before the next effect: a stop, the lease, people's requests, the time window, a server
+    /// outage. Returns whether the work is to stop.
     async fn attend(&mut self, opened: &mut OpenJob) -> Result<bool, RunError> {
         let is_stopped = *self.stop.borrow() && opened.job.is_running();
         if is_stopped {
@@ -244,7 +244,7 @@ impl<'a> JobRunner<'a> {
         Ok(is_stopped || (!opened.job.is_running() && *self.stop.borrow()))
     }
 
-    /// Begins all model calls that are owed, and does one of the other effects; where there is none, waits for a call's end.
+    /// Begins all model calls that are owed, and performs one of the other effects; if there is none, waits for a call.
     async fn work_on(&mut self, opened: &mut OpenJob, owed: Vec<Owed>) -> Result<(), RunError> {
         // Calls that are paid for are answered before the job rests.
         if !self.in_flight.is_empty() && (opened.job.limit_reached().is_some() || opened.lease.is_window_closed()) {
@@ -265,7 +265,7 @@ impl<'a> JobRunner<'a> {
         }
     }
 
-    /// Does what the job asks for. `None`: the work is to stop, or something else comes first.
+    /// Performs a requested effect. `None`: the work is to stop, or something else comes first.
     async fn perform(
         &mut self,
         opened: &mut OpenJob,
@@ -331,7 +331,7 @@ impl<'a> JobRunner<'a> {
         self.command(opened, Command::Hold { reason: HoldReason::Paused, detail: detail.to_owned() }).await
     }
 
-    /// Has the job's row say that it is held, where a person must make room or repair something first.
+    /// Marks the job's row as held if a person must first free space or repair something.
     async fn on_error(&mut self, opened: &mut OpenJob, error: RunError) -> Result<JobOutcome, RunError> {
         let is_queued = opened.lease.is_queued();
         let is_held = match error.disposition() {
@@ -340,13 +340,13 @@ impl<'a> JobRunner<'a> {
                 return self.hold_for_room(opened, error.with_advice(is_queued), wakes_after).await;
             }
             Disposition::Repair | Disposition::Fail => true,
-            // Where there is no queue, it waits for its person.
+            // Without a queue, the job waits for a person.
             Disposition::GiveBack(_) => !is_queued,
             Disposition::Hold(..) => opened.lease.held() > 0 && !matches!(error, RunError::WorkspaceStore(_)),
             Disposition::Lost | Disposition::FailAttempt => false,
         };
         if is_held {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = self.hold_row(opened, HoldReason::Paused, &error.to_string()).await;
         }
         Err(error)
@@ -359,10 +359,10 @@ impl<'a> JobRunner<'a> {
         wakes_after: Option<Duration>,
     ) -> Result<JobOutcome, RunError> {
         if let Some(after) = wakes_after {
-            // Room may be made without a word to the queue.
+            // Space may be freed without any notice to the queue.
             let _ = self.store.wake_at(opened.lease.id, opened.lease.number, now().after(after)).await;
         }
-        // A short line may still fit where something long did not; then the workspace alone says why it rests.
+        // A short line may still fit where a long one did not; then only the workspace states why the job rests.
         let _ = opened.command(Command::Hold { reason: HoldReason::Disk, detail: detail.clone() });
         match self.hold_row(opened, HoldReason::Disk, &detail).await {
             // The database lies on the same disk; its row is written when the job is taken up again.
@@ -374,7 +374,7 @@ impl<'a> JobRunner<'a> {
     }
 }
 
-/// Events after which the database is told.
+/// Events after which the database is updated.
 fn is_checkpoint(event: &Event) -> bool {
     matches!(
         event,
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn the_work_can_move_between_threads() {
-        // Never run: that it compiles is the test.
+        // This code never runs: the test is that it compiles.
         let _ = |runner: &'static mut JobRunner<'static>, opened: &'static mut OpenJob| {
             is_send(&runner.run(opened));
         };

@@ -28,14 +28,14 @@ pub struct WorkerTimes {
     /// Nothing is decided under a lease that has less left.
     pub margin: Duration,
     pub heartbeat: Duration,
-    /// How often the database is asked for signals to running jobs, and time windows are looked at.
+    /// The interval at which the database is queried for signals to running jobs, and time windows are checked.
     pub signals: Duration,
     pub sweep: Duration,
-    /// How often the queue is looked at when nothing is heard of it.
+    /// The interval at which the queue is checked without any notification.
     pub poll: Duration,
-    /// How long a job that waits for its server stays held when its worker dies.
+    /// The time for which a job that waits for its server stays held when its worker dies.
     pub wakes_after: Duration,
-    /// How long a reader of the metrics may take to ask, and to be answered.
+    /// The most time for a reader of the metrics to send its request, and to receive the answer.
     pub metrics_timeout: Duration,
 }
 
@@ -55,7 +55,7 @@ impl Default for WorkerTimes {
 }
 
 impl WorkerTimes {
-    /// For a job that a person runs: nobody else takes it over, so its lease may be long.
+    /// For a job that a person runs: no other process takes it over, so its lease may be long.
     pub(super) fn of_one_job() -> Self {
         let quarter = Duration::from_secs(15);
         Self { lease: 4 * quarter, margin: quarter, heartbeat: quarter, ..Self::default() }
@@ -66,17 +66,17 @@ impl WorkerTimes {
     }
 }
 
-/// What the heartbeat knows of one lease.
+/// The heartbeat's knowledge of one lease.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeaseStatus {
-    /// When the renewal of the lease was sent that the database took last.
+    /// The time at which the last successful renewal was sent.
     pub renewed: Instant,
     pub request: Option<StopRequest>,
     /// When its time window closes next; none where it has none, or has one that never closes.
     pub closes: Option<Timestamp>,
     /// Another process has the job: write nothing more.
     pub is_lost: bool,
-    /// When the last heartbeat was sent and what came back, if it failed and nobody else reports that.
+    /// The time and error of the last heartbeat, if it failed and no other code reports that.
     pub failed: Option<(Instant, StoreError)>,
 }
 
@@ -92,28 +92,28 @@ impl LeaseStatus {
 /// Why a running job is to stop at its next turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopRequest {
-    /// A person asked for it.
+    /// A person requested it.
     Signal(ControlSignal),
-    /// Its time window closes: it is held, and goes on by itself then.
+    /// Its time window has closed: it is held, and continues by itself at this time.
     WindowClosed { opens: Timestamp },
 }
 
-/// The lease under which this process works on a job, and what the heartbeat knows of it.
+/// The lease under which this process works on a job, with the heartbeat's knowledge of it.
 #[derive(Clone, Debug)]
 pub struct LeaseHandle {
     pub(super) id: JobId,
-    /// In whose name it is claimed.
+    /// The worker in whose name it is claimed.
     pub(super) worker: Uuid,
     pub(super) times: WorkerTimes,
     /// Its number, which stands in what this process writes; 0 until the job is claimed.
     pub(super) number: u64,
-    /// When the claim was sent.
+    /// The time at which the claim was sent.
     pub(super) claimed: Instant,
     pub(super) status: watch::Receiver<LeaseStatus>,
-    /// The number while the lease is held; 0 while there is none, because the job rests.
+    /// The number while the lease is held; 0 while the job rests without one.
     pub(super) held: Arc<AtomicU64>,
-    /// The job alone, for its own heartbeat. None: a worker of the queue keeps the lease, and what it stops working on goes back
-    /// to the queue.
+    /// The job alone, for its own heartbeat. None: a worker of the queue keeps the lease, and jobs that it stops
+    /// working on go back to the queue.
     pub(super) alone: Option<Arc<ActiveJobs>>,
 }
 
@@ -145,7 +145,7 @@ impl LeaseHandle {
         self.held.store(0, Ordering::SeqCst);
     }
 
-    /// Takes the lease, whoever had it.
+    /// Takes the lease, whichever worker had it.
     pub(super) async fn claim(&mut self, store: &dyn JobStore) -> Result<(), StoreError> {
         let sent = Instant::now();
         let number = store.claim(self.id, self.worker, self.times.lease_ms()).await?;
@@ -153,7 +153,7 @@ impl LeaseHandle {
         Ok(())
     }
 
-    /// The same of a job that has a result, and stands as it did.
+    /// The same for a job that has a result, and keeps its status.
     pub(super) async fn claim_for_review(&mut self, store: &dyn JobStore) -> Result<(), StoreError> {
         let sent = Instant::now();
         let number = store.claim_for_review(self.id, self.worker, self.times.lease_ms()).await?;
@@ -167,7 +167,7 @@ impl LeaseHandle {
         self.held.store(number, Ordering::SeqCst);
     }
 
-    /// Keeps the lease from now on, where no worker does.
+    /// Starts a heartbeat that keeps the lease, unless a worker keeps it.
     pub(super) fn start_heartbeat(&self, store: &dyn Store) -> Result<Option<Heartbeat>, StoreError> {
         let Some(jobs) = self.alone.clone() else { return Ok(None) };
         let leases = Leases { worker: self.worker, jobs: jobs.clone(), times: self.times, window: None };
@@ -201,7 +201,7 @@ impl LeaseHandle {
     }
 }
 
-/// Waits until the work is to stop; for ever, where nobody is left who could say so.
+/// Waits until the work is to stop; forever if no sender is left that could request it.
 pub(super) async fn until_stopped(stop: &mut watch::Receiver<bool>) {
     if stop.wait_for(|stops| *stops).await.is_err() {
         std::future::pending::<()>().await;

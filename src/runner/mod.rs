@@ -6,16 +6,16 @@
 //! - `open_job`: one opened workspace, with its lock, journal and state
 //! - `job_runner`: ask, perform, decide, append, apply; with model calls, checkpoints and signals in files of its own
 //! - `lease`: the lease of a job; `heartbeat` keeps the leases of all `active_jobs`
-//! - `second_lists`: the lists of both readers
-//! - `scans`: pages that only eyes can read; `page_reading`: what was read on them, compared, `own_text`: with the text that a page has; `scan_file`: what is kept of it
-//! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand, `quote_line` as a file says it, `quote_boxes` on the pictures of PDF pages, `check_sources` what else the checks ask; `models`: a model from its name
+//! - `second_lists`: the lists of both readers; `other_version`: recognises a journal of another version of the program
+//! - `scans`: pages that only eyes can read; `page_reading`: their transcriptions, compared, `own_text`: with the text
+//!   that a page has; `scan_file`: the part that is kept
+//! - `perform`: performs all other effects; `contract_check`: the contract's checks; `quote_positions`: the places of
+//!   quotes, `quote_line` as lines of a file, `quote_boxes` on pictures of PDF pages, `check_sources`: other facts for
+//!   the checks; `models`: a model from its name
 //! - `error`: what can go wrong, and what each error means for the job
-//! - `probe`: tries a model with a short conversation
-//! - `clock`: the only clock
-//! - `review_job`: what people say of a result; `corrections`: fields that they correct; `new_documents`: documents that come
-//!   later
+//! - `probe`: tries a model with a short conversation; `clock`: the only clock
+//! - `review_job`: reviews of a result; `corrections`: corrected fields; `new_documents`: documents added later
 //! - `reindex`: rebuilds the database from the workspaces
-//! - `other_version`: recognises a journal that another version of the program wrote
 
 mod active_jobs;
 mod check_sources;

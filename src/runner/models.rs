@@ -30,7 +30,7 @@ use std::{
     sync::Arc,
 };
 
-/// What a model is opened with.
+/// The settings with which a model is opened.
 #[derive(Clone)]
 pub struct ModelOptions<'a> {
     /// The workspace folder of a job, by its name.
@@ -41,23 +41,23 @@ pub struct ModelOptions<'a> {
     pub base_url: Option<String>,
     /// The variable that holds the key; none: the provider's usual one, which only its own server is sent.
     pub api_key_env: Option<String>,
-    /// A key or a header may go over plain HTTP, also beyond private networks.
+    /// Allows sending a key or a header over plain HTTP beyond private networks, too.
     pub allow_http: bool,
-    /// The model is asked for its price and window only: it needs no key.
+    /// The model only provides its price and window: it needs no key.
     pub is_never_called: bool,
     /// Sent with every call; they may hold secrets.
     pub headers: Vec<(String, String)>,
-    /// Where calls are recorded.
+    /// The folder in which calls are recorded.
     pub record: Option<PathBuf>,
     /// The user's table of models.
     pub models: Option<ModelTable>,
     pub pace: RateLimits,
     pub timeouts: Timeouts,
-    /// The tier that is asked for; a provider that has none is asked at its usual one.
+    /// The requested tier; a provider without it is called at its standard tier.
     pub tier: Tier,
     /// Whether the model works on many jobs that begin alike.
     pub is_wave: bool,
-    /// Where calls are handed in at the tier `batch`; none: nothing is asked there.
+    /// The place where calls are submitted at the tier `batch`; none: that tier isn't used.
     pub posting: Option<CallPosting>,
 }
 
@@ -96,7 +96,7 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
         ("offline", "") => Ok(Arc::new(Offline(table::lookup(name, options.models.as_ref(), today()).price))),
         ("scripted", file) if !file.is_empty() => {
             let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
-            // A pipe would be waited for.
+            // Reading a pipe would wait.
             if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
                 return Err(wrong("it is no file; check the path".to_owned()).into());
             }

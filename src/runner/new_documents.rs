@@ -13,12 +13,12 @@ use std::{
 /// Documents that the feedback names one by one.
 const MOST_NAMED: usize = 30;
 
-/// What a person adds.
+/// The documents that a person adds.
 #[derive(Clone, Debug)]
 pub struct NewDocuments {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
-    /// Files and folders of this program, which are no documents where a folder holds them.
+    /// Files and folders of this program; in a folder they don't count as documents.
     pub own: Vec<PathBuf>,
     pub extractor: Arc<Extractor>,
 }
@@ -52,14 +52,14 @@ impl NewDocuments {
         Ok(all.split_off(job.spec.documents.len()))
     }
 
-    /// Removes one that the journal doesn't know, as far as it is there.
+    /// Removes all files of a document that isn't in the journal.
     pub(super) fn remove(workspace: &Workspace, name: &str) {
         for path in [format!("documents/{name}"), format!("documents/.text/{name}.txt")] {
             let _ = workspace.remove(&path);
         }
     }
 
-    /// What the job is told to do with them.
+    /// The job's instructions about them.
     pub(super) fn told(documents: &[DocumentEntry]) -> String {
         let mut text = "Documents were added to the job:".to_owned();
         for document in documents.iter().take(MOST_NAMED) {

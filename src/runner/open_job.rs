@@ -1,5 +1,5 @@
-//! One opened workspace: its lock, its journal, and the state that the journal tells. Resuming is not a second path:
-//! read the journal, apply each decision, go on.
+//! One opened workspace: its lock, its journal, and the state that follows from the journal. Resuming is no separate
+//! path: read the journal, apply each decision, continue.
 
 use super::{
     RunError,
@@ -34,7 +34,7 @@ use overnight_core::{
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 use uuid::Uuid;
 
-/// A job's state as its journal tells it, read without the lock.
+/// A job's state according to its journal, read without the lock.
 #[derive(Debug)]
 pub struct LoadedJob {
     pub job: Job,
@@ -52,7 +52,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// As the row knows it; the first row of a job knows no line yet.
+    /// The anchor in the row; a job's first row has no line yet.
     pub fn of(row: &JobRow) -> Option<Self> {
         let state = &row.state;
         (state.journal_seq > 0).then(|| Self { seq: state.journal_seq, head: state.journal_head.clone() })
@@ -94,7 +94,7 @@ impl ReplayedJournal {
         Ok(())
     }
 
-    /// The anchored line must be there, and be that line.
+    /// The anchored line must exist, and be unchanged.
     fn check_end(&self, seq: u64, head: &str) -> Result<(), RunError> {
         let Some(anchor) = self.anchor.as_ref().filter(|anchor| anchor.seq >= seq) else {
             return Ok(());
@@ -140,16 +140,16 @@ pub struct OpenJob {
     pub(super) workspace: Arc<Workspace>,
     pub(super) journal: Journal,
     pub(super) document_cache: DocumentCache,
-    /// The change that was worked out last, until it is made, with its conversation.
+    /// The last prepared change, until it is made, with its conversation.
     pub(super) planned: Option<(u32, PlannedChange)>,
-    /// What the rules for values said of records that haven't changed since.
+    /// The results of the rules for values, for records that haven't changed since.
     pub(super) rules: RuleMemory,
     /// `todos.md` and `progress.md` as this process wrote them last.
     pub(super) derived: BTreeMap<&'static str, String>,
     pub(super) derived_at: Option<Instant>,
-    /// The hash of `job.yaml`, as the journal's first line knows it.
+    /// The hash of `job.yaml` according to the journal's first line.
     pub(super) spec_sha256: String,
-    /// The database knew the journal's last line when it was opened, and so all rows.
+    /// Whether the database had the journal's last line, and so all rows, when the job was opened.
     pub(super) is_recorded: bool,
     /// The lease under which this process works.
     pub(super) lease: LeaseHandle,
@@ -199,7 +199,7 @@ impl OpenJob {
         store.create(&self.row()).await?;
         failpoint::hit("claim.before");
         match self.lease.claim(store).await {
-            // Who sent the result back died before the row said so.
+            // The process that sent the result back died before the row was updated.
             Err(StoreError::Ended { .. }) if self.job.ended().is_none() => {
                 self.lease.claim_for_review(store).await?;
                 store.reopen(self.lease.id, self.lease.number, self.row().documents).await?;
@@ -225,7 +225,7 @@ impl OpenJob {
         self.workspace.read_text(super::create::MODELS_ASSET).ok()
     }
 
-    /// Bytes of a line that a crash cut off, and that opening the journal removed.
+    /// Bytes of an incomplete line left by a crash, which opening the journal removed.
     pub fn torn_bytes(&self) -> Option<u64> {
         self.journal.torn()
     }
@@ -263,11 +263,11 @@ impl OpenJob {
         if events.is_empty() {
             return Ok(None);
         }
-        // Nobody may open a job that rests for a long time.
+        // A resting job may stay unopened for a long time.
         if events.iter().any(|event| matches!(event, Event::Life(LifeEvent::JobEnded { .. }))) {
             self.write_derived()?;
         } else if events.iter().any(|event| matches!(event, Event::Life(LifeEvent::Held { .. }))) {
-            // What keeps it from being written may be why the job is held: that must be said all the same.
+            // The cause of a failed write may be the reason for the hold: that must be recorded all the same.
             let _ = self.write_derived();
         }
         self.lock.check(&self.workspace)?;
@@ -286,7 +286,7 @@ impl OpenJob {
         let is_decided = self.decide_command(command)?.is_some();
         failpoint::hit("command.done");
         if self.job.ended().is_some() {
-            // Nobody drives it any more, and a crash may have come before these files.
+            // The job has no runner any more, and a crash may have prevented these files.
             self.write_derived()?;
         }
         Ok(is_decided)
@@ -297,8 +297,8 @@ impl OpenJob {
         self.checkpoint_since(store, extent, None, None).await.map(drop)
     }
 
-    /// [`Self::checkpoint`] without the rows that `before`, this process's last one, wrote already. Gives the one to
-    /// name the next time. `waits_for`: what the job waits for, where it rests until answers have come.
+    /// [`Self::checkpoint`] without the rows that `before`, this process's last checkpoint, has written. Returns the
+    /// one to pass the next time. `waits_for`: what the job waits for, if it rests until answers have come.
     pub(super) async fn checkpoint_since(
         &self,
         store: &dyn JobStore,
@@ -322,7 +322,7 @@ pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
     Command::Open { version: env!("CARGO_PKG_VERSION").to_owned(), model: model.to_owned(), torn_bytes }
 }
 
-/// Whether an event only records what the model or a tool said: what follows from it is decided next.
+/// Whether an event only records output of the model or a tool: its consequences are decided next.
 fn is_exchange_only(event: &Event) -> bool {
     matches!(
         event,
@@ -345,7 +345,7 @@ pub(super) fn first_row(job: &Job, path: &Path) -> NewJob {
     }
 }
 
-/// Marks the row of a job as failed whose journal is broken: a job never goes on silently.
+/// Marks the row of a job with a broken journal as failed: a job never continues silently.
 pub async fn fail_row(store: &dyn JobStore, id: JobId, reason: &str) -> Result<(), StoreError> {
     let Some(row) = store.job(id).await? else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Tells a journal that another version of the program wrote from one that was damaged: nothing is lost then, nothing is to
-//! be repaired, and the job is not ended.
+//! Distinguishes a journal that another version of the program wrote from a damaged one: then nothing is lost, nothing
+//! has to be repaired, and the job is not ended.
 
 use super::RunError;
 use crate::workspace::{
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// This program's version.
 const OWN: &str = env!("CARGO_PKG_VERSION");
 
-/// What a line that can't be read means: another version's where the lines up to it say so, else what `error` says.
+/// The meaning of an unreadable line: another version's if the lines before it show that, else the `error` itself.
 pub(super) fn explain(workspace: &Workspace, error: JournalError) -> RunError {
     let JournalError::Broken { file, line, what } = &error else {
         return error.into();

@@ -1,22 +1,22 @@
-//! A page that has a text of its own, compared with what a model sees on it. A text that is something else than the page shows
-//! lies: a font's letters may have been exchanged. What is seen beside it stands in pictures: letterheads, stamps.
+//! Compares a page's own text with what a model sees on it. A text that differs from the page is wrong: a font's
+//! letters may have been exchanged. Additional words that the model sees are in pictures: letterheads, stamps.
 
 use overnight_documents::{ComparedWord, compare};
 
-/// Words that are added to a text, at least: fewer are slips of a reader.
+/// The fewest words that are added to a text: fewer are a reader's slips.
 const LEAST_ADDED: usize = 2;
 
-/// What comes of the comparison.
+/// The result of the comparison.
 #[derive(Debug, PartialEq)]
 pub(super) struct SeenText {
-    /// How far both agree, 0 to 1.
+    /// The share on which both agree, 0 to 1.
     pub(super) share: f64,
-    /// Words that were seen, and those of them that the text has.
+    /// The number of words seen, and of those that the text has.
     pub(super) words: u64,
     pub(super) agreed: u64,
-    /// The text with what was only seen behind it.
+    /// The text, followed by the words that were only seen.
     pub(super) text: String,
-    /// What was seen without that: the other reading of the text's own words.
+    /// The seen words without those: the other reading of the text's own words.
     pub(super) other: String,
 }
 
@@ -45,7 +45,7 @@ impl SeenText {
     }
 }
 
-/// Whether the text has nothing in the place of these words, from the first to the last.
+/// Whether the text has nothing in place of the words from `first` to `last`.
 fn is_beside(words: &[ComparedWord], first: &ComparedWord, last: &ComparedWord) -> bool {
     let is_placed = |word: &&ComparedWord| !word.others.is_empty();
     let before = words.iter().rev().filter(|word| word.to <= first.from).find(is_placed);

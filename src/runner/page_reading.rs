@@ -1,5 +1,5 @@
-//! What was read on scanned pages, compared, and put into the texts of their documents. A page on which two readings disagree, or
-//! that is blank while a text came, is a gap: whoever invents doesn't fill a page.
+//! The transcriptions of scanned pages, compared, and inserted into the texts of their documents. A page on which two
+//! readings disagree, or a blank one with a text, becomes a gap: an invented text must not fill a page.
 
 use super::{
     RunError,
@@ -25,15 +25,15 @@ use overnight_core::{
 use overnight_documents::{PageSpan, compare};
 use std::collections::BTreeMap;
 
-/// Two readings of a page agree at least so far.
+/// The least agreement of two readings of a page.
 const LEAST_AGREEMENT: f64 = 0.6;
-/// Pixels of 10,000 that are ink on a page with a few words, at least.
+/// The least ink on a page with a few words, in pixels of 10,000.
 const LEAST_INK: u32 = 4;
-/// Words that a nearly blank page may have: a page number, a mark.
+/// The most words of a nearly blank page: a page number, a mark.
 const FEW_WORDS: usize = 3;
-/// What a transcriber says of a page on which nothing stands.
+/// A transcriber's answer for an empty page.
 const BLANK: &str = "[blank]";
-/// Why a page whose other reading has words, and this one none, is a gap.
+/// The reason for the gap of a page where the other reading has words, and this one has none.
 const NOTHING: &str = "nothing was read on it";
 
 /// Compares all pages, and writes the texts.
@@ -107,14 +107,14 @@ fn read_document(
             }
             PageSpan::push(&mut lying, page.page);
         }
-        // A text that was recognised, by whoever made the file, is a second reading where there is no better one.
+        // A text recognised by the file's creator is a second reading if there is no better one.
         let is_recognised = document.recognised.iter().any(|pages| (pages.from..=pages.to).contains(&page.page));
         let own = Some(texts[at].as_str()).filter(|own| is_recognised && !own.trim().is_empty());
         let judged = judge(job, page, recognised.as_ref(), own);
         entry.gaps = without(entry.gaps, page.page);
         entry.recognised = without_page(&entry.recognised, page.page);
         if let Some(why) = &judged.outcome.gap {
-            // What was recognised is no better where a second look disagrees.
+            // Recognised text is not kept if a second look disagrees with it.
             texts[at].clear();
             entry.gaps.push(UnreadPart { pages: Some(page_range(span(page.page))), why: why.clone() });
         } else {
@@ -142,7 +142,7 @@ fn read_document(
         lying.iter().map(|pages| format!("the text of {pages} is not what is to be seen there: read by {model}")),
     );
     entry.notes.extend(agreement(model, document, outcomes));
-    // Read once is as good as recognised.
+    // A page read only once counts as recognised.
     entry.recognised.extend(spans.into_iter().map(page_range));
     entry.recognised.sort_by_key(|pages| pages.from);
     entry.reader = format!("{}, {model}", document.reader);
@@ -156,7 +156,7 @@ fn read_document(
     Ok(entry)
 }
 
-/// How far the readings of a document's pages agree, those that are no gap; none where none was read twice.
+/// The agreement of the two readings of a document's pages, without gaps; none if no page was read twice.
 fn agreement(model: &str, document: &DocumentEntry, outcomes: &[PageOutcome]) -> Option<String> {
     let twice = outcomes.iter().filter(|page| page.document == document.name && page.gap.is_none() && page.words > 0);
     let twice: Vec<&PageOutcome> = twice.filter(|page| page.witness.is_some()).collect();
@@ -174,14 +174,14 @@ fn agreement(model: &str, document: &DocumentEntry, outcomes: &[PageOutcome]) ->
     ))
 }
 
-/// What comes of a page with a text of its own.
+/// The result for a page with a text of its own.
 struct JudgedText {
     outcome: PageOutcome,
     text: String,
     line: Option<ScanLine>,
 }
 
-/// What could not be seen leaves the text as it is; none where the text is not what is to be seen.
+/// Unseen words leave the text as it is; none if the text differs from what is seen.
 fn judge_own(job: &Job, page: &ScannedPage, own: &str) -> Option<JudgedText> {
     let reading = job.page_reading(page, 1).filter(|reading| reading.fault.is_none());
     let seen = tidy(&reading.map(|reading| reading.text).unwrap_or_default());
@@ -209,16 +209,16 @@ fn rounded(share: f64) -> f64 {
     (share * 1_000.0).round() / 1_000.0
 }
 
-/// What comes of a page.
+/// The result for a page.
 struct JudgedPage {
     outcome: PageOutcome,
     text: String,
     line: ScanLine,
-    /// What the file says stands there is something else.
+    /// The file's own text differs from what is on the page.
     lies: bool,
 }
 
-/// `own`: what the file says stands there, recognised by whoever made it.
+/// `own`: the page's text in the file, recognised by the file's creator.
 fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>, own: Option<&str>) -> JudgedPage {
     let unread = || PageReading { text: String::new(), fault: Some("was not asked".to_owned()) };
     let PageReading { text, fault } = job.page_reading(page, 1).unwrap_or_else(unread);
@@ -277,7 +277,7 @@ fn span(page: u64) -> PageSpan {
     PageSpan { from: page, to: page }
 }
 
-/// The gaps without a page, in pieces where it lies within one.
+/// The gaps without a page; a gap around it is split.
 fn without(gaps: Vec<UnreadPart>, page: u64) -> Vec<UnreadPart> {
     let mut left = Vec::new();
     for gap in gaps {

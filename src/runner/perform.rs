@@ -26,11 +26,11 @@ use overnight_core::{
 };
 use std::time::{Duration, Instant};
 
-/// How often `todos.md` and `progress.md` are written while nobody but a person could read them.
+/// The interval at which `todos.md` and `progress.md` are written while only a person may read them.
 const DERIVED_EVERY: Duration = Duration::from_secs(5);
 
 impl OpenJob {
-    /// Has on the disk what answering may show, and what led to what it may change.
+    /// Brings to the disk the files that the effect may show, and the decisions that led to what it may change.
     pub(super) fn prepare(&mut self, effect: &Effect) -> Result<(), RunError> {
         if reads_folder(effect) {
             self.write_derived()?;
@@ -142,7 +142,7 @@ impl OpenJob {
         })
     }
 
-    /// What a reading call's result means for the job.
+    /// The consequence of a reading call's result for the job.
     pub(super) fn answer_read(
         &self,
         call: &ToolCall,
@@ -169,7 +169,7 @@ impl OpenJob {
         Ok(hash)
     }
 
-    /// A file that may be missing. What isn't UTF-8 (a person edited it) is read as far as it goes.
+    /// A file that may be missing. Invalid UTF-8 (a person edited it) is replaced.
     fn text_of(&self, path: &str) -> Result<Option<String>, RunError> {
         match self.workspace.read(path) {
             Ok(content) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
@@ -178,24 +178,24 @@ impl OpenJob {
         }
     }
 
-    /// [`Self::write_derived`] every few seconds at most: a person can't read faster.
+    /// [`Self::write_derived`], but only every few seconds: a person can't read faster.
     pub(super) fn refresh_derived(&mut self) -> Result<(), RunError> {
         if self.derived_at.is_none_or(|at| at.elapsed() >= DERIVED_EVERY) { self.write_derived() } else { Ok(()) }
     }
 
-    /// Writes the files that follow from the state, where they are not as they should be.
+    /// Writes the files derived from the state, if they are not up to date.
     pub(super) fn write_derived(&mut self) -> Result<(), RunError> {
         self.derived_at = Some(Instant::now());
         let mut changed = Vec::new();
         let mut files = vec![(TODOS_FILE, todo_board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))];
-        // Corrections leave it with the result that they were made in.
+        // Corrections are removed from it together with the result in which they were made.
         if !self.job.proof.findings.is_empty() || self.job.reviewed.corrections > 0 {
             files.push((FINDINGS_FILE, self.job.proof.file()));
         }
         for (path, text) in files {
             let is_there = match self.derived.get(path) {
                 Some(written) => *written == text,
-                // Not there, or a link or a pipe that someone put in its place: the file takes the place.
+                // If it is missing, or replaced by a link or a pipe, it is written anew.
                 None => self.workspace.read(path).is_ok_and(|content| content == text.as_bytes()),
             };
             if !is_there {
@@ -212,7 +212,7 @@ impl OpenJob {
     }
 }
 
-/// Whether answering may show `todos.md` and `progress.md`, or tell of them.
+/// Whether the effect may show `todos.md` and `progress.md`, or list them.
 fn reads_folder(effect: &Effect) -> bool {
     match effect {
         Effect::Read { read, .. } => !tool::leaves_no_trace(read),
@@ -230,7 +230,7 @@ fn reads_folder(effect: &Effect) -> bool {
     }
 }
 
-/// Whether answering may change anything: what led to it must be on the disk first.
+/// Whether the effect may change anything: the decisions that led to it must be on the disk first.
 fn changes_something(effect: &Effect) -> bool {
     match effect {
         Effect::Decide | Effect::Prepare(_) | Effect::FindQuotes(_) | Effect::Examine => false,
@@ -247,14 +247,14 @@ fn changes_something(effect: &Effect) -> bool {
     }
 }
 
-/// The summary lists what the model may care for.
+/// The summary lists only files that may matter to the model.
 fn is_listed(path: &str) -> bool {
     !path.starts_with("archive/")
         && !path.starts_with("documents/.text/")
         && !matches!(path, "journal.jsonl" | ".lock" | "job.yaml")
 }
 
-/// What a tool could not do and nobody in the job can mend stops the work.
+/// A tool's failure that the job can't resolve stops the work.
 fn unless_fatal(result: Result<ToolResult, ToolError>) -> Result<ToolResult, RunError> {
     Ok(result.or_else(ToolError::told)?)
 }

@@ -1,6 +1,6 @@
-//! A model behind HTTP tried with one short conversation, as a job has it: a long beginning that each turn repeats, two turns
-//! that call tools, and what came with the replies sent back. Each line says what was found, and what to do where it isn't
-//! as it should be.
+//! Tries a model behind HTTP with one short conversation like a job's: a long beginning that each turn repeats, two
+//! turns that call tools, and the replies' carried data sent back. Each line states the result, and the remedy if
+//! something is wrong.
 
 use super::{ModelOptions, RunError, remote_models::open_remote, today};
 use crate::model::{
@@ -27,19 +27,19 @@ const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 const TURNS: u64 = 3;
 const SYSTEM: &str = "A program tests whether you can call tools. Do exactly what is asked, and nothing else. The list that \
     follows means nothing; it is there to make this text long.\n\n";
-/// Lines of that list: more tokens than any provider's cache wants at least.
+/// Lines of that list: more tokens than the minimum of any provider's cache.
 const LIST: u64 = 480;
 const ASK: &str = "Do this in order:\n\
     1. In one reply, call the tool `note` with the text \"one\" and the tool `wait` with 2 seconds.\n\
     2. When you have both results, call `note` with the text \"three\".\n\
     3. When you have that result, answer with the word ready.";
 
-/// One thing that was tried.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeResult {
     pub name: &'static str,
     pub passed: bool,
-    /// What was found, or what to do.
+    /// The finding, or the remedy.
     pub detail: String,
 }
 
@@ -47,7 +47,7 @@ fn probed(name: &'static str, found: Result<String, String>) -> ProbeResult {
     ProbeResult { name, passed: found.is_ok(), detail: found.unwrap_or_else(|error| error) }
 }
 
-/// Converses with the model called `name`. With a model within the program nothing is tried.
+/// Converses with the model called `name`. Nothing is tried with a model inside the program.
 pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeResult>, RunError> {
     let (provider, model) = name.split_once(':').unwrap_or((name, ""));
     let known = table::known(name, options.models.as_ref(), today());
@@ -100,7 +100,7 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
     Ok(lines)
 }
 
-/// What was said in turn, up to the first reply that calls nothing or the first failure.
+/// The replies in order, up to the first one without calls or the first failure.
 struct ProbeConversation {
     first: Result<Reply, Failure>,
     later: Vec<Result<Reply, Failure>>,
@@ -220,7 +220,7 @@ fn parallel_calls(quirks: &Quirks, reply: &Reply) -> ProbeResult {
     probed("parallel", Ok(found.to_owned()))
 }
 
-/// Whether the model goes on with its own replies, and the results of its calls, before it.
+/// Whether the model continues from its own earlier replies and the results of its calls.
 fn turns(told: &ProbeConversation) -> ProbeResult {
     let tokens: u64 = told.replies().map(|reply| reply.usage.reasoning).sum();
     let back = match (told.replies().any(|reply| reply.carried.is_some()), tokens) {
@@ -250,7 +250,7 @@ fn advice_on(failure: &Failure) -> &'static str {
     }
 }
 
-/// How much of the first prompt, with which all later ones begin, the provider read from its cache.
+/// The part of the first prompt, with which all later ones begin, that the provider read from its cache.
 fn cache(first: &Reply, later: &[Result<Reply, Failure>]) -> Option<ProbeResult> {
     let prefix = first.usage.input;
     let cached = later.iter().flatten().map(|reply| reply.usage.cached).max()?;
@@ -262,7 +262,7 @@ fn cache(first: &Reply, later: &[Result<Reply, Failure>]) -> Option<ProbeResult>
     Some(probed("cache", Ok(found)))
 }
 
-/// Whether the window is as large as the table says, as far as a prompt of some size and the server's own word tell.
+/// Whether the window is as large as the table states, as far as a large prompt and the server's own statement show.
 fn window(known: &KnownModel, told: &ProbeConversation, stated: Option<u64>) -> ProbeResult {
     let (tokens, sent) = (known.quirks.window_tokens, told.tokens);
     let advice = "start the server with a larger window, or use another model";
@@ -286,7 +286,7 @@ fn window(known: &KnownModel, told: &ProbeConversation, stated: Option<u64>) -> 
     probed("window", found)
 }
 
-/// What the conversation cost.
+/// The cost of the conversation.
 fn price(price: Option<&Price>, model: &RemoteModel, usages: &[Usage]) -> ProbeResult {
     let sum = |of: fn(&Usage) -> u64| usages.iter().map(of).sum::<u64>();
     let took = format!("this took {} tokens in and {} out", sum(|usage| usage.input), sum(|usage| usage.output));

@@ -1,5 +1,5 @@
-//! Where quotes of PDFs stand on the pictures of their pages. The words of the text have places there, which no text keeps: the
-//! document is read once more, when the result is complete.
+//! The places of quotes of PDFs on the pictures of their pages. The file has a place for each word, which the extracted
+//! text lacks: the document is read once more when the result is complete.
 
 use super::quote_line::{QuoteBox, QuoteLine};
 use crate::{table_query::DocumentReader, workspace::Workspace};
@@ -7,10 +7,10 @@ use overnight_core::job::{spec::DocumentEntry, state::Job};
 use overnight_documents::{Format, MAX_BYTES, MarkedBox, Offsets, QuoteOnPage, Unit};
 use std::collections::BTreeMap;
 
-/// Quotes of a job that get places; those behind them are found all the same.
+/// Quotes of a job that get boxes; later ones are found, but get none.
 const MOST_QUOTES: usize = 20_000;
 
-/// The same lines of `quotes.jsonl`, with boxes where a quote of a PDF has none yet.
+/// The same lines of `quotes.jsonl`, with boxes for quotes of PDFs that have none yet.
 pub(super) fn add(lines: Vec<u8>, job: &Job, workspace: &Workspace, reader: &dyn DocumentReader) -> Vec<u8> {
     let is_pdf = |document: &DocumentEntry| document.paged && document.format == Format::Pdf.as_str();
     if !job.spec.documents.iter().any(is_pdf) {
@@ -46,7 +46,7 @@ pub(super) fn add(lines: Vec<u8>, job: &Job, workspace: &Workspace, reader: &dyn
     }
     let mut written = Vec::with_capacity(lines.len());
     for line in &all {
-        // Plain fields written to memory: there is nothing in it that could fail.
+        // Plain fields written to memory: this can't fail.
         if serde_json::to_writer(&mut written, line).is_ok() {
             written.push(b'\n');
         }

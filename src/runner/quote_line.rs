@@ -1,4 +1,4 @@
-//! A line of `quotes.jsonl`: where a quote of a deliverable stands, and which values beside it do not.
+//! A line of `quotes.jsonl`: the place of a quote of a deliverable, and the values beside it that are not in it.
 
 use crate::workspace::{Workspace, WorkspaceError};
 use overnight_core::{
@@ -16,9 +16,9 @@ use std::{
     io::{BufRead, BufReader},
 };
 
-/// Tokens of such words that are told.
+/// Tokens of such words that are shown.
 const MOST_TOLD: u64 = 30;
-/// What is said of them.
+/// The beginning of a sentence about them.
 const ONE_HAS: &str = "only one of two readings of the page has";
 
 /// One line of the file.
@@ -28,9 +28,9 @@ pub struct QuoteLine<'q> {
     /// The object with the quote in it, `$.requirements[3]`, and the quote's key there.
     pub item: Cow<'q, str>,
     pub key: Cow<'q, str>,
-    /// As the deliverable names it, where there is none of that name.
+    /// As the deliverable names it, if no document has that name.
     pub document: Cow<'q, str>,
-    /// Of the document, not of its text.
+    /// The hash of the document, not of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Cow<'q, str>>,
     /// As the deliverable gives it.
@@ -40,10 +40,10 @@ pub struct QuoteLine<'q> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     pub result: QuoteStatus,
-    /// Its first character and its last.
+    /// The places of its first and last character.
     #[serde(flatten)]
     pub place: Option<QuotePlace>,
-    /// The bytes of the document's text, from its first to behind its last.
+    /// The byte range in the document's text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,16 +51,16 @@ pub struct QuoteLine<'q> {
     /// The characters there were recognised in an image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recognised: bool,
-    /// What of it only one of two readings of a scanned page has.
+    /// The parts that only one of two readings of a scanned page has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_reading: Vec<OneReading>,
-    /// Where it stands on the picture of its page, line by line, where words have places there.
+    /// The boxes on the picture of its page, one per line, if the words there have places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boxes: Vec<QuoteBox>,
-    /// Why no text was got from the page that the deliverable gives.
+    /// The reason why the page that the deliverable names has no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<Cow<'q, str>>,
-    /// Fields of the record whose values do not stand in the quote, or may not, and which of the two.
+    /// Fields of the record whose values are not in the quote, or may not be, and which of the two.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, ValueStatus>,
 }
@@ -70,7 +70,7 @@ pub struct QuoteLine<'q> {
 pub struct OneReading {
     /// As the text has them.
     pub words: String,
-    /// What the other reading has between the words before and behind them, which both have; none: nothing.
+    /// The words of the other reading between the nearest words that both have; none if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
 }
@@ -82,7 +82,7 @@ impl OneReading {
             || self.other.as_ref().is_some_and(|other| other.contains(char::is_numeric))
     }
 
-    /// A clause behind where it stands: `only one of two readings of the page has '1,350.00', and the other '1,250.00'`.
+    /// A clause to follow the place: `only one of two readings of the page has '1,350.00', and the other '1,250.00'`.
     pub fn told(&self) -> String {
         let words = head(&self.words, MOST_TOLD);
         match &self.other {
@@ -102,17 +102,17 @@ pub struct QuoteBox {
     pub height: f32,
 }
 
-/// Whether a value stands in its quote, where that is not sure.
+/// The reason why a value in its quote is doubtful.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueStatus {
     NotInQuote,
-    /// Why it can't be told: a fragment that follows the value.
+    /// Why it can't be decided: a fragment that follows the value.
     Unclear(String),
 }
 
 impl ValueStatus {
-    /// What is doubtful of the value of `field`: a sentence's beginning.
+    /// The doubt about the value of `field`: the beginning of a sentence.
     pub fn told(&self, field: &str) -> String {
         match self {
             Self::NotInQuote => format!("'{field}' does not stand in its quote"),
@@ -122,13 +122,13 @@ impl ValueStatus {
 }
 
 impl QuoteLine<'_> {
-    /// Reads where the quotes of a job stand now: as the file says, but for those that people have corrected since.
+    /// Reads the current places of a job's quotes: as in the file, except for those that people have corrected since.
     pub fn read_corrected(
         job: &Job,
         workspace: &Workspace,
         visit: &mut dyn FnMut(QuoteLine<'static>),
     ) -> Result<(), WorkspaceError> {
-        // Of a quote that was corrected twice the last word counts.
+        // For a quote corrected twice the last correction counts.
         let corrected: HashMap<[&str; 3], &CorrectedQuote> = job
             .corrections()
             .filter_map(|finding| Some((finding.file.as_deref()?, &finding.quotes)))
@@ -146,7 +146,7 @@ impl QuoteLine<'_> {
         Ok(())
     }
 
-    /// Reads the file of a workspace, line by line; what can't be read is passed over, and there may be no file.
+    /// Reads the file of a workspace line by line; unreadable lines are skipped, and the file may not exist.
     pub fn read(workspace: &Workspace, visit: &mut dyn FnMut(QuoteLine<'static>)) -> Result<(), WorkspaceError> {
         let file = match workspace.stream(QUOTES_FILE) {
             Ok((file, _)) => BufReader::new(file),
@@ -158,7 +158,7 @@ impl QuoteLine<'_> {
     }
 }
 
-/// Whether a quote stands where the deliverable says, the worst last.
+/// Whether a quote is where the deliverable states, the worst case last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuoteStatus {
@@ -166,14 +166,14 @@ pub enum QuoteStatus {
     Found,
     OnAnotherPage,
     OnAnotherLine,
-    /// It would stand anywhere.
+    /// So short that it would be found anywhere.
     TooShort,
     NotFound,
     NoSuchDocument,
 }
 
 impl QuoteStatus {
-    /// As the file names it.
+    /// The name in the file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Found => "found",

@@ -1,6 +1,6 @@
-//! Where the quotes of the deliverables stand: looked for while the contract is checked, and written to `quotes.jsonl` in
-//! the workspace, one JSON object for each. The file follows from deliverables and documents alone, so that a check that is
-//! made again writes the same; an ending holds its hash.
+//! The places of the deliverables' quotes: searched for while the contract is checked, and written to `quotes.jsonl` in
+//! the workspace, one JSON object for each. The file follows from deliverables and documents alone, so that a repeated
+//! check writes the same file; an ending holds its hash.
 
 use super::{
     RunError, contract_check, quote_boxes,
@@ -25,9 +25,9 @@ use std::{
     time::Instant,
 };
 
-/// Bytes of the file; quotes behind them are counted.
+/// The most bytes of the file; further quotes are only counted.
 pub(super) const MOST_BYTES: usize = 32 << 20;
-/// Bytes of text whose indexes are kept. A deliverable mostly quotes document after document.
+/// Bytes of text whose indexes are kept. A deliverable usually quotes one document after the other.
 const KEPT_BYTES: usize = 48 << 20;
 
 /// The quotes that were looked for so far.
@@ -38,12 +38,12 @@ pub(super) struct QuoteCheck<'j> {
     indexes: BTreeMap<String, QuoteIndex>,
     /// Recognised and transcribed pages, by document.
     scans: BTreeMap<String, ScannedText>,
-    /// What was found last: its values are still to come.
+    /// The quote found last: its values are still to come.
     pub(super) last: Option<QuoteLine<'static>>,
     lines: Vec<u8>,
     /// By document.
     pub(super) day_orders: BTreeMap<String, Option<DayOrder>>,
-    /// Behind it nothing is looked for any more.
+    /// The time after which no quote is searched for.
     pub(super) until: Option<Instant>,
     quotes: u64,
     found: u64,
@@ -56,7 +56,7 @@ pub(super) struct QuoteCheck<'j> {
 struct TakenPlaces {
     /// First bytes.
     starts: HashSet<u64>,
-    /// Places that are behind us, by quote and by the page or line that was named for it.
+    /// The number of places passed, by quote and by the page or line that was given for it.
     times: HashMap<(String, Option<u64>), usize>,
 }
 
@@ -77,12 +77,12 @@ impl<'j> QuoteCheck<'j> {
         }
     }
 
-    /// Looks for nothing any more from then on.
+    /// Stops searching at this time.
     pub(super) fn until(self, until: Instant) -> Self {
         Self { until: Some(until), ..self }
     }
 
-    /// Looks for a quote, and keeps where it is.
+    /// Searches for a quote, and keeps its place.
     pub(super) fn find(&mut self, query: QuoteQuery<'_>) -> QuoteResult {
         let job = self.job;
         let document = job.spec.named(query.document);
@@ -137,10 +137,10 @@ impl<'j> QuoteCheck<'j> {
         }
     }
 
-    /// Writes the line of the quote that was found last, which nothing is added to any more.
+    /// Writes the line of the quote found last, which is complete now.
     fn keep_last(&mut self) {
         let Some(line) = self.last.take().filter(|_| self.lines.len() < MOST_BYTES) else { return };
-        // Plain fields written to memory: there is nothing in it that could fail.
+        // Plain fields written to memory: this can't fail.
         if serde_json::to_writer(&mut self.lines, &line).is_ok() {
             self.lines.push(b'\n');
         }
@@ -153,8 +153,8 @@ impl<'j> QuoteCheck<'j> {
         Some(line.trim_end().to_owned()).filter(|line| !line.is_empty())
     }
 
-    /// The bytes of a quote of `list`, where the record says or, failing that, anywhere; of several places one within `units`,
-    /// where those are given.
+    /// The bytes of a quote of `list`, at the place that the record names or, failing that, anywhere; of several places
+    /// one within `units`, if those are given.
     pub(super) fn span(
         &mut self,
         list: &str,
@@ -169,8 +169,8 @@ impl<'j> QuoteCheck<'j> {
         Some((QuoteSpan { document: document.name.clone(), start, end }, place))
     }
 
-    /// The place of a quote: the one that the record names; else, of equal quotes of one `list` that name none, the first has the
-    /// first place that none before it has, the second the next one, and so on.
+    /// The place of a quote: the one that the record names. Otherwise equal quotes of one `list` without a named place
+    /// get the places in order: the first quote the first free place, the second the next one, and so on.
     fn locate(
         &mut self,
         list: &str,
@@ -210,7 +210,7 @@ impl<'j> QuoteCheck<'j> {
         located
     }
 
-    /// Which other document has the quote, or what the one that was named has instead.
+    /// The other document that has the quote, or the nearest passage in the named one.
     fn explain(&mut self, document: &DocumentEntry, quote: &str) -> QuoteResult {
         let job = self.job;
         if contract_check::are_documents_few(job) {
@@ -239,7 +239,7 @@ impl<'j> QuoteCheck<'j> {
         self.indexes.get(&document.name)
     }
 
-    /// What is known of a passage on scanned pages: the words that only one reading has, and where it stands on their pictures.
+    /// The data about a passage on scanned pages: the words that only one reading has, and its place on pictures.
     fn scanned(&mut self, document: &DocumentEntry, span: &Range<u64>) -> ComparedPassage {
         if document.scan_sha256.is_none() {
             return ComparedPassage::default();
@@ -249,7 +249,7 @@ impl<'j> QuoteCheck<'j> {
         scanned.passage(span)
     }
 
-    /// Writes the file, where the instructions ask for quotes to be checked; `reader` says where those of PDFs stand on their pages.
+    /// Writes the file if the instructions require checks of quotes; `reader` finds those of PDFs on their pages.
     pub(super) fn write(mut self, reader: Option<&dyn DocumentReader>) -> Result<Option<QuotePositions>, RunError> {
         self.keep_last();
         if self.job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {

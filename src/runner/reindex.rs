@@ -1,8 +1,8 @@
 //! The database from the workspaces: `overnight reindex`. A workspace alone is enough, so a lost database
 //! costs nothing but this walk.
 //!
-//! What is never done: a row that saw more than its journal holds is not overwritten, a journal that is broken is not
-//! taken as far as it goes, a job that a process works on is left to that process, and no workspace is changed.
+//! Limits: a row that saw more than its journal holds is not overwritten, a broken journal is not partly used, a job on
+//! which a process works is left to that process, and no workspace is changed.
 
 use super::{
     RunError,
@@ -32,36 +32,36 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the walk did.
+/// The result of the walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reindexed {
-    /// By name of the folder, which for jobs is by age.
+    /// By folder name, which sorts jobs by age.
     pub jobs: Vec<Indexed>,
-    /// Folders that no job ever had the name of, and that hold a workspace: a copy, or a renamed one. Not indexed.
+    /// Folders with a name that no job can have, but with a workspace: a copy, or a renamed one. Not indexed.
     pub misnamed: Vec<MisnamedWorkspace>,
-    /// Everything else in the folder that is no workspace.
+    /// The number of other entries of the folder.
     pub foreign: u64,
-    /// Unfinished workspaces of a crash that were removed.
+    /// The number of unfinished workspaces, left by a crash, that were removed.
     pub swept: u64,
 }
 
-/// One workspace and what became of its row.
+/// One workspace and the outcome for its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Indexed {
     /// The folder's name.
     pub id: JobId,
     pub path: PathBuf,
     pub outcome: IndexOutcome,
-    /// As the journal tells it; `None` where the journal can't be read.
+    /// The status in the journal; `None` if the journal can't be read.
     pub standing: Option<(JobStatus, Option<HoldReason>)>,
 }
 
-/// What became of one row.
+/// The outcome for one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexOutcome {
     /// There was none.
     Restored,
-    /// It lagged behind the journal, or did not say what the journal says.
+    /// It lagged behind the journal, or differed from it.
     Updated,
     /// It agreed.
     Unchanged,
@@ -83,25 +83,25 @@ impl IndexOutcome {
     }
 }
 
-/// A workspace that doesn't lie under its own name.
+/// A workspace in a folder that doesn't have its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MisnamedWorkspace {
     pub path: PathBuf,
-    /// Whose workspace it is, where that can be read.
+    /// The job of the workspace, if that can be read.
     pub job: Option<JobId>,
 }
 
-/// Puts every job below `workspaces` back into the database.
+/// Restores every job below `workspaces` to the database.
 ///
-/// An error means that the walk could not go on: the folder can't be listed, or the database is away. What is wrong with one
-/// workspace is told with that workspace, and the walk goes on.
+/// An error means that the walk could not continue: the folder can't be listed, or the database is unreachable. A fault
+/// of a single workspace is reported with that workspace, and the walk continues.
 pub async fn reindex(store: &dyn JobStore, workspaces: &Path) -> Result<Reindexed, RunError> {
     let workspaces = std::path::absolute(workspaces).map_err(|error| unlisted(workspaces, &error))?;
     let swept = Workspace::sweep_unfinished(&workspaces, now())?;
     let mut done = Reindexed { jobs: Vec::new(), misnamed: Vec::new(), foreign: 0, swept };
     for path in folders(&workspaces, &mut done.foreign)? {
         match job_of(&path) {
-            // What can't be looked into may be one.
+            // A folder that can't be listed may be a workspace.
             id if !is_workspace(&path) && (id.is_none() || path.read_dir().is_ok()) => done.foreign += 1,
             Some(id) => done.jobs.push(index(store, id, path).await?),
             None => {
@@ -113,11 +113,11 @@ pub async fn reindex(store: &dyn JobStore, workspaces: &Path) -> Result<Reindexe
     Ok(done)
 }
 
-/// Workspaces that are taken in without being asked for, at most.
+/// The most workspaces that are adopted without a request.
 const MOST_ADOPTED: usize = 8;
 
-/// Workspaces that a process left that was killed between making them and writing their rows: jobs newer than the database's
-/// newest, on which nobody works. Best effort.
+/// Workspaces of a process that was killed between creating them and writing their rows: jobs newer than the database's
+/// newest, with no process at work on them. Best effort.
 pub async fn orphans(store: &dyn JobStore, workspaces: &Path) -> Vec<(JobId, PathBuf)> {
     let newest = match store.find("last").await {
         Ok(id) => Some(id),
@@ -132,8 +132,8 @@ pub async fn orphans(store: &dyn JobStore, workspaces: &Path) -> Vec<(JobId, Pat
         if !is_workspace(&path) || is_worked_on(&path) {
             continue;
         }
-        // Jobs of a batch have one moment and many ids, so that the newest job's id need not be the last. What has a row is
-        // no orphan, and to bring it up would take it from its worker.
+        // Jobs of a batch have one moment and many ids, so the newest job's id need not be the last. A job with a row
+        // is no orphan, and updating its row would take it from its worker.
         if newest.is_none() || matches!(store.job(id).await, Ok(None)) {
             orphans.push((id, path));
         }
@@ -141,14 +141,14 @@ pub async fn orphans(store: &dyn JobStore, workspaces: &Path) -> Vec<(JobId, Pat
     orphans
 }
 
-/// How many workspaces lie in the folder.
+/// The number of workspaces in the folder.
 pub fn workspaces_in(folder: &Path) -> usize {
     let found = folders(folder, &mut 0).unwrap_or_default();
     found.iter().filter(|path| job_of(path).is_some() && is_workspace(path)).count()
 }
 
-/// Takes in [`orphans`]. Gives how many there are when they are more than a crash leaves: then the database was lost, and
-/// `reindex` is to be asked for. What can't be taken in is as unknown as before.
+/// Adopts [`orphans`]. Returns how many there are if they are more than a crash leaves: then the database was lost, and
+/// a person should run `reindex`. Those that can't be adopted stay unknown.
 pub async fn adopt(store: &dyn JobStore, workspaces: &Path) -> usize {
     let orphans = orphans(store, workspaces).await;
     if orphans.len() > MOST_ADOPTED {
@@ -172,7 +172,7 @@ pub async fn catch_up(store: &dyn JobStore, id: JobId, path: &Path) {
     let _ = index(store, id, path.to_owned()).await;
 }
 
-/// The job whose name the folder has, in the one spelling that the runner gives: another is another folder.
+/// The job named by the folder, in the exact spelling that the runner uses: any other spelling is another folder.
 fn job_of(path: &Path) -> Option<JobId> {
     let name = path.file_name()?.to_str()?;
     name.parse::<JobId>().ok().filter(|id| id.to_string() == name)
@@ -191,7 +191,7 @@ fn folders(workspaces: &Path, foreign: &mut u64) -> Result<Vec<PathBuf>, RunErro
         if !name.starts_with(TEMPORARY) && path.is_dir() {
             folders.push(path);
         } else if let Some(folder) = packed_folder(&path) {
-            // Where both are, the folder counts.
+            // If both exist, the folder counts.
             folders.extend((!folder.is_dir()).then_some(folder));
         } else {
             *foreign += 1;
@@ -223,7 +223,7 @@ pub fn is_workspace(path: &Path) -> bool {
     [JOB_FILE, LIVE, ARCHIVE].iter().any(has) || packed_path(path).is_file()
 }
 
-/// One job. Read first without the lock: most rows agree, and a lock that is held for no reason is in somebody's way.
+/// Indexes one job. It is first read without the lock: most rows agree, and an unneeded lock would obstruct others.
 async fn index(store: &dyn JobStore, id: JobId, path: PathBuf) -> Result<Indexed, RunError> {
     let facts = match read_facts(id, &path).or_else(|what| read_facts_at_rest(id, &path, what)) {
         Ok(facts) => facts,
@@ -238,7 +238,7 @@ async fn index(store: &dyn JobStore, id: JobId, path: PathBuf) -> Result<Indexed
     Ok(Indexed { id, path, outcome, standing })
 }
 
-/// Whether the database is well, and only this row or what is to be written into it is wrong.
+/// Whether the database works, and only this row or the data for it is wrong.
 fn is_one_rows_fault(error: &StoreError) -> bool {
     match error {
         StoreError::LeaseLost { .. }
@@ -258,11 +258,11 @@ fn is_one_rows_fault(error: &StoreError) -> bool {
     }
 }
 
-/// The rows of a job as its workspace has them.
+/// The rows of a job according to its workspace.
 struct WorkspaceFacts {
     job: NewJob,
     checkpoint: Checkpoint,
-    /// The largest number under which the journal was written.
+    /// The largest lease number in the journal.
     lease: u64,
     standing: (JobStatus, Option<HoldReason>),
 }
@@ -282,7 +282,7 @@ fn read_facts(id: JobId, path: &Path) -> Result<WorkspaceFacts, String> {
     })
 }
 
-/// Reads again, under the lock, what looked broken (`what`): a process may just have been archiving.
+/// Repeats, under the lock, a read that failed (`what`): a process may have been archiving at that moment.
 fn read_facts_at_rest(id: JobId, path: &Path, what: String) -> Result<WorkspaceFacts, IndexOutcome> {
     match Workspace::open(path).map_err(LockError::from).and_then(|workspace| InspectionLock::acquire(&workspace)) {
         Ok(_hold) => read_facts(id, path).map_err(IndexOutcome::Broken),
@@ -311,7 +311,7 @@ async fn bring_up(
         }
         Err(LockError::Workspace(error)) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
-    // Who had the lock a moment ago may have written journal and row since.
+    // The previous holder of the lock may have written journal and row since.
     let facts = match self::read_facts(id, path) {
         Ok(facts) => facts,
         Err(what) => return Ok(IndexOutcome::Broken(what)),
@@ -344,7 +344,7 @@ fn why_ahead(path: &Path, row: &JobRow, facts: &WorkspaceFacts) -> Option<String
     }
 }
 
-/// Whether all rows of the job say what its workspace says.
+/// Whether all rows of the job agree with its workspace.
 async fn agrees(store: &dyn JobStore, id: JobId, facts: &WorkspaceFacts) -> Result<bool, StoreError> {
     let Some(row) = store.job(id).await? else {
         return Ok(false);
@@ -357,8 +357,8 @@ async fn agrees(store: &dyn JobStore, id: JobId, facts: &WorkspaceFacts) -> Resu
 fn row_agrees(row: &JobRow, facts: &WorkspaceFacts) -> bool {
     let mut state = row.state.clone();
     let expected = &facts.checkpoint.state;
-    // What stopped a process is not always a fact of the job: a full disk takes no further line.
-    // Nor is that it waits in the queue for its next worker, or for an answer.
+    // The reason why a process stopped is not always in the journal: a full disk accepts no further line. Nor does the
+    // journal record that the job waits in the queue for its next worker, or for an answer.
     let rests = match state.status {
         JobStatus::Held | JobStatus::Waiting => true,
         JobStatus::Queued => row.queue.is_some(),

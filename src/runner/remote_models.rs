@@ -1,4 +1,4 @@
-//! A model behind HTTP from its name: with the key, the address and the tier that it is to be asked with.
+//! Opens a model behind HTTP from its name, with its key, base URL and tier.
 
 use super::ModelOptions;
 use crate::model::{
@@ -9,14 +9,14 @@ use crate::model::{
 use overnight_core::job::models::Tier;
 use std::{sync::Arc, time::Duration};
 
-/// How long a reply of Responses that has begun may say nothing, where no other time was set.
+/// How long a reply of Responses that has begun may pause, if no other timeout was set.
 const REASONING_WAIT: Duration = Duration::from_mins(5);
 /// How long a call may wait at the tier `flex`. Source: OpenAI's guide to flex processing.
 const FLEX_WAIT: Duration = Duration::from_mins(15);
 
 impl ModelOptions<'_> {
-    /// What the provider's cache is asked to keep for an hour: calls at the tier `flex` may wait for longer than a cache
-    /// usually keeps what it has, and the jobs of a wave begin one after the other.
+    /// The parts that the provider's cache should keep for an hour: calls at the tier `flex` may wait for longer than a
+    /// cache usually lasts, and the jobs of a wave begin one after the other.
     fn long_cache(&self) -> LongCache {
         match (self.tier, self.is_wave) {
             (Tier::Flex, _) => LongCache::All,
@@ -26,8 +26,8 @@ impl ModelOptions<'_> {
     }
 }
 
-/// A model behind HTTP. A key that is missing is told at once. The provider's usual key is for its own server: another one
-/// may want none, and is sent none but the one that was named for it.
+/// Opens a model behind HTTP. A missing key is reported immediately. The provider's usual key is only for its own
+/// server: another server may need none, and is sent only a key that was named for it.
 pub(super) fn open_remote(
     provider: &str,
     model: &str,
@@ -44,7 +44,7 @@ pub(super) fn open_remote(
     }
     if !options.allow_http && remote::is_exposed(&base_url)? {
         let header = options.headers.first().map(|(name, _)| format!("the header {name}"));
-        // Who is to call the model has the key, where this process hasn't.
+        // The process that will call the model has the key, even if this one doesn't.
         let has_key = key.is_some() || options.is_never_called;
         let key = variable.filter(|_| has_key).map(|variable| format!("the key in {variable}"));
         if let Some(what) = key.or(header) {
@@ -76,7 +76,7 @@ pub(super) fn open_remote(
     }
     let mut timeouts = options.timeouts;
     if quirks.api == Api::Responses && timeouts.idle == Timeouts::default().idle {
-        // The stream begins at once, and says nothing while the model reasons.
+        // The stream begins immediately, and pauses while the model reasons.
         timeouts.idle = REASONING_WAIT;
     }
     let standard = open(quirks.clone(), timeouts, Tier::Standard, None)?;

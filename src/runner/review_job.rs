@@ -1,6 +1,6 @@
-//! Records what a person says of a result: of a job that is held for that, or that has ended. The one way to do so, for the
-//! command line as for the pages of `overnight serve`. Facts go to the journal under the workspace's lock, and the database
-//! gets the journal's new end; only feedback makes the job go on.
+//! Records a person's review of a result: of a job that is held for review, or that has ended. This is the only way to
+//! do so, for the command line and for the pages of `overnight serve`. Facts go to the journal under the workspace's
+//! lock, and the database gets the journal's new end; only feedback makes the job continue.
 
 use super::{
     Anchor, NewDocuments, OpenJob, RunError,
@@ -30,17 +30,17 @@ use std::{collections::BTreeSet, path::Path, time::Duration};
 pub const MOST_WORDS: usize = 16 * 1024;
 /// Characters of a name.
 const LONGEST_NAME: usize = 100;
-/// Seconds before each try to tell the database.
+/// Seconds before each try to update the database.
 const LAST_TRIES: [u64; 4] = [0, 1, 2, 4];
 
-/// What a person says of a result.
+/// A person's review of a result.
 #[derive(Clone, Debug)]
 pub enum ReviewAction {
     /// It is accepted.
     Approve {
         /// In that person's words.
         comment: Option<String>,
-        /// What they had in view.
+        /// The result that they had in view.
         seen: Option<Box<SeenResult>>,
     },
     /// One record is accepted.
@@ -52,7 +52,7 @@ pub enum ReviewAction {
         /// In that person's words.
         comment: Option<String>,
     },
-    /// One field is to have another value.
+    /// One field gets another value.
     Correct {
         /// The deliverable.
         file: String,
@@ -62,16 +62,16 @@ pub enum ReviewAction {
         /// In that person's words.
         comment: Option<String>,
     },
-    /// A finding is no fault.
+    /// A finding is declared not to be a fault.
     Settle {
-        /// Of the finding.
+        /// The id of the finding.
         finding: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The job goes on, with this among its instructions.
+    /// The job continues, with this text added to its instructions.
     SendBack {
-        /// What is to be changed.
+        /// The requested changes.
         text: String,
     },
     /// The job goes on, with more documents.
@@ -86,25 +86,25 @@ pub enum ReviewError {
     /// There is no result.
     #[error("job {id} has no result to be reviewed: it is {status}{}", advice(*status, id))]
     NoResult {
-        /// Of the job.
+        /// The id of the job.
         id: String,
-        /// As it stands.
+        /// Its current status.
         status: JobStatus,
     },
-    /// What was said can't be taken.
+    /// The review is not acceptable.
     #[error("{0}")]
     Refused(String),
     /// It could not be recorded whole.
     #[error("{0}; nothing of it is recorded, and the job is as it was: mend that and say it again")]
     TakenBack(RunError),
-    /// The journal has it, and the row not.
+    /// It is in the journal, but not in the row.
     #[error(
         "{error}; the job's record has it, and the database not yet: when that answers, `overnight reindex` tells it of job {id}"
     )]
     Untold {
-        /// Of the job.
+        /// The id of the job.
         id: String,
-        /// The last try.
+        /// The error of the last try.
         error: StoreError,
     },
 }
@@ -121,7 +121,7 @@ impl From<WorkspaceError> for ReviewError {
     }
 }
 
-/// Nobody but the one who asks has the job open.
+/// No one else has the job open.
 fn advice(status: JobStatus, id: &str) -> String {
     if status == JobStatus::Running { format!("; `overnight resume {id}` goes on with it") } else { String::new() }
 }
@@ -130,8 +130,8 @@ fn refused<T>(why: impl Into<String>) -> Result<T, ReviewError> {
     Err(ReviewError::Refused(why.into()))
 }
 
-/// Opens the job in `row`, whose workspace is at `path`, records what `by` says of its result, and leaves it. A job that goes on
-/// then is queued for a worker, or held where it belongs to no batch. Gives the job as it stands.
+/// Opens the job in `row`, with its workspace at `path`, records the review of its result by `by`, and closes it. If
+/// the job continues, it is queued for a worker, or held if it belongs to no batch. Returns the job's new state.
 pub async fn review_job(
     store: &dyn Store,
     row: &JobRow,
@@ -149,7 +149,7 @@ pub async fn review_job(
     Ok(opened.job)
 }
 
-/// Records what `by` says of the result of an open job. A job that goes on then has its lease still.
+/// Records the review by `by` of the result of an open job. A job that then continues still has its lease.
 pub async fn record_review(
     store: &dyn Store,
     opened: &mut OpenJob,
@@ -160,7 +160,7 @@ pub async fn record_review(
     record(store, opened, by, action, (uploader, GoingOn::Leased)).await
 }
 
-/// How a job that goes on after its review is left.
+/// The state in which a job that continues after its review is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GoingOn {
     /// Running, under the lease of this process.
@@ -169,14 +169,14 @@ enum GoingOn {
     Held,
 }
 
-/// What a decision that comes to nothing is taken back to.
+/// The state that a failed review is rolled back to.
 struct BeforeReview {
     end: JournalMark,
     job: Job,
 }
 
-/// A decision is recorded whole or not at all: whatever fails on the way, journal, files, lease and row are as they were. Only
-/// where the database stops answering at the last step it stands in the journal, and the row follows later.
+/// A review is recorded completely or not at all: after any failure, journal, files, lease and row are as before. Only
+/// if the database stops answering at the last step, the review stays in the journal, and the row follows later.
 async fn record(
     store: &dyn Store,
     opened: &mut OpenJob,
@@ -193,7 +193,7 @@ async fn record(
     failpoint::hit("review.claimed");
     let mut before = BeforeReview { end: opened.journal.mark(), job: opened.job.clone() };
     let decided = async {
-        // What a crash left of an earlier decision is made good whatever becomes of this one.
+        // Remains of an earlier review that a crash cut off are completed whatever the outcome of this one.
         run_blocking(|| opened.write_corrections())?;
         before = BeforeReview { end: opened.journal.mark(), job: opened.job.clone() };
         run_blocking(|| opened.decide_review(by, action, then))?;
@@ -202,7 +202,7 @@ async fn record(
         }
         if let Some(uploader) = &mut uploader {
             opened.upload(uploader).await.map_err(|error| match error {
-                // Whether the store's word for it has come through isn't known.
+                // Whether the store's confirmation was lost isn't known.
                 RunError::Store(error) if error.retryable() => {
                     ReviewError::Untold { id: opened.job.spec.id.to_string(), error }
                 }
@@ -227,7 +227,7 @@ async fn record(
         }
     };
     run_blocking(|| opened.take_back(before));
-    // Where the database doesn't take this either, its row says what it said before.
+    // If the database doesn't accept this either, its row stays as it was before.
     let _ = opened.checkpoint(store, CheckpointExtent::All).await;
     Err(error)
 }
@@ -254,7 +254,7 @@ async fn tell_database(store: &dyn Store, opened: &OpenJob, is_uploaded: bool) -
 }
 
 impl OpenJob {
-    /// Writes what `action` means, and what follows from it at once.
+    /// Records `action` and its immediate consequences.
     fn decide_review(&mut self, by: String, action: ReviewAction, then: GoingOn) -> Result<(), ReviewError> {
         let sent_back = Command::Hold { reason: HoldReason::Paused, detail: format!("sent back by {by}") };
         let command = self.command_of(by, action)?;
@@ -273,8 +273,8 @@ impl OpenJob {
         Ok(self.write_derived()?)
     }
 
-    /// Has journal and files be as before a decision. What can't be undone is as after a crash: it is made good when the job is
-    /// opened next.
+    /// Rolls journal and files back to the state before a review. A failed rollback is like a crash: it is repaired
+    /// when the job is opened next.
     fn take_back(&mut self, before: BeforeReview) {
         if self.journal.take_back(before.end).is_err() {
             return;
@@ -298,7 +298,7 @@ impl OpenJob {
         let _ = self.write_derived();
     }
 
-    /// What `action` means as a command.
+    /// The command for `action`.
     fn command_of(&self, by: String, action: ReviewAction) -> Result<Command, ReviewError> {
         Ok(match action {
             ReviewAction::Approve { comment, seen } => Command::Approve { by, comment: comment_of(comment)?, seen },
@@ -342,7 +342,7 @@ impl OpenJob {
         }
     }
 
-    /// `instructions.md` as it stands, and the feedback under its heading.
+    /// The current `instructions.md` with the feedback under its heading.
     fn with_feedback(&self, text: &str) -> Result<String, ReviewError> {
         let present = self.workspace.read(INSTRUCTIONS_FILE)?;
         let present = String::from_utf8_lossy(&present);

@@ -1,5 +1,5 @@
-//! What is kept of a document's recognised and transcribed pages beside its text: the words of the other reading, and where they
-//! stand. By it a quote is known to stand in words that both readings have, and is marked on the picture of its page.
+//! The data kept about a document's recognised and transcribed pages beside its text: the words of the other reading
+//! and their places. They show whether both readings have a quote's words, and where it is on the page's picture.
 
 use super::quote_line::{OneReading, QuoteBox};
 use crate::workspace::{Workspace, WorkspaceError, hash::FileHash};
@@ -8,7 +8,7 @@ use overnight_documents::{ComparedWord, RecognisedPage, RecognisedWord, compare}
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::Range};
 
-/// The other reading may have so many words more in a place; else it is another place.
+/// The other reading may have this many more words in a place; otherwise it is another place.
 const FEW_MORE: usize = 3;
 
 /// One page: a line of the file.
@@ -16,10 +16,10 @@ const FEW_MORE: usize = 3;
 #[serde(deny_unknown_fields)]
 pub(super) struct ScanLine {
     pub(super) page: u64,
-    /// As a program recognised them.
+    /// The words that a program recognised.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) words: Vec<RecognisedWord>,
-    /// The page's text is a model's, and was read a second time: by `words`, or as it stands here.
+    /// The page's text is a model's transcription; the second reading is in `words` or in the next field.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) transcribed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub(super) fn write(
     workspace.write(path, content.as_bytes()).map(Some)
 }
 
-/// The pages of a document by their numbers. What can't be read is passed over: doubts come from what is there.
+/// The pages of a document by their numbers. Unreadable lines are skipped: doubts come only from readable ones.
 pub(super) fn read(workspace: &Workspace, document: &DocumentEntry) -> BTreeMap<u64, ScanLine> {
     let Some(content) = document.scan_sha256.as_ref().and_then(|_| workspace.read(&document.scan_path()).ok()) else {
         return BTreeMap::new();
@@ -69,17 +69,17 @@ pub(super) fn read(workspace: &Workspace, document: &DocumentEntry) -> BTreeMap<
 #[derive(Clone, Debug)]
 pub(super) struct ComparedPage {
     line: ScanLine,
-    /// A transcription that was read a second time. What nobody else has read is doubtful as a whole, not word by word.
+    /// Whether a second reading exists. A transcription without one is doubtful as a whole, not word by word.
     is_compared: bool,
     words: Vec<ComparedWord>,
 }
 
-/// What is known of a passage on a page.
+/// The known facts about a passage on a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ComparedPassage {
-    /// What only one of two readings has.
+    /// The words that only one of two readings has.
     pub(super) of_one: Vec<OneReading>,
-    /// Where it stands on the picture: a box for each line of it.
+    /// Its place on the picture: one box for each line.
     pub(super) boxes: Vec<QuoteBox>,
 }
 
@@ -91,7 +91,7 @@ impl ComparedPage {
         Self { line, is_compared, words }
     }
 
-    /// Of the bytes `range` of the page's text.
+    /// The passage in the bytes `range` of the page's text.
     pub(super) fn passage(&self, text: &str, range: &Range<usize>) -> ComparedPassage {
         let mut passage = ComparedPassage::default();
         let within = self.words.iter().enumerate();
@@ -112,12 +112,12 @@ impl ComparedPage {
         passage
     }
 
-    /// Words of the text that the other reading does not have, and what it has in their place.
+    /// Words of the text that the other reading lacks, and the words in their place there.
     fn of_one(&self, text: &str, run: Range<usize>) -> Option<OneReading> {
         let (before, rest) = self.words.split_at(run.start);
         let behind = rest.get(run.len()..)?;
         let words = text.get(rest.first()?.from..rest.get(run.len() - 1)?.to)?;
-        // Lines between cells of a table are not read.
+        // The lines between table cells are no words.
         let words = words.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" ");
         let other = self.line.other()?;
         let is_placed = |word: &&ComparedWord| !word.others.is_empty();
@@ -128,7 +128,7 @@ impl ComparedPage {
     }
 }
 
-/// Makes the last box longer where a word goes on in its line.
+/// Extends the last box if a word continues its line.
 fn add_box(boxes: &mut Vec<QuoteBox>, page: u64, &RecognisedWord { x, y, width, height, .. }: &RecognisedWord) {
     if let Some(last) = boxes.last_mut() {
         let middles = (last.y + last.height / 2.0) - (y + height / 2.0);

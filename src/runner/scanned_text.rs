@@ -1,4 +1,4 @@
-//! A document with scanned pages, as quotes are looked at in it: page by page, each compared with its other reading once.
+//! A document with scanned pages, for checking quotes page by page; each page is compared with its other reading once.
 
 use super::scan_file::{self, ComparedPage, ComparedPassage, ScanLine};
 use crate::workspace::Workspace;
@@ -6,7 +6,7 @@ use overnight_core::job::spec::DocumentEntry;
 use overnight_documents::{Offsets, Unit};
 use std::{collections::BTreeMap, ops::Range};
 
-/// The text of a document, and what is kept of its scanned pages.
+/// The text of a document, and the kept data of its scanned pages.
 #[derive(Debug)]
 pub(super) struct ScannedText {
     text: String,
@@ -16,14 +16,14 @@ pub(super) struct ScannedText {
 }
 
 impl ScannedText {
-    /// What can't be read is empty: no doubt comes of it.
+    /// Unreadable data counts as empty: it causes no doubts.
     pub(super) fn read(workspace: &Workspace, document: &DocumentEntry) -> Self {
         let text = workspace.read_text_at_most(&document.text_path(), u64::MAX).unwrap_or_default();
         let (pages, lines) = (Offsets::new(Unit::Page, &text), scan_file::read(workspace, document));
         Self { text, pages, lines, compared: BTreeMap::new() }
     }
 
-    /// What only one of two readings has of a passage, and where it stands on the pictures of its pages.
+    /// The words of a passage that only one of two readings has, and its places on the pictures of its pages.
     pub(super) fn passage(&mut self, span: &Range<u64>) -> ComparedPassage {
         let [start, end] = [span.start, span.end].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
         let mut whole = ComparedPassage::default();

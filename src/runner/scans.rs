@@ -1,4 +1,4 @@
-//! Scanned pages of a new job: which they are, and their pictures. What is read on them is compared in `page_reading`.
+//! Scanned pages of a new job: their selection and pictures. Their transcriptions are compared in `page_reading`.
 
 use super::{
     RunError,
@@ -19,12 +19,12 @@ use overnight_core::{
 };
 use overnight_documents::{MAX_BYTES, PagePainter, PaintedPlace, PictureOptions, RecognisedWord, quarter_turns};
 
-/// Of a page's height, that of its words where they are small: print of 7 points on A4.
+/// The height of small words as a share of the page's height: print of 7 points on A4.
 const SMALL: f32 = 0.007;
-/// Pages of a document that can't be painted, one after the other; those behind them are not tried.
+/// The most consecutive pages of a document that can't be rendered; the pages after them are not tried.
 const MOST_FAILURES: usize = 3;
 
-/// The pages of a job that are to be read by eyes, painted. Empty where nobody looks at them.
+/// The pages of a job that a model has to read, rendered. Empty if no model reads them.
 pub(super) fn of_new_job(
     workspace: &Workspace,
     documents: &mut [DocumentEntry],
@@ -47,7 +47,7 @@ pub(super) fn of_new_job(
         let known = lines.len();
         let mut failures = 0;
         for (page, PageForEyes { place, has_text }) in pages.into_iter().take(MOST_SCANNED_PAGES - scans.len()) {
-            // A text of which nobody knows how it came about is not the second reading, where there can be another.
+            // A text of unknown origin is not used as the second reading if there can be another one.
             if let PaintedPlace::Page(number) = place
                 && (has_text && is_doubtful || !has_text && is_recognised(document, page))
                 && !lines.contains_key(&page)
@@ -55,7 +55,7 @@ pub(super) fn of_new_job(
                 let words = request.extractor.recognised_words(&bytes, number).map(ScanLine::recognised);
                 lines.extend(words.map(|line| (page, line)));
             }
-            // What can't be painted stays as it is, and says why.
+            // A page that can't be rendered stays as it is, and states the reason.
             let Ok((picture, png)) = request.extractor.paint(&bytes, &place, options(lines.get(&page))) else {
                 failures += 1;
                 if failures == MOST_FAILURES {
@@ -93,7 +93,7 @@ fn is_recognised(document: &DocumentEntry, page: u64) -> bool {
     document.recognised.iter().any(|pages| (pages.from..=pages.to).contains(&page))
 }
 
-/// How a page is painted: upright, and sharper where its letters are small, as far as somebody has recognised them.
+/// The options for rendering a page: upright, and sharper if its letters are small, as far as recognised words show.
 fn options(recognised: Option<&ScanLine>) -> PictureOptions {
     let Some(ScanLine { words, .. }) = recognised else { return PictureOptions::FOR_MODELS };
     let turns = quarter_turns(words);
@@ -106,7 +106,7 @@ fn options(recognised: Option<&ScanLine>) -> PictureOptions {
     PictureOptions { turns, ..options }
 }
 
-/// What was read on the same picture before.
+/// Earlier readings of the same picture.
 fn kept(request: &NewJobRequest<'_>, image: &str) -> Vec<KeptReading> {
     let kept = |(reader, model)| {
         Some(KeptReading { reader, text: request.extractor.kept_text(&transcription_key(model, image))? })

@@ -1,4 +1,4 @@
-//! Both readers' lists, read from their files, each record with the place of its quote; and the quotes of a verdict, looked for.
+//! The lists of both readers, with the place of each record's quote; and the places of the quotes in a verdict.
 
 use super::{RunError, quote_positions::QuoteCheck};
 use crate::workspace::Workspace;
@@ -42,7 +42,7 @@ pub(super) fn read(job: &Job, workspace: &Workspace) -> Result<Option<Lists>, Ru
     Ok(Some(Lists { first, second }))
 }
 
-/// The records of one file, as far as their quotes are found, which stand in the parts that its reader was given. A second reader that found nothing has written no file.
+/// The records of a file whose quotes are found in its reader's parts. A second reader without a record has no file.
 fn records(
     workspace: &Workspace,
     deliverable: &Deliverable,
@@ -87,7 +87,7 @@ fn record(
     })
 }
 
-/// Records that quote the same place behind a seam between two parts, which two readers had before them.
+/// Records with the same quote after a seam between two parts, where two readers saw the text.
 pub(super) fn find_doubled(job: &Job, workspace: &Workspace) -> Result<EffectResult, RunError> {
     let instructions = &job.spec.instructions;
     let path = instructions.readers.as_ref().map(|readers| &readers.deliverable);
@@ -120,7 +120,7 @@ pub(super) fn find_doubled(job: &Job, workspace: &Workspace) -> Result<EffectRes
     Ok(EffectResult::Doubled(doubled))
 }
 
-/// Looks for the quotes of a verdict's faults: one result for each, none where it has no quote.
+/// Searches for the quotes of a verdict's faults: one result for each, none for a fault without a quote.
 pub(super) fn find_quotes(job: &Job, workspace: &Workspace, given: &GiveVerdict) -> Vec<Option<FoundQuote>> {
     let mut quotes = QuoteCheck::new(job, workspace);
     let mut find = |fault: &Fault| -> Option<FoundQuote> {

@@ -1,4 +1,4 @@
-//! Who is to read which results.
+//! Assignments of results to the people who read them.
 
 use super::{
     StoreError,
@@ -9,14 +9,14 @@ use async_trait::async_trait;
 use overnight_core::job::{id::JobId, time::Timestamp};
 use uuid::Uuid;
 
-/// A result that somebody is to read.
+/// A result assigned to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReaderAssignment {
     pub job: JobId,
     pub batch: Uuid,
     /// A name: that of their token.
     pub reviewer: String,
-    /// Another person reads it too, and neither sees what the other says of it.
+    /// Another person reads it too, and neither sees the other's review.
     pub twice: bool,
     pub created: Timestamp,
 }
@@ -24,13 +24,13 @@ pub struct ReaderAssignment {
 /// Assignments.
 #[async_trait]
 pub trait AssignmentStore: Send + Sync + std::fmt::Debug {
-    /// Takes some away and adds others, all or none; who has a job already keeps it as it is.
+    /// Removes some and adds others, all or none; an existing assignment of a person to a job stays as it is.
     async fn assign(&self, gone: &[ReaderAssignment], new: &[ReaderAssignment]) -> Result<(), StoreError>;
 
     /// Those of a batch, in the order of their jobs, of a job in the order in which they were made.
     async fn assignments(&self, batch: Uuid) -> Result<Vec<ReaderAssignment>, StoreError>;
 
-    /// Those of a job.
+    /// The assignments of a job.
     async fn assignments_of(&self, job: JobId) -> Result<Vec<ReaderAssignment>, StoreError>;
 }
 

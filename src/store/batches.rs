@@ -1,4 +1,4 @@
-//! Batches as a whole: how they stand, what they may cost, their end.
+//! Batches as a whole: their state, their budget, their end.
 
 use super::{StoreError, queue_entry::QueueEntry};
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// What is submitted together.
+/// A batch to submit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewBatch {
     pub id: Uuid,
@@ -23,16 +23,16 @@ pub struct NewBatch {
     pub instructions_text: String,
     pub instructions_sha256: String,
     pub model: String,
-    /// What else was set, for whoever makes the workspaces. The queue only keeps it.
+    /// Other settings, for the code that makes the workspaces. The queue only stores them.
     pub settings: serde_json::Value,
     /// USD that the jobs may spend together.
     pub budget_usd: Option<f64>,
-    /// When jobs may be started, as a person writes it. The queue only keeps it.
+    /// The times at which jobs may be started, as a person wrote them. The queue only stores them.
     pub time_window: Option<String>,
 }
 
 impl NewBatch {
-    /// Its name for people.
+    /// The name to show to people.
     pub fn shown_name(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.id.to_string())
     }
@@ -42,17 +42,17 @@ impl NewBatch {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchRow {
     pub batch: NewBatch,
-    /// What its jobs have cost so far, as of their checkpoints; those that are linked cost nothing.
+    /// The cost of its jobs so far, as of their checkpoints; linked jobs cost nothing.
     pub spent_usd: f64,
-    /// Jobs with turns whose price isn't known: they have cost more than that.
+    /// Jobs with turns whose price isn't known: they have cost more than stated.
     pub unpriced_jobs: u64,
-    /// When its end was marked ([`BatchStore::mark_ended`]).
+    /// The time at which its end was marked ([`BatchStore::mark_ended`]).
     pub ended: Option<Timestamp>,
     pub totals: BatchTotals,
 }
 
 impl BatchRow {
-    /// `12.50 USD`, and so on where prices are not known.
+    /// `12.50 USD`, with a remark if some prices are not known.
     pub fn cost_told(&self) -> String {
         cost_of_all(self.spent_usd, self.unpriced_jobs == 0)
     }
@@ -89,7 +89,7 @@ impl BatchTotals {
         }
     }
 
-    /// The same, to be counted up.
+    /// The same, as a counter to increase.
     pub fn of_mut(&mut self, status: JobStatus) -> &mut u64 {
         match status {
             JobStatus::Queued => &mut self.queued,
@@ -113,17 +113,17 @@ impl BatchTotals {
     }
 }
 
-/// How a job of a batch stands, and nothing else of it.
+/// The state of a job of a batch, without its other columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobStands {
     pub id: JobId,
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
-    /// Done before by that job.
+    /// The job that did the same before.
     pub same_as: Option<JobId>,
 }
 
-/// What the jobs of a batch have taken together, and what those wait for that nobody works on.
+/// The total usage of a batch's jobs, and the reasons why jobs without a worker wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchWork {
     pub turns: u64,
@@ -133,7 +133,7 @@ pub struct BatchWork {
     pub waiting: Vec<WaitingJobs>,
 }
 
-/// Queued or held jobs that are alike in all but the moment.
+/// A group of queued or held jobs that differ only in the time until which they wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingJobs {
     pub status: JobStatus,
@@ -145,19 +145,19 @@ pub struct WaitingJobs {
     pub until: Option<Timestamp>,
 }
 
-/// How fast the jobs of a batch have gone.
+/// The recent pace of a batch's jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecentWork {
-    /// When the last ones ended that were worked, the last first.
+    /// The times at which the last worked jobs ended, the latest first.
     pub ends: Vec<Timestamp>,
-    /// How long a job was worked that has a result; the median, none where there is none.
+    /// The working time of a job with a result; the median, none if there is no such job.
     pub middle_ms: Option<u64>,
 }
 
-/// What the budget of a batch says to one of its jobs.
+/// The answer of a batch's budget to one of its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// What the jobs have cost leaves no room.
+    /// The cost of the jobs so far leaves no room.
     Spent,
     /// There is room, but that other jobs have reserved it, and may not need it.
     Later,
@@ -165,7 +165,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// As both databases number it.
+    /// The variant for its number in both databases.
     pub(super) fn of(number: i64) -> Self {
         match number {
             ..=0 => Self::Spent,
@@ -178,10 +178,10 @@ impl Grant {
 /// The database, for batches as a whole.
 #[async_trait]
 pub trait BatchStore: Send + Sync + std::fmt::Debug {
-    /// Asks whether a job may go on until it has cost `may_cost_usd` in all, so that its batch as a whole stays within the
-    /// budget: what all jobs have cost, and what the running ones may cost at most. Granted, it counts as that dear until it
-    /// stops running or asks again; otherwise nothing is changed. Granted at once where the batch has no budget, and always to who
-    /// asks for less than it has. `LeaseLost`.
+    /// Asks whether a job may continue until it has cost `may_cost_usd` in total, so that its batch stays within the
+    /// budget: the cost of all jobs so far, and the most that the running ones may cost. If granted, it counts as the
+    /// job's cost until the job stops running or asks again; otherwise nothing changes. Always granted if the batch has
+    /// no budget, or if the job asks for less than it has. `LeaseLost`.
     ///
     /// Each call looks at all jobs of the batch: ask for a few model calls together rather than for each.
     async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError>;
@@ -190,13 +190,13 @@ pub trait BatchStore: Send + Sync + std::fmt::Debug {
     /// `resume`. `NoBatch`.
     async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError>;
 
-    /// What was kept of the cascade that was begun with a batch.
+    /// The stored state of the cascade that began with a batch.
     async fn cascade(&self, batch: Uuid) -> Result<Option<String>, StoreError>;
 
-    /// Keeps that.
+    /// Stores that state.
     async fn set_cascade(&self, batch: Uuid, state: &str) -> Result<(), StoreError>;
 
-    /// The batches all of whose jobs have ended, and that are not marked as ended yet, oldest first. Cheap where there is
+    /// The batches of which all jobs have ended, and that are not marked as ended yet, oldest first. Cheap if there are
     /// none.
     async fn batches_to_end(&self) -> Result<Vec<BatchRow>, StoreError>;
 
@@ -210,24 +210,24 @@ pub trait BatchStore: Send + Sync + std::fmt::Debug {
     /// At most `limit` batches, newest first.
     async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
 
-    /// At most `limit` of the batches that come behind this one, newest first.
+    /// At most `limit` of the batches that are older than this one, newest first.
     async fn batches_behind(&self, batch: Uuid, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
 
-    /// How many jobs of the batch there are in each status; all zero where there is no such batch.
+    /// The number of jobs of the batch in each status; all zero if there is no such batch.
     async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError>;
 
-    /// What its jobs have taken together, and wait for.
+    /// The total usage of its jobs, and the reasons for their waiting.
     async fn batch_work(&self, batch: Uuid) -> Result<BatchWork, StoreError>;
 
-    /// How fast its jobs have gone, with at most `most` ends.
+    /// The pace of its jobs, with at most `most` ends.
     async fn recent_work(&self, batch: Uuid, most: u32) -> Result<RecentWork, StoreError>;
 
-    /// How each of a batch's jobs stands, by id.
+    /// The state of each of a batch's jobs, by id.
     async fn batch_standing(&self, batch: Uuid) -> Result<Vec<JobStands>, StoreError>;
 
     /// A batch's jobs, by id.
     async fn batch_entries(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;
 
-    /// How many batches are called `name`.
+    /// The number of batches called `name`.
     async fn count_batches_named(&self, name: &str) -> Result<u64, StoreError>;
 }

@@ -1,6 +1,6 @@
-//! Model calls that were handed in for a provider's batch endpoint: gathered over all jobs and workers, sent together, kept until
-//! their jobs have taken the answers. What is about to be sent is written down before, and the provider's name for it after:
-//! whoever goes on after a crash knows what to look for.
+//! Model calls that were submitted for a provider's batch endpoint: gathered over all jobs and workers, sent together,
+//! kept until their jobs have taken the answers. A batch is recorded before it is sent, and the provider's handle
+//! after: so a worker that continues after a crash knows what to search for.
 
 use super::{
     StoreError,
@@ -13,19 +13,19 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-/// A call as it is handed in.
+/// A submitted call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandedCall {
-    /// Its job's name for it: nothing is handed in twice under one.
+    /// The job's name for the call: nothing is submitted twice under the same name.
     pub key: String,
     pub job: JobId,
     /// The model, its server and the key that it is asked with.
     pub lane: String,
-    /// Names what calls have in common that begin alike.
+    /// Identifies the prefix that calls with the same beginning share.
     pub prefix: String,
     pub prefix_tokens: u64,
     pub tokens: u64,
-    /// It isn't waited for longer.
+    /// The time until which an answer is awaited.
     pub until: Option<Timestamp>,
     /// The request's body.
     pub body: String,
@@ -40,11 +40,11 @@ pub struct GatheredCall {
     pub tokens: u64,
     pub bytes: u64,
     pub until: Option<Timestamp>,
-    /// When it was handed in, by the clock of who did it.
+    /// The time at which it was submitted, by the submitter's clock.
     pub handed: Timestamp,
 }
 
-/// What was sent together, or was about to be.
+/// A batch that was sent to a provider, or was about to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderBatch {
     /// Its name here, and at the provider where that takes one.
@@ -52,27 +52,27 @@ pub struct ProviderBatch {
     /// The provider's name; none: it isn't known whether it was created.
     pub handle: Option<String>,
     pub calls: u64,
-    /// Of their prompts and replies.
+    /// The tokens of all prompts and replies.
     pub tokens: u64,
     pub intended: Timestamp,
     pub until: Option<Timestamp>,
-    /// The provider was told to give it up.
+    /// Whether the provider was asked to cancel it.
     pub is_cancelled: bool,
 }
 
-/// How a call has ended.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HandedEnd {
     /// The provider's reply as it came.
     Replied(String),
-    /// Why there is none, as who sent it says.
+    /// The failure, in the form that the sender stored.
     Failed(Value),
 }
 
-/// How a call stands.
+/// The state of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HandedState {
-    /// Nobody knows it, or knows it any more.
+    /// There is no such call, or no longer.
     Unknown,
     Waiting,
     Ended(AnsweredCall),
@@ -82,7 +82,7 @@ pub enum HandedState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnsweredCall {
     pub end: HandedEnd,
-    /// The provider's name for the batch that had it.
+    /// The provider's handle of the batch that contained it.
     pub batch: Option<String>,
     /// USD of a request that was sent for it and others before.
     pub primer_usd: Option<f64>,
@@ -91,28 +91,28 @@ pub struct AnsweredCall {
 /// The database, for calls that are answered later.
 #[async_trait]
 pub trait CallStore: Send + Sync + std::fmt::Debug {
-    /// Keeps a call, unless one of that name is there.
+    /// Stores a call, unless one with its name exists.
     async fn hand_in(&self, call: &HandedCall) -> Result<(), StoreError>;
 
-    /// Which of these calls are waited for no longer: they have ended, or nobody knows them.
+    /// Those of these calls that no longer wait: they have ended, or don't exist.
     async fn no_longer_waiting(&self, keys: &[String]) -> Result<BTreeSet<String>, StoreError>;
 
-    /// How a call stands.
+    /// The state of a call.
     async fn handed_state(&self, key: &str) -> Result<HandedState, StoreError>;
 
-    /// Forgets calls whose answers are safe elsewhere.
+    /// Deletes calls whose answers are safe elsewhere.
     async fn forget_handed(&self, keys: &[String]) -> Result<(), StoreError>;
 
-    /// Takes a lane for `for_ms` milliseconds, or keeps it; false: somebody else has it.
+    /// Takes a lane for `for_ms` milliseconds, or keeps it; false: another process has it.
     async fn hold_lane(&self, lane: &str, who: Uuid, for_ms: u64) -> Result<bool, StoreError>;
 
     /// Gives it back.
     async fn free_lane(&self, lane: &str, who: Uuid) -> Result<(), StoreError>;
 
-    /// Until when the provider has the beginnings of a lane's calls in its cache, by prefix.
+    /// The times until which the provider caches the prefixes of a lane's calls, by prefix.
     async fn primed(&self, lane: &str) -> Result<BTreeMap<String, Timestamp>, StoreError>;
 
-    /// Notes the same.
+    /// Stores those times.
     async fn set_primed(&self, lane: &str, primed: &BTreeMap<String, Timestamp>) -> Result<(), StoreError>;
 
     /// The calls of a lane that wait to be sent, of jobs that still want them, first come first.
@@ -124,16 +124,16 @@ pub trait CallStore: Send + Sync + std::fmt::Debug {
     /// Writes down that these calls are about to be sent together.
     async fn intend_batch(&self, batch: &ProviderBatch, lane: &str, keys: &[String]) -> Result<(), StoreError>;
 
-    /// Writes down the provider's name for it.
+    /// Records the provider's handle of a batch.
     async fn batch_created(&self, id: Uuid, handle: &str) -> Result<(), StoreError>;
 
-    /// Writes down that the provider was told to give it up.
+    /// Records that the provider was asked to cancel a batch.
     async fn batch_cancelled(&self, id: Uuid) -> Result<(), StoreError>;
 
     /// It was not created, or the provider did none of it: its calls are gathered again.
     async fn release_batch(&self, id: Uuid) -> Result<(), StoreError>;
 
-    /// What of a lane was sent, or was about to be, and has not ended.
+    /// The batches of a lane that were sent, or were about to be, and have not ended.
     async fn open_batches(&self, lane: &str) -> Result<Vec<ProviderBatch>, StoreError>;
 
     /// The handles of all batches that are known, ended ones too.
@@ -142,7 +142,7 @@ pub trait CallStore: Send + Sync + std::fmt::Debug {
     /// The calls of a batch, in the order in which they are sent.
     async fn calls_of_batch(&self, id: Uuid) -> Result<Vec<String>, StoreError>;
 
-    /// Notes what a primer has cost that was sent for a call.
+    /// Stores the cost of a primer that was sent for a call.
     async fn set_primer_cost(&self, key: &str, usd: Option<f64>) -> Result<(), StoreError>;
 
     /// Ends calls; those that have ended stay as they are.

@@ -1,5 +1,5 @@
-//! From a URL to a database: which one, and under which name errors speak of it. The password is known to
-//! `url_secrets` only, so that it can be kept out of them.
+//! Opens the database for a URL, with a name for errors. Only `url_secrets` knows the password, so that it can be kept
+//! out of them.
 
 use super::{Store, StoreError, postgres::PostgresStore, sqlite::SqliteStore, url_secrets::UrlSecrets};
 use std::{path::PathBuf, sync::Arc};
@@ -18,7 +18,7 @@ pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     Ok(store)
 }
 
-/// Opens the database at `url` to read it: nothing is made, and nothing can be changed. None: no job was ever put there.
+/// Opens the database at `url` for reading: nothing is created or can be changed. None: it never contained a job.
 ///
 /// As [`connect`], and `Older`.
 pub async fn connect_to_read(url: &str) -> Result<Option<Arc<dyn Store>>, StoreError> {
@@ -40,7 +40,7 @@ pub fn database_file(url: &str) -> Option<PathBuf> {
     }
 }
 
-/// What a URL points to.
+/// The target of a URL.
 #[derive(Debug, PartialEq, Eq)]
 enum StoreUrl {
     Sqlite(PathBuf),
@@ -75,7 +75,7 @@ impl StoreUrl {
                 }
                 Ok(Self::Postgres { url: url.to_owned(), secrets: UrlSecrets::of(rest) })
             }
-            // Only letters are repeated: what stands before :// may be anything that was pasted by mistake.
+            // Only letters are repeated: the text before :// may be anything that was pasted by mistake.
             _ if scheme.len() <= 12 && scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
                 Err(wrong(&format!("{scheme}://…"), "it is of no kind that overnight can use"))
             }

@@ -1,9 +1,9 @@
-//! What a person says to whoever works on a job.
+//! Requests of people to the process that works on a job.
 
-/// What a person asked the process to do that works on a job.
+/// A person's request to the process that works on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ControlSignal {
-    /// End the job as cancelled. Nothing takes this signal back.
+    /// End the job as cancelled. This signal can't be taken back.
     Cancel,
     /// Hold the job at its next turn; the next claim forgets it.
     Pause,

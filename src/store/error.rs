@@ -1,4 +1,4 @@
-//! What can go wrong with the database, and whether trying again can help.
+//! Errors of the database, and whether trying again can help.
 
 use overnight_core::job::{id::JobId, record::JobStatus};
 use std::fmt;
@@ -10,13 +10,13 @@ pub enum StoreError {
     /// The URL, its path, the login or the database itself is wrong.
     #[error("can't open database {database}: {detail}")]
     Connect { database: String, detail: String },
-    /// Down, busy or cut off. Nothing is known of what was being written: repeat it.
+    /// The database is down, busy or cut off. It is unknown whether the write took effect: repeat it.
     #[error("database {database} doesn't answer: {detail}")]
     Unreachable { database: String, detail: String },
     /// The database's disk is full.
     #[error("no room left for database {database}: {detail}")]
     Full { database: String, detail: String },
-    /// Made by another program.
+    /// The tables were made by another program.
     #[error(
         "the database {database} isn't overnight's: it has tables of another program; name another with \
          OVERNIGHT_DATABASE_URL or --database-url"
@@ -28,7 +28,7 @@ pub enum StoreError {
          remove it and run `overnight reindex`"
     )]
     Development { database: String },
-    /// Made by an earlier version of this program, and not to be changed by who only reads it.
+    /// Made by an earlier version of this program; a reader must not change it.
     #[error("database {database} was made by an older overnight: `overnight migrate` brings it up to this one")]
     Older { database: String },
     /// Made by a later version of this program.
@@ -37,7 +37,7 @@ pub enum StoreError {
          update this program"
     )]
     Newer { database: String, found: i64, known: i64 },
-    /// Another process has claimed the job, or nobody has it any more. Control flow: stop, and write nothing more.
+    /// Another process has claimed the job, or no process has it any more. Control flow: stop, and write nothing more.
     #[error("the lease on job {id} is lost")]
     LeaseLost { id: JobId },
     #[error("job {id} has already ended: it is {status}")]
@@ -59,8 +59,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the same call can succeed later, once the database is back or its disk has room: who works through the night
-    /// waits for that.
+    /// Whether the same call can succeed later, once the database is back or its disk has room: a process that works
+    /// through the night waits for that.
     pub fn passes(&self) -> bool {
         self.retryable() || matches!(self, Self::Full { .. })
     }

@@ -1,4 +1,4 @@
-//! The migrations that the program carries: the files of `migrations/`, a folder for each database, read when it is compiled.
+//! The migrations compiled into the program: the files of `migrations/`, one folder for each database.
 
 use sqlx::{
     SqlStr,
@@ -6,7 +6,7 @@ use sqlx::{
 };
 use std::sync::LazyLock;
 
-/// A file of a folder: its number, its name without number and ending, and what it says.
+/// A file of a folder: its number, its name without number and ending, and its content.
 type MigrationFile = (i64, &'static str, &'static str);
 
 pub(super) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| {

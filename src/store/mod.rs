@@ -1,11 +1,11 @@
-//! The database: what is known of all jobs at their last checkpoints.
+//! The database: the state of all jobs at their last checkpoints.
 //!
-//! Each trait is one thing that is asked of it: jobs, the queue, workers, batches, schedules, calls that are
-//! answered later, tokens, who reads which results. `sql` answers them all, once, in
-//! statements that both databases share but for a few fragments; `sqlite` and `postgres` know how to reach a database, and what
-//! each has to say in its own way. `tests/it/store.rs` runs one suite on both.
-//! What must hold in either:
-//! - A job's rows are written whole or not at all, and only by who has its lease.
+//! Each trait is one kind of request: jobs, the queue, workers, batches, schedules, calls that are answered later,
+//! tokens, assignments of readers. `sql` implements all of them once, in statements that both databases share except
+//! for a few fragments; `sqlite` and `postgres` connect to a database, and hold the parts that differ.
+//! `tests/it/store.rs` runs one suite on both.
+//! Invariants of both databases:
+//! - A job's rows are written completely or not at all, and only by the process with its lease.
 //! - A lease number never goes back, so that a process that lost its job can never write over the one that took it.
 //! - Deadlines are made and read by the database's clock alone; every other time is given by the caller.
 //! - No transaction is open between two calls.
@@ -55,7 +55,7 @@ pub use workers::{HeldLease, WorkerStore};
 use async_trait::async_trait;
 use std::sync::Arc;
 
-/// A database, with all that is asked of it. Who needs a part of it takes that trait.
+/// A database with all its interfaces. Code that needs only a part of it takes that trait.
 #[async_trait]
 pub trait Store:
     AssignmentStore
@@ -69,10 +69,10 @@ pub trait Store:
     + TokenStore
     + WorkerStore
 {
-    /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
+    /// Closes it, so that no file is left beside it. No call is possible afterwards.
     async fn close(&self) {}
 
-    /// The same database through a connection that nobody else uses, so that it never waits for theirs. Call it within the
+    /// The same database through an exclusive connection, so that it never waits for other users. Call it within the
     /// runtime that will use it.
     fn with_own_connection(&self) -> Arc<dyn Store>;
 }

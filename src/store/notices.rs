@@ -1,20 +1,20 @@
-//! What people are to be told of batches: which of it nobody was told yet, and who tells it now.
+//! Notices to people about batches: those still to be sent, and the worker that sends them.
 
 use super::StoreError;
 use async_trait::async_trait;
 use overnight_core::job::time::Timestamp;
 use uuid::Uuid;
 
-/// What there is to tell of a batch.
+/// The subject of a notice about a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeSubject {
     /// All its jobs have ended.
     End,
-    /// Jobs have come to need a person, up to that moment.
+    /// Jobs need a person, as of this moment.
     Needs { upto: Timestamp },
 }
 
-/// A batch of which a worker has taken it upon itself to tell.
+/// A batch about which a worker has undertaken to send a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoticeClaim {
     pub batch: Uuid,
@@ -24,18 +24,18 @@ pub struct NoticeClaim {
 /// The reason of a job that a person has paused while it was worked.
 pub const PAUSED_BY_PERSON: &str = "paused by a person";
 
-/// The database, for who tells people of batches.
+/// The database, for workers that send notices about batches.
 #[async_trait]
 pub trait NoticeStore: Send + Sync + std::fmt::Debug {
-    /// Takes one batch of which there is something to tell. No other worker gets it until [`Self::notice_told`], or for `for_ms`
-    /// milliseconds: what a lost worker had taken is told by another, so it may be told twice, and is told once at least.
+    /// Takes one batch with a notice to send. No other worker gets it until [`Self::notice_told`], or for `for_ms`
+    /// milliseconds: another worker sends the notice of a lost one, so it may be sent twice, and is sent at least once.
     ///
-    /// An end is told within a day of it. A need is a job that has failed, or is held for its review, a limit, a budget or a
-    /// fault of the configuration, or for an outage that has lasted an hour. Of one batch needs are told every 15 minutes at
-    /// most; with `at_once` without that wait. `now` is this database's clock.
+    /// A notice of an end is sent within a day of it. A need is a job that has failed, or is held for its review, a
+    /// limit, a budget or a fault of the configuration, or for an outage that has lasted an hour. Needs of one batch
+    /// are reported every 15 minutes at most; with `at_once` without that wait. `now` is this database's clock.
     async fn claim_notice(&self, now: Timestamp, at_once: bool, for_ms: u64)
     -> Result<Option<NoticeClaim>, StoreError>;
 
-    /// It was told, or can't be told.
+    /// The notice was sent, or can't be sent.
     async fn notice_told(&self, claim: NoticeClaim) -> Result<(), StoreError>;
 }

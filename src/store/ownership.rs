@@ -4,18 +4,18 @@
 use super::StoreError;
 use sqlx::migrate::Migrator;
 
-/// With what the hash of the first migration begins in databases that earlier development versions made: six migrations, never
+/// The first bytes of the first migration's hash in databases of earlier development versions: six migrations, never
 /// released, became one, and that has changed since.
 const DEVELOPMENT: [u64; 4] =
     [0xdb84_488d_af5f_544f, 0x84b2_28ca_3f38_a51a, 0x5b74_8f7b_6c51_f50e, 0xb447_08df_026f_e9c8];
 
-/// What an inspection of a database found.
+/// The result of inspecting a database.
 pub(super) struct DatabaseContents {
-    /// It has tables where this program's would be.
+    /// Whether it has tables with the names of this program's.
     pub(super) has_tables: bool,
-    /// The migrations that it has seen: numbers and hashes.
+    /// The migrations applied to it: numbers and hashes.
     pub(super) migrations: Vec<(i64, Vec<u8>)>,
-    /// They lie where this program's would be.
+    /// Whether they are in the place where this program's would be.
     pub(super) are_here: bool,
 }
 
@@ -43,7 +43,7 @@ impl DatabaseContents {
         Ok(0)
     }
 
-    /// Whether there is anything to read; what is there is of this program's present version.
+    /// Whether there is anything to read; if so, its schema is that of this version of the program.
     pub(super) fn is_readable(&self, database: &str, ours: &Migrator) -> Result<bool, StoreError> {
         let known = newest_known(ours);
         match self.version(database, ours, known)? {
@@ -59,12 +59,12 @@ pub(super) fn newest_known(migrations: &Migrator) -> i64 {
     migrations.iter().map(|migration| migration.version).max().unwrap_or_default()
 }
 
-/// The hash of the first migration: by it a database is known as this program's.
+/// The hash of the first migration: it identifies a database of this program.
 fn first(migrations: &Migrator) -> &[u8] {
     migrations.iter().min_by_key(|migration| migration.version).map_or(&[], |migration| &*migration.checksum)
 }
 
-/// The tables, views and indexes that the migrations make: another program's of such a name would be in the way.
+/// The tables, views and indexes that the migrations create: objects of another program with such names would conflict.
 pub(super) fn object_names(migrations: &Migrator) -> Vec<String> {
     let statements = migrations.iter().flat_map(|migration| migration.sql.as_str().lines());
     let names = statements.filter_map(|line| {

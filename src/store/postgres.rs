@@ -38,18 +38,18 @@ use tokio::sync::Mutex;
 /// How long to wait for the server to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long a statement may take before the server gives it up, and how long a transaction may stay open in between: a
-/// process that is stopped half way must not keep its jobs locked.
+/// The time limit of a statement on the server, and of an idle open transaction: a process that is stopped half way
+/// must not keep its jobs locked.
 const STATEMENT: &str = "set statement_timeout = '20s'; set idle_in_transaction_session_timeout = '10s'";
 
-/// How long a whole call may take, the wait for a connection included: the bound where the network just swallows it.
+/// The time limit of a whole call, including the wait for a connection: it applies if the network drops all packets.
 const CALL: Duration = Duration::from_secs(30);
 
 pub(super) struct PostgresStore {
     pool: PgPool,
     database: Database,
     options: PgConnectOptions,
-    /// There when somebody has first waited for one.
+    /// Exists from the first wait for a change on.
     changes: OnceLock<ChangeWaiter>,
     /// Writes checkpoints.
     group_commit: GroupCommit,
@@ -63,7 +63,7 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-/// How errors speak of the database.
+/// The database's name in errors.
 #[derive(Clone)]
 struct Database {
     /// Host, port and name.
@@ -72,7 +72,7 @@ struct Database {
 }
 
 impl PostgresStore {
-    /// Opens up to so many connections, each when it is first needed.
+    /// Opens up to `connections` connections, each when it is first needed.
     fn over(options: PgConnectOptions, database: Database, statement: &'static str, connections: u32) -> Self {
         let pool = PgPoolOptions::new()
             .max_connections(connections)
@@ -201,7 +201,7 @@ impl Database {
         let detail = self.secrets.redacted(&message(&error));
         match error {
             sqlx::Error::Database(error) => self.refused(error.code().as_deref().unwrap_or_default(), detail),
-            // A connection that ends within its greeting is no error of the system, but an answer that makes no sense.
+            // A connection that ends during its greeting is reported as an invalid answer, not as a system error.
             sqlx::Error::Io(_)
             | sqlx::Error::Protocol(_)
             | sqlx::Error::PoolTimedOut
@@ -220,7 +220,7 @@ impl Database {
             (_, "53100") => StoreError::Full { database, detail },
             // Connection broken, too busy, deadlock or serialization, shutting down or a statement that took too long.
             ("08" | "53" | "40" | "57", _) | (_, "55P03") => StoreError::Unreachable { database, detail },
-            // Who may log in, to which database and which schema, and what they may do there.
+            // Wrong login, database or schema, or missing permissions.
             ("28" | "3D" | "3F", _) | (_, "42501") => StoreError::Connect { database, detail },
             _ => StoreError::Sql { database, detail },
         }

@@ -1,14 +1,14 @@
 //! The queue: batches of jobs that wait in the database for a worker.
 //!
-//! Only jobs of a batch are in the queue. A job that `overnight run` started belongs to its person: no worker takes it up.
-//! What must hold in either database:
+//! Only jobs of a batch are in the queue. A job started by `overnight run` belongs to its person: no worker takes it.
+//! Invariants of both databases:
 //! - A batch is there with all its jobs, or not at all.
 //! - A job has one worker at a time: each claim has the next lease number, and a sweep fences off the worker that it takes
 //!   the job from with another one.
 //! - A group never has more jobs running than it may, however many claim at once.
-//! - What waits is taken in line: who was submitted first goes first, and a step of priority is worth an hour of waiting.
-//!   As all grow older alike, the order of two jobs never changes: a job submitted later passes by one of lower priority for
-//!   as many hours as it has steps more, and no longer, so that none waits for ever.
+//! - Waiting jobs are taken in line: earlier submissions go first, and a step of priority is worth an hour of waiting.
+//!   As all of them age alike, the order of two jobs never changes: a job submitted later overtakes one of lower
+//!   priority for as many hours as it has more steps, and no longer, so that none waits forever.
 
 mod changes;
 mod columns;
@@ -32,11 +32,11 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How many jobs a submission has put into the queue.
+/// The number of jobs that a submission has put into the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Enqueued {
     pub jobs: u64,
-    /// Of them, those that were done before and are linked to the job that did it.
+    /// The number of them that were done before, and are linked to the job that did them.
     pub linked: u64,
 }
 
@@ -51,7 +51,7 @@ pub struct ClaimedJob {
     pub sources: Vec<String>,
     pub documents: u64,
     pub documents_sha256: Option<String>,
-    /// Empty: make one, and say so with [`super::JobStore::set_workspace`].
+    /// Empty: create one, and record it with [`super::JobStore::set_workspace`].
     pub workspace: String,
     pub host: Option<String>,
     /// Attempts that failed.
@@ -59,16 +59,16 @@ pub struct ClaimedJob {
     pub max_attempts: u32,
     /// A cancel signal that was sent before.
     pub wants: Option<ControlSignal>,
-    /// What the workspace store has of its workspace, by the name of the manifest; none: nothing.
+    /// The name of the manifest of its workspace in the workspace store; none: the store has none.
     pub manifest: Option<String>,
 }
 
 /// A model call whose answer a job waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AwaitedCall {
-    /// As the user names it.
+    /// The name that the user gave.
     pub model: String,
-    /// The provider's name for the call.
+    /// The provider's handle of the call.
     pub handle: String,
 }
 
@@ -80,12 +80,12 @@ pub struct AwaitingJob {
     pub calls: Vec<AwaitedCall>,
 }
 
-/// What a sweep did. Each list in the order of the ids.
+/// The result of a sweep. Each list is in the order of the ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Taken from a worker that didn't keep its lease, and queued again.
     pub requeued: Vec<JobId>,
-    /// The same, but somebody had asked for a pause.
+    /// The same, but a pause had been requested.
     pub paused: Vec<JobId>,
     /// The same, but all attempts are used up: the dead letter.
     pub dead: Vec<JobId>,
@@ -93,7 +93,7 @@ pub struct Swept {
     pub woken: Vec<JobId>,
 }
 
-/// Which jobs a person means.
+/// The jobs that a person selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobTarget {
     Job(JobId),
@@ -144,11 +144,11 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
         for_ms: u64,
     ) -> Result<Vec<ClaimedJob>, StoreError>;
 
-    /// When a job that is about to be held goes on by itself. Say so before the checkpoint that holds it. `LeaseLost`.
+    /// Sets when a job that is about to be held continues by itself. Call it before that checkpoint. `LeaseLost`.
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Which answers a job that is about to wait waits for, and until when. Say so before the checkpoint with which it waits.
-    /// `LeaseLost`.
+    /// Sets the answers for which a job is about to wait, and until when. Call it before the checkpoint that makes it
+    /// wait. `LeaseLost`.
     async fn await_answers(
         &self,
         id: JobId,
@@ -163,9 +163,9 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
     /// Queues those of these jobs that wait: an answer has come. Returns how many.
     async fn bring(&self, ids: &[JobId]) -> Result<u64, StoreError>;
 
-    /// Frees a job without an end: queued again, to be taken `after_ms` milliseconds from now or later. `failed`, with a
-    /// sentence that says why, costs an attempt; when that was the last one, the job has failed. A pause signal holds it
-    /// instead. Returns how it stands now. `LeaseLost`.
+    /// Frees a job that has not ended: it is queued again, to be taken after `after_ms` milliseconds at the earliest.
+    /// `failed`, a sentence with the reason, costs an attempt; if that was the last one, the job has failed. A pause
+    /// signal holds it instead. Returns its new status. `LeaseLost`.
     async fn give_back(
         &self,
         id: JobId,
@@ -174,9 +174,9 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
         failed: Option<&str>,
     ) -> Result<JobStatus, StoreError>;
 
-    /// Takes running jobs from workers that didn't keep the lease, each with a failed attempt more, and with what the retry
-    /// policy says of that; queues held and waiting jobs whose time has come; forgets workers that were not
-    /// seen for a day. Any worker may do it at any time.
+    /// Takes running jobs from workers that didn't renew the lease, each with one more failed attempt, and as the retry
+    /// policy decides; queues held and waiting jobs whose time has come; forgets workers that were not seen for a day.
+    /// Any worker may do it at any time.
     async fn sweep(&self) -> Result<Swept, StoreError>;
 
     /// Whether a worker on `host` could still come to work on something without a person: jobs that are queued, running, waiting, or
@@ -184,7 +184,7 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
     /// where some are given.
     async fn has_work(&self, batches: &[Uuid], host: &str, has_store: bool) -> Result<bool, StoreError>;
 
-    /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
+    /// Queues failed jobs again, with no attempt used; their batches then count as not ended. Returns their number.
     async fn retry(&self, which: JobTarget) -> Result<u64, StoreError>;
 
     /// Holds queued and waiting jobs, until `until` or their later time where that is given; sends running ones a pause signal where the reason
@@ -194,32 +194,32 @@ pub trait QueueStore: Send + Sync + std::fmt::Debug {
     /// Queues held jobs, but not those that wait for a review; takes back a pause signal. Returns how many of both.
     async fn resume(&self, which: JobTarget) -> Result<u64, StoreError>;
 
-    /// Cancels jobs that have not ended: what was never begun ends at once, here; all others get a cancel signal, and held ones
-    /// are queued, so that a worker ends them in their workspace too. Returns how many of both.
+    /// Cancels jobs that have not ended: jobs never begun end immediately, here; all others get a cancel signal, and
+    /// held ones are queued, so that a worker ends them in their workspace too. Returns the number of both.
     async fn cancel(&self, which: JobTarget) -> Result<u64, StoreError>;
 
-    /// Returns when there may be something to do: jobs to claim, a control signal, a batch to end, a schedule to look at. Or
-    /// after `within`, with false. What others do through another connection counts as well as what is done through this
-    /// one; nobody is notified that a time has come, so `within` must not be long.
+    /// Returns when there may be something to do: jobs to claim, a control signal, a batch to end, a schedule to check.
+    /// Or after `within`, with false. Changes through other connections count as well as those through this one; no
+    /// notification is sent when a time has come, so `within` must not be long.
     ///
-    /// The first call returns at once, as does one after a broken connection: what came before is unknown. A change between
-    /// two calls is not missed. No error: where the database can't be reached, it waits. Cancelling it loses nothing. For one
-    /// caller at a time: two would notice only what comes while both of them wait.
+    /// The first call returns immediately, as does one after a broken connection: earlier changes are unknown. A change
+    /// between two calls is not missed. No error: if the database can't be reached, it waits. Cancelling it loses
+    /// nothing. For one caller at a time: two would notice only changes while both of them wait.
     async fn changed(&self, within: Duration) -> bool;
 
-    /// Leaves jobs that are held for an outage so for `for_ms` milliseconds more, because a worker waits with them for their
-    /// server; when it dies, a sweep queues them. Returns which of them still are so, by id: of the others somebody has
-    /// decided otherwise.
+    /// Extends the hold of jobs that are held for an outage by `for_ms` milliseconds, because a worker waits with them
+    /// for their server; when it dies, a sweep queues them. Returns the ids of those that are still held for it: the
+    /// others were changed by someone else.
     async fn keep_held(&self, ids: &[JobId], for_ms: u64) -> Result<Vec<JobId>, StoreError>;
 
-    /// How many jobs of all batches there are in each status that there is.
+    /// The number of jobs of all batches in each status that occurs.
     async fn depth(&self) -> Result<Vec<(JobStatus, u64)>, StoreError>;
 
-    /// How many jobs wait for a worker on another machine than `host`, because it has their workspaces; by machine.
+    /// The number of jobs that wait for a worker on the machine that has their workspaces, not `host`; by machine.
     async fn elsewhere(&self, host: &str) -> Result<Vec<(String, u64)>, StoreError>;
 
-    /// Queues a held job of a batch as if nobody had ever worked on it: with no workspace, no attempt and no record, for any
-    /// worker. For a job whose workspace is gone. False, with nothing written, where it isn't held, has no workspace or has
-    /// one in a workspace store. What it has cost is counted until its first checkpoint.
+    /// Queues a held job of a batch as if it had never been worked on: with no workspace, no attempt and no record, for
+    /// any worker. For a job whose workspace is lost. False, with nothing written, if it isn't held, has no workspace
+    /// or has one in a workspace store. Its cost is counted until its first checkpoint.
     async fn restart_from_nothing(&self, id: JobId) -> Result<bool, StoreError>;
 }

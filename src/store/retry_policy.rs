@@ -1,30 +1,30 @@
-//! What becomes of a job whose attempt ended without an end of the job: the only place that knows. SQL is given the numbers.
+//! Decides about a job whose attempt ended before the job did: the only place that does. SQL gets the numbers.
 //!
-//! - An attempt that gets further in turns than the claim found the job makes the failed ones before it forgotten: what counts
-//!   is how many in a row failed at the same place.
-//! - With as many failed attempts as it may have, a job is given up: it has failed, and waits for `retry` (the dead letter).
-//! - Else it is queued again, and waits longer after each attempt. A lost worker costs one step less than an error, and nothing
-//!   at first, because most workers die through no fault of the job.
+//! - An attempt that gets further in turns than the job was at the claim resets the failed ones before it: only
+//!   consecutive failures at the same place count.
+//! - With as many failed attempts as allowed, a job is given up: it has failed and waits for `retry` (dead letter).
+//! - Otherwise it is queued again, with a longer wait after each attempt. A lost worker costs one step less than an
+//!   error, and nothing at first, because most workers die through no fault of the job.
 
 /// How long a job waits after its first failed attempt; twice as long after each further one.
 const FIRST_WAIT_MS: u64 = 10_000;
 
-/// The most that a job waits after an attempt.
+/// The longest wait of a job after an attempt.
 const LONGEST_WAIT_MS: u64 = 600_000;
 
 /// The reason of a job that was given up because its workers were lost.
 const WORKERS_LOST: &str =
     "given up: each time, the worker that had it died or stopped answering; `overnight retry` queues it again";
 
-/// How many milliseconds a job waits after an attempt that failed, where `before` had failed before it.
+/// The wait of a job in milliseconds after a failed attempt, with `before` failed attempts before it.
 pub fn backoff_ms(before: u32) -> u64 {
     FIRST_WAIT_MS.saturating_mul(1 << before.min(20)).min(LONGEST_WAIT_MS)
 }
 
-/// The attempts at a job whose worker has it no more.
+/// The attempts at a job that its worker no longer has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RetryAttempts {
-    /// That failed before this one, and how many may fail.
+    /// The number that failed before this one, and how many may fail.
     pub(super) failed: u32,
     pub(super) allowed: u32,
     /// Turns of the job when this one began, and now.
@@ -32,12 +32,12 @@ pub(super) struct RetryAttempts {
     pub(super) turns: u64,
 }
 
-/// What becomes of the job.
+/// The decision about the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AfterAttempt {
-    /// Failed attempts, as they count from now on.
+    /// The number of failed attempts from now on.
     pub(super) attempts: u32,
-    /// It has failed; else it is queued, to be taken `wait_ms` milliseconds from now or later.
+    /// It has failed; otherwise it is queued, to be taken after `wait_ms` milliseconds at the earliest.
     pub(super) is_given_up: bool,
     pub(super) wait_ms: u64,
     pub(super) reason: Option<String>,
@@ -60,7 +60,7 @@ impl RetryAttempts {
         AfterAttempt { attempts, is_given_up, wait_ms, reason }
     }
 
-    /// The worker gives the job back: without a reason at no cost, or because it `failed`.
+    /// The worker gives the job back: without a reason this costs no attempt; with `failed` it does.
     pub(super) fn given_back(self, wait_ms: u64, failed: Option<&str>) -> AfterAttempt {
         let Some(why) = failed else {
             return AfterAttempt { attempts: self.failed, is_given_up: false, wait_ms, reason: None };

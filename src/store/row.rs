@@ -1,4 +1,4 @@
-//! Rows as they are read: column by column, then checked into the words of the job. Both databases name their columns alike.
+//! Rows as read: column by column, then checked and converted to the job's types. Both databases use the same names.
 
 use super::{
     ControlSignal, JobRow, QueueInfo, StoreError,
@@ -212,7 +212,7 @@ impl TodoColumns {
     }
 }
 
-/// Reads what a column of one row says, or tells where it can't.
+/// Reads the columns of one row, or reports one that can't be read.
 pub(super) struct RowReader<'a> {
     pub(super) database: &'a str,
     pub(super) row: String,

@@ -1,11 +1,11 @@
-//! Schedules: what is submitted by itself, and when next.
+//! Schedules: submissions that recur by themselves, and the time of the next one.
 //!
-//! The database reads no cron expressions: who looks after schedules says when the next run is. What must hold in either database:
-//! - One of many begins a run: whoever moves `next_run` on from where all have seen it.
-//! - A run that was begun is ended, or taken over by another when its deadline has passed, by the database's clock.
+//! The database parses no cron expressions: its callers set the next run. Invariants of both databases:
+//! - Only one of many processes begins a run: the one that moves `next_run` on from the value that all have seen.
+//! - A run that was begun is ended, or taken over by another process after its deadline, by the database's clock.
 //!
-//! What a crash leaves behind: before `begin_run` the run is due as before; after it, the run's deadline passes, and it is due for
-//! whoever comes first. So a run may be submitted twice, and the submission must be one that can be repeated.
+//! The effect of a crash: before `begin_run` the run is due as before; after it, the run's deadline passes, and it is
+//! due for the next process. So a run may be submitted twice, and its submission must be repeatable.
 
 use super::{
     StoreError,
@@ -34,13 +34,13 @@ pub struct CommandLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSchedule {
     pub id: Uuid,
-    /// No two have the same.
+    /// Unique.
     pub name: String,
     pub created: Timestamp,
     pub cron: String,
     pub timezone: String,
     pub command: CommandLine,
-    /// Of the runs that were missed, the last is made up for while it is no older than that; 0: none is.
+    /// Of the missed runs the last one is made up for if it is no older than this; 0: none is.
     pub make_up_ms: u64,
     /// Whether a run begins while the last batch still has jobs to do.
     pub may_overlap: bool,
@@ -54,12 +54,12 @@ pub struct ScheduleRow {
     pub enabled: bool,
     /// `None`: paused, or nothing is to come.
     pub next_run: Option<Timestamp>,
-    /// The moment for which the run was planned that somebody is submitting.
+    /// The planned time of the run that is being submitted now.
     pub run: Option<Timestamp>,
-    /// The moment for which the last run was planned that was submitted, and its batch.
+    /// The planned time of the last submitted run, and its batch.
     pub last_run: Option<Timestamp>,
     pub last_batch: Option<Uuid>,
-    /// What became of the last run, in a sentence, where it wasn't submitted.
+    /// The outcome of the last run, in a sentence, if it wasn't submitted.
     pub note: Option<String>,
 }
 
@@ -75,19 +75,19 @@ pub trait ScheduleStore: Send + Sync + std::fmt::Debug {
     /// All of them, by name.
     async fn schedules(&self) -> Result<Vec<ScheduleRow>, StoreError>;
 
-    /// Forgets a schedule; its batches stay. False where there is none.
+    /// Deletes a schedule; its batches stay. False if there is none.
     async fn remove_schedule(&self, id: Uuid) -> Result<bool, StoreError>;
 
-    /// Has no more runs begin. False where it is so already, or there is none.
+    /// Prevents further runs. False if it is paused already, or doesn't exist.
     async fn pause_schedule(&self, id: Uuid) -> Result<bool, StoreError>;
 
-    /// Ends a pause. False where there is none.
+    /// Ends a pause. False if there is none.
     async fn resume_schedule(&self, id: Uuid, next_run: Timestamp) -> Result<bool, StoreError>;
 
-    /// Moves the next run from `before` to `next`. False where it is another by now.
+    /// Moves the next run from `before` to `next`. False if it has changed meanwhile.
     async fn move_run(&self, id: Uuid, before: Timestamp, next: Timestamp) -> Result<bool, StoreError>;
 
-    /// The schedules with something to do, by name: their run has come by `now`, or whoever began one was lost.
+    /// The schedules with something to do, by name: their run is due by `now`, or the process that began one was lost.
     async fn due(&self, now: Timestamp) -> Result<Vec<ScheduleRow>, StoreError>;
 
     /// Begins the run that was planned for `run`, and moves the next one from `before` to `next`. It must be ended, or the
@@ -102,14 +102,14 @@ pub trait ScheduleStore: Send + Sync + std::fmt::Debug {
         for_ms: u64,
     ) -> Result<bool, StoreError>;
 
-    /// Takes over the run from whoever began it and let the deadline pass. False where that isn't so.
+    /// Takes over a run whose process let the deadline pass. False if there is no such run.
     async fn take_over_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError>;
 
     /// Moves the deadline of a run to `for_ms` milliseconds from now. False where the run has ended.
     async fn renew_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError>;
 
-    /// Ends the run: with the batch that was submitted, which must be there; or without one, and `note` says why. False where
-    /// it has ended.
+    /// Ends the run: with the submitted batch, which must exist; or without one, and `note` states why. False if it has
+    /// ended.
     async fn end_run(
         &self,
         id: Uuid,
@@ -119,7 +119,7 @@ pub trait ScheduleStore: Send + Sync + std::fmt::Debug {
     ) -> Result<bool, StoreError>;
 }
 
-/// [`CommandLine`] as it is stored.
+/// [`CommandLine`] in its stored form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredCommandLine {

@@ -1,10 +1,10 @@
-//! SQL that both databases share. A statement stands once, as a template: where one database says something in another way
-//! than the other, a fragment such as `{now}` stands for it, and the [`Dialect`] of each says what it is.
+//! SQL that both databases share. A statement exists once, as a template: where the databases differ, it has a fragment
+//! such as `{now}`, and the [`Dialect`] of each database defines its text.
 //!
-//! What is written so is asked and answered in the files below, for any [`Engine`]. Statements that have nothing in common
-//! stand in each engine's own folder.
+//! Such statements are in the files below, for any [`Engine`]. Statements that have nothing in common are in each
+//! engine's own folder.
 
-/// What the settings of an evaluation's batch are like, and of no other: in texts within them quotes are escaped.
+/// A pattern that matches only the settings of an evaluation's batch: in texts within them quotes are escaped.
 macro_rules! like_eval {
     () => {
         "like '%\"eval\":_\"gold\":%'"
@@ -31,17 +31,17 @@ use overnight_core::job::{id::JobId, record::Checkpoint};
 use sqlx::{FromRow, postgres::PgRow, sqlite::SqliteRow};
 use std::{borrow::Cow, fmt, time::Duration};
 
-/// How one database says what the other says in another way.
+/// The parts of SQL in which a database differs from the other one.
 pub(super) struct Dialect {
-    /// What stands in place of `{name}`, and of `{name argument}` with the argument for each `?`.
+    /// The replacements for `{name}`, and for `{name argument}` with the argument for each `?`.
     pub(super) fragments: &'static [(&'static str, &'static str)],
-    /// What stands in place of `{given $1: id uuid, label text}`: the objects of a JSON array as a table `given` of these columns,
-    /// whose types are PostgreSQL's. `{given_one …}` is the same where the array has only one.
+    /// The replacement for `{given $1: id uuid, label text}`: the objects of a JSON array as a table `given` of these
+    /// columns, whose types are PostgreSQL's. `{given_one …}` is the same for an array with only one object.
     pub(super) given: fn(parameter: &str, columns: &str, is_one: bool) -> String,
 }
 
 impl Dialect {
-    /// The statement as this database understands it.
+    /// The statement in this database's SQL.
     pub(super) fn render(&self, template: &str) -> String {
         let mut sql = String::with_capacity(template.len() * 2);
         let mut rest = template;
@@ -55,7 +55,7 @@ impl Dialect {
                     sql.push_str(&(self.given)(parameter, columns, name == "given_one"));
                 }
                 (_, _, Some((_, fragment))) => sql.push_str(&fragment.replace('?', argument)),
-                // No database understands it.
+                // An unknown fragment: the database will reject it.
                 (_, _, None) => sql.push_str(inside),
             }
             rest = after;
@@ -65,7 +65,7 @@ impl Dialect {
     }
 }
 
-/// A template, and what it is given.
+/// A template and its parameters.
 #[derive(Debug)]
 pub(super) struct SqlStatement {
     pub(super) template: Cow<'static, str>,
@@ -83,12 +83,12 @@ impl SqlStatement {
 pub(super) enum Durability {
     /// Before it is acknowledged.
     Now,
-    /// A power cut may take it back, whole: the workspace knows it, and who takes up the job writes it again. The end of a
-    /// process takes nothing back.
+    /// A power cut may undo it completely: the workspace has it, and the next process to resume the job writes it
+    /// again. The end of a process undoes nothing.
     Soon,
 }
 
-/// What can be read from a row of either database.
+/// Types that can be read from a row of either database.
 pub(super) trait Columns:
     for<'row> FromRow<'row, SqliteRow> + for<'row> FromRow<'row, PgRow> + Send + Unpin
 {
@@ -101,14 +101,14 @@ impl<T> Columns for T where T: for<'row> FromRow<'row, SqliteRow> + for<'row> Fr
 pub(super) trait Engine: Send + Sync + fmt::Debug + 'static {
     /// Takes jobs in line, with worker, machine, how many at most and milliseconds: the columns of [`ClaimedColumns`].
     const CLAIM_NEXT: &'static str;
-    /// Reserves for a job under a lease what it may cost: how [`super::Grant`] is numbered; no row where the lease is lost.
+    /// Reserves the cost that a job under a lease may cause: a number of [`super::Grant`]; no row if the lease is lost.
     const RESERVE: &'static str;
     /// Marks a batch as ended where it is: a row where it was marked.
     const MARK_ENDED: &'static str;
     /// Writes the checkpoint of a job that may have ended, with [`checkpoint_values`]: a row where its lease is held.
     const CHECKPOINT: &'static str;
 
-    /// How errors speak of the database.
+    /// The database's name in errors.
     fn database(&self) -> &str;
 
     /// All rows of a query, which changes nothing.

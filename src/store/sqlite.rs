@@ -51,7 +51,7 @@ pub(super) struct SqliteStore {
     /// The file's path, for errors.
     database: String,
     changes: ChangePoller,
-    /// Which file it was when it was opened.
+    /// The identity of the file when it was opened.
     file: Option<(u64, u64)>,
 }
 
@@ -86,7 +86,7 @@ impl SqliteStore {
         Ok(Self::with(writer, options, path, database))
     }
 
-    /// Opens what is there, so that nothing of it can be changed.
+    /// Opens an existing file in such a way that nothing can be changed.
     pub(super) async fn open_to_read(path: &Path) -> Result<Option<Self>, StoreError> {
         let database = path.display().to_string();
         if !path.exists() {
@@ -95,7 +95,7 @@ impl SqliteStore {
         let mut options = options(path).pragma("query_only", "on");
         refuse_foreign(&options, path, &database).await?;
         let mut found = inspect_file(&options, &database).await;
-        // Where nothing can be put beside the file, it is read as one that nobody changes, as long as nobody has it open.
+        // If no file can be created beside it, it is read as immutable, provided that no process has it open.
         if found.is_err() && stamp_if_closed(path).is_some() {
             options = options.read_only(true).immutable(true);
             found = inspect_file(&options, &database).await;
@@ -116,8 +116,7 @@ impl SqliteStore {
         Self { writer: Arc::new(writer), readers, database, changes: ChangePoller::default(), file }
     }
 
-    /// An error where the file was removed, or another put in its place: what is written still goes to the old one, which
-    /// nobody else sees.
+    /// An error if the file was removed or replaced: writes would still go to the old one, which no other process sees.
     fn check_file(&self) -> Result<(), StoreError> {
         if self.file == identity(Path::new(&self.database)) {
             return Ok(());
@@ -152,7 +151,7 @@ impl Store for SqliteStore {
     }
 
     fn with_own_connection(&self) -> Arc<dyn Store> {
-        // One connection at a time can write, and the writer's has a thread of its own: another would wait for it longer.
+        // Only one connection at a time can write, and the writer's has its own thread: another one would wait longer.
         Arc::new(Self {
             writer: self.writer.clone(),
             readers: self.readers.clone(),
@@ -234,7 +233,7 @@ fn arguments(values: Vec<Value>) -> Result<SqliteArguments, BoxDynError> {
 
 const IOERR_SHMSIZE: u32 = 4874;
 
-/// What to do about a file that is no database, or none any more.
+/// The advice for a file that is no database, or is damaged.
 const RUINED: &str = "move the file away, and `overnight reindex` makes it anew from the workspaces";
 
 /// Sorts SQLite's result codes (sqlite.org/rescode.html); the last byte is the kind.
@@ -248,7 +247,7 @@ fn failed(database: &str, error: sqlx::Error) -> StoreError {
         sqlx::Error::ColumnDecode { .. } => return StoreError::Corrupt { database, detail },
         _ => None,
     };
-    // The shared memory of the write-ahead log is a file as well; that it can't be lengthened has a code of its own.
+    // The shared memory of the write-ahead log is a file, too; a failure to enlarge it has its own code.
     if code == Some(IOERR_SHMSIZE) {
         return StoreError::Full { database, detail };
     }

@@ -1,5 +1,5 @@
-//! Tokens of people and programs that come to `overnight serve`: who has one, what it allows, until when. Only the hash of a token
-//! is kept, so that nobody gets one from the database.
+//! Tokens of people and programs that use `overnight serve`: their owners, roles and expiry. Only the hash of a token
+//! is stored, so that it can't be read from the database.
 
 use super::{
     StoreError,
@@ -21,12 +21,12 @@ pub fn random_token() -> io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// What somebody may do. Each may do what those before it may.
+/// The permissions of a token. Each role includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Look at everything.
     Reader,
-    /// Say what is right: approve, correct, settle, send back.
+    /// Review: approve, correct, settle, send back.
     Reviewer,
     /// Submit, pause, resume, cancel, retry.
     Operator,
@@ -52,17 +52,17 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessToken {
     pub id: Uuid,
-    /// Of who has it: what is recorded of their acts.
+    /// The name of its owner: their actions are recorded under it.
     pub name: String,
     pub role: Role,
     pub created: Timestamp,
-    /// It lets nobody in from then on.
+    /// The time from which it is no longer valid.
     pub expires: Option<Timestamp>,
     pub revoked: Option<Timestamp>,
 }
 
 impl AccessToken {
-    /// Whether it lets somebody in at that time.
+    /// Whether it is valid at that time.
     pub fn is_good(&self, now: Timestamp) -> bool {
         self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)
     }
@@ -83,13 +83,13 @@ pub trait TokenStore: Send + Sync + std::fmt::Debug {
     /// The one with this id, good or not.
     async fn token_with(&self, id: Uuid) -> Result<Option<AccessToken>, StoreError>;
 
-    /// The batch that a request with this key is for, and the hash of what was asked for: those that were given when it came first.
+    /// The batch for a request with this key, and the hash of the request: the values given when the key first came.
     async fn claim_request(&self, key: &str, batch: Uuid, sha256: &str) -> Result<(Uuid, String), StoreError>;
 
-    /// Forgets a key: what was asked for came to nothing.
+    /// Deletes a key: its request failed.
     async fn free_request(&self, key: &str) -> Result<(), StoreError>;
 
-    /// Revokes a token; false: there is none, or it is revoked already.
+    /// Revokes a token; false: it doesn't exist, or is revoked already.
     async fn revoke_token(&self, id: Uuid, at: Timestamp) -> Result<bool, StoreError>;
 }
 
@@ -109,7 +109,7 @@ impl From<TokenColumns> for AccessToken {
         Self {
             id: row.id.0,
             name: row.name,
-            // A role of a later version allows what all may.
+            // A role of a later version gets the permissions that all roles have.
             role: Role::named(&row.role).unwrap_or(Role::Reader),
             created: row.created.0,
             expires: row.expires.map(|expires| expires.0),

@@ -1,8 +1,8 @@
-//! The password of a database's URL, so that it can be kept out of what is said of it.
+//! The password of a database's URL, so that it can be kept out of messages.
 
 use std::fmt;
 
-/// What stands in a password's place.
+/// The replacement for a password.
 const HIDDEN: &str = "***";
 
 /// The password of a URL, as written and as meant.
@@ -30,7 +30,7 @@ impl UrlSecrets {
     }
 }
 
-/// Letters of a password that is known wherever it stands.
+/// Letters of a password that is recognised anywhere.
 const UNMISTAKABLE: usize = 6;
 
 /// `text` with `***` in place of `secret`: in a URL, and, where it is no word or number, wherever it stands by itself.
@@ -60,7 +60,7 @@ impl fmt::Debug for UrlSecrets {
     }
 }
 
-/// Percent-encoding undone; what isn't valid is left as it is.
+/// Decodes percent-encoding; invalid sequences are left as they are.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -102,8 +102,8 @@ impl Decode<'_, Postgres> for DbId {
     }
 }
 
-/// What a statement is given. Both databases take the same: text without NUL, which PostgreSQL refuses (U+FFFD stands in its
-/// place), and numbers that are numbers (SQLite would read NaN back as null).
+/// A parameter of a statement. Both databases accept the same: text without NUL, which PostgreSQL refuses (it is
+/// replaced by U+FFFD), and finite numbers (SQLite would read NaN back as null).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Uuid(Option<Uuid>),
@@ -121,7 +121,7 @@ macro_rules! values {
 }
 pub(super) use values;
 
-/// From what a value is made, by its variant.
+/// Conversions into a value, by variant.
 macro_rules! from {
     ($($variant:ident: $($from:ty => |$value:ident| $made:expr),+;)+) => {
         $($(impl From<$from> for Value {
@@ -144,7 +144,7 @@ from! {
     Flag: bool => |flag| flag;
 }
 
-/// A count as a signed column holds it. Nothing that is counted here comes near the bound.
+/// A count for a signed column. No count here comes near the limit.
 pub(super) fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -154,17 +154,17 @@ pub(super) fn text(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
-/// A number that is one.
+/// A number, if it is finite.
 pub(super) fn finite(number: Option<f64>) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// A bound in USD. What is no number fits into no budget.
+/// A limit in USD. A value that is not a number exceeds every budget.
 pub(super) fn at_most(usd: f64) -> f64 {
     if usd.is_finite() { usd.max(0.0) } else { f64::MAX }
 }
 
-/// How long a lease may last at most, so that a slip of units can't overflow the database's calendar: a year.
+/// The longest lease, so that a slip of units can't overflow the database's calendar: a year.
 const LONGEST_LEASE_MS: u64 = 366 * 24 * 3600 * 1000;
 
 /// Milliseconds of a lease, bounded.
@@ -172,8 +172,8 @@ pub(super) fn lease_ms(for_ms: u64) -> i64 {
     count(for_ms.min(LONGEST_LEASE_MS))
 }
 
-/// What `name` can be the beginning of: the first and the last id that begin so, hyphens and case aside. `None` when no
-/// id begins so. A range of ids is looked up in the primary key's own order.
+/// The range of ids that begin with `name`: the first and the last one, ignoring hyphens and case. `None` if no id can
+/// begin like this. A range of ids is looked up in the primary key's own order.
 pub(super) fn ids_beginning(name: &str) -> Option<(Uuid, Uuid)> {
     let digits: String = name.chars().filter(|&c| c != '-').take(33).collect();
     if digits.is_empty() || digits.len() > 32 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {

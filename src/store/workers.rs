@@ -1,4 +1,4 @@
-//! Workers: which there are, and which leases each still has.
+//! Workers: which ones exist, and the leases that each still has.
 
 use super::{ControlSignal, StoreError};
 use async_trait::async_trait;
@@ -16,17 +16,17 @@ pub struct HeldLease {
 /// The database, as the register of workers.
 #[async_trait]
 pub trait WorkerStore: Send + Sync + std::fmt::Debug {
-    /// Makes a worker known, or known again. `worker` is fresh for each process. Only one with a workspace store (`has_store`) is
-    /// given jobs whose workspace is there.
+    /// Registers a worker, or registers it again. `worker` is new for each process. Only a worker with a workspace
+    /// store (`has_store`) gets jobs whose workspace is there.
     async fn register_worker(&self, worker: Uuid, host: &str, pid: u32, has_store: bool) -> Result<(), StoreError>;
 
     /// Forgets a worker that stops. Its jobs should be given back before.
     async fn forget_worker(&self, worker: Uuid) -> Result<(), StoreError>;
 
-    /// How many workers were seen within the last minute, or have a lease that has not run out.
+    /// The number of workers that were seen within the last minute, or have a lease that has not expired.
     async fn workers_at_work(&self) -> Result<u64, StoreError>;
 
-    /// Renews all leases of a worker, and tells what it still has, by id. What isn't named is lost: stop, and write nothing
+    /// Renews all leases of a worker, and returns those it still has, by id. Any other is lost: stop, and write nothing
     /// more. Count the new deadline from when this was sent.
     async fn heartbeat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<HeldLease>, StoreError>;
 

@@ -1,5 +1,5 @@
-//! What a column holds. It holds numbers or dates where each of its cells that isn't empty is one; whether a comma or a point
-//! stands before the cents, and whether day or month comes first, the whole column says.
+//! The type of a column. It has numbers or dates if each of its non-empty cells is one; the whole column decides
+//! whether a comma or a point is the decimal sign, and whether day or month comes first.
 
 use overnight_rules::{
     date::{DayOrder, is_date},
@@ -7,36 +7,36 @@ use overnight_rules::{
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 
-/// What the cells of a column that were looked at can be.
+/// The possible types of a column, given the cells examined so far.
 #[derive(Debug)]
 pub(super) struct ColumnGuess {
     has_values: bool,
     /// None: not all of them are numbers, or dates.
     numbers: Option<NumberSigns>,
     dates: Option<DaySigns>,
-    /// Cells of this format are written with a point.
+    /// Whether cells of this format usually have a decimal point.
     is_point_usual: bool,
 }
 
-/// Signs before cents, of numbers that can't be read otherwise.
+/// The decimal signs of numbers that can be read in only one way.
 #[derive(Debug, Default)]
 struct NumberSigns {
     comma: bool,
     point: bool,
 }
 
-/// What came first in dates that can't be read otherwise.
+/// The first parts of dates that can be read in only one way.
 #[derive(Debug, Default)]
 struct DaySigns {
     day: bool,
     month: bool,
 }
 
-/// How the cells of a column are read.
+/// The way in which the cells of a column are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellKind {
     Text,
-    /// Which reading is meant where a number has two: of `1.234` with a point, of `1,234` with a comma, that it is no thousand.
+    /// The reading of an ambiguous number: whether the point in `1.234`, or the comma in `1,234`, is the decimal sign.
     Number {
         point_is_decimal: bool,
         comma_is_decimal: bool,
@@ -44,7 +44,7 @@ pub(super) enum CellKind {
     Date(DayOrder),
 }
 
-/// A cell as it is kept.
+/// A cell in its stored form.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CellValue {
     Null,

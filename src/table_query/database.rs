@@ -1,6 +1,6 @@
-//! The tables in a database in memory, and the answer to a statement. What the statement may do is decided by SQLite's own
-//! authorizer, which is asked for each action when a statement is compiled (<https://sqlite.org/c3ref/set_authorizer.html>),
-//! and not by looking for words in it.
+//! The tables in a database in memory, and the answer to a statement. SQLite's own authorizer decides what the
+//! statement may do; it is called for each action when a statement is compiled
+//! (<https://sqlite.org/c3ref/set_authorizer.html>). The program does not search statements for words.
 
 use super::{
     TableAnswer, TableQuery,
@@ -21,23 +21,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of all texts together that are loaded.
+/// The most bytes of all loaded texts together.
 pub const MOST_INPUT_BYTES: usize = 128 << 20;
 /// Rows of all tables together.
 const MOST_ROWS: u64 = 2_000_000;
-/// Bytes that the database takes.
+/// The most bytes of memory that the database takes.
 const MOST_HEAP_BYTES: u64 = 220 << 20;
 /// Rows and bytes of an answer.
 const MOST_ANSWER_ROWS: usize = 1_000;
 const MOST_ANSWER_BYTES: usize = 256 << 10;
-/// Bytes of a text that a statement puts together.
+/// The most bytes of a text that a statement builds.
 const MOST_VALUE_BYTES: i32 = 1 << 20;
-/// The statement itself may take so long.
+/// The time limit of the statement itself.
 const MOST_TIME: Duration = Duration::from_secs(5);
-/// Steps of SQLite's machine between two looks at the clock.
+/// The number of SQLite's virtual machine steps between two checks of the clock.
 const STEPS: i32 = 10_000;
 
-/// Answers a question; `texts` are the texts that it names, one behind the other. The error is a sentence for whoever asked.
+/// Answers a question; `texts` are the texts that it names, concatenated. The error is a sentence for the caller.
 pub fn answer(query: &TableQuery, texts: &[u8]) -> Result<TableAnswer, String> {
     let database = Connection::open_in_memory().map_err(|error| told(&error))?;
     let heap =
@@ -176,7 +176,7 @@ fn load(database: &Connection, query: &TableQuery, texts: &[u8]) -> Result<(), S
     database.execute_batch("commit").map_err(|error| told(&error))
 }
 
-/// Makes a table. A column of numbers or dates has its cells as they are written in a column beside it.
+/// Creates a table. A column of numbers or dates has another column beside it with its cells as written.
 fn create<'d>(
     database: &'d Connection,
     name: &str,
@@ -200,7 +200,7 @@ fn create<'d>(
 
 // ── Asking
 
-/// From here on nothing but reading is possible, within bounds.
+/// Allows only reading from here on, within limits.
 fn bound(database: &Connection) -> rusqlite::Result<()> {
     for (limit, most) in [
         (Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES),
@@ -213,7 +213,7 @@ fn bound(database: &Connection) -> rusqlite::Result<()> {
     ] {
         database.set_limit(limit, most)?;
     }
-    // A column in double quotes that is not there is a mistake, and no text.
+    // An unknown column in double quotes is an error, not a text.
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     let until = Instant::now() + MOST_TIME;
     database.progress_handler(STEPS, Some(move || Instant::now() > until))?;

@@ -4,9 +4,9 @@
 //! time. They are loaded into an SQLite database in the memory of a reader process, which is confined and limited like any
 //! reader; a statement may read them and nothing else.
 //!
-//! - `question`: what is asked and answered, and who answers
-//! - `names`: what tables and columns are called
-//! - `column`: what a column holds: numbers, dates or texts
+//! - `question`: questions, answers, and the interface that answers them
+//! - `names`: the names of tables and columns
+//! - `column`: the type of a column: numbers, dates or texts
 //! - `database`: loads the tables and answers the statement; this runs in the reader process
 
 mod column;

@@ -1,4 +1,4 @@
-//! What the tables of documents and their columns are called in SQL.
+//! The SQL names of documents' tables and their columns.
 
 use overnight_documents::{TableHeader, TableSink, tables};
 use std::{collections::BTreeSet, ops::ControlFlow};
@@ -8,7 +8,7 @@ const MOST_LETTERS: usize = 50;
 /// Columns of a table that are loaded.
 pub(super) const MOST_COLUMNS: usize = 200;
 
-/// Words that SQL doesn't take for a name.
+/// Words that SQL doesn't accept as names.
 const KEYWORDS: [&str; 44] = [
     "add",
     "all",
@@ -67,7 +67,7 @@ pub fn may_have_tables(format: &str) -> bool {
 /// A table of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTable {
-    /// In SQL.
+    /// The SQL name.
     pub name: String,
     /// The same of its columns.
     pub columns: Vec<String>,
@@ -108,14 +108,14 @@ impl TableSink for TableNamer<'_> {
     }
 }
 
-/// What columns with these headers are called.
+/// The names of columns with these headers.
 pub(super) fn column_names(headers: &[String]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let numbered = (1..).zip(headers).take(MOST_COLUMNS);
     numbered.map(|(number, header)| free(&plain(header, &format!("column_{number}")), &mut taken)).collect()
 }
 
-/// Small letters and digits of `text`, with `_` between them, as SQL takes them for a name; `otherwise` where there are none.
+/// Small letters and digits of `text`, joined by `_` into a valid SQL name; `otherwise` if there are none.
 fn plain(text: &str, otherwise: &str) -> String {
     let mut name = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {

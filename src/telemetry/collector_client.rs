@@ -1,4 +1,4 @@
-//! How spans get to a collector: the SDK's exporter over an HTTP client that keeps what the exporter doesn't say.
+//! Sends spans to a collector: the SDK's exporter over an HTTP client that keeps what the exporter doesn't report.
 
 use super::exporter::{SCHEMES, SpanCounts, TraceTarget};
 use crate::exposure::{is_exposed, is_plain_nearby};
@@ -23,7 +23,7 @@ use std::{
 };
 use url::Url;
 
-/// How long one request may take, all its attempts together.
+/// The time limit of one request, including all its attempts.
 const REQUEST: Duration = Duration::from_secs(10);
 /// Bytes of an answer that are read.
 const MOST_ANSWER: u64 = 64 * 1024;
@@ -56,13 +56,13 @@ impl TraceTarget {
             .http1_only()
             .timeout(REQUEST)
             .default_headers(headers)
-            // A key that stands in a header is for nobody else.
+            // A key in a header must not be sent to another server.
             .redirect(Policy::none())
             .build()
             .map_err(|error| format!("the HTTP client can't be made ({error})"))
     }
 
-    /// What sends there.
+    /// The exporter that sends there.
     pub(super) fn exporter(&self, counts: &Arc<SpanCounts>) -> Result<CountingExporter, String> {
         let retries = RetryPolicy::default().with_max_retries(2).with_initial_delay(Duration::from_millis(500));
         let inner = SpanExporter::builder()

@@ -1,7 +1,7 @@
-//! Sends spans to a collector: the OpenTelemetry SDK gathers them and posts them on a thread of its own, so that a collector
-//! that is slow, hangs or is not there costs the work nothing. The SDK doesn't say what was lost: spans that find no room in
-//! its queue are dropped in silence, and those that a collector refuses of a request count as sent. So what is handed over and
-//! what arrives is counted here, and the difference is said once, at the end.
+//! Sends spans to a collector: the OpenTelemetry SDK gathers them and posts them on its own thread, so that a collector
+//! that is slow, hangs or is missing costs the work nothing. The SDK doesn't report losses: spans that find no room in
+//! its queue are silently dropped, and those of a request that a collector rejects count as sent. So the spans passed
+//! to it and those that arrive are counted here, and the difference is reported once, at the end.
 
 #[cfg(feature = "network")]
 use opentelemetry::KeyValue;
@@ -18,14 +18,14 @@ use std::{
 };
 use url::Url;
 
-/// How long the end may take.
+/// The time limit of the end.
 const FLUSH: Duration = Duration::from_secs(5);
 pub(super) const SCHEMES: [&str; 2] = ["http", "https"];
 
-/// Where spans go, and who they say they are from.
+/// The target of spans, and the sender that they name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TraceTarget {
-    /// The whole address of the traces.
+    /// The complete URL for traces.
     pub url: String,
     /// Names and values; a value is often a key.
     pub headers: Vec<(String, String)>,
@@ -66,14 +66,14 @@ pub struct SpanSender {
     counts: Arc<SpanCounts>,
 }
 
-/// The numbers of spans by what became of them.
+/// Counts of spans by their fate.
 #[derive(Debug, Default)]
 pub(super) struct SpanCounts {
     handed: AtomicU64,
     pub(super) arrived: AtomicU64,
-    /// Those that the collector took a request without.
+    /// Spans that the collector rejected from accepted requests.
     pub(super) rejected: AtomicU64,
-    /// What went wrong first.
+    /// The first error.
     fault: Mutex<Option<String>>,
 }
 
@@ -94,12 +94,12 @@ impl Exporter {
         Err(TargetError(format!("no traces are sent to {}: {}", target.shown(), crate::built_without::NO_NETWORK)))
     }
 
-    /// Begins.
+    /// Starts the exporter.
     #[cfg(feature = "network")]
     pub fn start(target: &TraceTarget) -> Result<Self, TargetError> {
         let shown = target.shown();
         let counts = Arc::new(SpanCounts::default());
-        // A client that blocks can be made and dropped only where nothing is async.
+        // A blocking client can be created and dropped only outside of async code.
         let made = std::thread::scope(|scope| scope.spawn(|| target.exporter(&counts)).join());
         let exporter = made
             .unwrap_or_else(|_| Err("the HTTP client can't be made".to_owned()))
@@ -114,7 +114,7 @@ impl Exporter {
         self.feed.clone()
     }
 
-    /// Sends what is left, within a few seconds, when all feeds are gone. What did not arrive, in a sentence.
+    /// Sends the rest within a few seconds, when all senders are gone. Returns a sentence about lost spans.
     pub async fn finish(self) -> Option<String> {
         let SpanSender { processor, counts } = self.feed;
         let flushed = tokio::task::spawn_blocking(move || processor.shutdown_with_timeout(FLUSH)).await;
@@ -133,7 +133,7 @@ impl Exporter {
 }
 
 impl SpanSender {
-    /// Hands spans over; never waits.
+    /// Passes spans on; never waits.
     pub fn send(&self, spans: Vec<SpanData>) {
         for span in spans {
             self.counts.handed.fetch_add(1, Ordering::Release);

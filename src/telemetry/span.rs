@@ -1,4 +1,4 @@
-//! What all spans have in common. They never hold text of a document or a prompt.
+//! The common parts of all spans. They never hold text of a document or a prompt.
 
 use opentelemetry::{
     InstrumentationScope, KeyValue, Value,
@@ -50,7 +50,7 @@ pub(super) trait SpanExt {
     fn count(&mut self, name: &'static str, number: u64) {
         self.set(name, i64::try_from(number).unwrap_or(i64::MAX));
     }
-    /// It failed, and why in a word.
+    /// Marks it as failed, with the reason in a word.
     fn fail(&mut self, word: &str);
 }
 

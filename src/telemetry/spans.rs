@@ -1,7 +1,7 @@
 //! Spans of this process's work on a job, its phases, todos, turns and tool calls, named by OpenTelemetry's conventions for generative AI.
 //!
-//! A phase's span begins with the planning that led to the phase, as its costs do. A turn has one span for each attempt. What
-//! another process began and this one goes on with has a span in each; all of them are one trace, which is the job.
+//! A phase's span begins with the planning that led to the phase, as its costs do. A turn has one span per attempt. A
+//! phase that one process began and another continues has a span in each; all are one trace, which is the job.
 
 use super::span::{SpanExt, moment, short, span};
 use crate::runner::RunReport;
@@ -25,27 +25,27 @@ use overnight_core::{
 };
 use std::collections::BTreeMap;
 
-/// The conventions' word for any other value.
+/// The conventions' value for anything else.
 const OTHER: &str = "_OTHER";
 
-/// The spans that are not finished, and what the next ones need.
+/// The unfinished spans, and the data for the next ones.
 #[derive(Debug)]
 pub struct JobSpans {
     id: JobId,
-    /// When this process took the job up.
+    /// The time when this process began to work on the job.
     begun: Timestamp,
     /// Spans so far.
     made: u64,
     provider: String,
     model: String,
-    /// What the job had spent before.
+    /// The job's usage before that.
     before: Spent,
     job: SpanData,
     phase: Option<SpanData>,
     todo: Option<(u32, SpanData)>,
     /// By conversation.
     turns: BTreeMap<u32, SpanData>,
-    /// The turns whose calls are being done, by conversation.
+    /// The turns whose calls are being run, by conversation.
     replied: BTreeMap<u32, SpanId>,
     /// The time of the last report.
     last: Timestamp,
@@ -88,7 +88,7 @@ impl JobSpans {
         spans
     }
 
-    /// What `report` finishes. `job` is the state after it, `now` is asked only where the report has no time of its own.
+    /// The spans that `report` finishes. `job` is the state after it; `now` is called only if the report has no time.
     pub fn on(&mut self, job: &Job, report: &RunReport<'_>, now: impl FnOnce() -> Timestamp) -> Vec<SpanData> {
         match report {
             RunReport::Note(_) => {}
@@ -228,7 +228,7 @@ impl JobSpans {
         }
     }
 
-    /// A phase begins, or the one whose planning has a span already gets its number.
+    /// A phase begins, or the phase whose planning has a span already gets its number.
     fn phase_begins(&mut self, phase: &Phase, at: Timestamp) {
         let mut span = match self.phase.take() {
             Some(span) => span,
@@ -245,7 +245,7 @@ impl JobSpans {
     fn end_phase(&mut self, outcome: &str, phase: &Phase, at: Timestamp) {
         let Some(mut span) = self.phase.take() else { return };
         span.text("overnight.phase.outcome", outcome);
-        // What another process spent on the phase is counted too: it is the phase's, not the span's.
+        // Usage by another process is included: it is the phase's, not the span's.
         if span.attributes.iter().any(|known| known.key.as_str() == "overnight.phase.number") {
             span.count("overnight.phase.turns", phase.spent.turns);
             if let Some(cost) = phase.spent.cost() {
@@ -255,7 +255,7 @@ impl JobSpans {
         self.end(span, at);
     }
 
-    /// Sees to it that the todo that is worked has a span, and no other.
+    /// Makes sure that the current todo has a span, and no other.
     fn follow_todo(&mut self, job: &Job, at: Timestamp) {
         let is_worked = job.ended().is_none() && job.is_executing() && job.is_phase_open();
         let current = if is_worked { job.phase.todos.current() } else { None };
@@ -274,7 +274,7 @@ impl JobSpans {
         span
     }
 
-    /// `todos` is the list that the todo stands in.
+    /// `todos` is the list that contains the todo.
     fn end_todo(&mut self, todos: &TodoList, at: Timestamp) {
         let Some((id, mut span)) = self.todo.take() else { return };
         if let Some(todo) = todos.all().iter().find(|todo| todo.id == id) {
@@ -298,7 +298,7 @@ impl JobSpans {
         span
     }
 
-    /// A call that nobody waited for any more: stopped, paused, cancelled, or given up.
+    /// A call that is no longer awaited: stopped, paused, cancelled, or given up.
     fn drop_turn(&mut self, at: Timestamp) {
         self.fail_turn("dropped", at);
     }
@@ -368,7 +368,7 @@ fn provider(name: &str) -> (String, String) {
     (provider.to_owned(), model.to_owned())
 }
 
-/// Why the model stopped, in the words that are common.
+/// The reason why the model stopped, in the conventions' terms.
 fn finish_reason(stop: Stop, calls: &[PendingCall]) -> &'static str {
     match stop {
         Stop::Done if calls.is_empty() => "stop",

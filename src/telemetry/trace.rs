@@ -1,4 +1,4 @@
-//! The spans of the work on one job, handed over as they come.
+//! The spans of the work on one job, passed on as they come.
 
 use super::{JobSpans, SpanSender};
 use crate::runner::{RunReport, now};

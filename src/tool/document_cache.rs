@@ -27,7 +27,7 @@ impl DocumentText {
     }
 }
 
-/// The texts that were opened last, within a bound.
+/// The most recently opened texts, within a limit.
 #[derive(Debug, Default)]
 pub struct DocumentCache {
     texts: BTreeMap<String, DocumentText>,

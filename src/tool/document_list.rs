@@ -1,4 +1,4 @@
-//! `list_documents`: how long the documents are, what of them can't be read, and the share that was read.
+//! `list_documents`: the lengths of the documents, their unreadable parts, and the share that was read.
 
 use super::{
     ToolError,
@@ -23,16 +23,16 @@ use std::fmt::Write;
 /// Tokens of a list's first and last line.
 const LIST_FRAME_TOKENS: u64 = 60;
 
-/// Tokens of a document from which on it matters where its long pages are: less comes in one or two reads.
+/// Tokens from which on the places of a document's long pages are listed: fewer come in one or two reads.
 const ONE_READ_TOKENS: u64 = 4_000;
 
-/// How many times as long as the usual a page is that is named as long.
+/// The factor of the usual length from which on a page is listed as long.
 const LONG_PAGE: u64 = 2;
 
 /// Parts of one document that are named in the list; the rest is counted.
 pub(super) const MOST_PARTS: usize = 8;
 
-/// The documents with their lengths and the shares that were read, from a place on, as many as `most` tokens hold.
+/// The documents from a place on, with their lengths and the shares that were read, as many as fit into `most` tokens.
 pub(super) fn list(
     spec: &JobSpec,
     coverage: &Coverage,
@@ -86,7 +86,7 @@ fn uneven(pages: &[u64]) -> Option<String> {
     ))
 }
 
-/// What is said of a document's tables and long pages.
+/// Returns the remarks on a document's tables and long pages.
 type MoreTold<'a> = &'a mut dyn FnMut(&DocumentEntry) -> Result<Vec<String>, ToolError>;
 
 fn listed(

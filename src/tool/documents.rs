@@ -1,4 +1,4 @@
-//! `read_document`. Document text is delimited and named as such: what stands in it is material.
+//! `read_document`. Document text is delimited and labelled as such: its content is material.
 
 use super::{
     ToolError,
@@ -26,11 +26,11 @@ use std::fmt::Write;
 /// Tokens of the lines around what is read, beside the document's name.
 const READ_FRAME_TOKENS: u64 = 100;
 
-/// Tokens of the line over a page, where nothing is missing on it.
+/// Tokens of the line above a page on which nothing is missing.
 const PAGE_HEADING_TOKENS: u64 = 20;
 
-/// What stands over a page: its number, whether its characters were recognised, which lines of it follow if not all, and
-/// what is missing on it.
+/// The line above a page: its number, whether its characters were recognised, which lines of it follow if not all, and
+/// which parts of it are missing.
 fn heading(document: &DocumentEntry, page: u64, lines: Option<PageLines>) -> String {
     let mut heading = format!("[page {page}");
     if document.recognised.iter().any(|pages| pages.has(page)) {
@@ -48,7 +48,7 @@ fn heading(document: &DocumentEntry, page: u64, lines: Option<PageLines>) -> Str
     heading
 }
 
-/// What of the document is on none of the pages that can be asked for.
+/// The parts of the document that are on none of its pages.
 fn beyond(document: &DocumentEntry) -> String {
     let is_beyond = |gap: &&UnreadPart| gap.pages.is_none_or(|pages| pages.to > document.units);
     let parts: Vec<String> =
@@ -56,17 +56,17 @@ fn beyond(document: &DocumentEntry) -> String {
     if parts.is_empty() { String::new() } else { format!(" Not in it: {}.", parts.join("; ")) }
 }
 
-/// What is shown of a document.
+/// The part of a document that is shown.
 struct ReadText {
     body: String,
     /// The last page or line.
     last: u64,
-    /// Of the first page, where it is not shown whole.
+    /// The lines of the first page, if it is not shown completely.
     lines: Option<PageLines>,
 }
 
 impl ReadText {
-    /// The lines of its only page, where the page goes on behind them.
+    /// The lines of its only page, if the page continues after them.
     fn cut(&self) -> Option<PageLines> {
         self.lines.filter(|lines| lines.to < lines.of)
     }
@@ -131,7 +131,7 @@ pub(super) fn read(
     let ReadText { body, last, lines } = &shown;
     if bound.is_crowded() {
         let first = text.range(from, from);
-        // A page that one read can hold is not shown in pieces for the sake of what happened to stand before it.
+        // A page that fits into one read is not split just because other results came before it.
         let is_piece = shown.cut().is_some() && line == 1 && estimate(first) + frame <= bound.share;
         if is_piece || estimate(body) > longest {
             return Ok(later(&format!("{unit} {from}"), estimate(first), bound));
@@ -148,8 +148,8 @@ pub(super) fn read(
     })
 }
 
-/// What is said behind the text: how much was shown of what was asked for, why no more, and the call that goes on; or that
-/// the document ends here. Nothing where all is there that was asked for.
+/// The note after the text: how much of the request was shown, why no more, and the continuing call; or that the
+/// document ends here. Empty if everything requested was shown.
 fn rest(
     document: &DocumentEntry,
     text: &DocumentText,
@@ -204,8 +204,8 @@ fn asked(document: &DocumentEntry, wanted: &ReadDocument) -> Result<(u64, u64, u
     Ok((from, to, line))
 }
 
-/// The lines of a page that are to be shown from `line` on: as many as `most` tokens hold, at least one. `None`: all, as of a
-/// page that is no longer than `longest`.
+/// The lines of a page to show from `line` on: as many as fit into `most` tokens, at least one. `None`: all lines, if
+/// the page is no longer than `longest`.
 fn part_of(
     document: &DocumentEntry,
     number: u64,

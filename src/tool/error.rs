@@ -6,10 +6,10 @@ use overnight_core::job::{
     refused_records::RefusedRecord,
 };
 
-/// Told to the model, or the end of the work for now.
+/// An error to report to the model, or one that ends the work for now.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// One sentence that says what to do instead.
+    /// One sentence that tells the model what to do instead.
     #[error("{0}")]
     Tell(String),
     /// None of the records of a call was written: the sentence, and the records.
@@ -21,7 +21,7 @@ pub enum ToolError {
 }
 
 impl ToolError {
-    /// The failed result that tells the model; the error again, where it could correct nothing.
+    /// The failed result for the model; or the error again, if the model can't correct it.
     pub fn told(self) -> Result<ToolResult, WorkspaceError> {
         match self {
             Self::Tell(text) => Ok(ToolResult::plain(CallEnd::Failed, text)),

@@ -1,9 +1,9 @@
-//! Who looks at documents that are not text, and asks their tables.
+//! The model and reader for documents that are not text, and for their tables.
 
 use crate::{model::Model, table_query::DocumentReader};
 use std::sync::Arc;
 
-/// Who looks, and what reads documents for it in processes of their own.
+/// The model that looks, and the reader that opens documents for it in separate processes.
 #[derive(Clone, Debug)]
 pub struct Eyes {
     /// The model that is asked next.

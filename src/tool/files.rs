@@ -108,7 +108,7 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, bound: ResultBound)
     Ok(ToolResult::plain(CallEnd::Done, result))
 }
 
-/// What a bound on numbered lines holds besides their text.
+/// The additional content of a limit on numbered lines.
 pub(super) const NUMBERS: &str = ", line numbers included";
 
 /// The whole that a part was shown of: `8`, or `the 4-9 asked for`, where these don't reach to the end of all `units`.
@@ -179,7 +179,7 @@ pub(super) fn glob(pattern: &str) -> Result<GlobSet, ToolError> {
         )));
     }
     let whole = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-    // A set, because that of a single glob panics where the expression behind it grows too large.
+    // A set, because a single glob panics if its regular expression grows too large.
     GlobBuilder::new(&whole)
         .literal_separator(true)
         .build()

@@ -1,5 +1,5 @@
-//! The working tools: what reads or changes something outside the todo list. Each takes what it needs and gives a result
-//! for the model. What the model can correct is told to it; only what nobody in the job can correct is an error.
+//! The working tools: those that read or change something outside the todo list. Each returns a result for the model.
+//! Faults that the model can correct are reported to it; only those that the job can't correct are errors.
 //!
 //! - `document_cache`: the documents' text, kept in memory while it is read
 //! - `document_list`: `list_documents`; `documents`: `read_document`

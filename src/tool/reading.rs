@@ -8,17 +8,17 @@ use overnight_core::{
     prompt::bounds::ResultBound,
 };
 
-/// Whether a call leaves everything as it is: not even its result is put aside.
+/// Whether a call changes nothing: it doesn't even write its result to a file.
 pub fn leaves_no_trace(work: &ReadCall) -> bool {
     matches!(work, ReadCall::ReadDocument(_))
 }
 
-/// Before a reading call: takes away what the call `call` put aside before a crash.
+/// Before a reading call: removes the file that the call `call` wrote before a crash.
 pub fn take_back(workspace: &Workspace, call: &str, work: &ReadCall) -> Result<(), ToolError> {
     if leaves_no_trace(work) { Ok(()) } else { spill::take_back(workspace, call) }
 }
 
-/// What a reading call finds. Changes nothing.
+/// The result of a reading call. Changes nothing.
 pub fn read(
     spec: &JobSpec,
     coverage: &Coverage,
@@ -41,8 +41,8 @@ pub fn read(
     }
 }
 
-/// The result of the reading call `call` as the conversation gets it: a long one is put aside. What the model can mend comes
-/// back as a failed result.
+/// The result of the reading call `call` for the conversation: a long one is written to a file. An error that the model
+/// can correct becomes a failed result.
 pub fn bounded(
     bound: ResultBound,
     workspace: &Workspace,

@@ -8,7 +8,7 @@ use overnight_core::{
     tokens::{estimate, head, tail},
 };
 
-/// Takes away what the same call put there before a crash: it is no fact yet, and would find or list itself.
+/// Removes the file that the same call wrote before a crash: it is no fact yet, and would be found or listed itself.
 pub(super) fn take_back(workspace: &Workspace, call: &str) -> Result<(), ToolError> {
     let path = path(call);
     if workspace.exists(&path)? {

@@ -1,4 +1,4 @@
-//! `query_tables`: a statement over the tables of documents, and what `list_documents` says of them.
+//! `query_tables`: a statement over the tables of documents, and the tables' descriptions for `list_documents`.
 
 use super::{ToolError, eyes::Eyes};
 use crate::{
@@ -19,7 +19,7 @@ use std::{
     fmt::Write,
 };
 
-/// Tables of one document that are told, and columns of one table.
+/// The most tables of a document that are listed, and the most columns of a table.
 const MOST_TABLES: usize = 8;
 const MOST_COLUMNS: usize = 30;
 

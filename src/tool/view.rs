@@ -16,10 +16,10 @@ use overnight_core::{
 use overnight_documents::{MAX_BYTES, PaintedPlace, PictureOptions, embedded_pictures, is_painted};
 use std::fmt::Write;
 
-/// Pictures of a document that are named where another one was asked for.
+/// The most pictures of a document that are named if another one was requested.
 const MOST_NAMED: usize = 20;
 
-/// The page as an image, which lies in the workspace under its hash. Without `eyes` nothing here paints pages.
+/// The page as an image, stored in the workspace under its hash. Without `eyes` no page can be rendered.
 pub(super) fn view(
     spec: &JobSpec,
     workspace: &Workspace,
@@ -29,7 +29,7 @@ pub(super) fn view(
 ) -> Result<ToolResult, ToolError> {
     let document = find_document(spec, &wanted.name)?;
     let (name, page) = (quoted(&document.name), wanted.page);
-    // Pages have no parts: who names one gets its page.
+    // Pages have no parts: a request for one gets its page.
     let part = wanted.part.as_deref().filter(|_| !is_painted(&document.format));
     if part.is_none() && !is_painted(&document.format) {
         let text = format!(

@@ -27,7 +27,7 @@ use overnight_core::job::{
     state::Job,
 };
 
-/// A change worked out, with nothing written yet.
+/// A prepared change, with nothing written yet.
 #[derive(Debug)]
 pub struct PlannedChange {
     resolved: ResolvedPath,
@@ -43,7 +43,7 @@ impl PlannedChange {
     }
 }
 
-/// What a change would do. Quotes of records are looked for in `sources`.
+/// Prepares a change. Quotes of records are searched for in `sources`.
 pub fn prepare(
     workspace: &Workspace,
     job: &Job,
@@ -72,7 +72,7 @@ fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
     }
 }
 
-/// Where a change goes, and what is there now.
+/// The target of a change, and its current content.
 fn find(workspace: &Workspace, change: &FileChange) -> Result<(ResolvedPath, Option<Vec<u8>>), ToolError> {
     let resolved = workspace.resolve_for_write(&parse(change.path())?)?;
     match workspace.read_at_most(&resolved.path, MOST_BYTES) {
@@ -165,7 +165,7 @@ fn added(
     sources: &mut dyn Sources,
 ) -> Result<AddedRecords, ToolError> {
     let deliverable = deliverable(spec, path).map_err(|error| match (error, &spec.instructions.deliverables[..]) {
-        // Where there is one deliverable, they are meant for it.
+        // If there is only one deliverable, the records are meant for it.
         (ToolError::Tell(why), [only]) => all_refused(add, &only.path, why),
         (error, _) => error,
     })?;
@@ -174,7 +174,7 @@ fn added(
     added.map_err(|why| all_refused(add, path, why))
 }
 
-/// No record was looked at, for one reason.
+/// All records were refused unseen, for one reason.
 fn all_refused(add: &AddRecords, file: &str, why: String) -> ToolError {
     let refused = |record: &serde_json::Value| RefusedRecord {
         number: 0,
@@ -187,7 +187,7 @@ fn all_refused(add: &AddRecords, file: &str, why: String) -> ToolError {
     ToolError::RecordsRefused { refused: add.records.iter().map(refused).collect(), text: why }
 }
 
-/// The deliverable whose records a file has.
+/// The deliverable whose records a file holds.
 pub(super) fn deliverable<'s>(spec: &'s JobSpec, path: &str) -> Result<&'s Deliverable, ToolError> {
     deliverable_of(spec, path).ok_or_else(|| {
         let names: Vec<&str> =
@@ -196,7 +196,7 @@ pub(super) fn deliverable<'s>(spec: &'s JobSpec, path: &str) -> Result<&'s Deliv
     })
 }
 
-/// Whose contract a file has: a second reader's list has that of the first one's.
+/// The deliverable whose contract applies to a file: a second reader's list has that of the first reader's.
 fn deliverable_of<'s>(spec: &'s JobSpec, path: &str) -> Option<&'s Deliverable> {
     let listed = spec.instructions.second_reader.as_ref().filter(|_| path.starts_with(SUB_AGENTS_FOLDER));
     let wanted = listed.map_or(path, |second| &second.deliverable);
@@ -208,7 +208,7 @@ fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
         .map_err(|_| ToolError::Tell(format!("{path} is not text; write a new file with write_file")))
 }
 
-/// Makes the change that was prepared, unless it was made already. `planned` is what [`prepare`] gave, where this process
+/// Makes the prepared change, unless it was made already. `planned` is the result of [`prepare`], if this process
 /// called it.
 pub fn write(
     workspace: &Workspace,
@@ -254,7 +254,7 @@ fn make(
     Ok((ToolResult { changed, refused, ..ToolResult::plain(CallEnd::Done, text) }, saved))
 }
 
-/// What was done to the file, and how much of it there is.
+/// A sentence on the change to the file, with its new size.
 fn answer(change: &FileChange, path: &str, amount: &str) -> String {
     let verb = match change {
         FileChange::EditRecords(edit) => return format!("{} of {path} ({amount}).", edits_told(&edit.edits)),
@@ -266,7 +266,7 @@ fn answer(change: &FileChange, path: &str, amount: &str) -> String {
     format!("{verb} {path} ({amount}).")
 }
 
-/// Ends a change's result with what the checks of the file have found.
+/// Adds the findings of the file's checks to a change's result.
 pub fn with_checks(mut result: ToolResult, change: &FileChange, checked: &CheckedDeliverable) -> ToolResult {
     let state = checked.state();
     if let (Some(number), false) = (state.records, matches!(change, FileChange::Records(_))) {
@@ -282,7 +282,7 @@ pub fn with_checks(mut result: ToolResult, change: &FileChange, checked: &Checke
     result
 }
 
-/// What is left to do of a change that another process prepared, before a crash.
+/// The rest of a change that another process prepared before a crash.
 fn plan_again(
     workspace: &Workspace,
     job: &Job,

@@ -1,4 +1,4 @@
-//! Who is to read which results of a batch, how far they are, and how far two who read the same results agree.
+//! The readers of a batch's results, their progress, and how far two readers of the same results agree.
 
 use crate::store::ReaderAssignment;
 use overnight_core::job::id::JobId;
@@ -8,36 +8,36 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// What people have made of results, by job: whether each found it right as it was.
+/// People's verdicts on results, by job: whether each person found it right as it was.
 pub type ReviewJudgements = BTreeMap<JobId, BTreeMap<String, bool>>;
 
-/// Who reads what of a batch. As JSON its fields are a promise.
+/// The assignments of a batch. As JSON its fields are a promise.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AssignmentsView {
     pub batch: Uuid,
     /// By name.
     pub reviewers: Vec<ReviewerQueue>,
-    /// Of each two people who have read results of each other's.
+    /// For each two people who have read the same results.
     pub agreement: Vec<PairAgreement>,
     /// Results that two are to read and only one has.
     pub lack_second: Vec<JobId>,
 }
 
-/// What one person has to read.
+/// The results that one person has to read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReviewerQueue {
     pub name: String,
-    /// Results that are theirs to read.
+    /// Results that are assigned to this person.
     pub assigned: u64,
     /// Of them, those that they have approved, corrected or sent back.
     pub judged: u64,
-    /// Of those, the ones that they approved without a change.
+    /// Of those, the results that they approved without a change.
     pub right: u64,
-    /// The others.
+    /// The results that they have not judged yet.
     pub open: Vec<JobId>,
 }
 
-/// How far two people agree on the results that both have judged, each by themselves.
+/// How far two people agree on the results that both have judged independently.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PairAgreement {
     pub one: String,
@@ -46,7 +46,7 @@ pub struct PairAgreement {
     pub results: u64,
     /// Of them, those that both found right, or both wrong.
     pub equal: u64,
-    /// Cohen's kappa; null where both have always said one and the same, for that tells nothing.
+    /// Cohen's kappa; null if both always gave one and the same verdict, because kappa is undefined then.
     pub kappa: Option<f64>,
 }
 

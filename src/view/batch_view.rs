@@ -1,4 +1,4 @@
-//! One batch: what was asked, and how its jobs stand.
+//! One batch: its instructions, and the status of its jobs.
 
 use crate::{cascade::CascadeState, report::batch::Waiting, store::BatchTotals};
 use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
@@ -22,20 +22,20 @@ pub struct BatchView<'b> {
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub worked_ms: u64,
-    /// What its jobs have cost so far, as far as prices are known.
+    /// The cost of its jobs so far, as far as prices are known.
     pub spent_usd: f64,
     /// Jobs with turns whose price isn't known.
     pub unpriced_jobs: u64,
     pub budget_usd: Option<f64>,
     /// Files that were left out when it was submitted; the report names them.
     pub left_out_files: u64,
-    /// When jobs may be started, as it was typed.
+    /// The hours in which jobs may start, as typed.
     pub time_window: Option<&'b str>,
     /// The job over all deliverables, once it is submitted.
     pub closing: Option<ClosingJobView>,
-    /// The cascade that was begun with it.
+    /// The cascade that began with this batch.
     pub cascade: Option<CascadeState>,
-    /// Jobs that nobody works on, by what they wait for.
+    /// Jobs that no process works on, by what they wait for.
     #[serde(rename = "waits_for")]
     pub waiting: Vec<Waiting>,
     pub next: Vec<String>,

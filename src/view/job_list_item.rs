@@ -12,15 +12,15 @@ pub struct JobListItem<'r> {
     pub id: JobId,
     #[serde(flatten)]
     pub summary: &'r JobSummary,
-    /// It stands as running, and no process works on it.
+    /// Its status is running, but no process works on it.
     pub interrupted: bool,
-    /// What was asked of who works on it: `cancel`, `pause`.
+    /// A request to the worker of the job: `cancel`, `pause`.
     pub wants: Option<&'static str>,
     pub instructions: &'r str,
     pub model: &'r str,
     pub documents: u64,
     pub created: Timestamp,
-    /// Empty where a worker hasn't made one yet.
+    /// Empty if no worker has made one yet.
     pub workspace: &'r str,
     /// Null from here on: the job is in no batch.
     pub batch: Option<Uuid>,
@@ -28,16 +28,16 @@ pub struct JobListItem<'r> {
     pub label: Option<&'r str>,
     /// Attempts that failed.
     pub attempts: Option<u32>,
-    /// Queued: not before. Held: queued by itself then.
+    /// Queued: not before this time. Held: queued by itself at this time.
     pub run_after: Option<Timestamp>,
     /// The machine that has the workspace on its own disk.
     pub host: Option<&'r str>,
-    /// Done before by that job.
+    /// The job that did the work before.
     pub same_as: Option<JobId>,
 }
 
 impl<'r> JobListItem<'r> {
-    /// `interrupted`: it stands as running, and no process works on it.
+    /// `interrupted`: its status is running, but no process works on it.
     pub fn of(row: &'r JobRow, batch_name: Option<&'r str>, interrupted: bool) -> Self {
         let JobRow { job, state, .. } = row;
         let queue = row.queue.as_ref();

@@ -1,4 +1,4 @@
-//! One job: where it stands, or what came of it.
+//! One job: its status, or its result.
 
 use crate::audit::{people::PersonAct, timeline::Spending};
 use overnight_core::job::{
@@ -21,52 +21,52 @@ use uuid::Uuid;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JobView<'t> {
     pub id: JobId,
-    /// Of what the job delivered, or would if it were approved.
+    /// The facts about the result that the job delivered, or would deliver if it were approved.
     #[serde(flatten)]
     pub summary: JobSummary,
-    /// It stands as running, and no process works on it.
+    /// Its status is running, but no process works on it.
     pub interrupted: bool,
-    /// What is missing at the journal's end, in a sentence.
+    /// The damage at the journal's end, in a sentence.
     pub damage: Option<String>,
     pub instructions: &'t str,
-    /// Of their file and those beside it.
+    /// The hash of the instructions' file and the files beside it.
     pub instructions_sha256: &'t str,
     pub description: &'t str,
-    /// The one that it began with.
+    /// The model that the job began with.
     pub model: &'t str,
-    /// Who answered, in how many turns; empty where the workspace isn't here.
+    /// The models that answered, with their numbers of turns; empty if the workspace isn't here.
     pub models: &'t [ModelTurns],
     pub created: Timestamp,
     /// The moment of the last decision; where the journal isn't here, when the row was last written.
     pub last: Timestamp,
     /// Empty where the workspace isn't here.
     pub documents: Vec<DocumentView<'t>>,
-    /// What was found where documents were looked for, and is none of them.
+    /// Files that were found while searching for documents, but left out.
     pub left_out_files: u64,
     pub left_out: &'t [LeftOutFile],
-    /// The step of planning, while there is planning.
+    /// The step of planning, during planning.
     pub planning: Option<&'static str>,
     pub phases: Vec<PhaseLine<'t>>,
-    /// What was spent by role and tier; empty where the workspace isn't here.
+    /// The cost by role and tier; empty if the workspace isn't here.
     pub paid: &'t [PaidRole],
     pub checks: &'t [Check],
     pub deliverables: &'t [Delivered],
-    /// Where the quotes stand; null where there were none to check.
+    /// The places of the quotes; null if there were none to check.
     pub quotes: Option<&'t QuotePositions>,
-    /// What second reader and verifier say; null where neither has worked.
+    /// The results of second reader and verifier; null if neither has worked.
     pub proof: Option<ProofResult>,
-    /// Records that were not written when they were added, and what became of them; null where there was none.
+    /// Records that were refused when they were added, and their outcome; null if there was none.
     pub refused_records: Option<RefusedCounts>,
-    /// Values that a person should look at: rules that say so, and what does not stand in its quote.
+    /// Values that a person should look at: those flagged by rules, and those that are not in their quotes.
     pub doubts: u64,
-    /// Those that are in no deliverable, as they were sent, and why they were refused.
+    /// The refused records that are in no deliverable, as they were sent, and why they were refused.
     pub unmended_records: &'t [RefusedRecord],
-    /// What second reader and verifier hold against the result, settled or open.
+    /// The findings of second reader and verifier, settled or open.
     pub findings: &'t [Finding],
-    /// What people did about it, the oldest first.
+    /// The actions of people, the oldest first.
     pub people: &'t [PersonAct],
     pub open_todos: &'t [String],
-    /// Absolute; empty where a worker hasn't made one yet. Of a linked job, that of the job that did the work.
+    /// An absolute path; empty if no worker has made one yet. For a linked job, that of the job that did the work.
     pub workspace: String,
     pub next: Vec<String>,
     /// Null: the job is in no batch.
@@ -84,7 +84,7 @@ pub struct DocumentView<'t> {
     pub units: u64,
     /// 0 to 1.
     pub coverage: f64,
-    /// Parts that no text was got from.
+    /// Parts from which no text was extracted.
     pub gaps: &'t [UnreadPart],
     /// Name and version of the program that read it.
     pub reader: &'t str,
@@ -113,15 +113,15 @@ pub struct InQueue<'k> {
     pub batch_name: Option<&'k str>,
     pub label: &'k str,
     pub group: Option<&'k str>,
-    /// Attempts that failed, and how many may.
+    /// Failed attempts, and the maximum.
     pub attempts: u32,
     pub max_attempts: u32,
-    /// Queued: not before. Held: queued by itself then.
+    /// Queued: not before this time. Held: queued by itself at this time.
     pub run_after: Option<Timestamp>,
     /// The machine that has the workspace on its own disk.
     pub host: Option<&'k str>,
-    /// Done before by that job.
+    /// The job that did the work before.
     pub same_as: Option<JobId>,
-    /// Why nobody works on it now, in one sentence.
+    /// The reason why no process works on it now, in one sentence.
     pub waits: Option<String>,
 }

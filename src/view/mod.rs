@@ -1,9 +1,9 @@
-//! What the commands print with `--json` and `/api/v1` answers: one type for both, whose fields are a promise. Where a value comes from
-//! is decided elsewhere.
+//! The types that the commands print with `--json` and that `/api/v1` answers with: one type for both, whose fields are
+//! a promise. Other modules decide where a value comes from.
 //!
 //! - `job_list_item`: a job in a list; `job_view`: one job; `batch_view`: a batch;
-//!   `assignments_view`: who reads which of its results
-//! - `request_outcome`: what came of a request
+//!   `assignments_view`: the readers of its results
+//! - `request_outcome`: the outcome of a request
 
 mod assignments_view;
 mod batch_view;

@@ -1,8 +1,8 @@
-//! Who may ask, and for what: the server's own token, tokens of people and programs, the host that is asked for, and the token of forms.
+//! Access control: the server's own token, tokens of people and programs, the requested host name, the token of forms.
 //!
-//! One secret is known to who started the server. A browser gets a value derived from it as a cookie, and pages another one
-//! in their forms, so that neither gives the secret away. A token of the database is looked for by its hash alone: how long that takes
-//! says nothing of the token.
+//! The person who started the server knows one secret. A browser gets a value derived from it as a cookie, and pages
+//! another one in their forms, so that neither reveals the secret. A token of the database is looked up only by its
+//! hash: the time that this takes reveals nothing about the token.
 
 use super::{
     WebError,
@@ -38,26 +38,26 @@ use uuid::Uuid;
 /// A shorter secret can be guessed.
 pub(super) const LEAST_TOKEN: usize = 16;
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// For how long the database isn't asked again for a good token: so long lives one that is revoked.
+/// The time for which a valid token isn't checked in the database again: a revoked one stays valid for this long.
 const KNOWN_FOR: Duration = Duration::from_secs(5);
-/// For how long who was let in is still looked at, whatever else comes from the same address.
+/// The time for which a caller that was let in is still checked, whatever else comes from the same address.
 const LET_IN_FOR: Duration = Duration::from_hours(1);
-/// Good tokens that are remembered.
+/// The most valid tokens that are remembered.
 const MOST_KNOWN: usize = 1_024;
 
-/// From where a connection comes.
+/// The address from which a connection comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerAddress(pub(super) IpAddr);
 
-/// The secret, and what is derived from it.
+/// The secret, and the values derived from it.
 pub(super) struct Access {
     token: String,
     session: String,
     cookie: String,
-    /// Names under which the server may be asked, in lower case.
+    /// The host names under which the server answers, in lower case.
     hosts: Vec<String>,
     wrong: WrongTokens,
-    /// Good tokens, by what was shown for them, and when the database said so.
+    /// Valid tokens, by the credential that was presented for them, with the time of the database's answer.
     known: Mutex<HashMap<Credential, (AccessToken, Instant)>>,
 }
 
@@ -68,37 +68,37 @@ impl fmt::Debug for Access {
     }
 }
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
     /// `None`: the proxy that should name the person has not.
     pub(super) name: Option<String>,
     pub(super) role: Role,
-    /// What a form of theirs has to carry.
+    /// The token that a form of theirs has to carry.
     pub(super) form_token: String,
     /// The token itself was sent, which no browser does by itself: no other site can have caused that.
     is_bearer: bool,
-    /// The server only shows, whoever asks.
+    /// Whether the server is read-only for everyone.
     only_shows: bool,
 }
 
 impl Visitor {
-    /// Who acts; nothing is recorded of somebody who is not known.
+    /// The name of the person who acts; nothing is recorded for an unknown person.
     pub(super) fn named(self) -> Result<String, WebError> {
         self.name.ok_or_else(|| WebError::forbidden("The proxy doesn't say who you are: nothing is recorded."))
     }
 
-    /// Who runs this process.
+    /// The user who runs this process.
     pub(super) fn of_process(name: Option<String>, role: Role) -> Self {
         Self { name, role, form_token: String::new(), is_bearer: true, only_shows: false }
     }
 
-    /// Whether they may do here what `role` may.
+    /// Whether they have the rights of `role` here.
     pub(super) fn may(&self, role: Role) -> bool {
         self.role >= role && !(self.only_shows && role > Role::Reader)
     }
 
-    /// Refuses who may not do here what `role` may.
+    /// Refuses callers who don't have the rights of `role` here.
     pub(super) fn must_be(&self, role: Role) -> Result<(), WebError> {
         if self.may(role) {
             return Ok(());
@@ -110,7 +110,7 @@ impl Visitor {
         Err(WebError::forbidden(&format!("This needs the role {needed}, and your token has {own}.")))
     }
 
-    /// Refuses who may change nothing, whatever it is.
+    /// Refuses callers who may not change anything.
     fn must_change(&self) -> Result<(), WebError> {
         if self.role == Role::Reader && !self.only_shows {
             return Err(WebError::forbidden("Your token has the role reader, which only looks."));
@@ -127,20 +127,20 @@ impl Visitor {
     }
 }
 
-/// What a request shows for itself.
+/// The credential that a request presents.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Credential {
-    /// The secret of who started the server, or the cookie that stands for it.
+    /// The secret of the person who started the server, or the cookie that stands for it.
     Server,
     /// The hash of a token.
     Token(String),
-    /// A cookie that this server gave to who has the token with this id.
+    /// A cookie that this server gave to the owner of the token with this id.
     Session(Uuid),
     /// None of these.
     Wrong,
 }
 
-/// What a request shows, and how.
+/// A credential with the way in which it was presented.
 struct ShownCredential {
     credential: Credential,
     is_bearer: bool,
@@ -167,7 +167,7 @@ impl Access {
         })
     }
 
-    /// What is shown; `None`: nothing at all.
+    /// The presented credential; `None`: there is none.
     fn shown(&self, method: &Method, headers: &HeaderMap, uri: &Uri) -> Option<ShownCredential> {
         let of_token = |token: &str| {
             if same(token, &self.token) { Credential::Server } else { Credential::Token(sha256(token.as_bytes())) }
@@ -198,14 +198,14 @@ impl Access {
         derived(&self.token, &format!("session {token}"))
     }
 
-    /// The token of the database that stands for what was shown, if it was asked for a moment ago.
+    /// The database's token for a credential, if it was looked up a moment ago.
     fn known(&self, credential: &Credential) -> Option<AccessToken> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (token, asked) = known.get(credential)?;
         (asked.elapsed() < KNOWN_FOR && token.is_good(now())).then(|| token.clone())
     }
 
-    /// Whether it has let somebody in not long ago.
+    /// Whether it has let a caller in recently.
     fn was_good(&self, credential: &Credential) -> bool {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(credential).is_some_and(|(_, asked)| asked.elapsed() < LET_IN_FOR)
@@ -235,7 +235,7 @@ impl Access {
 }
 
 impl WebState {
-    /// The token of the database that stands for what was shown, if it is good.
+    /// The database's token for a credential, if it is valid.
     async fn access_token(&self, credential: &Credential) -> Result<Option<AccessToken>, WebError> {
         if let Some(token) = self.access.known(credential) {
             return Ok(Some(token));
@@ -253,7 +253,7 @@ impl WebState {
     }
 }
 
-/// Lets through who has a token, under a name of this server; in read-only mode, and with a reader's token, only who reads.
+/// Admits callers with a token, under a name of this server; only to read in read-only mode and with a reader's token.
 pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Request, next: Next) -> Response {
     let access = &state.access;
     let (method, headers, uri) = (request.method(), request.headers(), request.uri());
@@ -310,7 +310,7 @@ pub(super) async fn guard(State(state): State<Arc<WebState>>, mut request: Reque
         is_bearer: shown.is_bearer,
         only_shows: state.config.read_only,
     };
-    // What an agent asks for is looked at with each tool.
+    // For agents, the rights are checked with each tool.
     let is_agent = uri.path() == AGENTS_ADDRESS;
     let is_change = !is_agent && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     if is_change && let Err(refused) = visitor.must_change() {
@@ -338,13 +338,13 @@ fn host_name(authority: &str) -> &str {
     }
 }
 
-/// Compared in a time that says nothing of where they differ.
+/// A comparison in constant time, which doesn't reveal where the texts differ.
 fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
 }
 
 fn derived(token: &str, what: &str) -> String {
-    // A key of any length will do.
+    // A key of any length is valid.
     let mac = Hmac::<Sha256>::new_from_slice(token.as_bytes()).map(|mac| mac.chain_update(what).finalize());
     mac.map(|mac| hex(&mac.into_bytes())).unwrap_or_default()
 }

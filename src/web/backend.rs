@@ -1,4 +1,4 @@
-//! What the pages ask of the program above them: it knows the settings, where workspaces lie, and how a batch is submitted.
+//! The interface of the pages to the program above: it knows the settings, the workspaces, and how to submit a batch.
 
 use super::WebError;
 use crate::{
@@ -28,13 +28,13 @@ pub struct FoundJob {
     pub row: JobRow,
     /// `None`: the job is in no batch.
     pub queue: Option<JobQueueFacts>,
-    /// Of a linked job, where the workspace of the job is that did the work.
+    /// For a linked job, the workspace of the job that did the work.
     pub location: Whereabouts,
-    /// It stands as running, and no process works on it.
+    /// Its status is running, but no process works on it.
     pub interrupted: bool,
 }
 
-/// What is asked for on the page that submits.
+/// The request of the page that submits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedBatch {
     /// The batch's: submitting the same again changes nothing.
@@ -45,13 +45,13 @@ pub struct WantedBatch {
     /// One job for each document.
     pub each: bool,
     pub name: Option<String>,
-    /// As it was typed.
+    /// The text that was typed.
     pub budget_usd: Option<String>,
     /// Link documents that were done before to the job that did them.
     pub dedupe: bool,
 }
 
-/// What can be done to many jobs at once.
+/// The actions for many jobs at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkAction {
     Retry,
@@ -63,7 +63,7 @@ pub enum BulkAction {
 impl BulkAction {
     pub const ALL: [Self; 4] = [Self::Retry, Self::Resume, Self::Pause, Self::Cancel];
 
-    /// Whether it is for a job that stands so; `of_batch`: whether it is in one.
+    /// Whether it applies to a job in this state; `of_batch`: whether the job is in a batch.
     pub fn fits(self, status: JobStatus, hold: Option<HoldReason>, of_batch: bool) -> bool {
         match self {
             Self::Retry => of_batch && status == JobStatus::Failed,
@@ -74,72 +74,72 @@ impl BulkAction {
     }
 }
 
-/// What a request is about.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestTarget {
     Job(JobId),
     Batch(Box<BatchRow>),
 }
 
-/// What came of it for a job.
+/// The outcome for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkOutcome {
     Done,
-    /// Who works on the job does it.
+    /// The process that works on the job will do it.
     Asked,
-    /// The job stands otherwise by now.
+    /// The job's state has changed meanwhile.
     Unchanged,
 }
 
-/// A golden set that was evaluated.
+/// A golden set with an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluatedSet {
-    /// In addresses.
+    /// The id used in URLs.
     pub id: String,
     /// Its folder.
     pub gold: String,
-    /// On the cases that are kept back.
+    /// Whether the evaluation is on the held-out cases.
     pub hold_out: bool,
     pub candidates: u64,
 }
 
-/// What the command line answers for the pages.
+/// The functions that the command line provides for the pages.
 #[async_trait]
 pub trait WebBackend: Debug + Send + Sync {
     /// `None`: there is no such job.
     async fn job(&self, id: JobId) -> Result<Option<FoundJob>, WebError>;
 
-    /// Which of these, that stand as running, no process works on.
+    /// Those of these jobs with status running on which no process works.
     async fn interrupted(&self, rows: Vec<JobRow>) -> Result<Vec<JobId>, WebError>;
 
     /// The names of all instructions.
     fn instructions(&self) -> Vec<String>;
 
-    /// What the batch would be and may cost, in lines. Nothing is written.
+    /// A preview of the batch and its cost, in lines. Nothing is written.
     async fn dry_run(&self, wanted: &WantedBatch) -> Result<String, WebError>;
 
     /// Puts the batch into the queue.
     async fn submit(&self, wanted: &WantedBatch) -> Result<(), WebError>;
 
-    /// Does to the job what the command of that name does.
+    /// Performs the command of that name on the job.
     async fn act(&self, action: BulkAction, job: JobId) -> Result<BulkOutcome, WebError>;
 
-    /// Records what `by` says of the job whose own workspace is at `path`. 423: another process works on it just now.
+    /// Records a review by `by` of the job with its own workspace at `path`. 423: another process is working on it.
     async fn review(&self, found: &FoundJob, path: &Path, by: &str, action: ReviewAction) -> Result<(), WebError>;
 
     /// The table of all records of a job or a batch, by its id; none: there is no list of records.
     async fn table(&self, named: &str, format: TableFormat) -> Result<Option<Vec<u8>>, WebError>;
 
-    /// What `overnight show --json` prints of a job.
+    /// The output of `overnight show --json` for a job.
     async fn job_view(&self, id: JobId) -> Result<String, WebError>;
 
-    /// What `overnight show --json` prints of a batch.
+    /// The output of `overnight show --json` for a batch.
     async fn batch_view(&self, batch: &BatchRow) -> Result<String, WebError>;
 
-    /// Who reads which of its results; what is wanted is assigned before.
+    /// The assignments of its results to readers, after assigning those in `wanted`.
     async fn assign(&self, batch: &BatchRow, wanted: &AssignmentWanted) -> Result<AssignmentsView, WebError>;
 
-    /// Does what the command of that name does to a job, or to all of a batch. 409: nothing can be done of it.
+    /// Performs the command of that name on a job, or on all of a batch. 409: nothing of it can be done.
     async fn request(&self, action: BulkAction, named: RequestTarget) -> Result<RequestOutcome, WebError>;
 
     /// The report of a batch, as a page.
@@ -148,10 +148,10 @@ pub trait WebBackend: Debug + Send + Sync {
     /// The golden sets that were evaluated.
     async fn evaluated_sets(&self) -> Result<Vec<EvaluatedSet>, WebError>;
 
-    /// What one of them has come to. `None`: there is no such one.
+    /// The result of one evaluation. `None`: there is no such evaluation.
     async fn evaluation(&self, id: &str) -> Result<Option<Evaluation>, WebError>;
 
-    /// Records that `by` says of it what is right: case, place, and the value as JSON.
+    /// Records a correction by `by` of a golden set: case, place, and the value as JSON.
     async fn correct_gold(
         &self,
         id: &str,
@@ -160,6 +160,6 @@ pub trait WebBackend: Debug + Send + Sync {
         by: &str,
     ) -> Result<(), WebError>;
 
-    /// What paints pages of documents.
+    /// The renderer of document pages.
     fn extractor(&self) -> Result<Extractor, WebError>;
 }

@@ -1,5 +1,5 @@
-//! `/bulk/{action}` and `/batches/{id}/bulk/{action}`: one action on all jobs that fit what a list looks for. A page asks first,
-//! and says how many they are; when they are not as many any more, nothing is done.
+//! `/bulk/{action}` and `/batches/{id}/bulk/{action}`: one action on all jobs that match a list's filter. A page asks
+//! for confirmation first, with their number; if that has changed meanwhile, nothing is done.
 
 use super::{
     WebError,
@@ -32,7 +32,7 @@ use uuid::Uuid;
 const PART: u32 = 1_000;
 
 impl BulkAction {
-    /// As an address names it.
+    /// The action's name in URLs.
     fn key(self) -> &'static str {
         match self {
             Self::Retry => "retry",
@@ -46,7 +46,7 @@ impl BulkAction {
         Self::ALL.into_iter().find(|action| action.key() == key)
     }
 
-    /// What a button says: `Retry the 7 failed`.
+    /// The text of a button: `Retry the 7 failed`.
     fn label(self, jobs: u64) -> String {
         match self {
             Self::Retry => format!("Retry the {jobs} failed"),
@@ -56,7 +56,7 @@ impl BulkAction {
         }
     }
 
-    /// What becomes of the jobs.
+    /// A sentence about the effect on the jobs.
     fn effect(self) -> &'static str {
         match self {
             Self::Retry => "They are queued again with no attempt used, as `overnight retry` does it.",
@@ -70,7 +70,7 @@ impl BulkAction {
         }
     }
 
-    /// How many of those that stand alike it is for.
+    /// The number of jobs in a group with the same state to which it applies.
     fn counted(self, alike: &AlikeJobs) -> u64 {
         let fits = |of_batch: bool| self.fits(alike.status, alike.hold_reason, of_batch);
         let parts = [(true, alike.of_batches), (false, alike.jobs - alike.of_batches)];
@@ -85,7 +85,7 @@ pub(super) struct BulkLink {
     pub(super) label: String,
 }
 
-/// The actions for which there is a job among those that fit.
+/// The actions that apply to any of the matching jobs.
 pub(super) fn bulk_links(found: &[AlikeJobs], query: &ListQuery, path: &str) -> Vec<BulkLink> {
     let links = BulkAction::ALL.into_iter().filter_map(|action| {
         let jobs: u64 = found.iter().map(|alike| action.counted(alike)).sum();
@@ -95,12 +95,12 @@ pub(super) fn bulk_links(found: &[AlikeJobs], query: &ListQuery, path: &str) -> 
     links.collect()
 }
 
-/// Where the action is asked for and done, for the list at `path`.
+/// The URL of the action, for the list at `path`.
 fn address(path: &str, action: BulkAction) -> String {
     format!("{}/bulk/{}", path.trim_end_matches('/'), action.key())
 }
 
-/// What came of an action on many jobs.
+/// The result of an action on many jobs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BulkTally {
     pub(super) done: u64,
@@ -141,7 +141,7 @@ struct BulkPage {
 #[serde(default)]
 struct BulkForm {
     token: String,
-    /// How many jobs the person was told of.
+    /// The number of jobs shown to the person.
     jobs: u64,
 }
 
@@ -197,7 +197,7 @@ async fn act_on_batch(
     act(&state, Some(batch), &action, &query?.0, form.jobs).await
 }
 
-/// Asks whether it is meant, and says how many jobs it is for.
+/// Asks for confirmation, with the number of jobs.
 async fn ask(
     state: &WebState,
     visitor: &Visitor,
@@ -238,7 +238,7 @@ fn named(action: &str) -> Result<BulkAction, WebError> {
     BulkAction::of_key(action).ok_or_else(|| WebError::not_found("action"))
 }
 
-/// Does it to all jobs that fit, if they are as many as the person was told of, and leads back to the list.
+/// Performs it on all matching jobs, if their number is the one shown to the person, and redirects to the list.
 async fn act(
     state: &WebState,
     batch: Option<Uuid>,
@@ -256,14 +256,14 @@ async fn act(
         )));
     }
     let backend = state.backend.clone();
-    // It goes on to its end, also when the browser doesn't wait for it.
+    // It runs to its end even if the browser doesn't wait for it.
     let tally = tokio::spawn(async move { act_on(&*backend, action, &jobs).await }).await??;
     let BulkTally { done, asked, left } = tally;
     let back = query.first_page(&list_path(batch));
     Ok(Redirect::to(&format!("{back}&did={}&done={done}&asked={asked}&left={left}", action.key())).into_response())
 }
 
-/// The jobs that fit and that the action is for.
+/// The matching jobs to which the action applies.
 async fn fitting(state: &WebState, wanted: &JobPageQuery, action: BulkAction) -> Result<Vec<JobId>, WebError> {
     let mut jobs = Vec::new();
     let mut skipped = 0;

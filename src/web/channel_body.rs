@@ -8,7 +8,7 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// Pieces that are waiting to be sent; more than these, and the sender waits.
+/// The most pieces that wait to be sent; with more, the sender waits.
 const PIECES: usize = 4;
 
 struct ChannelBody(mpsc::Receiver<Bytes>);
@@ -26,7 +26,7 @@ impl hyper::body::Body for ChannelBody {
     }
 }
 
-/// A body, and where its pieces are put in. It ends when the sender is dropped, and the sender is closed when nobody listens.
+/// A body, and the sender for its pieces. It ends when the sender is dropped; the sender closes if no one reads.
 pub(super) fn channel_body() -> (mpsc::Sender<Bytes>, Body) {
     let (sender, receiver) = mpsc::channel(PIECES);
     (sender, Body::new(ChannelBody(receiver)))

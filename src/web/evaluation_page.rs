@@ -1,4 +1,4 @@
-//! `/evaluations`: golden sets that were evaluated, and what each has come to. On it a person may say that a set is wrong.
+//! `/evaluations`: evaluated golden sets with their results. Here a person may also report an error in a set.
 
 use super::{
     WebError,
@@ -33,7 +33,7 @@ struct LiveEvaluationPage {
     body: String,
 }
 
-/// What says that a set is wrong.
+/// The form that reports an error in a set.
 #[derive(Deserialize)]
 pub(super) struct GoldForm {
     token: String,

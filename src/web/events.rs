@@ -20,10 +20,10 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::{sync::broadcast::error::RecvError, time::Instant};
 use uuid::Uuid;
 
-/// After so long without a change a line is sent all the same, so that nobody takes the connection for dead.
+/// After this time without a change a line is sent all the same, so that the connection doesn't seem dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// What the page shows: one job, one batch, or all.
+/// The subject of the page: one job, one batch, or all.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct WatchedPart {
     job: Option<Uuid>,
@@ -31,10 +31,10 @@ pub(super) struct WatchedPart {
 }
 
 impl WatchedPart {
-    /// Whether what was told concerns it.
+    /// Whether a change concerns it.
     fn is_in(self, told: &Result<LiveChange, RecvError>) -> bool {
         match (told, self.job, self.batch) {
-            // Late: what was missed may have been about it.
+            // The receiver was late: a missed change may concern it.
             (Err(_) | Ok(LiveChange::Everything), _, _) | (Ok(LiveChange::Jobs(_)), None, None) => true,
             (Ok(LiveChange::Jobs(jobs)), Some(job), _) => jobs.iter().any(|change| change.job.0 == job),
             (Ok(LiveChange::Jobs(jobs)), None, Some(batch)) => jobs.iter().any(|change| change.batch == Some(batch)),
@@ -93,7 +93,7 @@ pub(super) async fn events(
             };
         }
     });
-    // A proxy that gathers lines before it sends them would hold them back.
+    // A proxy that buffers lines before sending them would delay them.
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")];
     Ok((headers, [("x-accel-buffering", "no")], body).into_response())
 }

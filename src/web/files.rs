@@ -1,6 +1,6 @@
-//! `/jobs/{id}/files/…` and `/jobs/{id}/archive/…`: what a workspace holds, as text on a page or to download.
+//! `/jobs/{id}/files/…` and `/jobs/{id}/archive/…`: the content of a workspace, as text on a page or to download.
 //!
-//! A request names a file; it is looked for in the list of the files that are there, and what is opened is the list's entry.
+//! A request names a file; it is looked up in the list of existing files, and the list's entry is opened.
 
 use super::{
     WebError,
@@ -24,7 +24,7 @@ use axum::{
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::{io::Read, path::Path, sync::Arc};
 
-/// So much of a file is shown on a page.
+/// The most bytes of a file that are shown on a page.
 const MOST_SHOWN: u64 = 1 << 20;
 /// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
@@ -117,7 +117,7 @@ pub(super) fn download(workspace: &Path, path: &str) -> Result<Response, WebErro
     let (sender, body) = channel_body();
     tokio::task::spawn_blocking(move || {
         let mut chunk = vec![0; CHUNK];
-        // A file that can't be read on ends the answer before its length: the other side sees that.
+        // A read error ends the answer before its stated length, which the other side notices.
         while let Ok(read @ 1..) = file.read(&mut chunk) {
             if sender.blocking_send(Bytes::copy_from_slice(&chunk[..read])).is_err() {
                 return;
@@ -127,7 +127,7 @@ pub(super) fn download(workspace: &Path, path: &str) -> Result<Response, WebErro
     Ok(attachment(&path, bytes, body))
 }
 
-/// A part of an address, with every sign but letters and digits as its bytes.
+/// A part of a URL, with every character but letters and digits percent-encoded.
 pub(super) fn percent_encoded(part: &str) -> String {
     utf8_percent_encode(part, NON_ALPHANUMERIC).to_string()
 }
@@ -139,7 +139,7 @@ fn attachment(path: &str, bytes: u64, body: Body) -> Response {
         .chars()
         .map(|letter| if letter.is_ascii_alphanumeric() || "-_. ".contains(letter) { letter } else { '_' })
         .collect();
-    // The whole name, in a form that can hold any letter (RFC 8187).
+    // The whole name, in an encoding for all letters (RFC 8187).
     let encoded = percent_encoded(name);
     let disposition = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
     let kind = "application/octet-stream".to_owned();

@@ -1,4 +1,4 @@
-//! What all pages have in common: the frame around them, and how states, amounts and times are written.
+//! The common parts of all pages: the frame around them, and the format of states, amounts and times.
 
 use super::{WebError, access::Visitor, state::WebState};
 use crate::{
@@ -9,14 +9,14 @@ use askama::Template;
 use axum::response::{Html, IntoResponse, Response};
 use overnight_core::job::{record::HoldReason, time::Timestamp};
 
-/// What stands above every page.
+/// The data above every page.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// Nothing can be said or done.
+    /// Nothing can be reviewed or done.
     pub(super) read_only: bool,
-    /// Nothing can be submitted, nor done to jobs.
+    /// Nothing can be submitted, and no actions on jobs are possible.
     pub(super) only_reviews: bool,
-    /// Who acts; `None` where the proxy names nobody.
+    /// The person who acts; `None` if the proxy names no one.
     pub(super) reviewer: Option<String>,
     pub(super) form_token: String,
     minute: fn(Timestamp) -> String,

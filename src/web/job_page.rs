@@ -1,4 +1,4 @@
-//! `/jobs/{id}`: one job: where it stands, what came of it, its phases with their todos, plan and turns, and its record.
+//! `/jobs/{id}`: one job: its state, its result, its phases with their todos, plan and turns, and its record.
 
 use super::{
     WebError,
@@ -84,13 +84,13 @@ struct FindingCells {
     settled: Option<String>,
 }
 
-/// A file of the workspace, and what it is now.
+/// A file of the workspace, and its current content.
 struct FileCells {
     path: String,
     note: String,
 }
 
-/// What a person did about the job.
+/// A person's action on the job.
 struct ActCells {
     at: ShownTime,
     what: String,
@@ -105,13 +105,13 @@ struct JobDetailPage {
     name: String,
     badge: StateBadge,
     reason: Option<String>,
-    /// What it waits for.
+    /// What it is waiting for.
     next: Option<String>,
     fault: Option<String>,
     facts: Vec<(&'static str, String)>,
     batch: Option<(Uuid, String)>,
     same_as: Option<JobId>,
-    /// Whether there is a result of which something can be said.
+    /// Whether there is a result to review.
     has_review: bool,
     summary: Option<String>,
     notes: Option<String>,

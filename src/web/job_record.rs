@@ -1,4 +1,4 @@
-//! What a job's workspace tells of it, read once for each state of its journal and kept for the next who asks.
+//! The record in a job's workspace, read once for each state of its journal and cached for later requests.
 
 use super::{WebError, backend::FoundJob, live_jobs::live_journal, state::WebState};
 use crate::{
@@ -31,9 +31,9 @@ use std::{
 };
 use tokio::sync::OnceCell;
 
-/// Jobs that are kept.
+/// The most jobs that are cached.
 const MOST_KEPT: usize = 16;
-/// Pages of the review of one job that are kept.
+/// The most review pages of one job that are cached.
 const MOST_PAGES_KEPT: usize = 3;
 /// Files of the workspace that every job may have, beside its folders.
 const RECORD_FILES: [&str; 10] = [
@@ -49,7 +49,7 @@ const RECORD_FILES: [&str; 10] = [
     "journal.jsonl",
 ];
 const BOARD: &str = "todos.md";
-/// A longer board is none.
+/// A longer file is no board.
 const MOST_BOARD: u64 = 1 << 20;
 
 /// A model call and its reply.
@@ -67,7 +67,7 @@ pub(super) struct RecordedTurn {
     pub(super) calls: Vec<String>,
 }
 
-/// What a job's workspace tells.
+/// The record in a job's workspace.
 #[derive(Debug)]
 pub(super) struct JobRecord {
     pub(super) facts: JobFacts,
@@ -75,10 +75,10 @@ pub(super) struct JobRecord {
     pub(super) timeline: Option<Timeline>,
     /// Why it can't be read.
     pub(super) fault: Option<String>,
-    /// What each phase made of the plan.
+    /// The changes of the plan by each phase.
     pub(super) plan_changes: Vec<String>,
     pub(super) turns: Vec<RecordedTurn>,
-    /// `todos.md` as it is.
+    /// The current `todos.md`.
     pub(super) board: Option<String>,
     /// The files of the record, and of `archive/`.
     pub(super) files: Vec<FolderEntry>,
@@ -148,7 +148,7 @@ impl RecordedTurn {
     }
 }
 
-/// What a record was read from.
+/// The state of the files from which a record was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RecordVersion {
     job: JobId,
@@ -168,12 +168,12 @@ struct KeptJob {
     reviews: Mutex<BTreeMap<usize, ReviewCell>>,
 }
 
-/// The records that were asked for last, the newest first.
+/// The most recently requested records, the newest first.
 #[derive(Debug, Default)]
 pub(super) struct RecordCache(Mutex<VecDeque<(RecordVersion, Arc<KeptJob>)>>);
 
 impl RecordCache {
-    /// The record as it is now. Who asks while it is read waits for the same reading.
+    /// The current record. Requests during a read wait for the same read.
     pub(super) async fn record(&self, found: FoundJob) -> Result<Arc<JobRecord>, WebError> {
         let kept = self.kept(version(&found).await?);
         let read = || async { tokio::task::spawn_blocking(move || Arc::new(JobRecord::read(&found))).await };

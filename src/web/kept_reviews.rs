@@ -10,7 +10,7 @@ use std::{
 /// Reviews that are kept, of all batches.
 const MOST_KEPT: usize = 50_000;
 
-/// Reviews as they were read, by job, with the state of the row that they were read for.
+/// Cached reviews, by job, with the state of the row for which they were read.
 #[derive(Debug, Default)]
 pub(super) struct KeptReviews(Mutex<HashMap<JobId, (Timestamp, Arc<QueuedReview>)>>);
 

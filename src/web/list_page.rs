@@ -45,7 +45,7 @@ const STATUSES: [JobStatus; 9] = [
     JobStatus::Cancelled,
 ];
 
-/// What is looked for.
+/// The filter of the list.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ListQuery {
@@ -54,7 +54,7 @@ pub(super) struct ListQuery {
     status: String,
     /// From 1.
     page: u64,
-    /// What was done just now, and to how many jobs.
+    /// The action just performed, and the number of its jobs.
     did: String,
     done: u64,
     asked: u64,
@@ -102,7 +102,7 @@ struct JobCells {
 struct ListPage<'p> {
     frame: Frame,
     heading: String,
-    /// Of a batch.
+    /// Facts about a batch.
     facts: Vec<(&'static str, String)>,
     batch: Option<Uuid>,
     path: String,
@@ -110,7 +110,7 @@ struct ListPage<'p> {
     query: &'p ListQuery,
     counts: Vec<CountLink>,
     told: Option<String>,
-    /// What can be done to all jobs that fit.
+    /// The actions on all matching jobs.
     actions: Vec<BulkLink>,
     batches: Vec<BatchCells>,
     more_batches: u64,
@@ -234,7 +234,7 @@ impl ListQuery {
         Ok(JobPageQuery { batch, status, text: self.q.clone(), ..JobPageQuery::default() })
     }
 
-    /// Which jobs are looked for, in words.
+    /// A description of the filter.
     pub(super) fn told_of(&self, of_batch: bool) -> String {
         let mut told = if of_batch { "Of the batch's jobs" } else { "Of all jobs" }.to_owned();
         if !self.status.is_empty() {
@@ -246,7 +246,7 @@ impl ListQuery {
         told
     }
 
-    /// What was done just now.
+    /// A sentence on the action just performed.
     fn told(&self) -> Option<String> {
         let Self { done, asked, left, .. } = *self;
         BulkAction::of_key(&self.did).map(|action| BulkTally { done, asked, left }.told(action))
@@ -268,7 +268,7 @@ impl ListQuery {
     }
 }
 
-/// Where the list of a batch's jobs is, or of all.
+/// The path of the list of a batch's jobs, or of all jobs.
 pub(super) fn list_path(batch: Option<Uuid>) -> String {
     batch.map_or_else(|| "/".to_owned(), |id| format!("/batches/{id}"))
 }

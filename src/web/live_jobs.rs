@@ -1,7 +1,7 @@
-//! Tells who watches that jobs have changed. Nothing is kept of the jobs: a page reads from the database what it shows.
+//! Notifies watchers of changes to jobs. No job data is kept: a page reads the data that it shows from the database.
 //!
-//! While somebody watches, one task asks about once a second which rows were changed, by the numbers that the database gives
-//! ([`JobChanges`]), and tells all watchers through one channel; when nobody does, it ends.
+//! While anyone watches, one task asks about once a second which rows were changed, by the numbers that the database
+//! gives ([`JobChanges`]), and notifies all watchers through one channel; without watchers it ends.
 
 use super::WebError;
 use crate::{
@@ -15,24 +15,24 @@ use tokio::{
     time::sleep,
 };
 
-/// Between two readings, while somebody watches.
+/// The pause between two readings, while anyone watches.
 pub(super) const TICK: Duration = Duration::from_secs(1);
-/// Tellings that a watcher may be late by: one that is later is told that everything may have changed.
+/// The most notifications that a watcher may lag behind: beyond that it is notified that everything may have changed.
 const MOST_LATE: usize = 64;
 
-/// What has changed.
+/// A change.
 #[derive(Clone, Debug)]
 pub(super) enum LiveChange {
     Jobs(Arc<Vec<JobChange>>),
-    /// More than is told one by one; or the database doesn't answer any more, or again.
+    /// More changes than are listed one by one; or the database stopped answering, or answers again.
     Everything,
 }
 
-/// What was told.
+/// The notifications sent so far.
 #[derive(Debug, Default)]
 struct ToldChanges {
     horizon: u64,
-    /// From the horizon on: told already, though they will be read again.
+    /// Changes from the horizon on that were sent already, though they will be read again.
     seen: HashMap<JobId, u64>,
     is_polling: bool,
     is_out: bool,
@@ -50,7 +50,7 @@ impl LiveJobs {
         Arc::new(Self { store, told: Mutex::default(), sender: broadcast::Sender::new(MOST_LATE) })
     }
 
-    /// Tells of each change that is committed from now on.
+    /// Reports each change that is committed from now on.
     pub(super) async fn watch(self: &Arc<Self>) -> Result<broadcast::Receiver<LiveChange>, WebError> {
         let receiver = self.sender.subscribe();
         let mut told = self.told.lock().await;
@@ -68,13 +68,13 @@ impl LiveJobs {
             sleep(TICK).await;
             let mut told = self.told.lock().await;
             if self.sender.receiver_count() == 0 {
-                // Who comes now waits for the lock, and begins anew.
+                // A new watcher now waits for the lock, and starts again.
                 told.is_polling = false;
                 return;
             }
             let changes = self.store.job_changes(Some(told.horizon)).await;
             if let Some(change) = told.next(changes) {
-                // Nobody watches any more: nobody misses it.
+                // If no one watches any more, no one misses it.
                 let _ = self.sender.send(change);
             }
         }
@@ -82,7 +82,7 @@ impl LiveJobs {
 }
 
 impl ToldChanges {
-    /// What is new in a reading.
+    /// The news in a reading.
     fn next(&mut self, read: Result<JobChanges, StoreError>) -> Option<LiveChange> {
         let was_out = std::mem::replace(&mut self.is_out, read.is_err());
         let Ok(changes) = read else {
@@ -96,7 +96,7 @@ impl ToldChanges {
         (!new.is_empty()).then(|| LiveChange::Jobs(Arc::new(new)))
     }
 
-    /// Takes a reading in, and gives what is new of it.
+    /// Takes in a reading, and returns its news.
     fn take(&mut self, changes: JobChanges) -> Vec<JobChange> {
         let JobChanges { horizon, rows, is_cut: _ } = changes;
         let is_new = |change: &&JobChange| self.seen.get(&change.job) != Some(&change.number);

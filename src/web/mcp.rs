@@ -1,6 +1,6 @@
-//! The Model Context Protocol (<https://modelcontextprotocol.io/specification>), so that an agent can look at jobs, read results and
-//! doubts, and, where its token says so, submit. A tool is an operation of [`super::api`]: it is asked through the same routes, in the
-//! name and with the role of who asks. Texts of documents are resources.
+//! The Model Context Protocol (<https://modelcontextprotocol.io/specification>), so that an agent can inspect jobs,
+//! read results and doubts, and submit, if its token permits. A tool is an operation of [`super::api`]: it is called
+//! through the same routes, with the caller's name and role. Texts of documents are resources.
 
 use super::{
     access::Visitor,
@@ -30,9 +30,9 @@ use serde_json::{Map, Value, json};
 use std::{fmt::Write, sync::Arc};
 use tower::ServiceExt as _;
 
-/// Bytes of an answer that an agent is given; what is longer is cut.
+/// The most bytes of an answer that an agent gets; a longer one is cut.
 const MOST_TOLD: usize = 100_000;
-/// Bytes of an answer at all.
+/// The most bytes of an answer before cutting.
 const MOST_ANSWER: usize = 256 << 20;
 /// Jobs whose documents are listed.
 const LISTED_JOBS: &str = "20";
@@ -58,11 +58,11 @@ const TOOLS: [&str; 10] = [
 pub(super) struct McpServer {
     routes: Router,
     tools: Arc<Vec<OperationTool>>,
-    /// Who asks, where no request says so.
+    /// The caller, if requests don't state it.
     visitor: Option<Visitor>,
 }
 
-/// A tool, and the operation that it is.
+/// A tool, and its operation.
 #[derive(Debug)]
 struct OperationTool {
     tool: Tool,
@@ -78,7 +78,7 @@ impl McpServer {
         Self { routes, tools: Arc::new(tools), visitor }
     }
 
-    /// Asks an operation in the name of who asks this.
+    /// Calls an operation in the name of the caller.
     async fn ask(
         &self,
         context: &RequestContext<RoleServer>,
@@ -175,7 +175,7 @@ impl OperationTool {
     }
 }
 
-/// A schema that stands alone: what it refers to in the document goes with it.
+/// A self-contained schema: the definitions to which it refers are included.
 fn with_definitions(mut schema: Value, document: &Value) -> Value {
     let mut definitions = Map::new();
     let mut open = vec![schema.to_string()];
@@ -197,7 +197,7 @@ fn with_definitions(mut schema: Value, document: &Value) -> Value {
     schema
 }
 
-/// An answer as an agent is given it.
+/// An answer in the form that an agent gets.
 fn told(mut text: String) -> String {
     if text.len() > MOST_TOLD {
         let all = text.len();
@@ -286,13 +286,13 @@ impl ServerHandler for McpServer {
     }
 }
 
-/// The address at which agents ask a server that lets them.
+/// The route at which agents call a server that permits it.
 pub(super) fn routes(state: &Arc<WebState>) -> Router<Arc<WebState>> {
     if !state.config.agents {
         return Router::new();
     }
     let server = McpServer::new(state, None);
-    // Which names the server may be asked by, the guard has looked at.
+    // The guard has already checked the host name.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

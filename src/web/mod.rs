@@ -1,13 +1,13 @@
-//! The server of `overnight serve`: jobs and batches as pages, live, and what a person may do with them. Pages are made here,
-//! from the functions that the commands use; what only the command line knows (settings, where a workspace lies, how a batch
-//! is submitted) is asked of a [`WebBackend`].
+//! The server of `overnight serve`: jobs and batches as live pages, and people's actions on them. Pages are made here,
+//! from the functions that the commands use; data that only the command line has (settings, places of workspaces, how
+//! to submit a batch) comes from a [`WebBackend`].
 //!
-//! *Invariants*: nothing is answered without the token, and nothing is changed by a GET. Every text of a page is escaped by
-//! its template. A file is sent only if it is in a list that was read: no path is made of a request. What blocks runs beside
-//! the async threads.
+//! *Invariants*: nothing is answered without the token, and nothing is changed by a GET. Every text of a page is
+//! escaped by its template. A file is sent only if it is in a list that was read: no path is built from a request.
+//! Blocking work runs beside the async threads.
 //!
 //! - `server`: addresses, layers, connections; `state`: what all pages share; `access`: tokens, host, form token; `wrong_tokens`; `web_error`: what is answered instead of a page
-//! - `backend`: what is asked of the program above; `live_jobs`: which jobs have changed, asked once for all viewers; `events`: tells them
+//! - `backend`: the interface to the program; `live_jobs`: changes, read once for all viewers; `events`: sends them
 //! - `list_page`: jobs and batches; `job_page`: one job, from its `job_record`; `prompt_page`; `files`: what a workspace holds
 //! - `bulk_page`: one action on all jobs that a list shows; `evaluation_page`: what golden sets say of candidates
 //! - `queue_page`: the jobs of a batch in order of doubt, from `kept_reviews`; `review_page`: records, and what a person says of them; `viewings`: what they had in view; `submit_page`, `uploads`: a new batch

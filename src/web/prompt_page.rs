@@ -1,4 +1,4 @@
-//! `/jobs/{id}/prompts/{turn}`: exactly what the model was shown at a turn, made anew from the journal.
+//! `/jobs/{id}/prompts/{turn}`: exactly the prompt that the model got at a turn, rebuilt from the journal.
 
 use super::{
     WebError,
@@ -18,7 +18,7 @@ struct MessageBlock {
     text: String,
 }
 
-/// A tool as the model was told of it.
+/// A tool as it was described to the model.
 struct ToolBlock {
     name: String,
     description: String,

@@ -1,5 +1,5 @@
-//! `/batches/{id}/queue`: the jobs of a batch in order of doubt, for a person who goes through them: what is open, approved,
-//! corrected or sent back, what has no record, and which files were left out.
+//! `/batches/{id}/queue`: the jobs of a batch in order of doubt, for a person who goes through them: which are open,
+//! approved, corrected or sent back, which have no record, and which files were left out.
 
 use super::{
     WebError,
@@ -45,15 +45,15 @@ use uuid::Uuid;
 
 /// Jobs of a batch that are put in order.
 const MOST_JOBS: u32 = 5_000;
-/// A field is missed where so many other documents have it, and of so many documents one at most has not.
+/// A field counts as missed if this many other documents have it, and at most one in `RARE` documents lacks it.
 const LEAST_OTHERS: usize = 4;
 const RARE: usize = 5;
-/// What a person has to do with a job.
+/// The work that a job requires from a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum QueueMark {
-    /// There is a result that nobody has decided on.
+    /// There is a result without a decision.
     Open,
-    /// It goes on with what a person said of it.
+    /// It continues with a person's feedback.
     SentBack,
     /// It has no result: it waits, is being worked, has failed or was cancelled.
     NoResult,
@@ -65,7 +65,7 @@ pub(super) enum QueueMark {
 impl QueueMark {
     const ALL: [Self; 5] = [Self::Open, Self::SentBack, Self::NoResult, Self::DoneBefore, Self::Approved];
 
-    /// As an address names it.
+    /// The name in URLs.
     fn key(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -105,11 +105,11 @@ pub(super) struct QueueRow {
     state: StateBadge,
     reason: Option<String>,
     review: Option<Arc<QueuedReview>>,
-    /// What it lacks that nearly all other documents of the batch have: a sentence's beginning.
+    /// A field that it lacks and nearly all other documents of the batch have: the beginning of a sentence.
     unlike: Option<String>,
-    /// A cascade's certificate needs it read.
+    /// A cascade's certificate requires that it is read.
     is_drawn: bool,
-    /// Who is to read it.
+    /// The people who are to read it.
     readers: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl QueueRow {
         self.mark == QueueMark::Open && !self.is_drawn && is_done && self.reason.is_none() && self.unlike.is_none()
     }
 
-    /// Where a click leads: to its records, else to what is known of it.
+    /// The link of its row: to its records, or else to its page.
     fn address(&self) -> String {
         match self.mark {
             QueueMark::Open | QueueMark::Approved => format!("/jobs/{}/review{}", self.job, page_query(1, true)),
@@ -129,7 +129,7 @@ impl QueueRow {
     }
 }
 
-/// Which jobs are shown, and after which one the next is looked for.
+/// The jobs to show, and the one after which the next is searched for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct QueueQuery {
@@ -144,7 +144,7 @@ struct QueueQuery {
 #[serde(default)]
 struct QueueForm {
     token: String,
-    /// How many jobs the person was told of.
+    /// The number of jobs shown to the person.
     jobs: usize,
 }
 
@@ -162,9 +162,9 @@ struct QueuePage {
     clear: usize,
     drawn: usize,
     all: u64,
-    /// Whose rows are shown, where those of one person are.
+    /// The person whose rows are shown, if only theirs are.
     reader: Option<String>,
-    /// Who is to read something, and how much of it is open.
+    /// The people with results to read, and how many of those are open.
     readers: Vec<(String, usize)>,
     left_out: Vec<LeftOutFile>,
     more_left_out: u64,
@@ -190,7 +190,7 @@ struct BatchQueue {
 }
 
 impl BatchQueue {
-    /// The whole of it, or what one person is to read.
+    /// The whole queue, or the part that one person is to read.
     async fn read(state: &WebState, id: &str, reader: Option<&str>) -> Result<Self, WebError> {
         let batch = state.batch(id).await?.batch;
         let id = batch.id;
@@ -207,11 +207,11 @@ impl BatchQueue {
         for row in jobs {
             let is_drawn = drawn.contains(&row.job.id);
             let row = queue_row(state, row).await?;
-            // What was approved before the draw is open again: a certificate is about what was read for it.
+            // A job approved before the draw is open again: a certificate covers only results that were read for it.
             let is_open = is_drawn && matches!(row.mark, QueueMark::Open | QueueMark::Approved);
             let mark = if is_open { QueueMark::Open } else { row.mark };
             let assigned = assignments.get(&row.job).map_or(&[][..], Vec::as_slice);
-            // Of what two people read, each has to say something.
+            // A result that two people read needs a judgement from each of them.
             let own = assigned.iter().find(|one| one.twice && reader == Some(one.reviewer.as_str()));
             let is_judged =
                 own.is_some_and(|own| row.review.iter().any(|it| it.judgements.contains_key(&own.reviewer)));
@@ -231,7 +231,7 @@ impl BatchQueue {
         Ok(Self { id, name: batch.shown_name(), rows, all, left_out, left_out_files })
     }
 
-    /// The open job behind this one, else the first open one.
+    /// The open job after this one, or else the first open one.
     fn next(&self, after: &str) -> Option<&QueueRow> {
         let is_open = |row: &&QueueRow| row.mark == QueueMark::Open && row.job.to_string() != after;
         let place = self.rows.iter().position(|row| row.job.to_string() == after);
@@ -240,7 +240,7 @@ impl BatchQueue {
     }
 }
 
-/// Says of each job which field it has in no record, where nearly all others have it: it may have been missed.
+/// Marks each job that lacks a field in all records which nearly all others have: it may have been missed.
 fn mark_unlike(rows: &mut [QueueRow]) {
     let mut counts: HashMap<String, [usize; 2]> = HashMap::new();
     for review in rows.iter().filter_map(|row| row.review.as_ref()) {
@@ -297,7 +297,7 @@ async fn queue_row(state: &WebState, row: JobRow) -> Result<QueueRow, WebError> 
     })
 }
 
-/// Reads the review of a job whose record is here; none of one that another job did, or whose record can't be read.
+/// Reads the review of a job whose record is here; none if another job did it, or its record can't be read.
 async fn read(state: &WebState, row: &JobRow, found: FoundJob) -> Result<Option<Arc<QueuedReview>>, WebError> {
     let Ok(path) = WebState::own_workspace(&found) else { return Ok(None) };
     let read = tokio::task::spawn_blocking(move || JobReview::read_records(&path)).await?;
@@ -356,7 +356,7 @@ async fn next(
     PathOf(id): PathOf<String>,
     query: Result<Query<QueueQuery>, QueryRejection>,
 ) -> Result<Response, WebError> {
-    // Who has something to read in it goes through that.
+    // A person with assigned results goes through those.
     let batch = state.batch(&id).await?.batch.id;
     let assigned = state.store.assignments(batch).await?;
     let reader = visitor.name.as_deref().filter(|name| assigned.iter().any(|one| one.reviewer == *name));
@@ -365,7 +365,7 @@ async fn next(
     Ok(Redirect::to(&to).into_response())
 }
 
-/// Approves all open results without a doubt, as many as the person was told of.
+/// Approves all open results without a doubt, if their number is the one shown to the person.
 async fn approve_clear(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,

@@ -1,5 +1,5 @@
-//! `/jobs/{id}/review`: the records beside their sources, and what a person says of them. The page is that of `overnight review`,
-//! with forms; what is said is recorded as by the commands `approve`, `correct`, `settle` and `feedback`.
+//! `/jobs/{id}/review`: the records beside their sources, and their review. The page is that of `overnight review`,
+//! with forms; reviews are recorded as by the commands `approve`, `correct`, `settle` and `feedback`.
 
 use super::{
     WebError,
@@ -35,13 +35,13 @@ use std::{path::Path, sync::Arc, time::Duration};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// How long a decision waits for another one on the same job to be written, and how often it looks.
+/// The time for which a decision waits for another one on the same job to be written, and the interval of its checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
-/// Milliseconds that one view of a page counts at most: nobody looks for longer.
+/// The most milliseconds that one view of a page counts: no one looks at it for longer.
 const LONGEST_VIEW_MS: u64 = 12 * 60 * 60 * 1000;
 
-/// Which page of the review is meant.
+/// The page of the review.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct PageQuery {
     page: Option<usize>,
@@ -55,7 +55,7 @@ impl PageQuery {
         self.page.unwrap_or(1).max(1)
     }
 
-    /// The batch whose queue its reader goes through.
+    /// The batch whose queue the reader goes through.
     fn queue(self, found: &FoundJob) -> Option<Uuid> {
         self.queue.and(found.row.queue.as_ref()).map(|queue| queue.batch)
     }
@@ -68,7 +68,7 @@ struct ReviewForm {
     token: String,
     /// How often the job had been sent back when the page was made.
     result: Option<usize>,
-    /// Of the record, or of the whole result, when the page was made.
+    /// The number of corrections of the record, or of the whole result, when the page was made.
     corrections: Option<usize>,
     file: String,
     record: String,
@@ -83,15 +83,15 @@ struct ReviewForm {
     seen: String,
 }
 
-/// What is answered to a form that was refused: why, and the form again as it was filled in.
+/// The answer to a refused form: the reason, and the form as it was filled in.
 #[derive(Template)]
 #[template(path = "web/again.html")]
 struct AgainPage<'f> {
     sentence: &'f str,
-    /// Where the form is posted to, and which word of that is what was meant.
+    /// The URL of the form, whose last word is the action.
     action: String,
     act: &'f str,
-    /// The page that the form stood on.
+    /// The page that contained the form.
     review: String,
     form: &'f ReviewForm,
 }
@@ -145,7 +145,7 @@ async fn picture(
     };
     let review = state.records.review(state.find(&id).await?, of?.0.number()).await?;
     let extractor = state.backend.extractor()?;
-    // Each is painted by a process of its own.
+    // Each is rendered by a separate process.
     let _room = state.pictures.acquire().await;
     let image = tokio::task::spawn_blocking(move || page_image(&review, &extractor, document, page)).await?;
     let image = image.map_err(|error| match error {
@@ -160,7 +160,7 @@ async fn picture(
     Ok((cached, Json(image.boxes)).into_response())
 }
 
-/// Records what a person says, and leads back to where that person was.
+/// Records a person's review, and redirects to the place where that person was.
 async fn act(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
@@ -188,10 +188,10 @@ async fn act(
             let next = batch.map(|batch| format!("/batches/{batch}/next?after={id}")).unwrap_or_default();
             Ok(Redirect::to(&next).into_response())
         }
-        // Nothing of the page changes but what it says of the job.
+        // Only the statement about the job changes on the page.
         Ok(_) if act == "feedback" => Ok(Redirect::to(&format!("{review}#next")).into_response()),
         Ok(place) => Ok(Redirect::to(&format!("{review}{place}")).into_response()),
-        // The page's script keeps what was typed.
+        // The page's script keeps the typed text.
         Err(error) if headers.get(ACCEPT).is_some_and(|kind| kind == "application/json") => Ok(error.into_problem()),
         Err(WebError { status, sentence }) if status.is_client_error() && status != StatusCode::NOT_FOUND => {
             let page = AgainPage {
@@ -207,7 +207,7 @@ async fn act(
     }
 }
 
-/// Records what `by` says. While another decision on the job is being written, this one waits.
+/// Records a review by `by`. While another decision on the job is being written, this one waits.
 pub(super) async fn record_patiently(
     state: &WebState,
     found: &FoundJob,
@@ -226,7 +226,7 @@ pub(super) async fn record_patiently(
     }
 }
 
-/// Gives the place on the page that was spoken of. While another decision on the job is being written, this one waits.
+/// Records a decision, and returns its place on the page. While another one on the job is being written, it waits.
 async fn decide(
     state: &WebState,
     visitor: Visitor,
@@ -256,7 +256,7 @@ async fn decide(
 }
 
 impl ReviewForm {
-    /// Browsers end the lines of a text with two characters; nobody typed the first of them.
+    /// Browsers end the lines of a text with two characters; people don't type the first of them.
     fn with_own_breaks(mut self) -> Self {
         let texts = [&mut self.value, &mut self.reason, &mut self.text];
         for text in texts.into_iter().chain(&mut self.comment) {
@@ -265,7 +265,7 @@ impl ReviewForm {
         self
     }
 
-    /// What the form of this name says.
+    /// The review action of the form with this name.
     fn action(&self, act: &str) -> Result<ReviewAction, WebError> {
         let Self { file, record, place, value, finding, reason, text, comment, .. } = self.clone();
         Ok(match act {
@@ -278,7 +278,7 @@ impl ReviewForm {
         })
     }
 
-    /// Takes over what the page's script says was in view.
+    /// Stores what was in view according to the page's script.
     fn note_seen(&self, state: &WebState, review: &JobReview, by: &str) {
         if let Some(visible_ms) = self.seen_ms {
             let anchors: Vec<&str> = self.seen.split(' ').filter(|anchor| !anchor.is_empty()).collect();
@@ -286,7 +286,7 @@ impl ReviewForm {
         }
     }
 
-    /// Refuses what is said of something that the person has not seen as it is.
+    /// Refuses a review of something that the person has not seen in its current state.
     fn check_is_current(&self, review: &JobReview) -> Result<(), WebError> {
         if self.result.is_some_and(|result| result != review.feedback.len()) {
             return Err(WebError::conflict("The job was sent back since you opened the page: look at its new result."));
@@ -298,7 +298,7 @@ impl ReviewForm {
         Ok(())
     }
 
-    /// What it is about, which nobody types.
+    /// The hidden fields of the form.
     fn meant(&self) -> Vec<(&str, String)> {
         let Self { token, result, corrections, file, record, place, finding, .. } = self;
         let texts = [("token", token), ("file", file), ("record", record), ("place", place), ("finding", finding)];
@@ -307,7 +307,7 @@ impl ReviewForm {
         texts.map(|(name, text)| (name, text.clone())).into_iter().chain(seen).collect()
     }
 
-    /// What was typed into the form of this name: name, label and text of each field.
+    /// The typed fields of the form with this name: name, label and text of each.
     fn typed(&self, act: &str) -> Vec<(&str, &str, &str)> {
         let comment = ("comment", "Comment", self.comment.as_deref().unwrap_or_default());
         match act {
@@ -318,7 +318,7 @@ impl ReviewForm {
         }
     }
 
-    /// The record that is spoken of.
+    /// The record under review.
     fn record<'r>(&self, review: &'r JobReview) -> Option<&'r ReviewedRecord> {
         let is_it = |place: &str| self.record == place || within(&self.place, place).is_some();
         review.records.iter().find(|record| {
@@ -327,7 +327,7 @@ impl ReviewForm {
         })
     }
 
-    /// What is spoken of, on the page.
+    /// The place of the reviewed item on the page.
     fn anchor(&self, review: &JobReview) -> String {
         match self.record(review) {
             Some(record) => format!("#{}", record_anchor(&record.file, &record.place)),

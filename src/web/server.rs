@@ -1,4 +1,4 @@
-//! The server: which address leads where, what surrounds every answer, and the connections.
+//! The server: the routes, the layers around every answer, and the connections.
 
 use super::{
     WebError,
@@ -51,11 +51,11 @@ use tower_http::{
 const MOST_FORM: usize = 1 << 20;
 /// Connections at once; the next ones wait.
 const MOST_CONNECTIONS: usize = 512;
-/// Pages that follow what happens, at once: they may not take all connections.
+/// The most live pages at once: they must not take all connections.
 const MOST_STREAMS: usize = MOST_CONNECTIONS / 2;
 /// Pages of documents that are painted at once.
 const MOST_PICTURES: usize = 2;
-/// For the head of a request, also of the next one.
+/// The timeout for the head of a request, including the next one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// For a page, and for an upload with its reading.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -92,7 +92,7 @@ pub async fn serve(
             _ = stop.wait_for(|stop| *stop) => return Ok(()),
         };
         let Ok((stream, peer)) = accepted else {
-            // Out of files, or the other side is gone: neither is over by asking at once.
+            // Out of files, or the other side is gone: an immediate retry helps in neither case.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -101,7 +101,7 @@ pub async fn serve(
         tokio::spawn(async move {
             let mut server = http1::Builder::new();
             let server = server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-            // Whatever went wrong, there is nobody to tell.
+            // Whatever the error is, there is no one to report it to.
             let _ = server.serve_connection(TokioIo::new(stream), service).await;
             drop(permit);
         });
@@ -208,8 +208,7 @@ fn router(
         .with_state(state))
 }
 
-/// Says that the connection ends with a refusal behind which a body may stand that nobody has read: the next request must not be sent
-/// on it.
+/// Marks the connection as ending after a refusal that an unread body may follow: no further request may be sent on it.
 async fn unread_bodies(request: Request, next: Next) -> Response {
     let has_body = !request.body().is_end_stream();
     let mut answer = next.run(request).await;

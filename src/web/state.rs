@@ -1,4 +1,4 @@
-//! What all pages share: how the server is run, who may come in, and where jobs are found.
+//! The state that all pages share: how the server is run, who may access it, and where jobs are found.
 
 use super::{
     WebError,
@@ -28,34 +28,34 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{Mutex, Semaphore};
 use uuid::Uuid;
 
-/// Where agents ask.
+/// The path for agents.
 pub(super) const AGENTS_ADDRESS: &str = "/mcp";
 
-/// How the server is run.
+/// The settings with which the server is run.
 #[derive(Debug)]
 pub struct WebConfig {
-    /// Further names under which the server may be asked.
+    /// Further host names under which the server answers.
     pub hosts: Vec<String>,
     pub read_only: bool,
-    /// Who acts, where no header says it; `None` where nobody can.
+    /// The person who acts, if no header names one; `None` if no one can act.
     pub reviewer: Option<String>,
     /// The header in which a proxy names the person.
     pub user_header: Option<HeaderName>,
-    /// Where uploaded documents are kept.
+    /// The folder of uploaded documents.
     pub uploads: PathBuf,
-    /// Of one upload.
+    /// The most megabytes of one upload.
     pub most_upload_mb: u64,
-    /// Documents below it may be named.
+    /// The folder below which documents may be named.
     pub documents_root: Option<PathBuf>,
-    /// Agents may ask, at `/mcp`.
+    /// Whether agents are served, at `/mcp`.
     pub agents: bool,
-    /// Tells who runs the server.
+    /// Notifies the person who runs the server.
     pub note: fn(&str),
     /// Writes a time for people.
     pub minute: fn(Timestamp) -> String,
 }
 
-/// What all pages share.
+/// The state that all pages share.
 #[derive(Debug)]
 pub(super) struct WebState {
     pub(super) config: WebConfig,
@@ -66,17 +66,17 @@ pub(super) struct WebState {
     pub(super) records: RecordCache,
     /// For the queues of batches.
     pub(super) reviews: KeptReviews,
-    /// What people have had in view.
+    /// The parts of results that people have had in view.
     pub(super) viewings: Viewings,
-    /// Held by who submits with a key, one of them by what the key is.
+    /// Held while a submission with a key runs; the key selects one of them.
     pub(super) submissions: [Mutex<()>; 16],
-    /// Pages that follow what happens.
+    /// The slots of live pages.
     pub(super) streams: Arc<Semaphore>,
-    /// Pages that are painted at once.
+    /// The slots of pages that are being rendered.
     pub(super) pictures: Semaphore,
 }
 
-/// Parts of the path; one that can't be read leads nowhere.
+/// Parts of the path; an invalid part leads to "not found".
 #[derive(Debug)]
 pub(super) struct PathOf<T>(pub(super) T);
 
@@ -90,13 +90,13 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathOf<
 }
 
 impl WebState {
-    /// The job that a path names by its whole id.
+    /// The job with the whole id in a path.
     pub(super) async fn find(&self, id: &str) -> Result<FoundJob, WebError> {
         let id: JobId = id.parse().map_err(|_| WebError::not_found("job"))?;
         self.backend.job(id).await?.ok_or_else(|| WebError::not_found("job"))
     }
 
-    /// The batch that a path names by its whole id.
+    /// The batch with the whole id in a path.
     pub(super) async fn batch(&self, id: &str) -> Result<BatchRow, WebError> {
         let id: Uuid = id.parse().map_err(|_| WebError::not_found("batch"))?;
         self.store.batch(&id.to_string()).await.map_err(|error| match error {
@@ -105,8 +105,8 @@ impl WebState {
         })
     }
 
-    /// A page of a job's review, from 1, as this person is to see it: of a result that another one judges too, without what others have
-    /// said of it, until they have said something themselves.
+    /// A page of a job's review, from 1, for this person: if another one judges the result too, the reviews of others
+    /// are hidden until this person has given their own.
     pub(super) async fn review_for(
         &self,
         found: FoundJob,
@@ -127,7 +127,7 @@ impl WebState {
         }
     }
 
-    /// What happens next with a job that goes on: who or what it waits for.
+    /// The next step of a job that continues: who or what it waits for.
     pub(super) async fn next_step(&self, row: &JobRow) -> Result<Option<String>, WebError> {
         let state = &row.state;
         Ok(match state.status {
@@ -151,7 +151,7 @@ impl WebState {
         })
     }
 
-    /// Where the job's workspace is; of a linked job, that of the job that did the work.
+    /// The place of the job's workspace; for a linked job, that of the job that did the work.
     pub(super) fn workspace(found: &FoundJob) -> Result<PathBuf, WebError> {
         match &found.location {
             Whereabouts::Here(path) => Ok(path.clone()),

@@ -52,7 +52,7 @@ pub(super) struct WantedForm {
     /// `on`, if it is chosen.
     each: String,
     dedupe: String,
-    /// Below the documents' root, one a line.
+    /// Paths below the documents' root, one per line.
     paths: String,
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn form(
     })
 }
 
-/// Takes the documents, and says what the batch may cost.
+/// Takes the documents, and estimates the cost of the batch.
 pub(super) async fn estimate(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
@@ -111,12 +111,12 @@ pub(super) async fn estimate(
     if let Some(folder) = folder.filter(|_| uploaded.is_some()) {
         folder.keep();
     }
-    // The first line says that nothing was written, which the page does.
+    // The first line states that nothing was written, as the page does itself.
     let lines = told.lines().skip(1).map(str::to_owned).collect();
     page(&EstimatePage { frame: Frame::of(&state, &visitor), id, wanted, lines })
 }
 
-/// Submits what was estimated. Doing it twice makes one batch.
+/// Submits the estimated batch. Doing it twice creates one batch.
 pub(super) async fn submit(
     State(state): State<Arc<WebState>>,
     Extension(visitor): Extension<Visitor>,
@@ -139,7 +139,7 @@ pub(super) async fn submit(
 }
 
 impl WantedForm {
-    /// What is wanted, with the documents that were uploaded.
+    /// The requested batch, with the uploaded documents.
     fn batch(&self, state: &WebState, id: Uuid, uploaded: Option<PathBuf>) -> Result<WantedBatch, WebError> {
         let typed = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let known = state.backend.instructions().into_iter().find(|name| *name == self.instructions);

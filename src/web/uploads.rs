@@ -1,4 +1,4 @@
-//! Documents that are sent to the server: each upload in a folder of its own, whose name becomes the batch's id.
+//! Documents uploaded to the server: each upload in a folder of its own, whose name becomes the batch's id.
 
 use super::WebError;
 use crate::{
@@ -20,7 +20,7 @@ use uuid::Uuid;
 pub(super) const MOST_FILES: usize = 1_000;
 /// The longest name of a file, in bytes.
 const MOST_NAME: usize = 200;
-/// What was never submitted is removed after so long.
+/// An upload that was never submitted is removed after this time.
 const KEPT: Duration = Duration::from_hours(24);
 
 /// A folder that is filled, and removed unless it is kept.
@@ -34,7 +34,7 @@ pub(super) struct UploadFolder {
 impl Drop for UploadFolder {
     fn drop(&mut self) {
         if !self.is_kept {
-            // Best effort: what stays is swept later.
+            // Best effort: remains are swept later.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -48,7 +48,7 @@ impl UploadFolder {
         Ok(Self { path, files: 0, is_kept: false })
     }
 
-    /// Writes a file as it comes. One without a name was not chosen.
+    /// Writes a file as it arrives. A field without a file name means that none was chosen.
     pub(super) async fn add(&mut self, mut field: Field<'_>) -> Result<(), WebError> {
         let name = field.file_name().unwrap_or_default().to_owned();
         if name.is_empty() {
@@ -97,7 +97,7 @@ impl UploadFolder {
         .map_err(failed)
     }
 
-    /// The same folder under the name of another batch, in place of what is there.
+    /// The same folder under the name of another batch, replacing any existing one.
     pub(super) fn rename(mut self, uploads: &Path, id: Uuid) -> Result<Self, WebError> {
         let path = uploads.join(id.to_string());
         if path != self.path {

@@ -1,4 +1,4 @@
-//! Who has had which part of a result in view: kept until they accept it, when it goes into the record.
+//! The parts of a result that people have had in view: kept until they accept it, then recorded.
 
 use crate::review::JobReview;
 use overnight_core::job::{
@@ -11,25 +11,25 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// People and jobs that are kept.
+/// The most pairs of person and job that are kept.
 const MOST_KEPT: usize = 10_000;
 /// Records that are named.
 const MOST_PLACES: usize = 500;
 
-/// What people have had in view, by job and name.
+/// The viewings of people, by job and name.
 #[derive(Debug, Default)]
 pub(super) struct Viewings(Mutex<HashMap<(JobId, String), Viewing>>);
 
-/// What one person has had in view of one result.
+/// The parts of one result that one person has had in view.
 #[derive(Clone, Debug)]
 struct Viewing {
     opened: Timestamp,
-    /// How often the job had been sent back: another result is another one.
+    /// How often the job had been sent back: afterwards it is a different result.
     result: usize,
     pages: BTreeSet<u64>,
     /// Records on these pages, and whether each is doubtful.
     on_pages: BTreeMap<String, bool>,
-    /// Those of them that the browser said were in view, and for how long the page was.
+    /// The records that were in view according to the browser, and for how long the page was.
     in_view: BTreeSet<String>,
     visible_ms: Option<u64>,
 }
@@ -59,7 +59,7 @@ impl Viewings {
         viewing.on_pages.extend(records.map(|record| (place(&record.file, &record.place), record.is_doubtful())));
     }
 
-    /// A page was in view for so long, with these of its records (by their elements).
+    /// Notes that a page was in view for this long, with these of its records (by their elements).
     pub(super) fn seen(&self, review: &JobReview, by: &str, anchors: &[&str], visible_ms: u64) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(viewing) = kept.get_mut(&(review.id, by.to_owned())) else { return };
@@ -68,7 +68,7 @@ impl Viewings {
         *viewing.visible_ms.get_or_insert(0) += visible_ms;
     }
 
-    /// What goes into the record when `by` accepts the result.
+    /// The facts to record when `by` accepts the result.
     pub(super) fn told(&self, review: &JobReview, by: &str, way: ApprovalWay) -> SeenResult {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let viewing = kept.get(&(review.id, by.to_owned())).filter(|one| one.result == review.feedback.len());
@@ -86,7 +86,7 @@ impl Viewings {
             records: places.len() as u64,
             all_records: review.record_count,
             doubtful: places.iter().filter(is_doubtful).count() as u64,
-            // Those that were doubtful when they were looked at, and those that are now: what was approved one by one is no doubt any more.
+            // Records doubtful when viewed, and those doubtful now: individual approvals end a record's doubts.
             all_doubtful: review.doubtful.max(viewing.on_pages.values().filter(|doubtful| **doubtful).count() as u64),
             places: places.into_iter().take(MOST_PLACES).collect(),
         }

@@ -1,4 +1,4 @@
-//! What is answered instead of a page.
+//! The answers in place of a page.
 
 use crate::{
     audit::AuditError,
@@ -33,12 +33,12 @@ struct ErrorPage<'e> {
 }
 
 impl WebError {
-    /// What was asked for can't be done so; the person can mend it.
+    /// The request can't be fulfilled like this; the person can correct it.
     pub fn usage(sentence: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, sentence: sentence.into() }
     }
 
-    /// It went wrong here.
+    /// An internal error.
     pub fn failed(sentence: impl Into<String>) -> Self {
         Self { status: StatusCode::INTERNAL_SERVER_ERROR, sentence: sentence.into() }
     }
@@ -68,12 +68,12 @@ impl WebError {
         Self { status: StatusCode::SERVICE_UNAVAILABLE, sentence: sentence.to_owned() }
     }
 
-    /// It can be read, and can't be done.
+    /// The request is readable, but can't be performed.
     pub(super) fn unprocessable(sentence: &str) -> Self {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, sentence: sentence.to_owned() }
     }
 
-    /// It can't be done as things stand.
+    /// It can't be done in the current state.
     pub fn conflict(sentence: impl Into<String>) -> Self {
         Self { status: StatusCode::CONFLICT, sentence: sentence.into() }
     }
@@ -85,7 +85,7 @@ impl IntoResponse for WebError {
             Ok(page) => (self.status, Html(page)).into_response(),
             Err(_) => self.status.into_response(),
         };
-        // A program is told it in another form.
+        // A program gets it in another form.
         answer.extensions_mut().insert(self);
         answer
     }
@@ -166,7 +166,7 @@ impl From<tokio::task::JoinError> for WebError {
     }
 }
 
-/// A path that is none of ours.
+/// A path without a route.
 impl From<PathRejection> for WebError {
     fn from(_: PathRejection) -> Self {
         Self::not_found("page")

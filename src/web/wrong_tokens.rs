@@ -1,4 +1,4 @@
-//! How many wrong tokens came from where: after some of them no other is looked at for a while.
+//! Counts wrong tokens by their origin: after several of them no other token from there is checked for a while.
 
 use std::{
     collections::HashMap,
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Wrong tokens that are looked at, of one address, within a window.
+/// The most wrong tokens of one address that are checked within a window.
 const MOST_WRONG: u32 = 20;
 const WINDOW: Duration = Duration::from_mins(1);
 /// Addresses that are remembered.
@@ -31,14 +31,14 @@ pub(super) enum WrongAttempt {
     /// The first one within the window.
     First,
     Further,
-    /// The last one that is looked at within it.
+    /// The last one that is checked within the window.
     Last {
         wrong: u32,
     },
 }
 
 impl WrongTokens {
-    /// For how long no token of that address is looked at; none: it is.
+    /// The time for which no token of that address is checked; none: tokens are checked.
     pub(super) fn wait(&self, address: IpAddr) -> Option<Duration> {
         let known = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let wrong = known.get(&network(address)).filter(|wrong| wrong.count >= MOST_WRONG)?;
@@ -68,7 +68,7 @@ impl WrongTokens {
     }
 }
 
-/// What one person usually has: an address, or of the newer ones those that begin alike (RFC 6177, <https://www.rfc-editor.org/rfc/rfc6177>).
+/// One person's usual range: an address, or an IPv6 prefix (RFC 6177, <https://www.rfc-editor.org/rfc/rfc6177>).
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

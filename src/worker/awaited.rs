@@ -1,5 +1,5 @@
-//! Jobs that wait for answers to what they have handed in: their models are asked now and then, for all jobs together, and a job
-//! whose answer has come is queued. Whoever claims it fetches the answer.
+//! Jobs that wait for answers to submitted calls: their models are polled for all jobs together, and a job whose answer
+//! has come is queued. The worker that claims it fetches the answer.
 
 use super::context::WorkerContext;
 use crate::{model::Model, runner::RunError, store::AwaitingJob};
@@ -11,7 +11,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// When the models were asked last, by batch and name, and the faults that were told.
+/// The last times at which the models were polled, by batch and name, and the faults that were reported.
 #[derive(Debug, Default)]
 pub(super) struct AnswerWatch {
     asked: BTreeMap<(Uuid, String), Instant>,
@@ -32,7 +32,7 @@ pub(super) async fn look_on(context: Arc<WorkerContext>) {
 impl AnswerWatch {
     async fn look(&mut self, context: &WorkerContext) {
         let has_store = context.config.workspace_store.is_some();
-        // A database that is away is the heartbeat's to tell.
+        // The heartbeat reports an unreachable database.
         let Ok(waiting) = context.store.awaited(&context.config.host, has_store).await else { return };
         let mut handles: BTreeMap<(Uuid, String), Vec<(String, JobId)>> = BTreeMap::new();
         for AwaitingJob { id, batch, calls } in waiting {
@@ -57,7 +57,7 @@ impl AnswerWatch {
         }
         if !come.is_empty() {
             let come: Vec<JobId> = come.into_iter().collect();
-            // Where this isn't heard, it is found out again the next time.
+            // If this fails, it is found out again the next time.
             let _ = context.store.bring(&come).await;
         }
     }

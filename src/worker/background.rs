@@ -1,4 +1,4 @@
-//! What a worker does beside its jobs: the sweep of what other workers have lost, and the schedules.
+//! A worker's tasks besides its jobs: the sweep of jobs that other workers have lost, and the schedules.
 
 use super::{clock_jumps::ClockWatch, context::WorkerContext, ended_batches};
 use crate::{
@@ -11,10 +11,10 @@ use std::{
 };
 use tokio::{runtime::Handle, time::MissedTickBehavior};
 
-/// How often schedules are looked at.
+/// The interval at which schedules are checked.
 const SUBMIT_EVERY: Duration = Duration::from_secs(5);
 
-/// What a worker does with the answers to its heartbeats.
+/// Handles the answers to a worker's heartbeats.
 pub(super) fn heartbeat_observer(
     context: Arc<WorkerContext>,
 ) -> impl Fn(Instant, Result<(), &StoreError>) + Send + 'static {
@@ -24,15 +24,15 @@ pub(super) fn heartbeat_observer(
         if failed.is_none() {
             context.metrics.on_heartbeat();
         }
-        // Whoever is told of it may be slow.
+        // The receiver of the notification may be slow.
         others.spawn_blocking(move || {
             failed.map_or_else(|| context.database_back(), |error| context.database_lost(&error));
         });
     }
 }
 
-/// Takes jobs from workers that are lost, wakes what was held until now, and says which jobs still wait here for their
-/// server. A database that was away is left time for the others' heartbeats first.
+/// Takes jobs from lost workers, wakes jobs that were held until now, and reports which jobs still wait here for their
+/// server. After an outage of the database, the others get time for their heartbeats first.
 pub(super) async fn sweep(context: Arc<WorkerContext>) {
     let times = context.config.times;
     let mut ticks = tokio::time::interval(times.sweep);
@@ -56,7 +56,7 @@ pub(super) async fn sweep(context: Arc<WorkerContext>) {
             trouble = Some(Instant::now());
         }
         if trouble.is_some_and(|since| since.elapsed() < times.lease) {
-            // One that answers nothing is asked again all the same: that tells whether it is back.
+            // A database that doesn't answer is polled all the same: this shows when it is back.
             if context.store.control_signals(context.worker).await.is_err() {
                 trouble = Some(Instant::now());
             }
@@ -81,7 +81,7 @@ pub(super) async fn sweep(context: Arc<WorkerContext>) {
     }
 }
 
-/// Submits what schedules say. Reading the documents of a batch takes its time, which nothing else waits for.
+/// Submits due runs of schedules. Reading a batch's documents takes time, for which nothing else waits.
 pub(super) async fn run_schedules(context: Arc<WorkerContext>) {
     if context.supply.submit().is_none() {
         return;
@@ -92,11 +92,11 @@ pub(super) async fn run_schedules(context: Arc<WorkerContext>) {
     }
 }
 
-/// Submits what is due now. What somebody here is submitting already is waited for.
+/// Submits runs that are due now. Waits for a submission by this process that is already in progress.
 pub(super) async fn submit_due(context: &WorkerContext) {
     let Some(submit) = context.supply.submit() else { return };
     let _one_at_a_time = context.submitting.lock().await;
-    // An outage is the heartbeat's to tell; what is due stays so.
+    // The heartbeat reports an outage; due runs stay due.
     if let Ok(at) = context.store.clock().await
         && let Ok(fired) = fire_due(context.store.as_ref(), at, submit).await
     {
@@ -106,7 +106,7 @@ pub(super) async fn submit_due(context: &WorkerContext) {
     }
 }
 
-/// What became of a run, in a sentence; none where another worker reports it.
+/// The outcome of a run, in a sentence; none if another worker reports it.
 fn run_note(fired: &FiredRun) -> Option<String> {
     let name = &fired.schedule;
     match &fired.outcome {

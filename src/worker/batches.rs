@@ -1,4 +1,4 @@
-//! What a worker knows of the batches that its jobs belong to: read once, and what is opened from it is shared.
+//! A worker's data about the batches of its jobs: read once, and everything opened from it is shared.
 
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
@@ -25,18 +25,18 @@ pub struct JobModels {
 /// Opens the models of a batch: keys and headers are no part of the batch itself.
 #[async_trait]
 pub trait Supply: Send + Sync + std::fmt::Debug {
-    /// Opens the model called `name`, and those that may go on in its place. The error is one sentence with what to do.
+    /// Opens the model called `name`, and its fallbacks. The error is one sentence with the remedy.
     async fn models(&self, name: &str, settings: &BatchSettings) -> Result<JobModels, String>;
 
-    /// Who submits the runs of schedules here; none: this worker does not.
+    /// The submitter of schedules' runs here; none: this worker does not submit them.
     fn submit(&self) -> Option<&dyn Submit> {
         None
     }
 }
 
 impl JobModels {
-    /// Who looks at scanned pages, as the configuration wants it: the model that the instructions name for it, else the job's own;
-    /// none where that takes no images. An error, a sentence, where one has to.
+    /// The model that reads scanned pages, as configured: the one that the instructions name for it, or else the job's
+    /// own; none if that takes no images. An error, a sentence, if a model is required.
     pub fn eyes(&self, instructions: &Instructions, vision: UseMode) -> Result<Option<&dyn Model>, String> {
         let named = instructions.models.vision.as_ref().and_then(|name| self.named.get(name));
         let model: &dyn Model = &**named.unwrap_or(&self.first);
@@ -74,11 +74,11 @@ pub(super) struct Batches {
     known: Mutex<BTreeMap<Uuid, Arc<Batch>>>,
 }
 
-/// More are not kept: what is needed again is read again.
+/// The most batches that are kept: others are read again when needed.
 const MOST_KNOWN: usize = 64;
 
 impl Batch {
-    /// Who works on `job`: the batch's models, unless a person chose others for it.
+    /// The models that work on `job`: the batch's, unless a person chose others for it.
     pub(super) async fn models_of(&self, job: &Job, supply: &dyn Supply) -> Result<JobModels, RunError> {
         let choice = &job.choice;
         if *choice == job.spec.choice() {

@@ -26,20 +26,20 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// The most jobs that are claimed at once: what begins in step ends its phases in step.
+/// The most jobs that are claimed at once: jobs that begin in step end their phases in step.
 const MOST_CLAIMED: usize = 8;
-/// How long after a claim of so many the next one comes.
+/// The pause after a claim of that many jobs.
 const CLAIM_SPACING: Duration = Duration::from_millis(150);
-/// How soon a claim that failed is tried again.
+/// The pause before a failed claim is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
-/// What became of the jobs that a worker had.
+/// The outcomes of a worker's jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerSummary {
-    /// By how they ended here.
+    /// By the way in which they ended here.
     pub ended: BTreeMap<&'static str, u64>,
     pub held: BTreeMap<&'static str, u64>,
-    /// Answers to what they have handed in are to come.
+    /// Jobs whose answers to submitted calls are still to come.
     pub waiting: u64,
     pub given_back: u64,
     pub failed_attempts: u64,
@@ -50,13 +50,13 @@ pub struct WorkerSummary {
     pub failed_hooks: u64,
 }
 
-/// How the jobs came to rest, each for the last time: who was held first and has ended since has ended. Attempts that
-/// failed are counted each, whatever came after them.
+/// The last outcome of each job: one that was held first and has ended since counts as ended. Every failed attempt is
+/// counted, whatever came after it.
 #[derive(Debug, Default)]
 struct LastOutcomes {
-    /// Of jobs that have ended.
+    /// The outcomes of jobs that have ended.
     summary: WorkerSummary,
-    /// Of the others.
+    /// The outcomes of the others.
     last: HashMap<JobId, ClaimOutcome>,
 }
 
@@ -107,11 +107,11 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// A job that came to rest: which, what it is called, and how.
+/// A job that came to rest: its id, its label, and its outcome.
 type FinishedJob = (JobId, String, ClaimOutcome);
 
 impl Worker {
-    /// `stop` turns true when the worker is to stop; `notify` hears what it does.
+    /// `stop` becomes true when the worker is to stop; `notify` receives its reports.
     pub fn new(
         store: Arc<dyn Store>,
         supply: Arc<dyn Supply>,
@@ -170,7 +170,7 @@ impl Worker {
         let mut jobs = JoinSet::new();
         let mut rests = LastOutcomes::default();
         let worked = self.claim_and_wait(&mut jobs, &mut rests).await;
-        // What runs has heard of the stop, or is waited for.
+        // Running jobs have noticed the stop, or are awaited.
         while let Some(done) = jobs.join_next().await {
             self.done(done.ok(), &mut rests);
         }
@@ -179,10 +179,10 @@ impl Worker {
             summary.elsewhere = self.note_elsewhere().await;
         }
         if !*context.stop.borrow() {
-            // What is seen to now is seen to whole.
+            // A batch that is being handled now is handled to its end.
             drop(context.settling.lock().await);
         }
-        // Nor is what is told left between its taking and its telling.
+        // Likewise, no notice is left between being taken and being sent.
         let taking = context.notices.taking.lock().await;
         drop(beside);
         drop(taking);
@@ -191,12 +191,12 @@ impl Worker {
         }
         summary.failed_hooks = notices::end(context, context.stop.clone()).await;
         heartbeat.end().await;
-        // Best effort: who doesn't beat is forgotten.
+        // Best effort: a worker without heartbeats is forgotten.
         let _ = context.store.forget_worker(context.worker).await;
         worked.map(|()| summary)
     }
 
-    /// Says that it is there. What passes is waited for, but by who works until all is done. False: it is to stop.
+    /// Registers the worker. Retries after temporary errors, except with `until_empty`. False: it is to stop.
     async fn register_worker(&self) -> Result<bool, StoreError> {
         let context = &self.context;
         let mut stop = context.stop.clone();
@@ -214,7 +214,7 @@ impl Worker {
         }
     }
 
-    /// Says what stays in the queue for other machines.
+    /// Reports the jobs that stay in the queue for other machines.
     async fn note_elsewhere(&self) -> BTreeMap<String, u64> {
         // Best effort: the work is done.
         let others = self.context.store.elsewhere(&self.context.config.host).await.unwrap_or_default();
@@ -306,7 +306,7 @@ impl Worker {
 
     /// Nothing is left that a worker on this machine could do, now or later, without a person.
     async fn is_empty(&self) -> bool {
-        // What is due is work as well, and so is what follows a batch.
+        // Due runs count as work, as does everything that follows the end of a batch.
         background::submit_due(&self.context).await;
         ended_batches::settle(&self.context).await;
         match self

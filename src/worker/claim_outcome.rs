@@ -8,7 +8,7 @@ pub enum ClaimOutcome {
     /// With the reason, where there is one.
     Ended(JobStatus, Option<String>),
     Held(HoldReason, String),
-    /// Answers are to come, in a sentence.
+    /// Answers are still to come; the sentence names them.
     Waiting(String),
     /// Queued again, with no attempt used.
     GivenBack(String),

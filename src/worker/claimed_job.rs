@@ -23,11 +23,11 @@ use overnight_core::{
 use std::{sync::Arc, time::Duration};
 
 impl WorkerContext {
-    /// Works on a claimed job until it rests. Whatever happens to it happens to it alone.
+    /// Works on a claimed job until it rests. A failure affects only this job.
     pub(super) async fn work(self: Arc<Self>, claimed: ClaimedJob, lease: LeaseHandle) -> ClaimOutcome {
         let (id, attempts) = (claimed.id, claimed.attempts);
         let (context, kept) = (self.clone(), lease.clone());
-        // A task of its own: what panics in it ends this job's attempt.
+        // A task of its own: a panic in it ends only this job's attempt.
         let worked = tokio::spawn(async move {
             match context.work_on(claimed, &kept).await {
                 Ok(outcome) => outcome,
@@ -58,13 +58,13 @@ impl WorkerContext {
                     Err(error) => ClaimOutcome::Lost(error.to_string()),
                 }
             }
-            // The runner has held the job, and said why in its row.
+            // The runner has held the job, with the reason in its row.
             Disposition::Hold(..) | Disposition::Repair | Disposition::FailAttempt if number == 0 => {
                 ClaimOutcome::Held(HoldReason::Paused, error.to_string())
             }
             Disposition::Hold(reason, wakes_after) => {
                 if let Some(after) = wakes_after {
-                    // Where this fails, it is held until a person comes; the sentence says for what.
+                    // If this fails, it is held until a person resumes it; the sentence states the reason.
                     let _ = self.store.wake_at(id, number, now().after(after)).await;
                 }
                 self.hold_row(id, number, reason, why).await
@@ -106,7 +106,7 @@ impl WorkerContext {
             commands: commands(&opened, &models, claimed.wants),
             models,
             reader: self.config.extractor.clone(),
-            // Whoever submitted it is gone: what can't be reached is waited for, also at first.
+            // The submitter is gone: an unreachable server is waited for, even at first.
             is_server_known: true,
             uploader,
             row: Some(&row),
@@ -128,20 +128,20 @@ impl WorkerContext {
             JobOutcome::Held(reason) => ClaimOutcome::Held(reason, opened.job.job_status().2.unwrap_or_default()),
             JobOutcome::Waiting => ClaimOutcome::Waiting(crate::runner::waits_for(&opened)),
             JobOutcome::Interrupted if opened.job.is_out() => {
-                // To be taken up by the next worker at once.
+                // So that the next worker takes it up immediately.
                 store.keep_held(&[id], 0).await?;
                 ClaimOutcome::GivenBack("the worker stops".to_owned())
             }
             JobOutcome::Interrupted => {
-                // Whoever claims it next needs the lock.
+                // The process that claims it next needs the lock.
                 drop(opened);
                 self.give_back(id, lease.held(), Duration::ZERO, "the worker stops").await
             }
         })
     }
 
-    /// Holds a job whose batch has a window that is closed, and what else of the batch is queued, until it opens. What a
-    /// person has cancelled needs no window.
+    /// Holds a job whose batch has a closed window, with the batch's other queued jobs, until the window opens. A job
+    /// that a person has cancelled needs no window.
     async fn hold_until_open(&self, claimed: &ClaimedJob, batch: &Batch) -> Result<Option<ClaimOutcome>, RunError> {
         let at = now();
         let Some(window) = batch.window.as_ref().filter(|window| !window.is_open(at)) else { return Ok(None) };
@@ -151,7 +151,7 @@ impl WorkerContext {
         let opens = window.opens_after(at);
         self.store.hold(JobTarget::Batch(batch.id), HoldReason::Window, Some(opens)).await?;
         self.store.wake_at(claimed.id, claimed.lease, opens).await?;
-        // Not given back, where it would be claimed again at once.
+        // It is not given back, as it would be claimed again immediately.
         let why = format!("its time window is closed; it goes on by itself at {opens}");
         Ok(Some(self.hold_row(claimed.id, claimed.lease, HoldReason::Window, why).await))
     }
@@ -174,11 +174,11 @@ impl WorkerContext {
         }
     }
 
-    /// The database did not do what it was asked. Where the lease is still this worker's, the next heartbeat finds it
-    /// without anybody who drives it, and gives it back.
+    /// The database did not do what was requested. If this worker still has the lease, the next heartbeat finds it
+    /// without a runner, and gives it back.
     async fn give_up(&self, id: JobId, lease: u64, why: &str) -> ClaimOutcome {
         if lease > 0 {
-            // Best effort: the heartbeat is the way that can't fail for good.
+            // Best effort: the heartbeat does it reliably.
             let _ = self.store.give_back(id, lease, 0, None).await;
         }
         ClaimOutcome::Lost(why.to_owned())

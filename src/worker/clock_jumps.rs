@@ -1,19 +1,19 @@
-//! Jumps of the database's clock: somebody sets it, or a wrong one is put right. They show beside a clock that only goes on. Live
-//! workers then renew their leases by the new time before anything is taken from anybody.
+//! Jumps of the database's clock: it was set wrongly or corrected. They are detected by comparison with a monotonic
+//! clock. Live workers then renew their leases by the new time before any lease is taken from a worker.
 
 use super::context::WorkerContext;
 use crate::batch::schedule::mend_runs;
 use overnight_core::job::time::{Timestamp, duration};
 use std::time::{Duration, Instant};
 
-/// What the two clocks may differ by from one look to the next: an answer of the database may be late, and a machine may sleep.
+/// The most by which the clocks may differ between two checks: the database may answer late, and a machine may sleep.
 const TOLERANCE: Duration = Duration::from_secs(10);
 
-/// The database's clock when it was last looked at.
+/// The database's clock at the last check.
 #[derive(Debug, Default)]
 pub(super) struct ClockWatch(Option<(Timestamp, Instant)>);
 
-/// By how much a clock jumped, in milliseconds.
+/// The size of a clock's jump, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClockJump {
     Back(u64),
@@ -34,7 +34,7 @@ impl ClockJump {
 }
 
 impl ClockWatch {
-    /// Notes that the clock says `now` at `seen`; whether it has jumped since it was noted last.
+    /// Notes that the clock was at `now` at `seen`; returns its jump since the last note, if any.
     fn note(&mut self, now: Timestamp, seen: Instant) -> Option<ClockJump> {
         let (before, then) = self.0.replace((now, seen))?;
         let passed = seen.saturating_duration_since(then);
@@ -49,8 +49,8 @@ impl ClockWatch {
         (ms > tolerated).then_some(jump)
     }
 
-    /// Looks at the database's clock, and tells a jump. True: it has jumped. Schedules whose next run was reckoned by a later time
-    /// are reckoned anew, also where nobody was there to see the jump.
+    /// Checks the database's clock, and reports a jump. True: it has jumped. Schedules whose next run was computed from
+    /// a later time are recomputed, even if no worker noticed the jump.
     pub(super) async fn look(&mut self, context: &WorkerContext) -> bool {
         let Ok(now) = context.store.clock().await else { return false };
         let jump = self.note(now, Instant::now());

@@ -1,4 +1,4 @@
-//! How a worker works, and what it tells of that.
+//! A worker's settings and reports.
 
 use super::claim_outcome::ClaimOutcome;
 use crate::{
@@ -14,30 +14,30 @@ use uuid::Uuid;
 pub struct WorkerConfig {
     /// Jobs at once, at least 1.
     pub concurrency: usize,
-    /// Nothing is started outside, and what runs is held at its next turn.
+    /// Outside of it no job is started, and running jobs are held at their next turn.
     pub window: Option<Window>,
-    /// Only the jobs of these batches, and nothing that is to be done for others; empty: all.
+    /// Only the jobs of these batches, without tasks for others; empty: all.
     pub batches: Vec<Uuid>,
     /// Stop when nothing is left to do.
     pub until_empty: bool,
     /// Claim nothing more after this time; stop when what runs is done.
     pub drain_after: Option<Duration>,
-    /// Where workspaces are made; absolute.
+    /// The folder of new workspaces; absolute.
     pub workspaces: PathBuf,
-    /// Where workspaces are kept for other machines; none: a job stays with the machine that has its workspace.
+    /// The store that keeps workspaces for other machines; none: a job stays with the machine that has its workspace.
     pub workspace_store: Option<WorkspaceStore>,
     /// Reads documents.
     pub extractor: Arc<Extractor>,
     /// The name of this machine.
     pub host: String,
-    /// Who is told when a batch has ended, or a person is needed.
+    /// The people and programs to notify when a batch has ended, or a person is needed.
     pub notices: Vec<NoticeTarget>,
-    /// Where the spans of its jobs go.
+    /// The target of its jobs' spans.
     pub traces: Option<SpanSender>,
     pub times: WorkerTimes,
 }
 
-/// What a worker reports of its work.
+/// A report of a worker about its work.
 #[derive(Debug)]
 pub enum WorkerEvent<'t> {
     Begun {
@@ -49,8 +49,8 @@ pub enum WorkerEvent<'t> {
         label: &'t str,
         rest: &'t ClaimOutcome,
     },
-    /// One sentence that a person may want to know.
+    /// A note for a person; one sentence.
     Note(String),
-    /// One sentence on what was asked for and did not happen.
+    /// One sentence on a request that was not fulfilled.
     Fault(String),
 }

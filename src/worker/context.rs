@@ -1,4 +1,4 @@
-//! What all jobs of a worker share, and whether its database is well.
+//! The state that all jobs of a worker share, and the health of its database.
 
 use super::{
     batches::{Batches, Supply},
@@ -20,7 +20,7 @@ use std::{
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// What all jobs of a worker share.
+/// The state that all jobs of a worker share.
 pub(super) struct WorkerContext {
     pub(super) worker: Uuid,
     pub(super) store: Arc<dyn Store>,
@@ -30,11 +30,11 @@ pub(super) struct WorkerContext {
     pub(super) config: WorkerConfig,
     pub(super) metrics: Arc<Metrics>,
     pub(super) notices: NoticeTasks,
-    /// Held by whoever handles batches that have ended.
+    /// Held while batches that have ended are being handled.
     pub(super) settling: tokio::sync::Mutex<()>,
-    /// Held by whoever submits what schedules say.
+    /// Held while runs of schedules are being submitted.
     pub(super) submitting: tokio::sync::Mutex<()>,
-    /// Receives what the worker reports.
+    /// Receives the worker's reports.
     pub(super) notify: EventSink,
     pub(super) health: DatabaseHealth,
     pub(super) stop: watch::Receiver<bool>,
@@ -46,14 +46,14 @@ impl std::fmt::Debug for WorkerContext {
     }
 }
 
-/// Receives what the worker reports.
+/// Receives the worker's reports.
 pub(super) type EventSink = Arc<dyn Fn(WorkerEvent<'_>) + Send + Sync>;
 
-/// How long no write has failed for want of room before there is room again: a write may find a little of it in between.
+/// The time without a failed write after which the disk counts as having room: in between a small write may succeed.
 const ROOM_AFTER: Duration = Duration::from_secs(10);
 
-/// Whether the database has answered lately, and whether its disk has room: told once when it stops, and once when it comes
-/// back.
+/// Whether the database has answered lately, and whether its disk has room: reported once when that ends, and once when
+/// it returns.
 #[derive(Debug, Default)]
 pub(super) struct DatabaseHealth {
     is_out: AtomicBool,

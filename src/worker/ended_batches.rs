@@ -1,5 +1,5 @@
-//! What follows when all jobs of a batch have ended: its closing job, the next stage of its cascade. Any worker may find it; what is done twice changes
-//! nothing, and the mark that it is done is set last, so that a crash in between leaves it to be found again.
+//! The steps after all jobs of a batch have ended: its closing job, the next stage of its cascade. Any worker may do
+//! them; repeating changes nothing, and the mark is set last, so that a crash in between loses no batch.
 
 use super::context::WorkerContext;
 use crate::{
@@ -16,7 +16,7 @@ pub(super) async fn settle(context: &WorkerContext) {
     }
     let _one_at_a_time = context.settling.lock().await;
     for batch in context.store.batches_to_end().await.unwrap_or_default() {
-        // Where the database fails, the batch stays unmarked.
+        // If the database fails, the batch stays unmarked.
         let _ = end(context, &batch).await;
     }
 }
@@ -41,7 +41,7 @@ async fn end(context: &WorkerContext, batch: &BatchRow) -> Result<(), StoreError
             sentences.extend(notes);
         }
         Err(BatchError::Store(error)) => return Err(error),
-        // Until the store is back.
+        // The batch waits until the store is back.
         Err(BatchError::WorkspaceStore(error)) => {
             context.note(format!("the closing job of batch {name} has to wait: {error}"));
             return Ok(());

@@ -1,5 +1,5 @@
-//! A job that is open and claimed, with all that it is worked with. The one way to work on a job, for a worker of the queue
-//! as for a person's command.
+//! An open and claimed job with everything needed to work on it. This is the only way to work on a job, for a worker of
+//! the queue and for a person's command.
 
 use super::batches::JobModels;
 use crate::{
@@ -13,22 +13,22 @@ use overnight_core::{job::state::Job, machine::effect::Command};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What a job is worked with.
+/// Everything needed to work on a job.
 #[derive(Debug)]
 pub struct JobSetup<'a> {
     pub store: &'a dyn Store,
     pub models: JobModels,
     /// Reads documents for tools, in processes of their own.
     pub reader: Arc<dyn DocumentReader>,
-    /// The first model's server is where it is said to be: that it can't be reached is no slip.
+    /// Whether the first model's server is known to be at its address: then failing to reach it is no mistake.
     pub is_server_known: bool,
-    /// What the job is told before it is worked.
+    /// The commands to the job before work on it begins.
     pub commands: Vec<Command>,
     /// Copies the workspace for other machines; none: it stays here.
     pub uploader: Option<Uploader>,
-    /// As the database knew the job before; none: it is new.
+    /// The job's earlier row in the database; none: it is new.
     pub row: Option<&'a JobRow>,
-    /// Where the spans of the work go.
+    /// The target of the work's spans.
     pub traces: Option<SpanSender>,
     /// Turns true when the work is to stop.
     pub stop: watch::Receiver<bool>,

@@ -1,4 +1,4 @@
-//! The numbers of a worker for Prometheus, and whether it is healthy. Names and labels are a promise.
+//! A worker's metrics for Prometheus, and its health. Names and labels are stable.
 //!
 //! The numbers are those of this process, from its start; only the states of the queue are the whole database's.
 
@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Upper bounds of what a claim takes, in seconds.
+/// Upper bounds for the duration of a claim, in seconds.
 const CLAIM_BOUNDS: [f64; 9] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0];
 /// Upper bounds of what a job waits before it is claimed, in seconds.
 const WAIT_BOUNDS: [f64; 10] = [0.01, 0.05, 0.25, 1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0];
@@ -32,7 +32,7 @@ static META: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, None
 pub(super) struct Metrics {
     recorder: PrometheusRecorder,
     pub(super) handle: PrometheusHandle,
-    /// When the database took the last heartbeat, in milliseconds after `begun`.
+    /// The time of the last successful heartbeat, in milliseconds after `begun`.
     heartbeat_ms: AtomicU64,
     begun: Instant,
 }
@@ -136,19 +136,19 @@ impl Metrics {
         self.counter("overnight_jobs_rested_total", vec![Label::new("how", rest.name())]).increment(1);
     }
 
-    /// One job's turns, as they come.
+    /// A counter of one job's turns.
     pub(super) fn for_job(self: &Arc<Self>) -> JobMetrics {
         JobMetrics { metrics: self.clone(), called: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Whether the database took a heartbeat lately.
+    /// Whether a heartbeat succeeded recently.
     pub(super) fn is_well(&self, within: Duration) -> bool {
         let heartbeat = Duration::from_millis(self.heartbeat_ms.load(Ordering::Relaxed));
         self.begun.elapsed().saturating_sub(heartbeat) < within
     }
 }
 
-/// Counts what happens in one job.
+/// Counts the events of one job.
 #[derive(Debug)]
 pub(super) struct JobMetrics {
     metrics: Arc<Metrics>,
@@ -186,14 +186,14 @@ impl JobMetrics {
     }
 }
 
-/// Millionths.
+/// USD in millionths.
 fn micro(usd: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates, which is enough here")]
     let micro = (usd * 1e6).round() as u64;
     micro
 }
 
-/// As events name it.
+/// The kind's name in events.
 fn name(kind: FailureKind) -> String {
     serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }

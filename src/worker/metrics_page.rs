@@ -1,4 +1,4 @@
-//! Answers who asks a worker for its numbers, or whether it is well.
+//! Serves a worker's metrics and health.
 
 use super::context::WorkerContext;
 use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
@@ -8,7 +8,7 @@ use metrics::Label;
 use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 
-/// Connections that are answered at once. Who connects takes files away from the jobs: the others wait.
+/// The most connections served at once. They take open files away from the jobs: others wait.
 const MOST_READERS: usize = 32;
 
 /// Answers `GET /metrics` and `GET /health` until the worker ends. (`axum::serve` bounds neither time nor number.)
@@ -18,14 +18,14 @@ pub(super) async fn serve(listener: tokio::net::TcpListener, context: Arc<Worker
     let room = Arc::new(Semaphore::new(MOST_READERS));
     while let Ok(permit) = room.clone().acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of files, or the other side is gone: neither is over by asking at once.
+            // Out of files, or the other side is gone: an immediate retry helps in neither case.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
         let service = TowerToHyperService::new(app.clone());
         tokio::spawn(async move {
             let answer = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
-            // Whatever went wrong, there is nobody to tell.
+            // Whatever the error is, there is no one to report it to.
             let _ = tokio::time::timeout(timeout, answer).await;
             drop(permit);
         });
@@ -34,7 +34,7 @@ pub(super) async fn serve(listener: tokio::net::TcpListener, context: Arc<Worker
 
 async fn page(State(context): State<Arc<WorkerContext>>) -> impl IntoResponse {
     let metrics = &context.metrics;
-    // An outage shows in the gauge for it.
+    // An outage is visible in its own gauge.
     if let Ok(depth) = context.store.depth().await {
         for (status, jobs) in depth {
             metrics.gauge("overnight_queue_jobs", vec![Label::new("status", status.name())]).set(precise(jobs));

@@ -1,21 +1,21 @@
-//! Workers: each takes jobs out of the queue and works on them, many at once, until it is told to stop. `overnight run` is a worker
-//! with one job, which is no queue's.
+//! Workers: each takes jobs out of the queue and works on many of them at once, until it is to stop. `overnight run` is
+//! a worker with one job, which is in no queue.
 //!
 //! - `claim_loop`: the loop: claim while there is room, and when to stop
-//! - `context`: what all jobs share; `claimed_job`: one job, from its claim until it rests, `claim_outcome`: how that ended;
-//!   `open_workspace`: its workspace, from here or from the store, or a new one
-//! - `job_setup`: what a job is worked with, for a worker and for a person's command alike
-//! - `background`: what else is done beside the jobs: sweeps, schedules
-//! - `awaited`: jobs that wait for answers to what they have handed in
-//! - `clock_jumps`: the database's clock, where somebody sets it
+//! - `context`: the state that all jobs share; `claimed_job`: one job, from its claim until it rests, `claim_outcome`:
+//!   how that ended; `open_workspace`: its workspace, from here or from the store, or a new one
+//! - `job_setup`: everything needed to work on a job, for a worker and for a person's command alike
+//! - `background`: other tasks beside the jobs: sweeps, schedules
+//! - `awaited`: jobs that wait for answers to submitted calls
+//! - `clock_jumps`: jumps of the database's clock
 //! - `batches`: the batches that the jobs belong to, read once
 //! - `ended_batches`: submits the closing job of a batch that has ended
-//! - `notices`: tells people that a batch has ended, or that they are needed
-//! - `metrics`: numbers for Prometheus; `metrics_page`: where they are asked for
-//! - `config`: how a worker works, and what it tells of that
+//! - `notices`: notifies people that a batch has ended, or that they are needed
+//! - `metrics`: metrics for Prometheus; `metrics_page`: serves them
+//! - `config`: a worker's settings and reports
 //!
-//! What a crash leaves behind: rows that say running, with a lease that nobody renews. Any worker's next sweep queues them
-//! again, and who claims them goes on at the last decision of their journals.
+//! The effect of a crash: rows with status running, with a lease that no process renews. Any worker's next sweep queues
+//! them again, and the worker that claims them continues after the last decision of their journals.
 
 mod awaited;
 mod background;

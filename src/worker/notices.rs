@@ -1,5 +1,5 @@
-//! Tells people of batches. Each notice is a task of its own, which no job waits for. What a worker had taken and not told when it died
-//! is told by another, some minutes later.
+//! Sends notices about batches to people. Each notice is a task of its own, for which no job waits. A notice that a
+//! worker had taken but not sent when it died is sent by another one, some minutes later.
 
 use super::{config::WorkerEvent, context::WorkerContext};
 use crate::{
@@ -19,15 +19,15 @@ use tokio::{sync::watch, task::JoinSet};
 
 /// Longer than all channels together may take.
 const TOLD_WITHIN: Duration = Duration::from_mins(5);
-/// How long a worker that is to stop waits for what runs.
+/// The time for which a stopping worker waits for running tasks.
 const STOP_GRACE: Duration = Duration::from_secs(10);
 
-/// The notices that are being told.
+/// The notices that are being sent.
 #[derive(Debug, Default)]
 pub(super) struct NoticeTasks {
     running: Mutex<JoinSet<()>>,
     failed: AtomicU64,
-    /// Held by whoever takes notices.
+    /// Held while notices are being taken.
     pub(super) taking: tokio::sync::Mutex<()>,
 }
 
@@ -37,7 +37,7 @@ impl NoticeTasks {
     }
 }
 
-/// Tells what there is to tell, again and again.
+/// Sends due notices at regular intervals.
 pub(super) async fn tell_on(context: Arc<WorkerContext>) {
     if context.config.notices.is_empty() {
         return;
@@ -50,8 +50,8 @@ pub(super) async fn tell_on(context: Arc<WorkerContext>) {
     }
 }
 
-/// Begins to tell all that there is to tell; `at_once`: also what would be gathered for a while. An outage of the database is told
-/// elsewhere, and what is due stays so.
+/// Begins to send all due notices; `at_once`: also those that would be collected for a while. An outage of the database
+/// is reported elsewhere, and due notices stay due.
 pub(super) async fn tell(context: &Arc<WorkerContext>, at_once: bool) {
     if context.config.notices.is_empty() {
         return;
@@ -66,7 +66,7 @@ pub(super) async fn tell(context: &Arc<WorkerContext>, at_once: bool) {
     }
 }
 
-/// Tells one notice to all who hear of such. Where the database fails, it is told again.
+/// Sends one notice to all targets that subscribe to its kind. If the database fails, it is sent again.
 async fn tell_one(context: Arc<WorkerContext>, claim: NoticeClaim) {
     let kind = match claim.subject {
         NoticeSubject::End => NoticeKind::BatchEnded,
@@ -77,7 +77,7 @@ async fn tell_one(context: Arc<WorkerContext>, claim: NoticeClaim) {
         Ok(notice) => notice,
         Err(error) => return context.database_lost(&error),
     };
-    // What needed a person when it was looked up may be done by now.
+    // The need for a person may have ended since it was looked up.
     let is_news = kind == NoticeKind::BatchEnded || notice.need > 0;
     for target in hearing().filter(|_| is_news) {
         if let Err(why) = target.channel.tell(&notice).await {
@@ -118,7 +118,7 @@ fn may_need_a_person(status: JobStatus) -> bool {
     }
 }
 
-/// Waits for what runs; not for long, once the worker is to stop. How many channels failed.
+/// Waits for running tasks; not for long once the worker is to stop. Returns the number of failed channels.
 pub(super) async fn end(context: &WorkerContext, mut stop: watch::Receiver<bool>) -> u64 {
     let mut running = std::mem::take(&mut *context.notices.running());
     let stop_grace = async {

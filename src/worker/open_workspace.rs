@@ -1,4 +1,4 @@
-//! The workspace of a claimed job, opened: where it lies here, as the workspace store has it, or made anew.
+//! Opens the workspace of a claimed job: the local one, the one in the workspace store, or a new one.
 
 use super::{batches::Batch, context::WorkerContext};
 use crate::{
@@ -16,19 +16,19 @@ use crate::{
 use overnight_core::job::record::JobStatus;
 use std::path::{Path, PathBuf};
 
-/// Where the workspaces of earlier tries are kept, below the workspaces folder.
+/// The folder of earlier tries' workspaces, below the workspaces folder.
 const EARLIER: &str = "earlier-tries";
 
-/// A workspace that is worked on, and what keeps it for other machines.
+/// An opened workspace, and the uploader that keeps it for other machines.
 pub(super) struct OpenedWorkspace {
     pub(super) opened: OpenJob,
     pub(super) uploader: Option<Uploader>,
 }
 
 impl WorkerContext {
-    /// Where the workspace is or will be. It is said before it is made, so that a crash leaves nothing that nobody knows of.
-    /// With a workspace store, each worker has its own folders; a job that was bound to this machine before is no longer so
-    /// once the store has it.
+    /// The place of the workspace, now or later. It is recorded before the workspace is made, so that a crash leaves
+    /// nothing unknown. With a workspace store, each worker has its own folders; a job that was bound to this machine
+    /// before no longer is once the store has it.
     pub(super) async fn locate(&self, claimed: &ClaimedJob, row: &JobRow) -> Result<PathBuf, RunError> {
         let here = self.config.workspaces.join(claimed.id.to_string());
         let shown = here.display().to_string();
@@ -66,8 +66,8 @@ impl WorkerContext {
         )))
     }
 
-    /// Opens the workspace: as it is in the store where that is further on, made where there is none yet. One whose end as
-    /// failed the database knew is that of an earlier try: it is moved aside.
+    /// Opens the workspace: from the store if that is further on, a new one if there is none yet. A workspace whose end
+    /// as failed is in the database belongs to an earlier try: it is moved aside.
     pub(super) async fn open(
         &self,
         claimed: &ClaimedJob,
@@ -113,8 +113,8 @@ impl WorkerContext {
         Ok(OpenedWorkspace { opened: run_blocking(|| OpenJob::open(path, None))?, uploader })
     }
 
-    /// Has the workspace at `path` be as far as the store's, or further on the same chain. What is there and is neither was
-    /// left behind when another machine went on: it is moved aside.
+    /// Brings the workspace at `path` to the store's state, or keeps it if it is further on the same chain. Any other
+    /// existing one was left behind when another machine continued the job: it is moved aside.
     async fn restore_newer(
         &self,
         workspace_store: &WorkspaceStore,
@@ -142,7 +142,7 @@ impl WorkerContext {
             }
         }
         if let Some(recorded) = recorded {
-            // Never gone on with: somebody has done more without the store.
+            // It must not be continued: more was done on it without the store.
             return Err(RunError::Configuration(format!(
                 "the database saw line {} of its journal, and the workspace store has it up to {}: bring the workspace that has it to {}",
                 recorded.seq,
@@ -157,7 +157,7 @@ impl WorkerContext {
         Ok((key, manifest))
     }
 
-    /// Makes the workspace. What stands there from a worker that died before it could say so is taken as it is.
+    /// Makes the workspace. One that a worker left which died before it could record it is used as it is.
     fn make(&self, claimed: &ClaimedJob, batch: &Batch, path: &Path) -> Result<(), RunError> {
         if is_there(path) {
             return Ok(());
@@ -186,7 +186,7 @@ impl WorkerContext {
     }
 }
 
-/// Moves the workspace of a job that has failed aside: what is tried again begins anew, and what was done is kept.
+/// Moves the workspace of a failed job aside: the next try begins anew, and the earlier work is kept.
 fn set_aside(path: &Path) -> Result<(), RunError> {
     let failed =
         |error: std::io::Error| RunError::Request(format!("{} can't be moved aside ({error})", path.display()));
@@ -197,7 +197,7 @@ fn set_aside(path: &Path) -> Result<(), RunError> {
     std::fs::rename(path, aside).map_err(failed)
 }
 
-/// What was submitted must be what is worked on: results of something else would be called this batch's.
+/// The documents must be those that were submitted: otherwise results of something else would count as this batch's.
 fn check_documents(claimed: &ClaimedJob, opened: &OpenJob) -> Result<(), RunError> {
     let documents = &opened.job.spec.documents;
     let found = hash_of(documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())));

@@ -1,4 +1,4 @@
-//! Leaves behind what a phase was: its todos, plan, summary and journal with a manifest, in `archive/<folder>/`.
+//! Archives the state of a phase: its todos, plan, summary and journal with a manifest, in `archive/<folder>/`.
 //!
 //! Built under a temporary name and renamed into place, then the live journal starts anew. After a crash at any point
 //! the same call again comes to the same end: before the rename nothing of it is there (what is unfinished is swept);
@@ -16,12 +16,12 @@ use crate::failpoint;
 use overnight_core::job::{digest::sha256, finding::FINDINGS_FILE, state::QUOTES_FILE};
 use std::{collections::BTreeMap, io};
 
-/// Files of the workspace that are copied into an archive, where they exist: as the phase used them.
+/// Files of the workspace, as used by the phase, that are copied into an archive if they exist.
 const COPIED: [&str; 2] = ["main_plan.md", "workspace_summary.md"];
 const TODOS: &str = "todos.md";
-/// What `meta.kind` is of the archive of a result that a person sent back.
+/// The value of `meta.kind` in the archive of a result that a person sent back.
 pub const RESULT_KIND: &str = "result";
-/// What such an archive holds besides, with the deliverables.
+/// Additional files of such an archive, besides the deliverables.
 const OF_RESULT: [&str; 2] = [QUOTES_FILE, FINDINGS_FILE];
 
 /// Why a phase can't be archived.
@@ -29,7 +29,7 @@ const OF_RESULT: [&str; 2] = [QUOTES_FILE, FINDINGS_FILE];
 pub enum ArchiveError {
     #[error("'{name}' can't be the name of an archive")]
     BadName { name: String },
-    /// Archives are never overwritten, and this one is of something else.
+    /// Archives are never overwritten, and this one has other content.
     #[error("archive/{folder} exists already and is not of this phase: {what}")]
     Conflict { folder: String, what: String },
     #[error("there is nothing to archive in archive/{folder}: the phase's journal is empty")]
@@ -49,8 +49,8 @@ pub struct StoredArchive {
     pub manifest_sha256: String,
 }
 
-/// Archives the phase that the live journal tells of. `todos` is the text of its `todos.md`. The live journal must end
-/// with the decision that ended the phase, and is empty afterwards.
+/// Archives the phase in the live journal. `todos` is the text of its `todos.md`. The live journal must end with the
+/// decision that ended the phase, and is empty afterwards.
 pub fn build(
     workspace: &Workspace,
     journal: &mut Journal,
@@ -87,7 +87,7 @@ pub fn build(
             Ok(stored)
         }
         Err(error) => {
-            // Best effort: the next who takes the lock sweeps it, and the first error is the one to tell.
+            // Best effort: the next process with the lock sweeps it, and the first error is the one to report.
             let _ = archive.remove_dir_all(&temporary);
             Err(error)
         }

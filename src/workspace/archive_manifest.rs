@@ -1,17 +1,17 @@
-//! `manifest.json` of an archive: what a phase left, file by file, and where the chain stood. Whoever has the
-//! manifest's own hash (the journal has it) can check everything in the archive.
+//! `manifest.json` of an archive: the files of a phase with their hashes, and the place in the chain. With the
+//! manifest's own hash, which the journal has, everything in the archive can be checked.
 
 use super::{error::WorkspaceError, files::Workspace, hash::FileHash};
 use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The one format there is.
+/// The only format.
 pub const FORMAT: u32 = 1;
 /// The manifest's name in its archive.
 pub const MANIFEST: &str = "manifest.json";
 
-/// What an archive is of, and why the phase ended.
+/// The subject of an archive, and the reason why the phase ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchiveMeta {
@@ -46,11 +46,11 @@ pub struct JournalSpan {
 pub struct ArchiveManifest {
     pub format: u32,
     pub meta: ArchiveMeta,
-    /// Everything in the archive but the manifest itself.
+    /// All files of the archive except the manifest itself.
     pub files: BTreeMap<String, FileHash>,
-    /// Everything then in `output/`.
+    /// All files then in `output/`.
     pub outputs: BTreeMap<String, FileHash>,
-    /// Everything then in `tool_results/`.
+    /// All files then in `tool_results/`.
     pub tool_results: BTreeMap<String, FileHash>,
     pub journal: JournalSpan,
 }
@@ -60,7 +60,7 @@ struct FormatVersion {
     format: u32,
 }
 
-/// What is wrong with a stored manifest; a fragment.
+/// The fault of a stored manifest; a fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidManifest(String);
@@ -79,7 +79,7 @@ impl ArchiveManifest {
         serde_json::from_slice(text).map_err(no_manifest)
     }
 
-    /// As it is stored: pretty, so that a person can read it and `diff` it.
+    /// The stored form: formatted, so that a person can read it and `diff` it.
     pub fn render(&self) -> Result<Vec<u8>, serde_json::Error> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');

@@ -22,10 +22,10 @@ use std::{
 
 /// The current phase's part of the journal.
 pub const LIVE: &str = "journal.jsonl";
-/// Where finished and abandoned phases lie.
+/// The folder of finished and abandoned phases.
 pub const ARCHIVE: &str = "archive";
 
-/// One line of the journal: one step of the state machine. `E` is the event type of who reads it.
+/// One line of the journal: one step of the state machine. `E` is the reader's event type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "E: DeserializeOwned"))]
 pub struct JournalLine<E> {
@@ -43,15 +43,15 @@ pub struct JournalLine<E> {
     pub sum: Option<String>,
 }
 
-/// Reads events by way of a tree of values: numbers of any length are texts to the parser, which an enum that is told by one of its
-/// fields would not take for numbers.
+/// Reads events through a tree of values: the parser represents numbers of any length as texts, which an internally
+/// tagged enum would not accept as numbers.
 fn events<'de, D: Deserializer<'de>, E: DeserializeOwned>(deserializer: D) -> Result<Vec<E>, D::Error> {
     let values = Vec::<Value>::deserialize(deserializer)?;
     values.into_iter().map(|value| E::deserialize(value).map_err(D::Error::custom)).collect()
 }
 
-/// Bytes of a SHA-256 that a line's own checksum keeps, as hexadecimal digits. It is there against damage; who changes
-/// a line on purpose can compute it anew, and is found by the next line or by the database's anchor.
+/// Hexadecimal digits of a SHA-256 that are kept as a line's own checksum. It detects damage; a deliberate change can
+/// include a new checksum, and is detected by the next line or by the database's anchor.
 const SUM_DIGITS: usize = 16;
 const SUM_KEY: &[u8] = br#","sum":""#;
 const SUM_END: &[u8] = br#""}"#;
@@ -67,7 +67,7 @@ pub(crate) fn seal(line: &mut Vec<u8>) {
     line.extend_from_slice(SUM_END);
 }
 
-/// Reads one line by itself, with its SHA-256; what is wrong with it, otherwise. Its place in the chain is not looked at.
+/// Reads one line by itself, with its SHA-256, or returns its fault. Its place in the chain is not checked.
 pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<JournalLine<E>, InvalidLine>) {
     let middle = line.len().saturating_sub(SUM_KEY.len() + SUM_DIGITS + SUM_END.len());
     let (sum, head) = sha256_twice(line, middle);
@@ -108,8 +108,8 @@ impl ChainPosition {
         Self { seq: 0, head: ZERO.to_owned() }
     }
 
-    /// Reads `line` as the one after this place, puts its parts back from `parts`, and moves on to it; what is wrong with it,
-    /// otherwise.
+    /// Reads `line` as the one after this place, restores its parts from `parts`, and moves on to it; or returns its
+    /// fault.
     pub(crate) fn follow<E: Fact>(
         &mut self,
         line: &[u8],
@@ -190,7 +190,7 @@ impl LineReader {
 pub(crate) struct JournalSegment {
     /// Name of the folder in `archive/`.
     pub folder: String,
-    /// What its first line says its number is; `None` where there is no such line.
+    /// The number in its first line; `None` if there is no such line.
     pub first_seq: Option<u64>,
 }
 
@@ -225,7 +225,7 @@ fn first_seq(file: &mut File) -> Result<Option<u64>, WorkspaceError> {
     Ok(digits.and_then(|digits| std::str::from_utf8(digits).ok()).and_then(|digits| digits.parse().ok()))
 }
 
-/// Whether `part` is how `whole` begins: the live journal that an archive already holds, whole or half emptied.
+/// Whether `part` is a prefix of `whole`: a live journal that an archive already holds, complete or half emptied.
 pub(crate) fn is_beginning_of(part: File, whole: File) -> io::Result<bool> {
     let mut part = BufReader::with_capacity(64 * 1024, part);
     let mut whole = BufReader::with_capacity(64 * 1024, whole);

@@ -1,8 +1,8 @@
-//! What can go wrong with a file of the workspace, in sentences that can be shown to a person or to the model.
+//! Errors of files of the workspace, in sentences that can be shown to a person or to the model.
 
 use std::io;
 
-/// The system's code for a disk that fails.
+/// The system's error code for a failing disk.
 const EIO: i32 = 5;
 
 /// The error of every operation on a workspace's files.
@@ -48,7 +48,7 @@ pub enum WorkspaceError {
 }
 
 impl WorkspaceError {
-    /// Gives an operating system's error the file and the action it belongs to.
+    /// Adds the file and the action to an operating system's error.
     pub(crate) fn from_io(action: &'static str, path: &str, cause: io::Error) -> Self {
         let path = path.to_owned();
         match cause.kind() {
@@ -62,7 +62,7 @@ impl WorkspaceError {
         }
     }
 
-    /// Whether space, and nothing else, is what is missing.
+    /// Whether the only problem is a lack of space.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::DiskFull { .. })
     }

@@ -1,7 +1,7 @@
 //! The workspace's files. Every path is opened relative to a handle of the folder and confined by the capability
 //! library (on Linux by the kernel), so no path and no symbolic link can lead out.
 //!
-//! Paths here are the runner's own, relative, with `/` between the parts. What a model wrote as a path goes through
+//! Paths here are the runner's own, relative, with `/` between the parts. A path that a model wrote goes through
 //! [`super::model_path`] and [`super::known_path`] first.
 
 use super::{
@@ -25,8 +25,8 @@ use std::{
 use uuid::Uuid;
 use walkdir::{DirEntry, WalkDir};
 
-/// How every unfinished file or folder is named, so that what a crash left can be told from what a job made. No path
-/// of a model may use it.
+/// The name prefix of every unfinished file or folder, to distinguish remains of a crash from a job's files. No path of
+/// a model may use it.
 pub const TEMPORARY: &str = ".overnight-tmp-";
 
 /// One job's folder.
@@ -34,11 +34,11 @@ pub const TEMPORARY: &str = ".overnight-tmp-";
 pub struct Workspace {
     pub(super) source: WorkspaceSource,
     pub(super) path: PathBuf,
-    /// Under its temporary name nobody counts on anything in it: all of it goes to the disk at once, before it is named.
+    /// Under its temporary name no code relies on its content: all of it goes to the disk at once, before it is named.
     pub(super) is_temporary: bool,
 }
 
-/// Where the files are.
+/// The source of the files.
 #[derive(Debug)]
 pub(super) enum WorkspaceSource {
     Folder(Dir),
@@ -46,7 +46,7 @@ pub(super) enum WorkspaceSource {
     Packed(Box<PackedRecord>),
 }
 
-/// One file as the folder shows it.
+/// One file of a folder listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
     /// Relative to the workspace, `/` between the parts.
@@ -55,7 +55,7 @@ pub struct FolderEntry {
     pub modified: Timestamp,
 }
 
-/// What lies at a path, links not followed.
+/// The kind of an entry, links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     File,
@@ -68,7 +68,7 @@ pub(crate) enum EntryKind {
 pub(crate) struct WalkedEntry {
     pub(crate) entry: FolderEntry,
     pub(crate) kind: EntryKind,
-    /// As exactly as the file system has it.
+    /// With the full precision of the file system.
     pub(crate) modified: Option<SystemTime>,
     /// Device and inode; a record has none.
     pub(crate) identity: Option<(u64, u64)>,
@@ -81,8 +81,8 @@ impl WalkedEntry {
 }
 
 impl Workspace {
-    /// Opens the workspace at `path`: its folder, or else its record, beside that place or at it. Changes nothing: what a crash
-    /// left is swept by who takes the lock.
+    /// Opens the workspace at `path`: its folder, or else its record, beside that place or at it. Changes nothing:
+    /// remains of a crash are swept by the process that takes the lock.
     pub fn open(path: &Path) -> Result<Self, WorkspaceError> {
         let shown = path.display().to_string();
         let failed = |error: io::Error| match error.kind() {
@@ -123,7 +123,7 @@ impl Workspace {
         }
     }
 
-    /// Where the workspace lies, as it was given.
+    /// The path of the workspace, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -201,7 +201,7 @@ impl Workspace {
         self.write_from(path, &mut &*content)
     }
 
-    /// [`Self::write`] of what `content` writes, which may be large.
+    /// [`Self::write`] for the output of `content`, which may be large.
     pub fn write_as(
         &self,
         path: &str,
@@ -233,7 +233,7 @@ impl Workspace {
             Ok(hash)
         });
         if result.is_err() {
-            // Best effort: what stays is swept by the next who takes the lock, and the first error is the one to tell.
+            // Best effort: the next process with the lock sweeps it, and the first error is the one to report.
             let _ = folder.remove_file(&temporary);
         }
         result.map_err(failed)
@@ -260,7 +260,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Removes a file; that it isn't there is an error.
+    /// Removes a file; a missing file is an error.
     pub fn remove(&self, path: &str) -> Result<(), WorkspaceError> {
         let (parent, name) = split(path);
         self.root()
@@ -272,7 +272,7 @@ impl Workspace {
             .map_err(|error| WorkspaceError::from_io("remove", path, error))
     }
 
-    /// Removes what a crash left unfinished. Only for who holds the lock: anyone else's unfinished files are alive.
+    /// Removes unfinished files of a crash. Only for the holder of the lock: those of other processes are in use.
     pub(crate) fn sweep(&self) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("sweep", ".", error);
         let root = self.root().map_err(failed)?;
@@ -315,7 +315,7 @@ impl Workspace {
         Ok((root.open(path).map_err(failed)?.into_std(), metadata.len()))
     }
 
-    /// Opens `path`, making what is missing of it durably.
+    /// Opens `path`, durably creating missing parts of it.
     pub(crate) fn make_folder(&self, path: &str) -> io::Result<Dir> {
         let root = self.root()?;
         match root.open_dir(path) {
@@ -345,7 +345,7 @@ pub(crate) fn temporary_name() -> String {
     format!("{TEMPORARY}{}", Uuid::now_v7().simple())
 }
 
-/// Writes a new file in `folder` and has it on disk before it returns.
+/// Writes a new file in `folder` and syncs it to the disk.
 pub(crate) fn write_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
     let (file, hash) = fill_new(folder, name, content)?;
     fsync::counted(|| file.sync_all())?;
@@ -353,7 +353,7 @@ pub(crate) fn write_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io:
     Ok(hash)
 }
 
-/// Writes a new file, and leaves it to the system when it goes to the disk.
+/// Writes a new file, without syncing it to the disk.
 fn write_unsynced(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
     fill_new(folder, name, content).map(|(_, hash)| hash)
 }
@@ -368,7 +368,7 @@ fn fill_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<(Fil
     Ok((file, hash))
 }
 
-/// Has a folder's names on disk.
+/// Syncs a folder's names to the disk.
 pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
     let folder = folder.open(".")?;
     fsync::counted(|| folder.sync_all())

@@ -5,7 +5,7 @@ use super::{error::WorkspaceError, files::Workspace, fsync};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Files that are on their way to the disk at the same time when a new workspace goes there.
+/// The number of files of a new workspace that are synced at the same time.
 const SYNCED_AT_ONCE: usize = 16;
 
 impl Workspace {

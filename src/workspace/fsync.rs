@@ -1,5 +1,5 @@
-//! Waiting for the disk: every sync of this process goes through here and is counted, so that what a turn costs can be
-//! told from what the disk takes. SQLite's own are not among them.
+//! Waits for the disk: every sync of this process goes through here and is counted, to distinguish the cost of a turn
+//! from that of the disk. SQLite's own syncs are not included.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::{
@@ -11,7 +11,7 @@ use std::{
 static CALLS: AtomicU64 = AtomicU64::new(0);
 static CPU_NANOS: AtomicU64 = AtomicU64::new(0);
 
-/// What this process asked of the disk so far.
+/// The syncs of this process so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FsyncCounts {
     /// Calls of `fsync` and `fdatasync`.
@@ -20,7 +20,7 @@ pub struct FsyncCounts {
     pub cpu: Duration,
 }
 
-/// What this process asked of the disk since it began.
+/// The syncs of this process since it began.
 pub fn fsync_counts() -> FsyncCounts {
     FsyncCounts { calls: CALLS.load(Relaxed), cpu: Duration::from_nanos(CPU_NANOS.load(Relaxed)) }
 }

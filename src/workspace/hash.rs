@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
 
-/// Large enough that the system calls don't show beside the hashing, small enough that clearing it doesn't show beside
+/// Large enough that system calls are negligible compared with hashing, small enough that clearing it is negligible for
 /// the usual file of a few KB.
 const CHUNK: usize = 16 * 1024;
 
-/// What a file's content is known by.
+/// The identity of a file's content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileHash {

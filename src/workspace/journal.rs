@@ -1,12 +1,12 @@
-//! The append-only record of all decisions: one JSON line each, hash-chained through the archives' files and the live
-//! one. What an event means isn't known here.
+//! The append-only record of all decisions: one JSON line each, in a hash chain through the archives' files and the
+//! live one. The meaning of events isn't known here.
 //!
-//! A line is in the file when `append` returns, and on the disk when `sync` does: nothing outside may follow from it
-//! before. What a crash leaves behind, and how it is repaired:
-//! - a line cut off at the end of the live file: it was never acted on; it is cut off, and `torn` says how long it was;
-//! - a hole in one of the last lines, and what follows it: they were on their way to the disk together; they are cut off;
-//! - an archive, and still the live journal it was made of: the archive wins, the live file is emptied;
-//! - anything else that doesn't fit the chain is [`JournalError::Broken`], and nothing goes on.
+//! A line is in the file when `append` returns, and on the disk when `sync` does: no external effect may follow from it
+//! before. The remains of a crash, and their repair:
+//! - an incomplete line at the end of the live file: it was never acted on; it is cut off, and `torn` holds its length;
+//! - a hole in one of the last lines, and the lines after it: they were written to the disk together; they are cut off;
+//! - an archive, and still the live journal from which it was made: the archive wins, the live file is emptied;
+//! - anything else that doesn't fit the chain is [`JournalError::Broken`], and the job does not continue.
 
 use super::{
     chain::{self, ChainPosition, InvalidLine, JournalLine, JournalSegment, LIVE, LineReader},
@@ -36,7 +36,7 @@ pub enum JournalError {
     /// `line` is from 1; 0 where it is about the whole file.
     #[error("the journal is broken at {file}{}: {what}", place(*line))]
     Broken { file: String, line: u64, what: String },
-    /// Nothing is wrong with the record; another version of the program made it.
+    /// The record is intact; another version of the program made it.
     #[error("{}", format.sentence(folder))]
     OtherFormat { folder: String, format: OtherFormat },
     /// Nothing of the line is left in the file. Calls for a hold with reason `disk`.
@@ -50,7 +50,7 @@ pub enum JournalError {
         #[source]
         cause: io::Error,
     },
-    /// What the last failed append left on disk isn't known. Only opening the workspace anew tells.
+    /// The effect of the last failed append on the disk isn't known. Only reopening the workspace shows it.
     #[error("failed to append to the journal: an append before this one failed; open the workspace anew")]
     Poisoned,
     #[error("failed to write an event as JSON: {0}")]
@@ -60,7 +60,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// Whether space, and nothing else, is what is missing.
+    /// Whether the only problem is a lack of space.
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::DiskFull { .. } => true,
@@ -72,7 +72,7 @@ impl JournalError {
     }
 }
 
-/// Lines that may be on their way to the disk together.
+/// The most lines that may be unsynced at the same time.
 const MOST_UNSYNCED: u64 = 4;
 
 /// The journal of a workspace whose lock is held: one reader-and-writer at a time.
@@ -80,10 +80,10 @@ const MOST_UNSYNCED: u64 = 4;
 pub struct Journal {
     root: Dir,
     live: File,
-    /// Before the live file's first line.
+    /// The place before the live file's first line.
     base: ChainPosition,
     written: LineEnd,
-    /// What a power cut leaves.
+    /// The end that is safe from a power cut.
     synced: LineEnd,
     torn: Option<u64>,
     poisoned: bool,
@@ -91,7 +91,7 @@ pub struct Journal {
     parts: PartRegister,
 }
 
-/// A place behind a whole line of the live file.
+/// A place after a complete line of the live file.
 #[derive(Clone, Debug)]
 struct LineEnd {
     /// Bytes of the live file before it.
@@ -99,11 +99,11 @@ struct LineEnd {
     position: ChainPosition,
 }
 
-/// The end of a journal, to which it can be taken back.
+/// An end of the journal to which it can be rolled back.
 #[derive(Clone, Debug)]
 pub struct JournalMark(LineEnd);
 
-/// What a reading found.
+/// The result of a read.
 #[derive(Clone, Debug)]
 pub struct JournalRead {
     /// The last whole line.
@@ -129,8 +129,8 @@ struct UnsealedLine<'a, E> {
     events: &'a [E],
 }
 
-/// Reads all decisions in order and changes nothing, so it needs no lock; a job may be at work meanwhile. What `each`
-/// refuses is a break at that line.
+/// Reads all decisions in order and changes nothing, so it needs no lock; a job may be in progress meanwhile. A
+/// decision that `each` refuses is a break at that line.
 pub fn read<E: Fact>(
     workspace: &Workspace,
     each: impl FnMut(JournalLine<E>) -> Result<(), String>,
@@ -194,14 +194,14 @@ fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&JournalSegm
     Ok(result)
 }
 
-/// What a crash left behind the last whole line.
+/// The remains of a crash after the last complete line.
 struct TornLines {
     line: u64,
     bytes: u64,
     what: String,
 }
 
-/// Reads one file on from `position`. Gives the bytes of its whole lines, and what is torn behind them.
+/// Reads one file from `position` on. Returns the bytes of its complete lines, and the truncated rest.
 fn read_file<E: Fact>(
     workspace: &Workspace,
     name: &str,
@@ -236,7 +236,7 @@ fn read_file<E: Fact>(
     Ok((len, None))
 }
 
-/// Bytes behind a line with a hole, where there are no more lines than were on their way to the disk with it.
+/// Bytes after a line with a hole, if at most as many lines follow as may have been unsynced with it.
 fn rest_of_unsynced(lines: &mut LineReader) -> io::Result<Option<u64>> {
     let mut bytes = 0;
     for _ in 0..MOST_UNSYNCED {
@@ -263,9 +263,9 @@ pub struct AppendedLine {
 }
 
 impl Journal {
-    /// Reads all decisions in order, repairs what a crash left (see the module), and stands ready to append. Only for
-    /// who holds the lock. What `each` refuses is a break at that line. A workspace without archives may have no live
-    /// file yet; it is made.
+    /// Reads all decisions in order, repairs the remains of a crash (see the module), and prepares to append. Only for
+    /// the holder of the lock. A decision that `each` refuses is a break at that line. A workspace without archives may
+    /// have no live file yet; it is created.
     pub fn open<E: Fact>(
         workspace: &Workspace,
         each: impl FnMut(JournalLine<E>) -> Result<(), String>,
@@ -307,7 +307,7 @@ impl Journal {
         if self.poisoned {
             return Err(JournalError::Poisoned);
         }
-        // A line behind what this process did not write could never be read.
+        // A line after bytes that this process did not write could never be read.
         let len = self.live.metadata().map_err(|cause| JournalError::Append { cause })?.len();
         let left = self.written.len;
         if len != left {
@@ -359,7 +359,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes away what a failed write left. Where that fails too, the journal is poisoned.
+    /// Removes the remains of a failed write. If that fails too, the journal is poisoned.
     fn cut_back(&mut self) {
         match self.live.set_len(self.written.len).and_then(|()| fsync::counted(|| self.live.sync_all())) {
             Ok(()) => self.synced = self.written.clone(),
@@ -371,7 +371,7 @@ impl Journal {
         JournalMark(self.written.clone())
     }
 
-    /// Takes back the lines since `mark`, of which nobody outside was told. Later lines would speak of texts in them: none is taken.
+    /// Rolls back the lines since `mark`, which had no external effect. No append may follow: it could refer to them.
     pub fn take_back(&mut self, mark: JournalMark) -> Result<(), JournalError> {
         if self.written.position.seq != mark.0.position.seq {
             self.poisoned = true;
@@ -400,13 +400,13 @@ impl Journal {
         &self.base
     }
 
-    /// Bytes of an unfinished last line that opening cut off. To be noted in the journal by who opened it.
+    /// Bytes of an incomplete last line that opening cut off. The opener must record them in the journal.
     pub fn torn(&self) -> Option<u64> {
         self.torn
     }
 
-    /// Starts the new live file once the archive holds the old one; the chain runs on. The old file is replaced, not
-    /// emptied, so that who reads it at this moment reads it whole.
+    /// Starts the new live file once the archive holds the old one; the chain continues. The old file is replaced, not
+    /// emptied, so that a concurrent reader still reads all of it.
     pub fn after_archive(&mut self) -> Result<(), JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);

@@ -1,6 +1,6 @@
-//! What lies behind a path: which of the workspace's known files or folders it is, by identity (device and inode), not
-//! by spelling, so that hard links, symbolic links and file systems without case don't hide a protected file; and
-//! whether the model may write it. Spelling, without regard to case, speaks only for what isn't there yet.
+//! Identifies a path: as one of the workspace's known files or folders, by identity (device and inode), not by
+//! spelling, so that hard links, symbolic links and case-insensitive file systems don't hide a protected file; and
+//! whether the model may write it. Spelling, ignoring case, only counts for a path that doesn't exist yet.
 
 use super::{
     error::WorkspaceError,
@@ -10,7 +10,7 @@ use super::{
 use cap_std::fs::{Dir, Metadata, MetadataExt};
 use std::io;
 
-/// The file that says what was asked for; it is written once.
+/// The file with the job's specification; it is written once.
 pub const JOB_FILE: &str = "job.yaml";
 
 /// The folders that the contract names.
@@ -38,7 +38,7 @@ impl Folder {
     }
 }
 
-/// Which of the contract's files or folders a path is.
+/// The file or folder of the contract that a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownPath {
     Plan,
@@ -91,7 +91,7 @@ impl KnownPath {
         }
     }
 
-    /// Why the model can't write it, and what to do instead; `None` where it can.
+    /// The reason why the model can't write it, and the alternative; `None` if it can.
     pub fn read_only(self) -> Option<&'static str> {
         match self {
             Self::Plan | Self::Memory | Self::Other | Self::Under(Folder::Output) => None,
@@ -118,7 +118,7 @@ impl KnownPath {
     }
 }
 
-/// Where a path of a model really leads.
+/// The resolved target of a model's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
     /// The real path, links followed, known names in their own spelling; `.` for the workspace itself. For [`Workspace::read`] and the like.
@@ -126,7 +126,7 @@ pub struct ResolvedPath {
     pub known: KnownPath,
 }
 
-/// Why a path of a model can't be used. Every one is to be told to the model.
+/// The reason why a path of a model can't be used. Each is reported to the model.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     #[error(transparent)]
@@ -138,7 +138,7 @@ pub enum ResolveError {
 type FileIdentity = (u64, u64);
 
 impl Workspace {
-    /// Finds what the model may read at `path`: everything in the workspace but `.lock`. That nothing is there is an error.
+    /// Finds the readable target of `path`: everything in the workspace but `.lock`. A missing target is an error.
     pub fn resolve_for_read(&self, path: &ModelPath) -> Result<ResolvedPath, ResolveError> {
         if path.is_root() {
             return Ok(ResolvedPath { path: ".".into(), known: KnownPath::Other });
@@ -156,7 +156,7 @@ impl Workspace {
         Ok(resolved)
     }
 
-    /// Finds where the model may write at `path`: a file that is there, or one that can be made. Links on the way are refused.
+    /// Finds the writable target of `path`: an existing file, or one that can be created. Links on the way are refused.
     pub fn resolve_for_write(&self, path: &ModelPath) -> Result<ResolvedPath, ResolveError> {
         let spelled = path.as_str();
         let names = spelled.split('/').count();
@@ -183,7 +183,7 @@ impl Workspace {
             }
             Some(_) | None => {}
         }
-        // Not there yet, and yet a known name: a file can't be made where a folder belongs, nor a folder where a file does.
+        // It doesn't exist yet, but has a known name: a file can't replace a known folder, nor a folder a known file.
         if matches!(resolved.known, KnownPath::Under(folder) if resolved.path == folder.name()) {
             return Err(WorkspaceError::IsFolder { path: spelled.into() }.into());
         }
@@ -193,7 +193,7 @@ impl Workspace {
         Ok(resolved)
     }
 
-    /// What stands at each name of `path`, from the first on, until nothing or something other than a folder does.
+    /// The entries at the names of `path`, from the first on, up to a missing one or one that is not a folder.
     fn trace(&self, path: &str) -> Result<Vec<Metadata>, WorkspaceError> {
         let mut trace = Vec::new();
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
@@ -213,7 +213,7 @@ impl Workspace {
         Ok(trace)
     }
 
-    /// Says what `path` is; `trace` is what stands on the way.
+    /// Identifies `path`; `trace` holds the entries on the way.
     fn classify(&self, path: &str, trace: &[Metadata]) -> Result<ResolvedPath, WorkspaceError> {
         let names: Vec<&str> = path.split('/').collect();
         if let Some(last) = trace.last().filter(|last| !last.is_dir() && self.may_be_a_known_file(&names, trace, last))
@@ -260,8 +260,8 @@ impl Workspace {
         Ok(ResolvedPath { path: path.into(), known })
     }
 
-    /// Whether a look at each known file is worth it: they all lie in the workspace's own folder, so a file with one name
-    /// in another folder is none of them.
+    /// Whether comparing with each known file is worthwhile: they are all in the workspace's own folder, so a file with
+    /// only one name, in another folder, is none of them.
     fn may_be_a_known_file(&self, names: &[&str], trace: &[Metadata], last: &Metadata) -> bool {
         let is_root = |root: Metadata| trace.iter().any(|met| identity(met) == identity(&root));
         names.len() == 1 || last.nlink() > 1 || self.root().and_then(Dir::dir_metadata).map_or(true, is_root)
@@ -287,8 +287,8 @@ fn identity(metadata: &Metadata) -> FileIdentity {
     (metadata.dev(), metadata.ino())
 }
 
-/// What the failure to follow a path means. The capability library says "no permission" for a way that leads out,
-/// without a code of the system, because the system was never asked.
+/// The meaning of a failure to follow a path. For a path that leads outside the capability library reports "no
+/// permission", without a code of the system, because the system was never called.
 fn refusal(path: &ModelPath, error: io::Error) -> ResolveError {
     if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
         PathError::LeadsOut(path.shown()).into()

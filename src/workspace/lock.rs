@@ -1,5 +1,5 @@
 //! `.lock`: one process at a time works on a workspace. The operating system holds it and frees it when the process
-//! ends, however it ends; what is written in it only tells others who has it.
+//! ends, however it ends; the file's text only shows others who has it.
 
 use super::{error::WorkspaceError, files::Workspace, private::FILE_MODE};
 use crate::failpoint;
@@ -14,11 +14,11 @@ use std::{
 };
 
 const LOCK: &str = ".lock";
-/// How often a worker waits for those who look, and how long.
+/// How often, and how long, a worker waits for inspecting processes.
 const MOST_LOOKS: u32 = 200;
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Who works on a workspace.
+/// The process that works on a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockHolder {
@@ -33,7 +33,7 @@ impl fmt::Display for LockHolder {
     }
 }
 
-/// Why the lock can't be had.
+/// The reason why the lock can't be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// The job goes back without costing an attempt.
@@ -56,7 +56,7 @@ pub struct Lock {
     pub swept: u64,
 }
 
-/// A file that is locked, until this is dropped.
+/// A locked file; unlocked when dropped.
 #[derive(Debug)]
 struct LockedFile(File);
 
@@ -71,7 +71,7 @@ impl Drop for LockedFile {
 pub fn is_worked_on(path: &std::path::Path) -> bool {
     let Ok(workspace) = Workspace::open(path) else { return false };
     let Ok(file) = workspace.root().and_then(|root| root.open(LOCK)) else { return false };
-    // Shared: those who look don't take each other for somebody who works, and a worker waits for them.
+    // Shared: inspecting processes don't take each other for a worker, and a worker waits for them.
     let file = file.into_std();
     match file.try_lock_shared() {
         Ok(()) => {
@@ -83,8 +83,8 @@ pub fn is_worked_on(path: &std::path::Path) -> bool {
     }
 }
 
-/// Locks the file for who works on the job. Where only some look whether anybody does, it waits for them, which takes no
-/// longer than a look.
+/// Locks the file for a worker. If only inspecting processes hold it, this waits for them, which takes no longer than
+/// one inspection.
 fn lock_to_work(file: &File) -> Result<(), TryLockError> {
     for _ in 0..MOST_LOOKS {
         match file.try_lock() {
@@ -99,14 +99,14 @@ fn lock_to_work(file: &File) -> Result<(), TryLockError> {
 }
 
 impl Lock {
-    /// The file must still be the one that others would have to lock: whoever takes it away lets a second process in.
+    /// The file must still be the one that others would have to lock: removing it lets a second process in.
     pub fn check(&self, workspace: &Workspace) -> Result<(), LockError> {
         let found = workspace.root().and_then(|root| root.symlink_metadata(LOCK));
         let is_there = found.is_ok_and(|found| (found.dev(), found.ino()) == self.inode);
         if is_there { Ok(()) } else { Err(LockError::Taken { job: workspace.name() }) }
     }
 
-    /// Takes the lock or says who has it, and sweeps what a crash left. Waits for nobody who works. `now` is what others are told.
+    /// Takes the lock or reports its holder, and sweeps remains of a crash. Waits for no worker. Others will see `now`.
     pub fn acquire(workspace: &Workspace, now: Timestamp) -> Result<Self, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
         let mut options = OpenOptions::new();
@@ -131,19 +131,19 @@ impl Lock {
     }
 }
 
-/// Keeps others from working on a workspace while this one looks at it; given back when dropped.
+/// Keeps others from working on a workspace during an inspection; released when dropped.
 #[derive(Debug)]
 pub struct InspectionLock {
-    /// None where there is no file: nobody has worked on it since it was copied here.
+    /// None if there is no file: no process has worked on it since it was copied here.
     _file: Option<LockedFile>,
 }
 
 impl InspectionLock {
-    /// Holds the workspace still, or says who works on it. Changes nothing, so it works on a disk that can only be read.
+    /// Locks the workspace for inspection, or reports its worker. Changes nothing, so it works on a read-only disk.
     pub fn acquire(workspace: &Workspace) -> Result<Self, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
         if workspace.is_packed() {
-            // Nobody works on it before it is unpacked.
+            // No process works on it before it is unpacked.
             return Ok(Self { _file: None });
         }
         let mut file = match workspace.root().and_then(|root| root.open(LOCK)) {
@@ -167,7 +167,7 @@ fn write_holder(file: &mut File, holder: &LockHolder) -> io::Result<()> {
     file.write_all(&line)
 }
 
-/// Who is written in the file; `None` while it is being written.
+/// The holder recorded in the file; `None` while it is being written.
 fn holder(file: &mut File) -> Option<LockHolder> {
     let mut text = String::new();
     file.take(4096).read_to_string(&mut text).ok()?;
@@ -208,7 +208,7 @@ mod tests {
         assert!(is_worked_on(workspace.path()));
         drop(lock);
         assert!(!is_worked_on(workspace.path()));
-        // Who looks whether somebody works on it keeps nobody from doing so.
+        // An inspecting process keeps no worker from starting.
         let looks = second.root().unwrap().open(LOCK).unwrap().into_std();
         looks.lock_shared().unwrap();
         assert!(!is_worked_on(workspace.path()), "another one who looks is nobody who works");

@@ -1,6 +1,6 @@
-//! One job's folder on disk: confined files, the journal and its chain, archives and their manifests,
-//! the lock. It knows no tool, and of events only which texts in them are large, and who made the first one; those who know
-//! more pass in what is to be written.
+//! One job's folder on disk: confined files, the journal and its chain, archives and their manifests, the lock. It
+//! knows no tool, and of events only which texts in them are large, and which version made the first one; callers with
+//! more knowledge pass in the data to write.
 //!
 //! Invariants: nothing outside the folder is ever opened; no file but the live journal and `.lock` is ever written in
 //! place; an archive that exists is never written again.

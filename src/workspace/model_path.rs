@@ -1,18 +1,18 @@
-//! Paths as a model writes them: refused here by how they are spelled, each with a sentence that names
-//! the rule and what to do instead. What lies behind a path that passes is judged by [`super::known_path`], on disk.
+//! Paths as a model writes them: refused here because of their spelling, each with a sentence that names the rule and
+//! the alternative. [`super::known_path`] judges the target of an accepted path on disk.
 
 use super::files::TEMPORARY;
 use overnight_documents::{is_device, is_invisible};
 use std::fmt;
 
-/// Bytes of one name: what file systems allow.
+/// Bytes of one name: the limit of file systems.
 const NAME_BYTES: usize = 255;
 /// Bytes of a whole path: under every system's own limit, wherever the workspace lies.
 const PATH_BYTES: usize = 1024;
 /// Bytes of a refused path that an error repeats.
 const SHOWN: usize = 80;
 
-/// Why a path of a model is refused. Each is told to the model as it stands.
+/// The reason why a path of a model is refused. Each is reported to the model unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     #[error("the path {0} is absolute: give it relative to the workspace, such as output/report.md")]
@@ -125,7 +125,7 @@ impl ModelPath {
     }
 }
 
-/// The name without regard to case: twice, because some letters have only one of the two (`ſ` and `s`).
+/// The name in a case-insensitive form: converted twice, because some letters have only one of the cases (`ſ` and `s`).
 pub(crate) fn fold_case(name: &str) -> String {
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }

@@ -5,14 +5,14 @@ use super::chain;
 use overnight_core::job::{event::Event, spec::FORMAT};
 use serde_json::Value;
 
-/// What the first line of a journal says of the program that wrote it.
+/// The program that wrote a journal, according to its first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherFormat {
-    /// Of the stored shapes: `spec.format`.
+    /// The version of the stored shapes: `spec.format`.
     pub format: u64,
-    /// Of the program; empty where the line says none.
+    /// The version of the program; empty if the line states none.
     pub version: String,
-    /// What this program can't read, where the format has our number: only before the first release did a format change.
+    /// The unreadable part, if the format has our number: only before the first release did a format change.
     pub what: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl OtherFormat {
         })
     }
 
-    /// One sentence about the workspace in `folder`: which format it has, which is ours, and what to do.
+    /// One sentence about the workspace in `folder`: its format, ours, and the remedy.
     pub(crate) fn sentence(&self, folder: &str) -> String {
         let Self { format, version, what } = self;
         let which = what.as_ref().map_or_else(String::new, |what| {

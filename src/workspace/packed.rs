@@ -1,9 +1,9 @@
-//! A packed workspace: the job's record, one ZIP beside the place of the folder, which is read as the folder was. The ZIP is as
-//! `overnight audit export` writes it; what is read here is its folder `workspace/`. Nothing is written into it: who works on the
-//! job has it unpacked first.
+//! A packed workspace: the job's record, one ZIP beside the place of the folder, which is read like the folder. The ZIP
+//! is the one that `overnight audit export` writes; its folder `workspace/` is read here. Nothing is written into it: a
+//! process that works on the job unpacks it first.
 //!
-//! Where both are there, the folder counts: a crash came between the naming of one and the removal of the other, and both
-//! are whole then.
+//! If both exist, the folder counts: a crash came between the naming of one and the removal of the other, and both are
+//! complete then.
 
 use super::{
     error::WorkspaceError,
@@ -24,10 +24,10 @@ use zip::ZipArchive;
 
 /// The folder of a record that holds the workspace.
 pub const RECORD_WORKSPACE: &str = "workspace";
-/// How the name of a packed workspace ends.
+/// The ending of a packed workspace's name.
 pub const PACKED: &str = "zip";
 
-/// Where the workspace whose folder is at `path` lies when it is packed.
+/// The place of the packed workspace whose folder is at `path`.
 pub fn packed_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".");
@@ -69,7 +69,7 @@ impl PackedRecord {
             };
             let is_folder = path.ends_with('/');
             let path = path.trim_end_matches('/');
-            // What leads out of it, or has two names, is nothing that this program wrote.
+            // This program writes no entry that leads outside, or has two names.
             if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
                 continue;
             }
@@ -85,7 +85,7 @@ impl PackedRecord {
         Ok(Self { zip: Mutex::new(zip), files, folders, modified })
     }
 
-    /// The name of a path here.
+    /// The internal name of a path.
     fn name(path: &str) -> &str {
         let name = path.trim_start_matches("./").trim_end_matches('/');
         if name.is_empty() { "." } else { name }
@@ -105,7 +105,7 @@ impl PackedRecord {
         }
     }
 
-    /// A file as a stream: unpacked into one that has no name anywhere, because who reads may go back and forth in it.
+    /// A file as a stream: unpacked into an unnamed file, because a reader may seek in it.
     pub(super) fn stream(&self, path: &str) -> io::Result<(File, u64)> {
         let FolderEntry { bytes, .. } = self.entry(path)?;
         let mut unpacked = tempfile::tempfile()?;
@@ -141,7 +141,7 @@ impl PackedRecord {
         inside.map(str::to_owned).collect()
     }
 
-    /// Folders with nothing in them.
+    /// Empty folders.
     pub(super) fn empty_folders(&self) -> Vec<String> {
         let is_empty = |folder: &&String| {
             let has = |path: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
@@ -162,7 +162,7 @@ pub fn unpack(path: &Path) -> Result<bool, WorkspaceError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(failed(error)),
     };
-    // One at a time: who comes second finds what the first one made of it.
+    // One at a time: the second process finds the result of the first.
     file.lock().map_err(failed)?;
     let own = file.metadata().map_err(failed)?;
     let is_same = |found: std::fs::Metadata| (found.dev(), found.ino()) == (own.dev(), own.ino());
@@ -174,7 +174,7 @@ pub fn unpack(path: &Path) -> Result<bool, WorkspaceError> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = Workspace::create_temporary(parent)?;
         if let Err(error) = packed.write_all(&folder) {
-            // Best effort: what stays is swept, and the first error is the one to tell.
+            // Best effort: remains are swept, and the first error is the one to report.
             let _ = folder.discard();
             return Err(error);
         }

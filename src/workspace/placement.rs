@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// Marks `parent` as the top of unrelated folders, where the file system knows of such. A hint: what refuses it does without.
+/// Marks `parent` as the top of unrelated folders, if the file system supports it. A hint: a refusal does no harm.
 #[cfg(target_os = "linux")]
 pub(super) fn spread(parent: &Path) {
     use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};

@@ -1,4 +1,4 @@
-//! What a job knows is for its owner alone: folders are made with 0700 and files with 0600, whatever the umask is.
+//! A job's data is only for its owner: folders are created with 0700 and files with 0600, whatever the umask is.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -10,12 +10,12 @@ use std::{
 pub(super) const FOLDER_MODE: u32 = 0o700;
 pub(super) const FILE_MODE: u32 = 0o600;
 
-/// Makes a folder, and those above it that are missing.
+/// Creates a folder and its missing parents.
 pub fn make_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
 }
 
-/// Makes a file that isn't there yet.
+/// Creates a file that doesn't exist yet.
 pub fn make_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
 }

@@ -1,5 +1,5 @@
-//! Frees the disk space of an old workspace except for the names that are to stay, and records what was removed, so that nobody
-//! takes it for tampering.
+//! Frees the disk space of an old workspace except for the names to keep, and records what was removed, so that it
+//! doesn't look like tampering.
 
 use super::{
     error::WorkspaceError,
@@ -11,26 +11,26 @@ use std::collections::BTreeSet;
 
 /// The record's name.
 pub const PRUNED: &str = "pruned.json";
-/// The one format there is.
+/// The only format.
 const FORMAT: u32 = 1;
 /// Bytes of a record that is read.
 const MOST_RECORD: u64 = 256 * 1024;
-/// What is never pruned, whatever a record says.
+/// Names that are never pruned, whatever a record lists.
 const NEVER: [&str; 3] = ["output", "job.yaml", ".lock"];
 
-/// That a workspace was pruned.
+/// The record that a workspace was pruned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PruneRecord {
     format: u32,
-    /// The last time.
+    /// The time of the last pruning.
     pub at: Timestamp,
     /// Names in the workspace's own folder, sorted.
     pub removed: BTreeSet<String>,
 }
 
 impl PruneRecord {
-    /// The record of a workspace, where it has one that can be read.
+    /// The record of a workspace, if it has a readable one.
     pub fn read(workspace: &Workspace) -> Option<Self> {
         let text = workspace.read_text_at_most(PRUNED, MOST_RECORD).ok()?;
         let record: Self = serde_json::from_str(&text).ok()?;
@@ -38,15 +38,15 @@ impl PruneRecord {
         is_ours.then_some(record)
     }
 
-    /// Whether that was removed.
+    /// Whether this path was removed.
     pub fn has(&self, path: &str) -> bool {
         self.removed.contains(path.split('/').next().unwrap_or(path))
     }
 }
 
 impl Workspace {
-    /// Removes everything that doesn't lie in the workspace's own folder under one of these names, and records that first;
-    /// `dry`: nothing. How many bytes that frees. Only for who holds the lock.
+    /// Removes everything that isn't in the workspace's own folder under one of these names, and records that first;
+    /// `dry`: removes nothing. Returns the number of bytes freed. Only for the holder of the lock.
     pub fn prune(&self, kept: &[&str], now: Timestamp, dry: bool) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("remove", ".", error);
         let root = self.root().map_err(failed)?;

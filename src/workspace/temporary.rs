@@ -15,8 +15,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// How old an unfinished workspace must be before it is swept, in milliseconds: between its making and its lock it is
-/// nobody's.
+/// The age in milliseconds from which on an unfinished workspace is swept: between its creation and its lock no process
+/// holds it.
 const UNFINISHED_MS: u64 = 60_000;
 
 impl Workspace {
@@ -62,8 +62,8 @@ impl Workspace {
         std::fs::remove_dir_all(&self.path).map_err(|error| WorkspaceError::from_io("remove", &shown, error))
     }
 
-    /// [`Self::sweep_unfinished`] for who makes many workspaces in `parent`: this process looks through the folder, which may have
-    /// a hundred thousand entries, once in [`UNFINISHED_MS`]. Best effort: what a crash left is no reason not to begin.
+    /// [`Self::sweep_unfinished`] for a process that makes many workspaces in `parent`: it scans the folder, which may
+    /// have a hundred thousand entries, once in [`UNFINISHED_MS`]. Best effort: remains of a crash don't matter.
     pub fn sweep_at_times(parent: &Path, now: Timestamp) {
         static SWEPT: Mutex<BTreeMap<PathBuf, Timestamp>> = Mutex::new(BTreeMap::new());
         let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,8 +74,8 @@ impl Workspace {
         }
     }
 
-    /// Removes the unfinished workspaces and records in `parent` that a crash left: those that nobody holds and that are older
-    /// than [`UNFINISHED_MS`]. Says how many. `now` is compared with the time in their names.
+    /// Removes unfinished workspaces and records of a crash in `parent`: those that no process holds and that are older
+    /// than [`UNFINISHED_MS`]. Returns their number. `now` is compared with the time in their names.
     pub fn sweep_unfinished(parent: &Path, now: Timestamp) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("sweep", &parent.display().to_string(), error);
         let items = match std::fs::read_dir(parent) {
@@ -99,7 +99,7 @@ impl Workspace {
             if !kind.is_dir() {
                 continue;
             }
-            // Gone meanwhile, or not ours to open: somebody else's business.
+            // Removed meanwhile, or no right to open it: not our concern.
             let Ok(workspace) = Self::open(&item.path()) else { continue };
             if let Ok(_hold) = super::lock::InspectionLock::acquire(&workspace)
                 && workspace.discard().is_ok()
@@ -116,7 +116,7 @@ fn is_nobodys(path: &Path) -> bool {
     std::fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// When the unfinished thing called `name` was made; `None` for every other name.
+/// The creation time of the unfinished thing called `name`; `None` for every other name.
 fn made_at(name: &str) -> Option<Timestamp> {
     let (seconds, nanos) = Uuid::try_parse(name.strip_prefix(TEMPORARY)?).ok()?.get_timestamp()?.to_unix();
     let moment = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)?;

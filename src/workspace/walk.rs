@@ -1,4 +1,4 @@
-//! What lies in a workspace: its files and folders, one after the other, in a folder or in a record.
+//! The content of a workspace: its files and folders, one after the other, in a folder or in a record.
 
 use super::{
     error::WorkspaceError,
@@ -20,8 +20,8 @@ impl Workspace {
         Ok(entries)
     }
 
-    /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order. Unfinished things are left out,
-    /// and what is removed meanwhile is as if it had never been there.
+    /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order. Unfinished entries
+    /// are left out, and entries removed meanwhile are skipped.
     pub(crate) fn walk(&self, folder: &str, each: &mut dyn FnMut(WalkedEntry)) -> Result<(), WorkspaceError> {
         let failed = |error: io::Error| WorkspaceError::from_io("list", folder, error);
         let root = match &self.source {
@@ -32,7 +32,7 @@ impl Workspace {
                 return Ok(());
             }
         };
-        // Where the folder lies is for the capability library to say; below it no link is followed.
+        // The capability library decides where the folder is; below it no link is followed.
         let start = match root.open_dir(folder).and_then(|_| root.canonicalize(folder)) {
             Ok(start) => self.path.join(start),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -1,4 +1,4 @@
-//! Buckets of the providers: how one is opened.
+//! Opens buckets of the providers.
 
 use super::error::message;
 use object_store::{
@@ -7,9 +7,9 @@ use object_store::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How long one request may take; a block of a megabyte has to get through a slow line.
+/// The timeout of one request; a block of a megabyte has to get through a slow line.
 const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
-/// How often, and for how long, a request is tried. Who asked tries again at the next checkpoint.
+/// The number and duration of tries of a request. The caller tries again at the next checkpoint.
 const TRIES: usize = 3;
 const RETRY_TIMEOUT: Duration = Duration::from_secs(15);
 

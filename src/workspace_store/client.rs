@@ -18,7 +18,7 @@ use uuid::Uuid;
 #[derive(Clone)]
 pub struct WorkspaceStore {
     backend: Backend,
-    /// What every name begins with; empty, or ends with a slash.
+    /// The prefix of every name; empty, or ends with a slash.
     prefix: String,
     shown: String,
     /// The id of its marker when it was first used.
@@ -29,7 +29,7 @@ pub struct WorkspaceStore {
 #[derive(Clone)]
 enum Backend {
     Bucket(Arc<dyn ObjectStore>),
-    /// It can come and go at any time: a share that is mounted.
+    /// It can appear and disappear at any time: a mounted share.
     Folder(PathBuf),
 }
 
@@ -48,8 +48,8 @@ pub(super) struct StoredObject {
 }
 
 impl WorkspaceStore {
-    /// Opens the store at `address`; `variables` are those of the environment that its provider knows. Whether it is there
-    /// shows at the first request.
+    /// Opens the store at `address`; `variables` are the environment variables that its provider recognises. The first
+    /// request shows whether the store exists.
     pub fn open(address: &str, variables: &[(String, String)]) -> Result<Self, WorkspaceStoreError> {
         let shown = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/').to_owned();
         let wrong = |detail: String| WorkspaceStoreError::Address { store: shown.clone(), detail };
@@ -136,7 +136,7 @@ impl WorkspaceStore {
         match error {
             Error::NotFound { .. } => WorkspaceStoreError::Missing { store, name: name.to_owned() },
             Error::Generic { .. } | Error::JoinError { .. } => WorkspaceStoreError::Unreachable { store, detail },
-            // What else there is: permissions, preconditions, what isn't supported.
+            // Other errors: permissions, preconditions, unsupported requests.
             _ => WorkspaceStoreError::Refused { store, detail },
         }
     }
@@ -145,7 +145,7 @@ impl WorkspaceStore {
         let Backend::Folder(path) = &self.backend else { return self.put_unchecked(name, content).await };
         self.check_marker().await?;
         let put = self.put_unchecked(name, content).await;
-        // It may have gone meanwhile: what lies where it was then, its folders included, was made by this.
+        // It may have disappeared meanwhile: then this write made everything in its place, including folders.
         if let Err(lost) = self.check_marker().await {
             undo_put(path, name);
             return Err(lost);
@@ -153,7 +153,7 @@ impl WorkspaceStore {
         put
     }
 
-    /// [`Self::put`], whether or not the store has its marker.
+    /// [`Self::put`], even if the store has no marker.
     pub(super) async fn put_unchecked(&self, name: &str, content: Vec<u8>) -> Result<(), WorkspaceStoreError> {
         let put = self.objects().await?.put(&self.name(name), content.into()).await;
         put.map(drop).map_err(|error| self.put_failed(name, &error))
@@ -161,7 +161,7 @@ impl WorkspaceStore {
 
     pub(super) fn put_failed(&self, name: &str, error: &object_store::Error) -> WorkspaceStoreError {
         match error {
-            // That a bucket is missing is nothing that is missing in it.
+            // A missing bucket is not the same as a missing object in it.
             object_store::Error::NotFound { .. } => {
                 WorkspaceStoreError::Refused { store: self.shown.clone(), detail: message(error) }
             }
@@ -169,14 +169,14 @@ impl WorkspaceStore {
         }
     }
 
-    /// The whole of something that has no more than `most` bytes.
+    /// The complete content of an object of at most `most` bytes.
     pub(super) async fn get(&self, name: &str, most: u64) -> Result<Vec<u8>, WorkspaceStoreError> {
         let found = match self.objects().await?.get(&self.name(name)).await {
             Ok(found) => found,
             Err(error) => {
                 let is_missing = matches!(error, object_store::Error::NotFound { .. });
                 if is_missing && self.is_folder() && self.known.get().is_some() && name != MARKER {
-                    // What is missing with all else is not missing in the store. (The marker itself is not asked for here.)
+                    // If the whole store is missing, this object is not. (The marker itself is not read here.)
                     Box::pin(self.check_marker()).await?;
                 }
                 return Err(self.failed(name, &error));
@@ -189,7 +189,7 @@ impl WorkspaceStore {
         Ok(bytes.to_vec())
     }
 
-    /// The names of the folders directly in `folder`, and what lies directly in it.
+    /// The names of the folders directly in `folder`, and the objects directly in it.
     pub(super) async fn list(&self, folder: &str) -> Result<(Vec<String>, Vec<StoredObject>), WorkspaceStoreError> {
         let found = self.objects().await?.list_with_delimiter(Some(&self.name(folder))).await;
         let found = found.map_err(|error| self.failed(folder, &error))?;

@@ -4,13 +4,13 @@ use super::{ManifestKey, WorkspaceStore, WorkspaceStoreError};
 use overnight_core::job::{record::Delivered, time::Timestamp};
 use std::path::Path;
 
-/// Where deliverables lie in a workspace.
+/// The folder of deliverables in a workspace.
 const OUTPUT: &str = "output/";
 
 impl WorkspaceStore {
-    /// Puts the files that the database names as a job's deliverables, as far as its workspace has them in the store, into
-    /// the folder `into`, which must not be there yet. Blocks are checked; whether the files are as they were delivered, who
-    /// reads them has to see.
+    /// Downloads the files that the database lists as a job's deliverables, as far as the store has them, into the
+    /// folder `into`, which must not exist yet. Blocks are verified; whether the files are as delivered must be checked
+    /// by the reader.
     pub async fn restore_deliverables(
         &self,
         key: &ManifestKey,

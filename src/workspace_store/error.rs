@@ -1,4 +1,4 @@
-//! What can go wrong with a workspace store, and whether trying again can help.
+//! Errors of a workspace store, and whether trying again can help.
 
 use crate::{
     store::StoreError,
@@ -14,7 +14,7 @@ pub enum WorkspaceStoreError {
     /// Down, busy or cut off.
     #[error("the workspace store {store} doesn't answer: {detail}")]
     Unreachable { store: String, detail: String },
-    /// Its marker is gone, or is another's: what should be mounted there is not.
+    /// Its marker is gone, or is another store's: the right share is not mounted there.
     #[error("the workspace store {store} {what}")]
     Lost { store: String, what: String },
     /// It answers, and does not do what it was asked.
@@ -24,7 +24,7 @@ pub enum WorkspaceStoreError {
     Missing { store: String, name: String },
     #[error("{name} in the workspace store {store} is damaged: {what}")]
     Corrupt { store: String, name: String, what: String },
-    /// A file became shorter while it was read: somebody else writes in the workspace.
+    /// A file became shorter while it was read: another process writes in the workspace.
     #[error("'{path}' was changed while it went to the workspace store")]
     Changed { path: String },
     #[error(transparent)]
@@ -50,13 +50,13 @@ impl WorkspaceStoreError {
         }
     }
 
-    /// Whether it is room on this machine's disk, and nothing else, that is missing.
+    /// Whether the only problem is a lack of space on this machine's disk.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Workspace(error) if error.is_disk_full())
     }
 }
 
-/// The most bytes of what a store said that are repeated.
+/// The most bytes of a store's message that are repeated.
 const MOST_SAID: usize = 300;
 
 /// The message of a store's library on one line, without the queries of addresses: they may be signed.

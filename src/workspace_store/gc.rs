@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// What was deleted, or would be.
+/// The numbers deleted, or to be deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Garbage {
     pub manifests: u64,
@@ -21,14 +21,14 @@ pub struct Garbage {
     pub bytes: u64,
     /// Jobs in the store that this database doesn't know. Another may: all of theirs stays.
     pub unknown_jobs: u64,
-    /// Jobs whose manifest can't be had, with a sentence each. What they need isn't known, so that no block was deleted.
+    /// Jobs whose manifest can't be read, with a sentence each. Their blocks are unknown, so no block was deleted.
     pub broken: Vec<(JobId, String)>,
 }
 
 impl WorkspaceStore {
-    /// Deletes blocks and manifests that no job's pointer reaches and that are older than `grace`; `dry`: says what it
-    /// would delete. An hour of grace or more takes nothing from workers that are at work. Where a job's manifest can't be
-    /// had, no block is deleted, and nothing of that job.
+    /// Deletes blocks and manifests that no job's pointer reaches and that are older than `grace`; `dry`: reports what
+    /// it would delete. A grace time of an hour or more takes nothing from active workers. If a job's manifest can't be
+    /// read, no block is deleted, and nothing of that job.
     pub async fn collect_garbage(
         &self,
         store: &dyn JobStore,
@@ -38,7 +38,7 @@ impl WorkspaceStore {
     ) -> Result<Garbage, WorkspaceStoreError> {
         let is_old =
             |stored: &StoredObject| at.signed_duration_since(stored.modified).to_std().is_ok_and(|age| age >= grace);
-        // What is there first, and then who points to it: what is pointed to from now on is not among the old.
+        // First the existing objects, then the pointers: objects of later pointers are not among the old ones.
         let mut manifests = Vec::new();
         for folder in self.list(MANIFESTS).await?.0 {
             manifests.extend(self.list(&folder).await?.1);
@@ -55,7 +55,7 @@ impl WorkspaceStore {
             known.iter().filter_map(|(id, key)| Some((*id, key.clone()?))).collect();
         let keys: BTreeSet<String> = pointed.iter().map(|(_, key)| key.clone()).collect();
         for stored in manifests {
-            // What is not called like a manifest is nothing that this program put there.
+            // An object that isn't named like a manifest was not put there by this program.
             let Some(key) = ManifestKey::read(&stored.name) else { continue };
             if known.contains_key(&key.job) {
                 if is_old(&stored) && !keys.contains(&stored.name) {
@@ -76,7 +76,7 @@ impl WorkspaceStore {
                 }
             }
         }
-        // What such a job has left is what it could be repaired from.
+        // Such a job could be repaired from its remaining manifests.
         lost.retain(|(id, _)| !broken.contains_key(id));
         blocks.retain(|stored| {
             let hash = stored.name.rsplit('/').next().unwrap_or_default();
@@ -91,7 +91,7 @@ impl WorkspaceStore {
             broken: broken.into_iter().collect(),
         };
         if !dry {
-            // Manifests first: a block that is gone is then missed by nobody.
+            // Manifests first: then no manifest refers to a deleted block.
             for stored in lost.iter().chain(&blocks) {
                 self.delete(&stored.name).await?;
             }
@@ -114,7 +114,7 @@ impl WorkspaceStore {
         let now = store.job(id).await?.and_then(|row| row.queue?.manifest);
         match now {
             Some(now) if now != key => {
-                // It was listed before anything pointed to it.
+                // It was listed before any pointer to it existed.
                 lost.retain(|(_, stored)| stored.name != now);
                 self.manifest_at(id, &now).await
             }

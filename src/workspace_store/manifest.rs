@@ -1,4 +1,4 @@
-//! Which files a workspace had, block by block, and where its journal stood.
+//! The files of a workspace, block by block, and the end of its journal.
 
 use super::WorkspaceStoreError;
 use crate::workspace::{files::TEMPORARY, hash::FileHash};
@@ -6,7 +6,7 @@ use overnight_core::job::{digest::sha256, id::JobId};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// The one format there is.
+/// The only format.
 const FORMAT: u32 = 1;
 /// Bytes of a block of the journal, which grows at each turn: only its last block goes up again.
 pub(super) const JOURNAL_BLOCK: usize = 256 * 1024;
@@ -16,9 +16,9 @@ pub(super) const BLOCK: usize = 1024 * 1024;
 pub(super) const MOST_MANIFEST: u64 = 64 * 1024 * 1024;
 /// Bytes of a path.
 const MOST_PATH: usize = 4096;
-/// What lies in a workspace and is no part of it.
+/// A file in a workspace that is not part of it.
 pub(super) const LOCK: &str = ".lock";
-/// Where manifests lie, and where blocks do.
+/// The folders of manifests and of blocks.
 pub(super) const MANIFESTS: &str = "manifests";
 pub(super) const OBJECTS: &str = "objects";
 
@@ -28,7 +28,7 @@ pub(super) const OBJECTS: &str = "objects";
 pub struct WorkspaceManifest {
     format: u32,
     pub job: JobId,
-    /// Under which it was written.
+    /// The lease under which it was written.
     pub lease: u64,
     /// Number and SHA-256 of the journal's last line.
     pub seq: u64,
@@ -42,7 +42,7 @@ impl WorkspaceManifest {
         Self { format: FORMAT, job, lease, seq, head: head.to_owned(), files: BTreeMap::new() }
     }
 
-    /// As it is stored, with its name.
+    /// The stored form, with its name.
     pub(super) fn render(&self) -> (ManifestKey, Vec<u8>) {
         // Strings and numbers only: they can always be written.
         let text = serde_json::to_vec(self).unwrap_or_default();
@@ -50,7 +50,7 @@ impl WorkspaceManifest {
         (ManifestKey { job: self.job, seq: self.seq, key }, text)
     }
 
-    /// Reads what was stored as `key`; what is wrong with it, otherwise.
+    /// Parses the object stored as `key`, or returns its fault.
     pub(super) fn parse(key: &ManifestKey, text: &[u8]) -> Result<Self, String> {
         if sha256(text) != key.sha256() {
             return Err("its hash is not the one in its name".to_owned());
@@ -147,7 +147,7 @@ fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// Whether a file may be made there. What leads out of the folder is refused by the folder itself, too.
+/// Whether a file may be created there. The folder itself also refuses paths that lead outside.
 fn is_safe(path: &str) -> bool {
     let is_name = |name: &str| {
         !matches!(name, "" | "." | ".." | LOCK)

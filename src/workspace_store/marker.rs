@@ -1,5 +1,5 @@
-//! The marker by which a store is recognised as the one that it was: a small object at its top with an id that no other store
-//! has. A folder that comes without it, or with another's, is not the store: what should be mounted there is not.
+//! The marker that identifies a store: a small object at its top with a unique id. A folder without it, or with another
+//! one, is not the store: the right share is not mounted there.
 
 use super::{
     WorkspaceStore, WorkspaceStoreError,
@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 /// Its name in the store.
 pub(super) const MARKER: &str = "workspace-store.json";
-/// Bytes of one that is read.
+/// The most bytes of a marker that are read.
 const MOST_MARKER: u64 = 4096;
-/// The one format there is.
+/// The only format.
 const FORMAT: u32 = 1;
 
 /// The stored shape.
@@ -25,8 +25,8 @@ struct StoreMarker {
 }
 
 impl WorkspaceStore {
-    /// For who writes: the store is there, and is the one that it was when this was first called. One that nobody has used
-    /// yet is begun. A folder is then made; not so where the database has workspaces in a store, because then it is lost.
+    /// For writers: checks that the store exists, and is the same as at the first call. A store that was never used is
+    /// initialised. A folder is then created; but not if the database has workspaces in a store, which is then lost.
     pub async fn ready(&self, store: &dyn JobStore) -> Result<(), WorkspaceStoreError> {
         if self.known.get().is_some() {
             // A mount can go at any time, a bucket doesn't.
@@ -38,12 +38,12 @@ impl WorkspaceStore {
         }
     }
 
-    /// For who only looks: there is a store. Nothing is made.
+    /// For readers: checks that a store exists. Creates nothing.
     pub async fn check_exists(&self) -> Result<(), WorkspaceStoreError> {
         if self.marker().await?.is_some() || self.is_used().await? { Ok(()) } else { Err(self.lost()) }
     }
 
-    /// It is still the store that it was.
+    /// Checks that it is still the same store.
     pub(super) async fn check_marker(&self) -> Result<(), WorkspaceStoreError> {
         match self.marker().await? {
             Some(id) => self.remember(id),
@@ -52,7 +52,7 @@ impl WorkspaceStore {
     }
 
     async fn begin(&self, store: &dyn JobStore) -> Result<(), WorkspaceStoreError> {
-        // Whoever used it before there were markers, or a person who wants a new one, has left a folder.
+        // An earlier version without markers, or a person who wants a new store, has left a folder.
         if self.is_folder() && !self.is_used().await? && store.manifests().await?.iter().any(|(_, key)| key.is_some()) {
             return Err(self.lost());
         }
@@ -63,7 +63,7 @@ impl WorkspaceStore {
         let objects = self.objects().await?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match objects.put_opts(&self.name(MARKER), text.clone().into(), options).await {
-            // Where another was first, it is theirs.
+            // If another process was first, its marker counts.
             Ok(_) | Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => self.put_unchecked(MARKER, text).await?,
             Err(error) => return Err(self.put_failed(MARKER, &error)),
@@ -71,7 +71,7 @@ impl WorkspaceStore {
         self.check_marker().await
     }
 
-    /// What it is known by; none: it has no marker, or there is no folder.
+    /// The id of its marker; none: it has no marker, or there is no folder.
     async fn marker(&self) -> Result<Option<Uuid>, WorkspaceStoreError> {
         let text = match self.get(MARKER, MOST_MARKER).await {
             Ok(text) => text,

@@ -24,7 +24,7 @@ use tokio::{
 const WAITING: usize = 2;
 
 impl WorkspaceStore {
-    /// Puts the workspace as `manifest` has it into the folder `into`, which must not be there yet.
+    /// Downloads the workspace of `manifest` into the folder `into`, which must not exist yet.
     pub async fn restore(
         &self,
         manifest: &WorkspaceManifest,
@@ -39,14 +39,14 @@ impl WorkspaceStore {
         let _ = private::make_folders(parent);
         Workspace::sweep_at_times(parent, at);
         let workspace = Arc::new(Workspace::create_temporary(parent)?);
-        // For who sweeps what a crash left: this one is alive.
+        // For cleanups after crashes: this workspace is in use.
         let lock = Lock::acquire(&workspace, at);
         let filled = match lock {
             Ok(lock) => self.fill(&workspace, manifest).await.map(|()| lock),
             Err(error) => Err(error.into()),
         };
         failpoint::hit("workspace_store.restored");
-        // All who wrote in it are done.
+        // All writers have finished.
         let workspace = Arc::try_unwrap(workspace).map_err(|_| self.stopped())?;
         match filled {
             Ok(lock) => {
@@ -56,7 +56,7 @@ impl WorkspaceStore {
                 Ok(())
             }
             Err(error) => {
-                // Best effort: the first error is the one to tell.
+                // Best effort: the first error is the one to report.
                 let _ = workspace.discard();
                 Err(error)
             }
@@ -82,7 +82,7 @@ impl WorkspaceStore {
             let (path, blocks) = (path.clone(), blocks.clone());
             downloads.spawn(async move { remote.restore_file(workspace, path, blocks).await });
         }
-        // To the last, so that nobody writes in a folder that is removed.
+        // Wait for all of them, so that none writes in a folder that is being removed.
         while !downloads.is_empty() {
             let result = self.join_download(&mut downloads).await;
             filled = filled.and(result);
@@ -97,7 +97,7 @@ impl WorkspaceStore {
         downloads.join_next().await.unwrap_or(Ok(Ok(()))).unwrap_or_else(|_| Err(self.stopped()))
     }
 
-    /// Brings one file.
+    /// Downloads one file.
     async fn restore_file(
         &self,
         workspace: Arc<Workspace>,
@@ -111,7 +111,7 @@ impl WorkspaceStore {
         let mut brought = Ok(());
         for block in &blocks {
             match self.block(block).await {
-                // Where nobody takes it, the file could not be written: that is told below.
+                // If the receiver is gone, the file could not be written: that is reported below.
                 Ok(content) => {
                     if sender.send(Ok(content)).await.is_err() {
                         break;
@@ -131,7 +131,7 @@ impl WorkspaceStore {
         Ok(())
     }
 
-    /// One block, checked.
+    /// One block, verified.
     async fn block(&self, block: &FileHash) -> Result<Vec<u8>, WorkspaceStoreError> {
         let name = object(&block.sha256);
         let content = self.get(&name, block.bytes).await?;
@@ -143,7 +143,7 @@ impl WorkspaceStore {
     }
 }
 
-/// The blocks of a file as they come, for who writes them.
+/// The blocks of a file as they arrive, for the thread that writes them.
 struct BlockReader {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Vec<u8>,

@@ -21,10 +21,10 @@ use tokio::task::JoinSet;
 
 /// Blocks that are uploaded at the same time.
 pub(super) const MOST_AT_ONCE: usize = 4;
-/// How long a block that went up is taken to be there though no manifest that counts has it. A sweep takes nothing so young.
+/// How long an uploaded block is assumed to exist without a valid manifest that has it. Sweeps spare young blocks.
 const TRUSTED: Duration = Duration::from_hours(1);
 
-/// Where the journal of a job ends when its workspace is uploaded.
+/// The end of a job's journal when its workspace is uploaded.
 #[derive(Clone, Copy, Debug)]
 pub struct JournalEnd<'e> {
     pub lease: u64,
@@ -39,10 +39,10 @@ pub struct Uploader {
     remote: WorkspaceStore,
     store: Arc<dyn JobStore>,
     id: JobId,
-    /// What the database points to, and its blocks.
+    /// The manifest to which the database points, and its blocks.
     current: Option<ManifestKey>,
     held: HashSet<String>,
-    /// Blocks that went up since, and when.
+    /// Blocks uploaded since, with the time.
     recent: HashMap<String, Instant>,
     /// Files as they were when their blocks were worked out.
     known_files: BTreeMap<String, KnownFile>,
@@ -55,7 +55,7 @@ struct KnownFile {
     blocks: Vec<FileHash>,
 }
 
-/// By what an unchanged file is recognised: each write makes a new file, except for the journal.
+/// The properties that identify an unchanged file: each write creates a new file, except for the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileStamp {
     bytes: u64,
@@ -64,7 +64,7 @@ struct FileStamp {
 }
 
 impl Uploader {
-    /// `before` is what the database points to.
+    /// `before` is the manifest to which the database points.
     pub fn new(
         remote: WorkspaceStore,
         store: Arc<dyn JobStore>,
@@ -84,7 +84,7 @@ impl Uploader {
         let found = run_blocking(|| files(workspace))?;
         let mut uploads = JoinSet::new();
         let uploaded = self.upload_files(workspace, found, &mut manifest, &mut uploads).await;
-        // After an error too, each is waited for: one that is cut off can't take back what it left where the store was.
+        // After an error, too, each is awaited: an interrupted upload can't clean up in the place of a lost store.
         let mut ended = Ok(());
         while !uploads.is_empty() {
             ended = ended.and(self.join_upload(&mut uploads).await);
@@ -97,7 +97,7 @@ impl Uploader {
         }
         self.remote.put(key.as_str(), text).await?;
         failpoint::hit("workspace_store.manifest");
-        // What went up, went into the store, and the pointer leads there.
+        // The uploads went into the store, and the pointer leads there.
         self.remote.ready(self.store.as_ref()).await?;
         self.store.set_manifest(self.id, end.lease, key.as_str()).await?;
         failpoint::hit("workspace_store.pointed");
@@ -180,7 +180,7 @@ impl Uploader {
                 self.recent.insert(uploaded?, Instant::now());
                 Ok(())
             }
-            // The runtime is going down: what has come of it isn't known.
+            // The runtime is shutting down: the outcome is unknown.
             Some(Err(error)) => Err(WorkspaceStoreError::Unreachable {
                 store: self.remote.shown().to_owned(),
                 detail: error.to_string(),

@@ -1,13 +1,13 @@
-//! Amounts as people write them: `20M` tokens, `1h30m` of work. Front matter, `overnight.yaml`, environment variables and
-//! flags all read them here, so that one spelling works everywhere.
+//! Amounts as people write them: `20M` tokens, `1h30m` of work. Front matter, `overnight.yaml`, environment variables
+//! and flags all read them here, so that the same spelling works everywhere.
 
-/// Why a text is no amount: a fragment that follows the amount's name.
+/// The reason why a text is not an amount: a phrase that follows the amount's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
-    /// With the text, cut.
+    /// Not a count; holds the text, shortened.
     #[error("must be a whole number such as 500k, 20M or 20000000, not '{0}'")]
     Count(String),
-    /// With the text, cut.
+    /// Not a duration; holds the text, shortened.
     #[error("must be a duration with its unit, such as 30m, 8h or 1h30m, not '{0}'")]
     Duration(String),
 }
@@ -32,7 +32,7 @@ pub fn count(text: &str) -> Result<u64, AmountError> {
     format!("{whole}{fraction}{}", "0".repeat(zeros - fraction.len())).parse().map_err(|_| wrong())
 }
 
-/// Reads a duration with its unit: `30m`, `8h`, `1h30m`, `2days`. Milliseconds.
+/// Reads a duration with its unit (`30m`, `8h`, `1h30m`, `2days`), in milliseconds.
 pub fn duration_ms(text: &str) -> Result<u64, AmountError> {
     let wrong = || AmountError::Duration(shown(text));
     let duration = humantime::parse_duration(text.trim()).map_err(|_| wrong())?;
@@ -52,7 +52,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// For a field of a stored form that is left out where it says nothing.
+/// Whether a number is 0; such fields are left out of stored forms.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
@@ -61,12 +61,12 @@ pub(crate) fn is_zero(number: &u64) -> bool {
 /// The words for a cost where no price is known.
 pub const COST_UNKNOWN: &str = "cost unknown";
 
-/// `0.12 USD`; [`COST_UNKNOWN`].
+/// A cost for people: `0.12 USD`, or [`COST_UNKNOWN`].
 pub fn cost(usd: Option<f64>) -> String {
     usd.map_or_else(|| COST_UNKNOWN.to_owned(), |usd| format!("{usd:.2} USD"))
 }
 
-/// What several together have cost, of which `known_usd` is known: `0.12 USD`, `more than 0.12 USD`, [`COST_UNKNOWN`].
+/// The total cost of several items, of which `known_usd` is known: `0.12 USD`, `more than 0.12 USD`, [`COST_UNKNOWN`].
 pub fn cost_of_all(known_usd: f64, is_all_known: bool) -> String {
     if is_all_known || known_usd == 0.0 {
         return cost(is_all_known.then_some(known_usd));
@@ -74,7 +74,7 @@ pub fn cost_of_all(known_usd: f64, is_all_known: bool) -> String {
     format!("more than {known_usd:.2} USD")
 }
 
-/// `1 turn`, `2 turns`.
+/// A number with its noun: `1 turn`, `2 turns`.
 pub fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

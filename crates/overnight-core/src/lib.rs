@@ -1,17 +1,17 @@
-//! The pure part of `overnight`: a job that reads documents and writes deliverables over many turns of a language model, as
-//! a state machine. It touches no file, clock, socket or environment: time is data in a result, and everything outside is an
-//! [`Effect`](machine::effect::Effect) that somebody else performs.
+//! The pure part of `overnight`: a state machine for a job that reads documents and writes deliverables over many turns
+//! of a language model. It touches no file, clock, socket or environment: time is data in a result, and everything
+//! outside is an [`Effect`](machine::effect::Effect) that the caller performs.
 //!
-//! From the bottom up, and each uses only what is above it in this list:
+//! The modules from the bottom up; each uses only modules above it in this list:
 //!
-//! - [`amount`], [`tokens`], [`yaml`], [`spreadsheet`]: amounts and YAML as people write them, an estimate of tokens, texts
-//!   that no spreadsheet takes for formulas
-//! - [`message`]: what a model and the runner exchange
-//! - [`job`]: what a job is: what was asked, the facts ([`job::event`]), the state that they say ([`job::state`]), the calls as
-//!   they are understood ([`job::call`]), the plan, the todos, the contract, what two readers of the documents have in common
-//!   ([`job::second_reading`])
-//! - [`prompt`]: what the model is shown of a job
-//! - [`machine`]: what moves it: `Job::next`, `Job::decide`, `Job::apply`
+//! - [`amount`], [`tokens`], [`yaml`], [`spreadsheet`]: amounts and YAML as people write them, an estimate of tokens,
+//!   texts that no spreadsheet interprets as formulas
+//! - [`message`]: the messages that a model and the runner exchange
+//! - [`job`]: the job itself: its specification, the facts ([`job::event`]), the state derived from them
+//!   ([`job::state`]), the parsed calls ([`job::call`]), the plan, the todos, the contract, the comparison of two
+//!   readers' records ([`job::second_reading`])
+//! - [`prompt`]: the parts of a job that the model is shown
+//! - [`machine`]: the machine that moves a job: `Job::owed`, `Job::decide`, `Job::apply`
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The words that a model and the runner exchange: messages, tool calls, replies, usage.
+//! The types that a model and the runner exchange: messages, tool calls, replies, usage.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 pub struct ToolCall {
     /// Unique in the job: `call_12_1`.
     pub id: String,
-    /// Of the tool, as the model wrote it.
+    /// The tool's name, as the model wrote it.
     pub name: String,
-    /// An object, as a rule.
+    /// The arguments, normally an object.
     pub arguments: Value,
 }
 
@@ -24,24 +24,24 @@ pub struct ToolCall {
 pub enum Message {
     /// The first message.
     System {
-        /// The same for the whole job.
+        /// The system prompt, the same for the whole job.
         text: String,
     },
-    /// From the runner.
+    /// A message from the runner.
     User {
-        /// In Markdown.
+        /// The text, in Markdown.
         text: String,
-        /// What the text tells of, in its order.
+        /// The images that the text mentions, in its order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
-    /// From the model.
+    /// A message from the model.
     Assistant {
-        /// May be empty where there are calls.
+        /// The text; it may be empty if there are calls.
         text: String,
-        /// In the order in which they are done.
+        /// The calls, in the order in which they are executed.
         calls: Vec<ToolCall>,
-        /// What the vendor wants back with it, as it came: see [`Reply::carried`].
+        /// Data that the vendor requires back with the message, unchanged: see [`Reply::carried`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carried: Option<Arc<Value>>,
     },
@@ -49,18 +49,18 @@ pub enum Message {
     Tool {
         /// The id of the call.
         call: String,
-        /// Of the tool.
+        /// The tool's name.
         name: String,
-        /// What it gave back.
+        /// The text that the tool returned.
         text: String,
-        /// What it gave back to be looked at.
+        /// The images that the tool returned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
 }
 
 impl Message {
-    /// Words of the runner.
+    /// A text message from the runner.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), images: Vec::new() }
     }
@@ -78,20 +78,20 @@ impl Message {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Image {
-    /// Of the bytes.
+    /// SHA-256 of the bytes.
     pub sha256: String,
     /// Their media type: `image/png`.
     pub media: String,
-    /// Pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels.
+    /// Height in pixels.
     pub height: u32,
-    /// As the vendor of the model counts that it was made for.
+    /// Tokens, as counted by the vendor of the model for which the image was made.
     pub tokens: u64,
 }
 
 impl Image {
-    /// Relative to the workspace: the name is the hash.
+    /// The path relative to the workspace; the file name is the hash.
     pub fn path(&self) -> String {
         let ending = self.media.rsplit('/').next().unwrap_or_default();
         format!("tool_results/{}.{ending}", self.sha256)
@@ -99,13 +99,13 @@ impl Image {
 }
 
 impl fmt::Display for Image {
-    /// For who reads a prompt: `[image, 1240×1754 pixels: tool_results/….png]`.
+    /// A placeholder for people who read a prompt: `[image, 1240×1754 pixels: tool_results/….png]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[image, {}×{} pixels: {}]", self.width, self.height, self.path())
     }
 }
 
-/// A text and, a line each, the images that go with it.
+/// A text followed by its images, one per line.
 pub fn with_images(text: &str, images: &[Image]) -> String {
     let images = images.iter().map(Image::to_string);
     std::iter::once(text.to_owned()).chain(images).collect::<Vec<_>>().join("\n")
@@ -116,28 +116,28 @@ pub fn image_tokens(images: &[Image]) -> u64 {
     images.iter().map(|image| image.tokens).sum()
 }
 
-/// A tool as the model is told of it. `parameters` is a JSON Schema (draft 2020-12) of type object.
+/// A tool as it is described to the model. `parameters` is a JSON Schema (draft 2020-12) of type object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// As it is called.
+    /// The name by which it is called.
     pub name: String,
-    /// What it does, for the model.
+    /// A description for the model.
     pub description: String,
-    /// Of its arguments.
+    /// The schema of its arguments.
     pub parameters: Value,
 }
 
-/// All that a model is handed for one turn, and nothing else.
+/// Everything that a model is given for one turn, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prompt {
-    /// The same for the whole job.
+    /// The tools, the same for the whole job.
     pub tools: Arc<[ToolSpec]>,
-    /// In the order of the wire; shared with the history that they come from.
+    /// The messages in wire order, shared with the history that they come from.
     pub messages: Vec<Arc<Message>>,
-    /// The bytes of the images in them, by their hashes: whoever sends a prompt fills them in.
+    /// The bytes of the images in the messages, by hash; the sender of the prompt fills them in.
     #[serde(skip)]
     pub image_bytes: BTreeMap<String, Arc<[u8]>>,
-    /// How much the model is to reason for this turn, in its vendor's word; none: as usual.
+    /// How much the model should reason in this turn, in its vendor's term; `None` means the default.
     #[serde(skip)]
     pub effort: Option<String>,
 }
@@ -153,7 +153,7 @@ impl Prompt {
         Self { tools, messages, image_bytes: BTreeMap::new(), effort: None }
     }
 
-    /// In the order of the wire.
+    /// The messages in wire order.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
         self.messages.iter().map(Arc::as_ref)
     }
@@ -164,21 +164,21 @@ impl Prompt {
     }
 }
 
-/// Tokens of one turn as the provider counted them. `input` includes `cached` and `cache_written`; `output` includes `reasoning`.
+/// The provider's counts for a turn: `input` includes `cached` and `cache_written`; `output` includes `reasoning`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
-    /// Of the whole prompt.
+    /// Tokens of the whole prompt.
     pub input: u64,
-    /// Of the whole reply.
+    /// Tokens of the whole reply.
     pub output: u64,
-    /// Read from the provider's cache.
+    /// Tokens read from the provider's cache.
     #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub cached: u64,
-    /// Written to the provider's cache.
+    /// Tokens written to the provider's cache.
     #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub cache_written: u64,
-    /// Spent on thinking.
+    /// Tokens spent on reasoning.
     #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub reasoning: u64,
 }
@@ -195,24 +195,24 @@ pub enum Stop {
     Refused,
 }
 
-/// How soon and how dearly a provider answers.
+/// The service tier: how soon a provider answers, and at what price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// As usual.
+    /// The usual speed and price.
     #[default]
     Standard,
-    /// When the provider has room, for less.
+    /// Answered when the provider has capacity, at a lower price.
     Flex,
-    /// Gathered with other calls, within hours, for half.
+    /// Answered within hours, in a batch with other calls, at half the price.
     Batch,
 }
 
 impl Tier {
-    /// All of them.
+    /// All tiers.
     pub const ALL: [Self; 3] = [Self::Standard, Self::Flex, Self::Batch];
 
-    /// As it is written.
+    /// The tier's name, as it is written.
     pub fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -221,12 +221,12 @@ impl Tier {
         }
     }
 
-    /// Read from its name.
+    /// Reads a tier from its name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
-    /// For fields that are left out where nothing is special.
+    /// Whether it is the standard tier; such fields are left out of stored forms.
     pub fn is_standard(&self) -> bool {
         *self == Self::Standard
     }
@@ -235,35 +235,35 @@ impl Tier {
 /// A model's answer to one prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// What it says beside its calls.
+    /// The text beside the calls.
     pub text: String,
-    /// In the order in which they are done.
+    /// The calls, in the order in which they are executed.
     pub calls: Vec<ToolCall>,
-    /// As the provider counted.
+    /// Tokens as the provider counted them.
     pub usage: Usage,
-    /// Whether it is whole.
+    /// Why the model stopped, which shows whether the reply is complete.
     pub stop: Stop,
     /// The model that answered, as the provider names it.
     pub model: String,
-    /// Reasoning and signatures that the vendor demands back with this reply, in the vendor's own shape, under the name of
-    /// the wire format: `{"anthropic": [...]}`. Other wire formats leave it out.
+    /// Reasoning and signatures that the vendor requires back with this reply, in the vendor's own shape, under the
+    /// name of the wire format: `{"anthropic": [...]}`. Other wire formats leave it out.
     pub carried: Option<Arc<Value>>,
-    /// The tier at which the provider says that it answered; none where it doesn't.
+    /// The tier at which the provider answered, if it states one.
     pub tier: Option<Tier>,
-    /// What had to be repaired to read it, one sentence each.
+    /// The repairs that were needed to read the reply, one sentence each.
     pub mended: Vec<String>,
 }
 
-/// How deep JSON of somebody else may be nested. Readers of JSON stop at 128, and the journal's line has levels of its own:
-/// what is deeper could be written and never be read again.
+/// The nesting depth that foreign JSON may have. JSON readers stop at 128 levels, and a line of the journal has levels
+/// of its own: deeper JSON could be written but never be read again.
 pub const MOST_LEVELS: usize = 64;
 
-/// Arguments as the journal can hold them: what is nested too deep stays as its text, which no tool takes for arguments.
+/// Arguments in a form that the journal can hold: too deeply nested ones become text, which no tool accepts.
 pub fn readable(arguments: Value) -> Value {
     if is_within(&arguments, MOST_LEVELS) { arguments } else { Value::String(arguments.to_string()) }
 }
 
-/// Whether a value is nested no deeper than that.
+/// Whether a value has at most `levels` levels of nesting.
 pub fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,

@@ -1,6 +1,6 @@
 //! Texts in files that spreadsheets open.
 
-/// Spreadsheets take a cell that begins so for a formula, also within quotes; behind an apostrophe it is text.
+/// Spreadsheets interpret a cell that begins like this as a formula, even within quotes; an apostrophe makes it text.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 /// Whether a spreadsheet may take a text for a formula.

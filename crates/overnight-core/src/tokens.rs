@@ -1,4 +1,4 @@
-//! A local estimate of tokens, for what no provider has counted yet.
+//! A local estimate of tokens, for texts that no provider has counted yet.
 //!
 //! Written by hand on purpose: the exact count differs from vendor to vendor, a real vocabulary costs 20 MB and half a
 //! millisecond for a tool result, and the provider's own count replaces the estimate with every reply. The estimate is
@@ -10,19 +10,19 @@ pub fn estimate(text: &str) -> u64 {
     quarters(text).div_ceil(4)
 }
 
-/// The estimate in quarters of a token: that of a text is the sum of those of its parts.
+/// The estimate in quarters of a token; the estimate of a text is the sum over its parts.
 pub fn quarters(text: &str) -> u64 {
-    // Nearly every text, and a look at it costs next to nothing.
+    // Nearly every text is ASCII, and the check costs next to nothing.
     if text.is_ascii() {
         return text.len() as u64;
     }
-    // A letter of two bytes (Latin, Greek, Cyrillic …) counts two quarters, a longer one a whole token: as many quarters as bytes, and
-    // one more for each letter of three bytes, which are told by the first.
+    // A letter of two bytes (Latin, Greek, Cyrillic …) counts as two quarters, a longer one as a whole token: as many
+    // quarters as bytes, plus one for each letter of three bytes, which its first byte identifies.
     let of_three: usize = text.as_bytes().chunks(64).map(letters_of_three_bytes).sum();
     (text.len() + of_three) as u64
 }
 
-/// How many letters of three bytes begin in `piece`, at most 255 bytes: a count that fits a byte, so that many are counted at once.
+/// The number of three-byte letters that begin in `piece` (at most 255 bytes): it fits a byte, so many count at once.
 fn letters_of_three_bytes(piece: &[u8]) -> usize {
     if piece.is_ascii() {
         return 0;
@@ -54,7 +54,7 @@ pub fn tail(text: &str, tokens: u64) -> &str {
     text
 }
 
-/// The last whole lines of `text` of at most `tokens` estimated tokens; the end of the last one, where it alone is longer.
+/// The last whole lines of `text` with at most `tokens` estimated tokens; if the last line alone is longer, its end.
 pub(crate) fn last_lines(text: &str, tokens: u64) -> &str {
     let kept = tail(text, tokens);
     if kept.len() == text.len() {
@@ -71,7 +71,7 @@ fn quarters_of(letter: char) -> u64 {
     }
 }
 
-/// `text`, or its beginning cut at a line end where one is near, and a line that says where the whole is.
+/// `text`, or its beginning (cut at a line end if one is near) and a line that states where the whole text is.
 pub fn bounded(text: &str, tokens: u64, whole: &str) -> String {
     if estimate(text) <= tokens {
         return text.to_owned();

@@ -1,10 +1,10 @@
-//! YAML with line numbers, for what people write by hand: front matter and `overnight.yaml`.
+//! YAML with line numbers, for files that people write by hand: front matter and `overnight.yaml`.
 //!
-//! The YAML library knows positions only of its own errors, and a typed `Deserialize` would lose the line of a value that
-//! has the right type and a wrong meaning. So the text becomes a plain tree here, the tree is read by path, and only when
-//! something is wrong is the library asked for the line: by walking the same text again and failing on purpose at that path.
+//! The YAML library knows positions only of its own errors, and a typed `Deserialize` would lose the line of a value
+//! with the right type and a wrong meaning. So the text becomes a plain tree here, which is read by path. Only on an
+//! error is the library asked for the line: by walking the same text again and failing on purpose at that path.
 //!
-//! *Invariants*: tags are refused; a tree has bounded depth and size, aliases expanded, whatever the text; a key occurs once.
+//! *Invariants*: tags are refused; depth and size of a tree are bounded, aliases expanded; a key occurs only once.
 
 use crate::amount::{count, duration_ms, shown};
 use std::fmt::{self, Write};
@@ -22,15 +22,15 @@ pub enum YamlNode {
     Whole(u64),
     /// Any other number.
     Number(f64),
-    /// Quoted or bare.
+    /// A text, quoted or bare.
     Text(String),
-    /// In the order of the text.
+    /// The items, in the order of the text.
     List(Vec<YamlNode>),
-    /// In the order of the text, each key once.
+    /// The entries, in the order of the text, each key once.
     Map(Vec<(String, YamlNode)>),
 }
 
-/// One step of the way to a value.
+/// One step of the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlStep {
     /// Into a mapping.
@@ -39,22 +39,22 @@ pub enum YamlStep {
     Index(usize),
 }
 
-/// What is wrong with a value, and its path in the tree.
+/// An error in a value, with its path in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueError {
     path: Vec<YamlStep>,
-    /// The key itself is meant, not its value.
+    /// Whether the key itself is at fault, not its value.
     at_key: bool,
-    /// A sentence without a full stop.
+    /// What is wrong: a sentence without a full stop.
     pub what: String,
 }
 
-/// What is wrong with the text, and its line within it, from 1.
+/// An error in the text, with its line, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlError {
-    /// From 1.
+    /// The line, from 1.
     pub line: u64,
-    /// A sentence without a full stop.
+    /// What is wrong: a sentence without a full stop.
     pub what: String,
 }
 
@@ -76,7 +76,7 @@ impl<'t> YamlFile<'t> {
         YamlValue { node: &self.root, path: Vec::new() }
     }
 
-    /// The line of the place that `wrong` names, from 1.
+    /// The error `wrong` with its line, from 1.
     pub fn fault(&self, wrong: ValueError) -> YamlError {
         YamlError { line: tree::locate(self.text, &wrong.path, wrong.at_key), what: wrong.what }
     }
@@ -106,7 +106,7 @@ impl<'a> YamlValue<'a> {
         ValueError { path: self.path.clone(), at_key: false, what }
     }
 
-    /// `deliverables[0].path`
+    /// The path as text: `deliverables[0].path`
     pub fn name(&self) -> String {
         let mut name = String::new();
         for step in &self.path {
@@ -177,7 +177,7 @@ impl<'a> YamlValue<'a> {
         }
     }
 
-    /// The last key of the way here.
+    /// The last key of the path to this value.
     pub fn key(&self) -> &str {
         match self.path.last() {
             Some(YamlStep::Key(key)) => key,
@@ -237,7 +237,7 @@ impl<'a> YamlValue<'a> {
         }
     }
 
-    /// A whole number from `min`; also written `20M`.
+    /// A whole number of at least `min`; `20M` is accepted too.
     pub fn count(&self, min: u64) -> Result<u64, ValueError> {
         let number = match self.node {
             YamlNode::Whole(number) => *number,
@@ -279,7 +279,7 @@ impl<'a> YamlValue<'a> {
         if number.is_finite() && (min..=max).contains(&number) { Ok(number) } else { Err(self.expected(&what)) }
     }
 
-    /// One of the words.
+    /// One of the given words, as its value.
     pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, ValueError> {
         let found = match self.node {
             YamlNode::Text(text) => words.iter().find(|(word, _)| word == text),
@@ -300,7 +300,7 @@ pub struct YamlMapping<'a> {
 }
 
 impl<'a> YamlMapping<'a> {
-    /// The value of `key`; none where it is missing or null.
+    /// The value of `key`; `None` if it is missing or null.
     pub fn get(&self, key: &str) -> Option<&YamlValue<'a>> {
         self.entries.iter().find(|at| at.key() == key).filter(|at| *at.node != YamlNode::Null)
     }

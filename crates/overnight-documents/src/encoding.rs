@@ -184,7 +184,7 @@ pub(super) fn declared_in_html(bytes: &[u8]) -> Option<String> {
     let label = after.trim_start().trim_start_matches(['"', '\'']).trim_start();
     let end = label.find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c)).unwrap_or(label.len());
     let label = &label[..end];
-    // A label that can be read in ASCII can't be true for UTF-16 (HTML, "prescan a byte stream").
+    // A declaration that is readable as ASCII can't be in UTF-16 (HTML, "prescan a byte stream").
     Some(if label.starts_with("utf-16") { "utf-8" } else { label }.to_owned())
 }
 

@@ -39,7 +39,7 @@ pub enum DocumentError {
     Empty {
         /// The folder, or the first path given.
         path: PathBuf,
-        /// What is there instead, and what to do.
+        /// The content found instead, and what to do.
         why: String,
     },
     /// A path with `*` that nothing matches.

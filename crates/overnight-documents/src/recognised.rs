@@ -1,7 +1,7 @@
-//! Words that were recognised in the picture of a page, with where they stand on it, and how far two readings of one page agree.
+//! Words recognised in the picture of a page, with their places on it, and the agreement of two readings of a page.
 //!
-//! Two readers that know nothing of each other seldom make the same mistake: what both have read stands there. What only one has
-//! may be invented, or a digit that was "corrected".
+//! Two independent readers seldom make the same mistake: words that both have read are on the page. A word that only
+//! one has read may be invented, or contain a "corrected" digit.
 
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
@@ -11,13 +11,13 @@ use std::{
 };
 use unicode_normalization::UnicodeNormalization;
 
-/// How often what is left of both readings is compared again: columns and cells may come in another order.
+/// How often the rest of both readings is compared again: columns and cells may come in another order.
 const ROUNDS: usize = 4;
-/// Time for a comparison. What is not compared then is of one reading.
+/// The time for a comparison. Words that weren't compared by then count as read by one reading only.
 const MOST_TIME: Duration = Duration::from_secs(5);
-/// Letters and digits of a word that is evidence by itself where it stands elsewhere, if it has a digit.
+/// The number of letters and digits from which on a word with a digit is evidence by itself, even elsewhere.
 const TELLING: usize = 4;
-/// Words around another within which some say where it stands, and words that may stand there in the other reading.
+/// The number of words around another that show its place, and of words that may stand there in the other reading.
 const NEAR: usize = 3;
 const IN_PLACE: usize = 4;
 
@@ -25,15 +25,15 @@ const IN_PLACE: usize = 4;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecognisedWord {
-    /// As it was read.
+    /// The word as it was read.
     pub text: String,
-    /// Of its left edge, 0 to 1.
+    /// The left edge, 0 to 1.
     pub x: f32,
-    /// Of its upper edge, 0 to 1.
+    /// The upper edge, 0 to 1.
     pub y: f32,
-    /// Of the page's width.
+    /// The width, as a part of the page's.
     pub width: f32,
-    /// Of the page's height.
+    /// The height, as a part of the page's.
     pub height: f32,
 }
 
@@ -41,15 +41,15 @@ pub struct RecognisedWord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecognisedPage {
-    /// From 1.
+    /// The page, from 1.
     pub page: u64,
-    /// All that it found.
+    /// All words that were found.
     pub words: Vec<RecognisedWord>,
 }
 
-/// Steps from one word to the next that are longer than this, as parts of the page, say nothing: a new line, another column.
+/// Steps between words that are longer than this, as parts of the page, are ignored: a new line, another column.
 const MOST_STEP: f32 = 0.2;
-/// Steps by which it is told which way words run, at least.
+/// The minimum number of steps that show the direction of words.
 const LEAST_STEPS: usize = 8;
 
 /// The quarter turns clockwise, 0 to 3, after which the words on a picture run from left to right: most of them do so then.
@@ -78,18 +78,18 @@ pub fn quarter_turns(words: &[RecognisedWord]) -> u8 {
 /// A word of a text, and which words of the other reading are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedWord {
-    /// Its first byte in the text, and the one behind it.
+    /// Its first byte in the text, and the byte behind it.
     pub from: usize,
     /// See `from`.
     pub to: usize,
-    /// It holds a digit: an amount, a date, a number.
+    /// It contains a digit: an amount, a date, a number.
     pub has_digit: bool,
-    /// Of the other reading, half open; empty: only this one has it.
+    /// The words of the other reading, half open; empty if only this reading has it.
     pub others: std::ops::Range<usize>,
 }
 
-/// The words of `text`, with those of `other`, another reading of the same page, that are the same; and how far both agree: twice
-/// the words that both have, by all words. Without any word on both sides that is 1.
+/// The words of `text`, with the equal words of `other`, another reading of the page; and the agreement: twice the
+/// number of common words, divided by all words. It is 1 without any words on both sides.
 pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
     let own = words(text);
     let others = other_words(other);
@@ -108,7 +108,7 @@ pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
         let mut found: [BTreeSet<usize>; 2] = Default::default();
         for op in ops {
             let DiffOp::Equal { old_index, new_index, len } = op else { continue };
-            // Behind the first round runs count, and numbers: a little word stands everywhere.
+            // After the first round, only runs and numbers count: a short word stands everywhere.
             let is_telling = |at: &usize| {
                 let plain = &own[left[0][*at]];
                 plain.has_digit() && plain.plain.chars().filter(|letter| letter.is_alphanumeric()).count() >= TELLING
@@ -132,7 +132,7 @@ pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
             left.retain(|at| !found.contains(at));
         }
     }
-    // What changed places is not read alike.
+    // Words that changed places are not read alike.
     let exchanged: Vec<usize> =
         (0..own.len()).filter(|at| !is_in_order[*at] && is_exchanged(*at, &compared, &is_in_order, other)).collect();
     agreed -= exchanged.len();
@@ -145,7 +145,7 @@ pub fn compare(text: &str, other: &[&str]) -> (Vec<ComparedWord>, f64) {
     (compared, share)
 }
 
-/// Whether the other reading has a word elsewhere, and others in its place: between words around it that both have there.
+/// Whether the other reading has a word elsewhere, and other words in its place, between words common to both.
 fn is_exchanged(at: usize, compared: &[ComparedWord], is_in_order: &[bool], other: &[&str]) -> bool {
     let is_placed = |at: &usize| is_in_order.get(*at).copied().unwrap_or_default();
     let before = (at.saturating_sub(NEAR)..at).rev().find(is_placed);
@@ -158,7 +158,7 @@ fn is_exchanged(at: usize, compared: &[ComparedWord], is_in_order: &[bool], othe
     !own.is_empty() && place.len() <= IN_PLACE && !place.contains(&own.start) && has_word()
 }
 
-/// A word, as it is compared.
+/// A word in the form in which it is compared.
 struct PlainWord {
     plain: String,
     from: usize,
@@ -173,7 +173,7 @@ impl PlainWord {
     }
 }
 
-/// The words of a text in Markdown: what has no letter and no digit is none. A word that goes on in the next line is one.
+/// The words of a text in Markdown, each with a letter or a digit. A word that continues in the next line is one.
 fn words(text: &str) -> Vec<PlainWord> {
     let mut found: Vec<PlainWord> = Vec::new();
     let mut is_open = false;
@@ -226,7 +226,7 @@ fn push(found: &mut Vec<PlainWord>, word: &str, (from, to): (usize, usize), of: 
     }
 }
 
-/// Without marks around it, and with one form of each letter, dash and apostrophe.
+/// A word without marks around it, and with one form of each letter, dash and apostrophe.
 fn plain(word: &str) -> String {
     let folded = word.nfkc().flat_map(char::to_lowercase).map(|letter| match letter {
         '\u{2018}' | '\u{2019}' | '\u{b4}' | '`' => '\'',
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(quarter_turns(&words[..3]), 0);
     }
 
-    /// The words of `text` that only it has, and the share.
+    /// The words that only `text` has, and the agreement.
     fn of_one(text: &str, other: &str) -> (Vec<String>, f64) {
         let other: Vec<&str> = other.split_whitespace().collect();
         let (words, share) = compare(text, &other);

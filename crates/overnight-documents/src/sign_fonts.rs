@@ -1,10 +1,10 @@
-//! The fonts whose letters are signs: Symbol, the Wingdings, Webdings, Zapf Dingbats. A document keeps the letter, and what a
-//! person sees is another sign. Which, is told by the tables that the Unicode Consortium made when it took these signs in;
-//! of boxes and ticks the common forms.
+//! Fonts whose letters are signs: Symbol, the Wingdings, Webdings, Zapf Dingbats. A document stores the letter, but a
+//! person sees another sign. The mapping follows the tables of the Unicode Consortium from the addition of these signs;
+//! boxes and ticks get their common forms.
 
 use encoding_rs::WINDOWS_1252;
 
-/// What each font shows for the codes from 20 on; a blank where it has nothing.
+/// The signs of each font for the codes from 20 on; a blank for a missing sign.
 const FONTS: [(&str, &str); 5] = [
     (
         "symbol",
@@ -51,10 +51,10 @@ const SAME: [(&str, &str); 5] = [
     ("monotypesorts", "zapfdingbats"),
     ("dingbats", "zapfdingbats"),
 ];
-/// Where a font of signs has its codes among those that anyone may use.
+/// The private-use codes at which a font of signs has its own.
 const PRIVATE: std::ops::RangeInclusive<u32> = 0xf020..=0xf0ff;
 
-/// What a person sees where `text` stands in `font`; none where that is the text itself. A sign that is in no table is named.
+/// The visible form of `text` in `font`; none if that is the text itself. A sign without a table entry is named.
 pub(crate) fn shown_in(font: &str, text: &str) -> Option<String> {
     let key: String = font.chars().filter(|found| found.is_alphanumeric()).collect::<String>().to_ascii_lowercase();
     let key = SAME.iter().find(|(name, _)| *name == key).map_or(key.as_str(), |(_, same)| *same);
@@ -82,7 +82,7 @@ pub(crate) fn shown_in(font: &str, text: &str) -> Option<String> {
     Some(shown)
 }
 
-/// The code of a letter in a font of signs; none for what no such font has: line ends, tabs, letters of other scripts.
+/// The code of a letter in a font of signs; none for characters outside: line ends, tabs, letters of other scripts.
 fn code(found: char) -> Option<u8> {
     let number = u32::from(found);
     let private = PRIVATE.contains(&number).then_some(number - 0xf000 * u32::from(number >= 0xf000));
@@ -98,7 +98,7 @@ fn code(found: char) -> Option<u8> {
     })
 }
 
-/// Adobe's font stands in Unicode in its own order, but for signs that were there before.
+/// Unicode has Adobe's font in its own order, except for signs that it already had.
 fn dingbat(code: u8) -> Option<char> {
     const OLDER: [(u8, u32); 17] = [
         (0x20, 0x20),

@@ -1,25 +1,25 @@
-//! A document as one text. A program that has to remember documents keeps one text for each, and later, maybe in another
-//! process, gives these texts to [`super::discover`] as they are. It gets the same documents: each text means one, also
-//! where its file holds others.
+//! A document as one text. A program that has to remember documents stores one text for each, and passes these texts on
+//! to [`super::discover`] later, maybe in another process. It gets the same documents: each text means one document,
+//! even if its file contains others.
 
 use chrono::NaiveDate;
 use std::path::Path;
 
-/// Between name, path, and the names inside the file. None of them has it in it, so that no file's own path is ever taken
-/// for more than that.
+/// Separates name, path, and the names inside the file. None of them can contain it, so that a file's own path is never
+/// taken for such a text.
 const MARK: char = '\0';
 
-/// The text that means the document called `name` that is the file at `path`, or lies `inside` it. It may carry the day of the
-/// document, before an empty name's mark: no document is called nothing.
+/// The text for the document called `name`, which is the file at `path` or lies `inside` it. It may carry the day of
+/// the document, before an empty name's mark: no document has an empty name.
 pub fn source(name: &str, path: &str, inside: &[String], dated: Option<NaiveDate>) -> String {
     let dated = dated.map(|day| format!("{MARK}{day}{MARK}")).unwrap_or_default();
     inside.iter().fold(format!("{dated}{name}{MARK}{path}"), |text, part| format!("{text}{MARK}{part}"))
 }
 
-/// A path with what it carries.
+/// A path with the data that it carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SourceParts<'a> {
-    /// None: a path as users give them.
+    /// None: a path as users write it.
     pub(super) name: Option<&'a str>,
     pub(super) path: &'a Path,
     pub(super) inside: Vec<&'a str>,

@@ -1,9 +1,9 @@
-//! The tables of a document, read from its extracted text: comma-separated values; the tables that readers write with bars, of
-//! sheets, of Word, HTML and Markdown; and, where a text has neither, lines of columns with two blanks between them, as PDFs
-//! have them.
+//! The tables of a document, read from its extracted text: comma-separated values; tables with bars, which readers
+//! write for sheets, Word, HTML and Markdown; and, in a text without either, lines of columns separated by two blanks,
+//! as in PDFs.
 //!
-//! What the model was shown is what is counted, and no document is opened a second time. A table goes on over pages: a first
-//! row that is repeated there is not counted.
+//! The counted rows are those that the model saw, and no document is opened a second time. A table may continue over
+//! pages: a first row that is repeated there is not counted.
 
 use crate::readers::csv_delimiter;
 use csv::{ReaderBuilder, StringRecord};
@@ -12,21 +12,21 @@ use std::{collections::HashMap, ops::ControlFlow};
 /// The header of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableHeader {
-    /// The sheet, else the heading that it stands under; empty where there is none.
+    /// The name of the sheet, or the heading above the table; empty if there is none.
     pub name: String,
     /// Names of its columns as they are written; some may be empty.
     pub columns: Vec<String>,
 }
 
-/// Who takes the tables of a document, one after the other.
+/// Receives the tables of a document, one after the other.
 pub trait TableSink {
-    /// A table begins. It stops at `Break`.
+    /// Begins a table. Reading stops at `Break`.
     fn begin(&mut self, header: TableHeader) -> ControlFlow<()>;
-    /// Its next row, with as many cells as it has.
+    /// The next row, with as many cells as it has.
     fn row(&mut self, cells: &[&str]) -> ControlFlow<()>;
 }
 
-/// Reads the tables of a document whose format, as [`Format::as_str`](crate::Format::as_str) names it, and text are these.
+/// Reads the tables of a document from its text and format, named as in [`Format::as_str`](crate::Format::as_str).
 pub fn tables(format: &str, text: &str, sink: &mut dyn TableSink) {
     let _ = if format == "CSV" {
         separated(text, sink)
@@ -77,7 +77,7 @@ fn is_rows_line(line: &str) -> bool {
         .is_some_and(|(from, to)| [from, to].iter().all(|number| number.bytes().all(|b| b.is_ascii_digit())))
 }
 
-/// `| --- | :-: |`, under the header of a table.
+/// Whether a line is the rule under the header of a table: `| --- | :-: |`.
 fn is_ruler(line: &str) -> bool {
     let line = line.trim();
     line.len() > 2
@@ -116,7 +116,7 @@ fn barred(text: &str, sink: &mut dyn TableSink) -> ControlFlow<()> {
                 is_in = true;
                 let columns = cells(line).into_iter().map(str::to_owned).collect();
                 let header = TableHeader { name: name.clone(), columns };
-                // The same again: it goes on.
+                // The same header again continues the table.
                 if current.as_ref() != Some(&header) {
                     sink.begin(header.clone())?;
                     current = Some(header);
@@ -139,7 +139,7 @@ fn barred(text: &str, sink: &mut dyn TableSink) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Lines of columns. The number of columns is the one that most lines have; other lines are none of the table.
+/// Reads lines of columns. Most lines decide the number of columns; other lines don't belong to the table.
 fn columned(text: &str, sink: &mut dyn TableSink) -> ControlFlow<()> {
     let split = |line: &str| -> usize { line.trim().split("  ").filter(|cell| !cell.trim().is_empty()).count() };
     let mut counts: HashMap<usize, u64> = HashMap::new();
@@ -161,7 +161,7 @@ fn columned(text: &str, sink: &mut dyn TableSink) -> ControlFlow<()> {
                 sink.begin(TableHeader { name: String::new(), columns })?;
                 header = Some(cells);
             }
-            // On a further page.
+            // The header, repeated on a further page.
             Some(header) if *header == cells => {}
             Some(_) => sink.row(&cells)?,
         }
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::extract::extract;
 
-    /// Each table with its rows, a line each.
+    /// Collects each table with its rows, one per line.
     #[derive(Default)]
     struct All(Vec<String>);
 

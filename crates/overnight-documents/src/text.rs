@@ -1,12 +1,12 @@
-//! Characters → tidy lines: one kind of line end, no control characters, no endless lines. What every reader's text goes
-//! through last, so that everybody can rely on it.
+//! Characters → tidy lines: one kind of line end, no control characters, no endless lines. Every reader's text passes
+//! through this last, so that all other code can rely on it.
 
-/// The longest line of an extracted text, in characters: whoever shows a text line by line knows how long a line can be.
+/// The longest line of an extracted text, in characters, so that programs that show lines know the maximum.
 pub const MAX_LINE_CHARS: usize = 2_000;
-/// The longest text of one document, in bytes; what lies behind it is a gap.
+/// The longest text of one document, in bytes; the rest is a gap.
 pub(crate) const MAX_TEXT_BYTES: usize = 32 << 20;
 
-/// Text as a reader's result has it.
+/// The text in a reader's result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tidy {
     pub(super) text: String,
@@ -14,8 +14,8 @@ pub(super) struct Tidy {
     pub(super) wrapped: u64,
 }
 
-/// Ends lines with `\n`, drops control characters except tab, wraps lines over [`MAX_LINE_CHARS`]. A form feed ends a line.
-/// Everything else is kept as it is, so that line numbers stay those of the document.
+/// Ends lines with `\n`, drops control characters except tab, wraps lines over [`MAX_LINE_CHARS`]. A form feed ends a
+/// line. Everything else is kept as it is, so that line numbers stay those of the document.
 pub(super) fn tidy(raw: &str) -> Tidy {
     let mut lines = Lines { text: String::with_capacity(raw.len()), start: 0, wrapped: 0 };
     let mut plain_from = 0;
@@ -37,13 +37,13 @@ pub(super) fn tidy(raw: &str) -> Tidy {
     Tidy { text: lines.text, wrapped: lines.wrapped }
 }
 
-/// The pages of a text that has form feeds between them; one where there are none.
+/// The pages of a text with form feeds between them; one page if it has none.
 pub(super) fn pages(raw: &str) -> std::str::Split<'_, char> {
     without_outer_form_feeds(raw).split('\x0c')
 }
 
-/// A form feed before the first page or after the last makes no page; printers' files often have one. Where there are
-/// both, one stands behind each page, as a converter of PDF writes them: then the first page is empty.
+/// A form feed before the first page or after the last makes no page; printers' files often have one. If there are
+/// both, each page ends with one, as a converter of PDF writes them: then the first page is empty.
 fn without_outer_form_feeds(raw: &str) -> &str {
     let blank = |c: char| c.is_whitespace() || c.is_control();
     let head = raw.trim_start_matches(blank);
@@ -57,7 +57,7 @@ fn without_outer_form_feeds(raw: &str) -> &str {
 
 struct Lines {
     text: String,
-    /// Where the line in hand begins.
+    /// The start of the current line.
     start: usize,
     wrapped: u64,
 }
@@ -69,7 +69,7 @@ impl Lines {
         self.start = self.text.len();
     }
 
-    /// Breaks the line in hand, at a blank where there is one within reach.
+    /// Breaks the current line, at a blank if there is one within reach.
     fn wrap(&mut self) {
         // Bytes are at least as many as characters, and are counted for free.
         if self.text.len() - self.start <= MAX_LINE_CHARS || end_of_chars(&self.text[self.start..]).is_none() {
@@ -91,7 +91,7 @@ impl Lines {
     }
 }
 
-/// Where the first [`MAX_LINE_CHARS`] characters of `line` end; `None` where it has no more than that.
+/// The end of the first [`MAX_LINE_CHARS`] characters of `line`; `None` if it has no more than that.
 fn end_of_chars(line: &str) -> Option<usize> {
     line.char_indices().nth(MAX_LINE_CHARS).map(|(at, _)| at)
 }

@@ -1,24 +1,24 @@
-//! Pages and lines: how a place in a document is addressed.
+//! Pages and lines: the addresses of places in a document.
 
 use super::quotes::TextPosition;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What is noted of a text that was cut at its headings.
+/// The note for a text that was divided at its headings.
 pub const PAGES_ARE_CHAPTERS: &str = "no page breaks are recorded in it: its pages are its chapters";
 
-/// What a document is counted in.
+/// The unit in which a document is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// The document has pages of its own; in the text they are separated by form feeds.
     Page,
-    /// It has none: lines of the text, each at most [`super::MAX_LINE_CHARS`] long.
+    /// The document has no pages: lines of the text, each at most [`super::MAX_LINE_CHARS`] long.
     Line,
 }
 
 impl Unit {
-    /// What separates two units in a text.
+    /// The separator between two units in a text.
     pub(super) const fn separator(self) -> u8 {
         match self {
             Self::Page => b'\x0c',
@@ -41,12 +41,12 @@ pub struct Units<'a> {
     offsets: Offsets,
 }
 
-/// Where the units of a text begin, for who keeps the text itself elsewhere.
+/// The starts of the units of a text, for a caller that keeps the text itself elsewhere.
 #[derive(Debug, Clone)]
 pub struct Offsets {
-    /// Where each unit begins, in bytes.
+    /// The start of each unit, in bytes.
     starts: Vec<usize>,
-    /// Where the last unit ends: a separator at the end of the text begins no unit.
+    /// The end of the last unit: a separator at the end of the text begins no unit.
     end: usize,
 }
 
@@ -63,18 +63,18 @@ impl Offsets {
         Self { starts, end }
     }
 
-    /// How many there are.
+    /// The number of units.
     pub fn count(&self) -> u64 {
         self.starts.len() as u64
     }
 
-    /// Units `from` to `to` of the same `text`, both included, with the separators between them. What lies outside the
-    /// text is left out; nothing is left where `from` is after `to`.
+    /// Units `from` to `to` of the same `text`, both included, with the separators between them. Units outside of the
+    /// text are left out; the result is empty if `from` is after `to`.
     pub fn range<'a>(&self, text: &'a str, from: u64, to: u64) -> &'a str {
         text.get(self.bytes(from, to)).unwrap_or_default()
     }
 
-    /// Where [`range`](Self::range) lies in the text.
+    /// The bytes of [`range`](Self::range) in the text.
     pub fn bytes(&self, from: u64, to: u64) -> Range<usize> {
         let (from, to) = (from.max(1), to.min(self.count()));
         if from > to {
@@ -87,7 +87,7 @@ impl Offsets {
         self.starts.get(first).map_or(0..0, |&start| start..end)
     }
 
-    /// The byte at which the character begins that stands `at` there; `None` where there is none.
+    /// The byte at which the character at position `at` begins; `None` if there is none.
     pub fn byte_of(&self, text: &str, at: TextPosition) -> Option<usize> {
         let mut span = self.bytes(at.unit_number(), at.unit_number());
         if at.page.is_some() {
@@ -107,7 +107,7 @@ impl<'a> Units<'a> {
         Self { text, offsets: Offsets::new(unit, text) }
     }
 
-    /// How many there are.
+    /// The number of units.
     pub fn count(&self) -> u64 {
         self.offsets.count()
     }

@@ -1,5 +1,5 @@
-//! What a ZIP archive or an OLE file says that it is. The file itself has to say it, in the part that its format has for
-//! that: an archive that merely holds a document is an archive.
+//! Recognises the format of a ZIP archive or an OLE file. The file itself has to state it, in the part that its format
+//! has for that: an archive that merely contains a document is an archive.
 
 use memchr::memmem;
 
@@ -10,7 +10,7 @@ use super::file_kind::{
 use super::ole;
 use super::readers::{IWORK, package::Package};
 
-/// How much of a part is looked at that says what the file is.
+/// How much is read of the part that states the format.
 const HEAD: u64 = 1 << 20;
 
 /// The part of a book that names the others.
@@ -19,7 +19,7 @@ const BOOK: &str = "META-INF/container.xml";
 const MAIN: [&str; 5] =
     ["word/document.xml", "xl/workbook.xml", "xl/workbook.bin", "ppt/presentation.xml", "content.xml"];
 
-/// By the part that says so; by exact names where that part is damaged.
+/// By the part that states the format; by exact names if that part is damaged.
 pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
     let Some(package) = Package::open(bytes) else { return ARCHIVE };
     let is_office = ["[Content_Types].xml", "mimetype"].iter().any(|name| package.has(name));
@@ -52,7 +52,7 @@ pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
         return INDESIGN;
     }
     if package.has(BOOK) {
-        // Some programs forget to say so.
+        // Some programs omit the statement.
         return EPUB;
     }
     if ["Index/Document.iwa", "Index.zip", "index.apxl", "index.apxl.gz", "buildVersionHistory.plist"]

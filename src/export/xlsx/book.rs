@@ -6,23 +6,23 @@ use std::{collections::HashSet, path::Path};
 
 /// Letters of a sheet's name, so that there is room for a number behind it.
 const NAME_LETTERS: usize = 24;
-/// Letters that no sheet's name may have.
+/// Letters that are not allowed in a sheet's name.
 const NO_LETTERS: [char; 7] = ['*', '?', ':', '[', ']', '\\', '/'];
-/// A name that Excel keeps for itself.
+/// A name that Excel reserves.
 const RESERVED: &str = "history";
 
 pub(super) struct ExcelBook {
     pub(super) workbook: Workbook,
     pub(super) formats: CellFormats,
-    /// Texts that a cell had no room for.
+    /// Number of texts that did not fit into a cell.
     pub(super) cut: u64,
-    /// Those of all sheets, in small letters.
+    /// The names of all sheets, in small letters.
     names: HashSet<String>,
     sheets: usize,
 }
 
 impl ExcelBook {
-    /// What is written before its end lies in `folder`.
+    /// Temporary data is written to `folder`.
     pub(super) fn new(folder: &Path) -> Result<Self, XlsxError> {
         let mut workbook = Workbook::new();
         workbook.set_tempdir(folder)?;
@@ -30,7 +30,7 @@ impl ExcelBook {
         Ok(Self { workbook, formats: CellFormats::default(), cut: 0, names, sheets: 0 })
     }
 
-    /// Adds a sheet; one whose name is taken is numbered. Its number in the workbook and its name.
+    /// Adds a sheet; if its name is taken, a number is added. Returns its number in the workbook and its name.
     pub(super) fn add_sheet(&mut self, name: &str) -> Result<(usize, String), XlsxError> {
         let plain: String = name
             .chars()
@@ -51,7 +51,7 @@ impl ExcelBook {
     }
 }
 
-/// No more than `most` letters of a text, as UTF-16 counts them, and whether there are more.
+/// At most `most` letters of a text, counted as UTF-16, and whether it was cut.
 pub(super) fn cut(text: &str, most: usize) -> (&str, bool) {
     let mut letters = 0;
     for (at, letter) in text.char_indices() {

@@ -4,12 +4,12 @@ use crate::export::{column_format::DecimalFormat, row_marks::CellMark};
 use rust_xlsxwriter::{Color, Format};
 use std::collections::HashMap;
 
-/// Backgrounds of doubtful and of corrected cells, and letters of rows whose job is partial or blocked.
+/// Backgrounds of doubtful and of corrected cells, and the text colour of rows whose job is partial or blocked.
 const YELLOW: u32 = 0x00FF_F2AB;
 const GREEN: u32 = 0x00D5_EFCF;
 const GREY: u32 = 0x0080_8080;
 
-/// What is in a cell.
+/// The content of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum CellContent {
     #[default]

@@ -1,4 +1,4 @@
-//! Sheets of the lists within the records: a row for each element, which says of which record it is.
+//! Sheets for the lists within the records: a row for each element, which names its record.
 
 use super::{book::ExcelBook, sheet::ExcelSheet};
 use crate::export::{
@@ -13,26 +13,26 @@ use rust_xlsxwriter::XlsxError;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the sheets begin with: the row of the record, and its document.
+/// The first columns of the sheets: the record's row, and its document.
 const BEFORE: [&str; 2] = ["row", "document"];
 
-/// All of them.
+/// The sheets of all lists.
 pub(super) struct ListSheets {
     lists: BTreeMap<String, ListSheet>,
-    /// Those of the records.
+    /// The columns of the records.
     columns: TableColumns,
-    /// Their first fields that tell which record it is.
+    /// Indexes of their first fields that identify a record.
     telling: Vec<usize>,
 }
 
-/// That of one list.
+/// The sheet of one list.
 struct ListSheet {
     sheet: ExcelSheet,
     columns: TableColumns,
 }
 
 impl ListSheets {
-    /// Of the lists whose columns are in the table.
+    /// Makes sheets for the lists whose columns are in the table.
     pub(super) fn new(book: &mut ExcelBook, nested: &NestedLists, columns: &TableColumns) -> Result<Self, XlsxError> {
         let places = columns.field_places();
         let is_shown = |name: &str| places.iter().any(|(field, place)| *field == name && place.is_some());
@@ -58,7 +58,7 @@ impl ListSheets {
         Ok(Self { lists, columns: columns.clone(), telling })
     }
 
-    /// Writes the lists of a record, whose row is called `reference`.
+    /// Writes the lists of a record; `reference` names its row.
     pub(super) fn write(
         &mut self,
         book: &mut ExcelBook,
@@ -87,7 +87,7 @@ impl ListSheets {
         written
     }
 
-    /// What stands in a record's cell in place of a list that has a sheet.
+    /// The text in a record's cell in place of a list that has a sheet.
     pub(super) fn told(&self, name: &str, value: &Value) -> Option<Value> {
         let elements = elements(value).filter(|_| self.lists.contains_key(name))?;
         Some(json!(format!("{}: see the sheet {name}", counted(elements.len() as u64, "row"))))

@@ -1,4 +1,4 @@
-//! The sheets that are no table of records: what is not in the table, and what the colours mean.
+//! The sheets other than the records': jobs and files that are not in the table, and the meaning of the colours.
 
 use super::{book::ExcelBook, sheet::ExcelSheet};
 use crate::export::{
@@ -24,7 +24,7 @@ const COLOURS: [(&str, CellMark, bool, &str); 3] = [
     ("grey", CellMark::Unmarked, true, "The job of the record is partial or blocked."),
 ];
 
-/// Writes a row for each job of which something is not in the table.
+/// Writes a row for each job or file that is not, or not completely, in the table.
 pub(super) fn write_not_in_table(book: &mut ExcelBook, rows: &[JobNotInTable]) -> Result<(), XlsxError> {
     let all_there = ["", "", "Everything of every job is in the table.", ""].map(str::to_owned);
     let rows = rows.iter().map(|row| [&row.documents, row.status, &row.why, &row.job].map(str::to_owned));
@@ -39,13 +39,13 @@ pub(super) fn write_not_in_table(book: &mut ExcelBook, rows: &[JobNotInTable]) -
     )
 }
 
-/// Writes what the colours mean.
+/// Writes the meaning of the colours.
 pub(super) fn write_legend(book: &mut ExcelBook) -> Result<(), XlsxError> {
     let rows = COLOURS.iter().map(|(name, mark, is_grey, meaning)| ([*name, *meaning], *mark, *is_grey));
     write(book, LEGEND, &["colour", "meaning"], rows)
 }
 
-/// Writes a sheet of texts; the first cell of each row has its mark.
+/// Writes a sheet of texts; the first cell of each row has its mark's colour.
 fn write<'t, const N: usize>(
     book: &mut ExcelBook,
     name: &str,

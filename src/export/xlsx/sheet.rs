@@ -1,4 +1,4 @@
-//! A sheet with a heading, filters and as many rows as come; where it is full, another goes on.
+//! A sheet with a heading, filters and any number of rows; when it is full, another sheet continues it.
 
 use super::{
     book::{ExcelBook, cut},
@@ -14,10 +14,10 @@ use overnight_core::spreadsheet::is_formula;
 use rust_xlsxwriter::{ExcelDateTime, Worksheet, XlsxError};
 use serde_json::{Value, json};
 
-/// Rows of a sheet with its heading, and letters of a cell, as UTF-16 counts them, at most: limits of the format.
+/// Limits of the format: rows of a sheet with its heading, and letters of a cell, counted as UTF-16.
 const MOST_ROWS: u32 = 1_048_576;
 const MOST_LETTERS: usize = 32_767;
-/// Letters that a column shows at least and at most, and of how many rows texts are counted.
+/// Letters that a column shows at least and at most, and the number of rows whose texts are measured.
 const WIDTHS: (usize, usize) = (8, 60);
 const ROWS_FOR_WIDTH: u32 = 1_000;
 /// Letters of a date.
@@ -28,7 +28,7 @@ pub(super) struct ExcelSheet {
     heading: Vec<String>,
     formats: Vec<ColumnFormat>,
     widths: Vec<usize>,
-    /// Of the sheet that is written now: its number in the workbook, its name, and the number of its next row.
+    /// The current sheet: its number in the workbook, its name, and the number of its next row.
     index: usize,
     now: String,
     next: u32,
@@ -61,7 +61,7 @@ impl ExcelSheet {
         Ok(())
     }
 
-    /// Begins a row; its number on its sheet, from 0, and whether the sheet is a new one.
+    /// Begins a row. Returns its number on its sheet, from 0, and whether the sheet is a new one.
     pub(super) fn begin_row(&mut self, book: &mut ExcelBook) -> Result<(u32, bool), XlsxError> {
         let is_full = self.next == MOST_ROWS;
         if is_full {
@@ -72,7 +72,7 @@ impl ExcelSheet {
         Ok((self.next - 1, is_full))
     }
 
-    /// The row that was begun, as a person finds it: its number, with its sheet where that is not the first.
+    /// The current row for a person: its number, with its sheet's name if that is not the first sheet.
     pub(super) fn reference(&self) -> Value {
         if self.now == self.name { json!(self.next) } else { json!(format!("{}, row {}", self.now, self.next)) }
     }
@@ -109,7 +109,7 @@ impl ExcelSheet {
                 Some(double) => {
                     look.content = CellContent::Number(format.number);
                     sheet.write_number_with_format(row, column, double, formats.of(look))?;
-                    // With separators and decimals; a number that has no room is shown as a row of signs.
+                    // With separators and decimals: a number that doesn't fit is shown as a row of signs.
                     let digits = number.as_str().len();
                     self.widen(place, digits + digits / 3 + 3);
                     return Ok(());
@@ -144,14 +144,14 @@ impl ExcelSheet {
         Ok(())
     }
 
-    /// A column shows at least so many letters.
+    /// Makes a column wide enough for so many letters, up to the maximum.
     pub(super) fn widen(&mut self, place: usize, letters: usize) {
         if let Some(width) = self.widths.get_mut(place) {
             *width = (*width).max(letters.min(WIDTHS.1));
         }
     }
 
-    /// Writes what is known of a sheet when all its rows are written.
+    /// Writes the properties of a sheet that are known when all its rows are written.
     pub(super) fn end(&self, book: &mut ExcelBook) -> Result<(), XlsxError> {
         let sheet = book.workbook.worksheet_from_index(self.index)?;
         for (column, width) in (0_u16..).zip(&self.widths) {

@@ -19,12 +19,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Links on a sheet at most: a limit of the format; a file with more is broken.
+/// Links on a sheet, at most: a limit of the format, beyond which Excel takes the file as broken.
 const MOST_LINKS: u32 = 65_530;
-/// Letters of a note, and notes of a workbook, each of which takes 13 KB of memory until the end and is a drawing to Excel.
+/// Letters of a note, and notes of a workbook: each takes 13 KB of memory until the end, and is a drawing in Excel.
 const NOTE_LETTERS: usize = 2_000;
 const MOST_NOTES: u32 = 5_000;
-/// The name of the first sheet; those that go on behind it are numbered.
+/// The name of the first sheet; the sheets that continue it are numbered.
 const SHEET: &str = "records";
 
 pub(in crate::export) struct ExcelTable {
@@ -39,12 +39,12 @@ pub(in crate::export) struct ExcelTable {
     places: KnownPlaces,
     links: u32,
     notes: u32,
-    /// Links and notes that there was no room for.
+    /// Links and notes that did not fit.
     without_link: u64,
     without_note: u64,
 }
 
-/// Where in a row that stands which notes and links are made of.
+/// Indexes in a row of the cells from which notes and links are made.
 struct KnownPlaces {
     quote: Option<usize>,
     document: Option<usize>,
@@ -55,7 +55,7 @@ struct KnownPlaces {
 }
 
 impl ExcelTable {
-    /// Of the file at `path`; what is written before its end is beside it, in `folder`.
+    /// Makes the table for the file at `path`; temporary data is beside it, in `folder`.
     pub(in crate::export) fn new(path: &Path, folder: &Path, gathered: &GatheredRecords) -> Result<Self, ExportError> {
         let columns = &gathered.columns;
         let mut book = ExcelBook::new(folder)?;
@@ -85,7 +85,7 @@ impl ExcelTable {
         })
     }
 
-    /// What the note of a record says: its quote, and where it was found.
+    /// The text of a record's note: its quote, and the place where it was found.
     fn note(&self, cells: &[Value]) -> Option<String> {
         let cell = |place: Option<usize>| place.and_then(|place| cells.get(place)).filter(|cell| !cell.is_null());
         let quote = shown(cell(self.places.quote)?);
@@ -96,7 +96,7 @@ impl ExcelTable {
         Some(format!("{}\n\n{}", cut(&quote, NOTE_LETTERS).0, cut(&parts.join(", "), NOTE_LETTERS).0))
     }
 
-    /// What is to be seen of the cell at `place`.
+    /// The mark of the cell at `place`.
     fn mark(&self, marks: &RowMarks, place: usize) -> CellMark {
         let is_of_record = self.places.document == Some(place) && marks.is_doubtful();
         if is_of_record || marks.is_quote_doubtful && self.places.quote == Some(place) {
@@ -106,7 +106,7 @@ impl ExcelTable {
         field.map_or(CellMark::Unmarked, |field| marks.of_field(field))
     }
 
-    /// Writes a link in place of a cell's text; whether there was room for it.
+    /// Writes a link in place of a cell's text. Returns whether it fit.
     fn link(&mut self, row: u32, place: usize, target: &str) -> Result<bool, XlsxError> {
         let column = u16::try_from(place).unwrap_or(u16::MAX);
         if self.links == MOST_LINKS || !link(self.sheet.worksheet(&mut self.book)?, (row, column), target)? {
@@ -180,10 +180,10 @@ impl TableWriter for ExcelTable {
     }
 }
 
-/// Writes a link; whether it could be one.
+/// Writes a link. Returns whether it is valid as one.
 fn link(sheet: &mut Worksheet, (row, column): (u32, u16), target: &str) -> Result<bool, XlsxError> {
     let is_address = ["http://", "https://"].iter().any(|scheme| target.starts_with(scheme));
-    // Three slashes are taken off again, and what is left is seen from where the workbook lies.
+    // The library removes the three slashes; the rest is relative to the workbook's folder.
     let url = Url::new(if is_address { target.to_owned() } else { format!("file:///{target}") }).set_text(target);
     match sheet.write_url(row, column, url) {
         Ok(_) => Ok(true),

@@ -9,14 +9,14 @@
 //!                                                  │ without a result: At(now + interval)
 //! ```
 //!
-//! Calls carry the round in which they began; a round ends when an open breaker closes. A call of an earlier round that
-//! fails at last says nothing of a server that has answered since, and a probe of an earlier round frees no later one.
+//! Each call carries the round in which it began; a round ends when an open breaker closes. A call of an earlier round
+//! that fails late says nothing about a server that has answered since, and an earlier probe frees no later one.
 
 use std::time::Duration;
 
-/// Failures running after which nobody calls but to probe.
+/// Consecutive failures after which only probes are let through.
 const MOST_FAILURES: u32 = 5;
-/// How long the server is left alone before the first probe.
+/// The pause before the first probe.
 const FIRST_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between a probe that failed and the next one.
 const LAST_INTERVAL: Duration = Duration::from_mins(1);
@@ -42,9 +42,9 @@ enum BreakerState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Probing {
-    /// The next probe is due then.
+    /// The next probe is due at this time.
     At(Duration),
-    /// Somebody has it.
+    /// A caller is probing now.
     UnderWay,
 }
 
@@ -65,16 +65,16 @@ impl Breaker {
         }
     }
 
-    /// A call that may begin now: any while the breaker is closed, and else only that of who has `probe`.
+    /// Begins a call if allowed: any call while the breaker is closed, otherwise only that of the holder of `probe`.
     pub(super) fn begin(&self, probe: Option<BreakerCall>) -> Option<BreakerCall> {
         match self.state {
-            // A probe that waited until another call was answered is a call as any other.
+            // A probe that waited until another call was answered is an ordinary call.
             BreakerState::Closed { .. } => Some(BreakerCall { round: self.round, is_probe: false }),
             BreakerState::Open { .. } => probe.filter(|probe| probe.is_probe && probe.round == self.round),
         }
     }
 
-    /// The probe, for the one who asks first when it is due.
+    /// Hands the probe, once it is due, to the first caller that asks.
     pub(super) fn take_probe(&mut self, now: Duration) -> Option<BreakerCall> {
         match &mut self.state {
             BreakerState::Open { probe: probe @ Probing::At(_), .. } if matches!(*probe, Probing::At(due) if due <= now) =>
@@ -86,7 +86,7 @@ impl Breaker {
         }
     }
 
-    /// A reply came, of whatever call: the server answers.
+    /// A reply to any call arrived: the server answers.
     pub(super) fn answered(&mut self) {
         if self.is_open() {
             self.round += 1;
@@ -109,12 +109,12 @@ impl Breaker {
                 *interval = (*interval * 2).min(LAST_INTERVAL);
                 *probe = Probing::At(now.saturating_add(*interval));
             }
-            // It began before the others failed, and says nothing new.
+            // This call began before the others failed, and adds nothing new.
             BreakerState::Open { .. } => {}
         }
     }
 
-    /// A call ended, and nobody knows more of the server than before.
+    /// A call ended without showing whether the server answers.
     pub(super) fn undecided(&mut self, call: BreakerCall, now: Duration) {
         match &mut self.state {
             BreakerState::Open { interval, probe } if call.is_probe && call.round == self.round => {
@@ -148,7 +148,7 @@ mod tests {
         let mut breaker = Breaker::new();
         let call = breaker.begin(None).unwrap();
         let mut seen = Vec::new();
-        // `f`: the server fails, `a`: it answers, `u`: nobody knows.
+        // `f`: the server fails, `a`: it answers, `u`: the outcome is unknown.
         for step in "fffafuffuuffff".chars() {
             match step {
                 'f' => breaker.failed(call, seconds(7)),
@@ -236,7 +236,7 @@ mod tests {
                 let mut breaker = Breaker::new();
                 let mut now = Duration::ZERO;
                 let mut calls: Vec<BreakerCall> = Vec::new();
-                // What a reader of the rules counts.
+                // The counts that follow from the documented rules.
                 let (mut running, mut closings, mut failed_probes) = (0, 0, 0_u32);
                 let mut left_alone = Duration::ZERO;
                 for step in steps {

@@ -1,10 +1,10 @@
 //! The rate limits of one model server. Pure: `now` is the time since the endpoint was made; the endpoint decides who waits,
 //! and in what order.
 //!
-//! Requests and tokens are held to a sliding window: in no minute, wherever it begins, are there more than the limit. A
+//! Requests and tokens are held to a sliding window: in no minute, wherever it begins, do they exceed the limit. A
 //! bucket that refills would let through nearly twice the limit in its first minute. The crate `governor` has only such
-//! buckets. It can't give back tokens that were charged and not used, can't be told to let nobody through until a moment,
-//! and doesn't queue in the order of asking; what it has is less than what would stand around it.
+//! buckets. It can't refund tokens that were charged and not used, can't close until a given moment, and doesn't queue
+//! in the order of asking; the code needed around it would be larger than the part it provides.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -23,7 +23,7 @@ pub struct RateLimits {
 #[derive(Debug)]
 pub(super) struct RateGate {
     pace: RateLimits,
-    /// The server asked to be left alone until then.
+    /// The server asked for no calls until this time.
     closed_until: Duration,
     under_way: u64,
     /// When the calls of the last minute began, oldest first. Empty without a limit.
@@ -42,7 +42,7 @@ struct Charge {
     tokens: u64,
 }
 
-/// A call that was admitted, and what it was charged.
+/// An admitted call, and its charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Admission {
     charge: u64,
@@ -52,7 +52,7 @@ pub(super) struct Admission {
 /// Why a call may not begin yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GateClosed {
-    /// Not before then.
+    /// Not before this time.
     Until(Duration),
     /// Not before a call ends.
     Full,
@@ -75,8 +75,8 @@ impl RateGate {
         self.under_way
     }
 
-    /// Lets one call of about `tokens` through, or says when to ask again. A call of more tokens than the limit of a
-    /// minute is let through when no others of the last minute stand beside it.
+    /// Admits one call of about `tokens`, or returns when to ask again. A call with more tokens than the limit of a
+    /// minute is admitted when no other calls of the last minute are charged.
     pub(super) fn enter(&mut self, tokens: u64, now: Duration) -> Result<Admission, GateClosed> {
         self.forget(now);
         if self.pace.parallel_calls.is_some_and(|most| self.under_way >= most.max(1)) {
@@ -97,8 +97,8 @@ impl RateGate {
         self.under_way = self.under_way.saturating_sub(1);
     }
 
-    /// Sets a charge right. What was charged too much is given back where it was charged; what was charged too little is
-    /// charged now, as the provider counts output when it comes.
+    /// Corrects a charge. An excess is refunded where it was charged; a shortfall is charged now, as the provider
+    /// counts output when it arrives.
     pub(super) fn settle(&mut self, entry: Admission, tokens: u64, now: Duration) {
         self.forget(now);
         if let Some(more) = tokens.checked_sub(entry.tokens).filter(|more| *more > 0) {
@@ -113,7 +113,7 @@ impl RateGate {
         }
     }
 
-    /// Lets nobody through until then.
+    /// Admits no calls until this time.
     pub(super) fn close(&mut self, until: Duration) {
         self.closed_until = self.closed_until.max(until);
     }
@@ -128,11 +128,11 @@ impl RateGate {
         number
     }
 
-    /// When the clock alone lets the call through, as things stand.
+    /// The time at which the call will be admitted if no other call begins or ends.
     fn shut_until(&self, tokens: u64) -> Option<Duration> {
         let requests = self.pace.requests_per_minute.and_then(|most| {
             let most = usize::try_from(most.max(1)).unwrap_or(usize::MAX);
-            // So many must be forgotten that one more is within the limit.
+            // The number of calls to forget before one more is within the limit.
             let place = self.begun.len().checked_sub(most)?;
             self.begun.get(place).map(|begun| begun.saturating_add(MINUTE))
         });
@@ -151,7 +151,7 @@ impl RateGate {
         requests.max(tokens).max(Some(self.closed_until))
     }
 
-    /// Drops what is a minute old.
+    /// Drops entries that are a minute old.
     fn forget(&mut self, now: Duration) {
         while self.begun.front().is_some_and(|begun| begun.saturating_add(MINUTE) <= now) {
             self.begun.pop_front();
@@ -175,7 +175,7 @@ mod tests {
         RateGate::new(RateLimits { requests_per_minute: requests, tokens_per_minute: tokens, parallel_calls: parallel })
     }
 
-    /// What each of some calls hears: when it was asked for, its tokens.
+    /// The results for several calls, each given as the second of its request and its tokens.
     fn heard(gate: &mut RateGate, asks: &[(u64, u64)]) -> Vec<Result<(), GateClosed>> {
         asks.iter().map(|(at, tokens)| gate.enter(*tokens, seconds(*at)).map(drop)).collect()
     }
@@ -252,7 +252,7 @@ mod tests {
             heard(&mut gate, &[(31, 1), (60, 50), (61, 1), (63, 1)]),
             [Err(GateClosed::Until(seconds(60))), Ok(()), Err(GateClosed::Until(seconds(63))), Ok(())]
         );
-        // Long forgotten: nothing is given back, and what is more is charged.
+        // Long forgotten: nothing is refunded, and the excess is charged.
         gate.settle(large, 0, seconds(200));
         assert_eq!(gate.charged, 0);
         gate.settle(small, u64::MAX, seconds(200));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each call begins at the first moment that it is told; no minute has more than the limits.
+        /// Each call begins at the first moment that the gate allows; no minute exceeds the limits.
         #[test]
         fn no_minute_has_more_than_the_limits(
             requests in 0_u64..6,

@@ -8,7 +8,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// What happened, each with its second.
+/// A log of what happened, each entry with its second.
 #[derive(Clone)]
 struct Log {
     start: Instant,
@@ -93,7 +93,7 @@ async fn one_at_a_time_finds_out_and_all_go_on_when_the_server_answers() {
     assert_eq!(endpoint.state(), state(true, None, 1, 0, 4));
     while jobs.join_next().await.is_some() {}
     assert_eq!(endpoint.state(), state(false, None, 0, 0, 0));
-    // 1, then twice as much after the failure, and as much again after each that said nothing.
+    // 1, then doubled after the failure, and the same again after each probe without a result.
     assert_eq!(log.lines(), ["1 a probes", "4 b probes", "6 c probes", "9 d probes", "10 e goes on", "10 a goes on"]);
 }
 
@@ -238,7 +238,7 @@ async fn a_reply_smaller_than_expected_lets_the_next_call_through() {
         });
     }
     sleep(Duration::from_secs(10)).await;
-    // First come, first served: the small one fits, and waits behind the large one.
+    // First come, first served: the small call would fit, and waits behind the large one.
     assert_eq!((endpoint.state(), log.lines()), (state(false, None, 1, 3, 0), Vec::new()));
     large.answered(300);
     while jobs.join_next().await.is_some() {}

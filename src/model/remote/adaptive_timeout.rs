@@ -28,7 +28,7 @@ impl AdaptiveTimeout {
         Duration::from_millis(self.millis.load(Ordering::Relaxed))
     }
 
-    /// A reply began after `first`; `None`: none began in time.
+    /// Adapts to a reply that began after `first`; `None`: no reply began in time.
     pub(super) fn learn(&self, first: Option<Duration>) {
         let wanted = match first {
             Some(first) => first * 2,

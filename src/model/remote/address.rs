@@ -1,4 +1,4 @@
-//! Where a server is, and how it is called in messages: without anything that may be secret.
+//! The address of a server, and its name in messages: without anything that may be secret.
 
 use super::key::is_secret_name;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use url::Url;
 
-/// A base URL: what a format puts its paths behind.
+/// A base URL, to which a format appends its paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     /// With a trailing `/`, without the query.
@@ -16,7 +16,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Reads a base URL. What could be a secret in it is refused: it stands in `job.yaml`, in errors and in recordings.
+    /// Reads a base URL. Parts that could be secret are refused: `job.yaml`, errors and recordings show the URL.
     pub(super) fn parse(text: &str) -> Result<Self, ModelError> {
         let wrong = |url: &str, what: &str| ModelError::BaseUrl { url: url.to_owned(), what: what.to_owned() };
         // Never shown before it is known to hold no password.
@@ -43,22 +43,22 @@ impl Address {
         Ok(Self { base, query })
     }
 
-    /// As a person knows it.
+    /// The readable form, for messages.
     pub(super) fn shown(&self) -> &str {
         self.base.trim_end_matches('/')
     }
 
-    /// Whether what is sent there goes over networks of others, for all of them to read.
+    /// Whether data sent there crosses networks of others, who could read it.
     pub(super) fn is_exposed(&self) -> bool {
         Url::parse(&self.base).is_ok_and(|url| is_exposed(&url))
     }
 
-    /// Whether it is to be reached without a proxy, which would see what is sent.
+    /// Whether to bypass a proxy, which would see the data sent.
     pub(super) fn is_plain_nearby(&self) -> bool {
         Url::parse(&self.base).is_ok_and(|url| is_plain_nearby(&url))
     }
 
-    /// As it can be parsed again.
+    /// In a form that can be parsed again.
     pub(super) fn text(&self) -> String {
         match &self.query {
             Some(query) => format!("{}?{query}", self.base),
@@ -66,8 +66,8 @@ impl Address {
         }
     }
 
-    /// The URL of `path`, which may have a query of its own. A version with which `path` begins may stand at the end of the
-    /// base already, as in many vendors' own examples.
+    /// The URL of `path`, which may have a query of its own. If the base already ends with the version with which
+    /// `path` begins, as in many vendors' own examples, it is not repeated.
     pub(super) fn url(&self, path: &str) -> String {
         let version = path.split_inclusive('/').next().filter(|part| {
             let number = part.strip_prefix('v').and_then(|part| part.strip_suffix('/'));

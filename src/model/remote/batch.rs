@@ -1,6 +1,6 @@
 //! Batch endpoints: calls of many jobs are gathered, sent together, and answered within hours for half the price.
 //!
-//! - `post_office`: the calls of one lane, from the moment in which they are handed in to their answers
+//! - `post_office`: the calls of one lane, from their submission to their answers
 //! - `gathering`: which calls are sent together; `timing`: when they are given up
 //! - `http`: requests and answers that are not model calls
 //! - `openai`, `anthropic`, `gemini`: the vendors' endpoints; `primer`: a request that fills the provider's cache
@@ -34,16 +34,16 @@ use std::{collections::BTreeSet, time::Duration};
 #[derive(Debug)]
 pub(super) struct SentCall {
     pub(super) key: String,
-    /// JSON, as it was handed in.
+    /// JSON, as it was submitted.
     pub(super) body: String,
 }
 
 /// Why a batch was not created, or may not have been.
 #[derive(Debug)]
 pub(super) enum NotCreated {
-    /// The provider has nothing of it.
+    /// The provider has certainly not created it.
     Surely(Failure),
-    /// Nobody knows: it is looked for.
+    /// It is unknown whether the provider has created it: it will be searched for.
     Perhaps(Failure),
 }
 
@@ -62,18 +62,18 @@ impl From<Failure> for NotCreated {
 /// Whether a batch is there that may have been created.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// By the provider's name.
+    /// The provider's handle of the batch.
     There(String),
     NotThere,
-    /// It can't be told yet.
+    /// It can't be determined yet.
     Unsure,
 }
 
-/// How a batch stands at its provider.
+/// The state of a batch at its provider.
 #[derive(Debug, PartialEq)]
 pub(super) enum Standing {
     Working,
-    /// It is over, and what it brought can be read.
+    /// It has ended, and its results can be read.
     Ended {
         outcome: String,
     },
@@ -85,7 +85,7 @@ pub(super) enum Standing {
 #[derive(Debug, PartialEq)]
 pub(super) struct RefusedBatch {
     pub(super) reason: String,
-    /// It holds more at once than the account may have in line.
+    /// It exceeds the number of tokens that the account may have queued at once.
     pub(super) is_too_much: bool,
     /// The calls that are at fault, by their places from 0; none: all.
     pub(super) lines: Vec<(usize, String)>,
@@ -94,13 +94,13 @@ pub(super) struct RefusedBatch {
 /// One vendor's batch endpoint.
 #[async_trait]
 pub(super) trait BatchApi: Send + Sync + std::fmt::Debug {
-    /// Bytes that a batch may have.
+    /// The most bytes of a batch.
     fn most_bytes(&self) -> u64;
 
-    /// How long the provider takes at most.
+    /// The longest time that the provider takes.
     fn expires_after(&self) -> Duration;
 
-    /// A body as the endpoint takes it.
+    /// Changes a body to the form that the endpoint accepts.
     fn prepare(&self, body: &mut Value, prefix: &str) {
         let _ = prefix;
         if let Value::Object(fields) = body {
@@ -108,12 +108,12 @@ pub(super) trait BatchApi: Send + Sync + std::fmt::Debug {
         }
     }
 
-    /// Takes the marks out of a body by which the provider writes to its cache: nobody would read it.
+    /// Removes the cache marks from a body: they make the provider write to its cache, which no call would read.
     fn unmark(&self, body: &mut Value) {
         let _ = body;
     }
 
-    /// A short request that begins as this one does.
+    /// A short request that begins like this one.
     fn primer(&self, body: &Value) -> Value;
 
     async fn create(&self, http: &BatchHttp<'_>, name: &str, calls: &[SentCall]) -> Result<String, NotCreated>;
@@ -127,14 +127,14 @@ pub(super) trait BatchApi: Send + Sync + std::fmt::Debug {
         keys: &[String],
     ) -> Result<Found, Failure>;
 
-    /// How it stands, with the provider's own word for it, which holds what the results need.
+    /// The batch's state, and the provider's own status object, from which the results are fetched.
     async fn poll(&self, http: &BatchHttp<'_>, handle: &str) -> Result<(Standing, Value), Failure>;
 
-    /// Tells the provider to give it up; what is done stays done.
+    /// Asks the provider to cancel the batch; completed calls stay completed.
     async fn cancel(&self, http: &BatchHttp<'_>, handle: &str) -> Result<(), Failure>;
 
-    /// The end of each call of which the provider says one, in any order. `keys`: all calls of the batch in the order in
-    /// which they were sent.
+    /// The result of each call for which the provider states one, in any order. `keys`: all calls of the batch in the
+    /// order in which they were sent.
     async fn results(
         &self,
         http: &BatchHttp<'_>,
@@ -154,7 +154,7 @@ pub(super) fn api_of(wire: &dyn Wire) -> Option<Box<dyn BatchApi>> {
     })
 }
 
-/// Why a call has no reply, as it is kept.
+/// The reason why a call has no reply, as stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptFailure {
     kind: FailureKind,
@@ -163,13 +163,13 @@ struct KeptFailure {
     reason: String,
 }
 
-/// A failure as it is kept.
+/// A failure in its stored form.
 pub(super) fn kept(failure: &Failure) -> HandedEnd {
     let Failure { kind, status, reason, .. } = failure;
     HandedEnd::Failed(json!(KeptFailure { kind: *kind, status: *status, reason: reason.clone() }))
 }
 
-/// As it was kept; what isn't understood counts as not answered.
+/// Reads a stored failure; one that can't be read counts as unanswered.
 pub(super) fn failure(kept: Value) -> Failure {
     match serde_json::from_value::<KeptFailure>(kept) {
         Ok(KeptFailure { kind, status, reason }) => Failure { status, ..Failure::new(kind, reason) },
@@ -182,7 +182,7 @@ fn not_done(what: &str) -> HandedEnd {
     kept(&Failure::new(FailureKind::Unanswered, format!("the provider's batch brought no answer ({what})")))
 }
 
-/// A reply that is none is told as missing: asked live, it is held against the server as any other.
+/// Treats an unreadable reply as missing: the call is then made live, where such a reply counts against the server.
 fn readable(end: HandedEnd) -> HandedEnd {
     match &end {
         HandedEnd::Replied(reply) if !reply.trim_start().starts_with('{') => not_done("a line without a reply"),
@@ -194,23 +194,23 @@ fn unanswered(why: &str) -> HandedEnd {
     kept(&Failure::new(FailureKind::Unanswered, why))
 }
 
-/// That the database can't be asked says nothing of the provider.
+/// A failure to query the database says nothing about the provider.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 fn stored(error: StoreError) -> Failure {
     Failure::new(FailureKind::Conflict, error.to_string())
 }
 
-/// A path's part that a provider has named: letters that mean nothing in a path.
+/// A handle from the provider as part of a path: only characters without a special meaning there.
 fn safe(handle: &str) -> String {
     handle.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter)).collect()
 }
 
-/// The values of a list; none where there is no list.
+/// The values of a list; none if it is not a list.
 fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A text field; empty where there is none.
+/// A text field; empty if it doesn't exist.
 fn field<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,33 +1,33 @@
-//! The body of an answer as it comes: unpacked where it is packed, which nobody asked for and some gateways do all the same,
-//! and its beginning and end kept, for who has to find out why it can't be read.
+//! The body of an answer: decompressed if it is compressed, which some gateways do without being asked; its beginning
+//! and end are kept for finding out why it can't be read.
 
 use super::{http::MOST_BYTES, key::Secrets};
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use std::io::{self, Write};
 
-/// Packed bytes that are unpacked at once: some hundred times as many come of them, or a thousand.
+/// Compressed bytes that are decompressed at once; they become some hundred times as many, or a thousand times.
 const PIECE: usize = 8 * 1024;
-/// How gzip begins (RFC 1952, section 2.3.1).
+/// The first bytes of gzip (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = b"\x1F\x8B";
-/// Bytes of the beginning and of the end that are kept, so that a key in them is whole and can be hidden.
+/// Bytes kept of the beginning and of the end; enough to hold a whole key, so that it can be hidden.
 const MOST_HEAD: usize = 8 * 1024;
 const MOST_TAIL: usize = 4 * 1024;
-/// Letters of both that are shown.
+/// Characters of each that are shown.
 const SHOWN_HEAD: usize = 1_200;
 const SHOWN_TAIL: usize = 400;
 
-/// Why a body can't be unpacked.
+/// The reason why a body can't be decompressed.
 #[derive(Debug)]
 pub(super) enum Packed {
-    /// It says that it is packed in this way, which isn't read.
+    /// Its header names this encoding, which isn't supported.
     Unknown(String),
-    /// It says so, and isn't.
+    /// It claims to be compressed, but isn't validly so.
     Torn(io::Error),
 }
 
-/// What a body's bytes go through.
+/// The decompression that a body's bytes pass through.
 pub(super) enum Unpacking {
-    /// No byte has come; what the headers say of it.
+    /// No byte has arrived; the value is the header's encoding.
     Unknown(String),
     Plain,
     Gzip(MultiGzDecoder<Vec<u8>>),
@@ -40,12 +40,12 @@ impl Unpacking {
         Self::Unknown(said.trim().to_ascii_lowercase())
     }
 
-    /// The next bytes as they were before they were packed.
+    /// The next bytes, decompressed.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Vec<u8>, Packed> {
         if let Self::Unknown(said) = self
             && !bytes.is_empty()
         {
-            // The bytes know better than the header.
+            // The bytes are more reliable than the header.
             *self = match said.as_str() {
                 _ if bytes.starts_with(&GZIP[..bytes.len().min(2)]) => Self::Gzip(MultiGzDecoder::new(Vec::new())),
                 "deflate" if bytes.first() == Some(&0x78) => Self::Zlib(ZlibDecoder::new(Vec::new())),
@@ -79,7 +79,7 @@ fn unpack<D: Write>(decoder: &mut D, bytes: &[u8], length: impl Fn(&D) -> usize)
     Ok(())
 }
 
-/// Whether a body may begin so that isn't packed.
+/// Whether the first bytes can be those of an uncompressed body.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.first().is_some_and(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
         && bytes.iter().take(16).all(|byte| !byte.is_ascii_control() || byte.is_ascii_whitespace())
@@ -103,12 +103,12 @@ impl Excerpt {
         self.tail.drain(..over);
     }
 
-    /// How it begins, as it came.
+    /// The beginning of the body, unchanged.
     pub(super) fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// What there is to show, without secrets and control characters; how much was left out between.
+    /// The excerpt to show, without secrets and control characters, with the size of the omitted middle.
     pub(super) fn shown(&self, secrets: &Secrets) -> String {
         let is_cut = self.bytes > (self.head.len() + self.tail.len()) as u64;
         let text = |bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! What a model behind HTTP is opened with.
+//! The settings with which a model behind HTTP is opened.
 
 use crate::store::Store;
 use std::{sync::Arc, time::Duration};
@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 /// The timeouts of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the reply begins, to start with: a wait in vain doubles the next. Twice that where the reply doesn't stream.
+    /// Until the reply begins, initially: each timed-out wait doubles it. Twice as long if the reply isn't streamed.
     pub first_byte: Duration,
     /// Between two pieces of a reply.
     pub idle: Duration,
@@ -20,21 +20,21 @@ impl Default for Timeouts {
     }
 }
 
-/// Where calls lie that are handed in, and how soon they are sent.
+/// The place where submitted calls are stored, and how soon they are sent.
 #[derive(Clone, Debug)]
 pub struct CallPosting {
     pub store: Arc<dyn Store>,
     pub pace: GatherPace,
 }
 
-/// How calls are gathered, and how often a provider is asked.
+/// The pace at which calls are gathered and a provider is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherPace {
-    /// A batch is sent when no call has come for so long,
+    /// A batch is sent when no call has come for this long,
     pub quiet: Duration,
-    /// or its first call has waited so long.
+    /// or when its first call has waited this long.
     pub most: Duration,
-    /// Between two questions: a tenth of a batch's age within these bounds.
+    /// The pause between two polls: a tenth of a batch's age, within these bounds.
     pub least_poll: Duration,
     pub most_poll: Duration,
 }

@@ -3,17 +3,17 @@
 use crate::model::{Failure, FailureKind};
 use std::{error::Error, io};
 
-/// Letters of somebody else's words in a sentence of ours.
+/// The most characters of foreign words in one of our sentences.
 const MOST_WORDS: usize = 300;
 
-/// Makes the messages for one server and model: what they can name.
+/// Makes the messages for one server and model; the fields are what they can name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ErrorMessages<'a> {
     pub(super) url: &'a str,
     pub(super) model: &'a str,
     /// The variable that holds the key, or would.
     pub(super) variable: &'a str,
-    /// A key was sent.
+    /// Whether a key was sent.
     pub(super) with_key: bool,
 }
 
@@ -73,7 +73,7 @@ impl ErrorMessages<'_> {
     pub(super) fn transport(&self, error: &reqwest::Error, status: Option<u16>) -> Failure {
         let url = self.url;
         let cause = cause(error);
-        // A connection that timed out is both; what can't be connected to is told as such.
+        // A connection that timed out is both; it is reported as a failure to connect.
         let failure = if error.is_connect() || error.is_dns() {
             let cause = if error.is_dns() {
                 "no such host".to_owned()
@@ -95,13 +95,13 @@ impl ErrorMessages<'_> {
         } else if status.is_some() || error.is_body() || error.is_decode() {
             Failure::new(FailureKind::BrokenStream, format!("the reply from {url} was cut off ({cause})"))
         } else {
-            // is_request and what may come: the connection was there, and ended before an answer began.
+            // is_request and the other cases: the connection existed, and ended before an answer began.
             Failure::new(FailureKind::BrokenStream, format!("{url} ended the connection before it answered ({cause})"))
         };
         Failure { status, ..failure }
     }
 
-    /// A failure of our own finding.
+    /// A failure that this program detected.
     pub(super) fn failure(&self, kind: FailureKind, status: Option<u16>, what: &str) -> Failure {
         Failure { status, ..Failure::new(kind, format!("{} {what}", self.url)) }
     }
@@ -114,7 +114,7 @@ fn status_and_words(status: u16, said: &str) -> String {
     }
 }
 
-/// Somebody else's words, on one line and not too many.
+/// Foreign words, on one line and shortened.
 pub(super) fn words(text: &str) -> String {
     let mut line = String::new();
     for (count, letter) in text.split_whitespace().collect::<Vec<_>>().join(" ").chars().enumerate() {
@@ -127,7 +127,7 @@ pub(super) fn words(text: &str) -> String {
     line
 }
 
-/// The innermost error, which says what happened; the outer ones say who was told of it.
+/// The innermost error, which states what happened; the outer ones only pass it on.
 fn cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn Error = error;
     while let Some(inner) = innermost.source() {

@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout};
 pub(super) const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a refusal that are read.
 const MOST_REFUSAL: usize = 64 * 1024;
-/// How long, and for how many bytes, the end of a complete reply is awaited so that its connection can be used again.
+/// The time, and the bytes, for which the end of a complete reply is awaited so that its connection can be reused.
 const DRAIN: Duration = Duration::from_millis(500);
 const MOST_DRAINED: usize = 64 * 1024;
 
@@ -35,11 +35,11 @@ const MOST_DRAINED: usize = 64 * 1024;
 pub(super) struct ObservedResponse {
     pub(super) status: Option<u16>,
     pub(super) headers: HeaderMap,
-    /// How long the first word of a reply took.
+    /// The time until the first word of a reply.
     pub(super) first: Option<Duration>,
-    /// The body as it came; `None` where nobody wants it.
+    /// The body as it came; `None` if it isn't recorded.
     pub(super) body: Option<Vec<u8>>,
-    /// Of a reply, what is kept in any case.
+    /// The part of a reply that is kept in any case.
     pub(super) excerpt: Excerpt,
     /// The server's own words for its refusal.
     pub(super) words: String,
@@ -49,7 +49,7 @@ pub(super) struct ObservedResponse {
 #[derive(Debug)]
 pub(super) struct HttpAttempt<'a> {
     pub(super) wire: &'a dyn Wire,
-    /// A stream was asked for.
+    /// Whether a stream was requested.
     pub(super) streams: bool,
     pub(super) errors: ErrorMessages<'a>,
     pub(super) secrets: &'a Secrets,
@@ -59,7 +59,7 @@ pub(super) struct HttpAttempt<'a> {
     pub(super) observed: ObservedResponse,
 }
 
-/// How a body is read.
+/// The way in which a body is read.
 enum BodyReader {
     /// Its first byte has not come.
     Unknown,
@@ -68,7 +68,7 @@ enum BodyReader {
 }
 
 impl HttpAttempt<'_> {
-    /// Sends `request` and reads the answer. No secret is in what comes back.
+    /// Sends `request` and reads the answer. The result contains no secret.
     pub(super) async fn run(
         &mut self,
         client: &reqwest::Client,
@@ -86,7 +86,7 @@ impl HttpAttempt<'_> {
                 Ok(heard)
             }
             Err(mut failure) => {
-                // What the format finds wrong, it finds without knowing where.
+                // The format's errors don't name the server.
                 if !failure.reason.contains(self.errors.url) {
                     failure.reason = format!("{}: {}", self.errors.url, failure.reason);
                 }
@@ -100,7 +100,7 @@ impl HttpAttempt<'_> {
         }
     }
 
-    /// A server that repeats the key to us, piece by piece, gets no further with it.
+    /// Hides the key if the server repeats it to us, even piece by piece.
     fn hide(&self, heard: &mut RawReply) {
         self.secrets.hide_in(&mut heard.text);
         self.secrets.hide_in(&mut heard.model);
@@ -114,7 +114,7 @@ impl HttpAttempt<'_> {
         }
     }
 
-    /// How long the first byte may take: a reply that doesn't stream is made whole before it.
+    /// The timeout of the first byte: a reply that isn't streamed is generated completely before it.
     fn first_byte(&self) -> Duration {
         if self.streams { self.timeouts.first_byte } else { self.timeouts.first_byte * 2 }
     }
@@ -153,7 +153,7 @@ impl HttpAttempt<'_> {
         self.observed.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The beginning of a refusal's body. What doesn't come isn't missed: the status says the most.
+    /// The beginning of a refusal's body. A missing body does no harm: the status is the most important part.
     async fn refusal(&mut self, response: &mut Response) -> Vec<u8> {
         let mut body = Vec::new();
         let mut unpacking = Unpacking::new(self.header(&CONTENT_ENCODING));
@@ -223,7 +223,7 @@ impl HttpAttempt<'_> {
                     splitter.take(&chunk, &mut |name, data| {
                         heard_at = Instant::now();
                         is_heard = true;
-                        // What comes behind the end of a reply can't spoil it.
+                        // Anything after the end of a reply is ignored.
                         if decoder.is_complete() { Ok(()) } else { decoder.event(name, &self.secrets.hide(data)) }
                     })?;
                     if is_heard && self.observed.first.is_none() {
@@ -233,7 +233,7 @@ impl HttpAttempt<'_> {
                         drain(response);
                         return finished(decoder, 0);
                     }
-                    // Comments keep the connection alive, and nobody's hope.
+                    // Comments keep the connection alive, but are no sign of progress.
                     if heard_at.elapsed() > self.timeouts.first_byte {
                         let waited = seconds(self.timeouts.first_byte);
                         break Some(self.stalled(&format!("sent nothing but signs of life for {waited}")));
@@ -244,7 +244,7 @@ impl HttpAttempt<'_> {
         self.end(decoder, body, broken)
     }
 
-    /// The reply, if its end had come before the connection's.
+    /// The reply, if it ended before the connection did.
     fn end(
         &self,
         mut decoder: Box<dyn Decode>,
@@ -273,7 +273,7 @@ impl HttpAttempt<'_> {
                     is_heard = true;
                     if decoder.is_complete() { Ok(()) } else { decoder.event(name, &self.secrets.hide(data)) }
                 })?;
-                // A whole answer without one event was not lost on the way.
+                // A complete answer without a single event was not cut off.
                 if !is_heard && !begins_an_event(self.observed.excerpt.head(), self.wire.framing()) {
                     let what =
                         "answered with what is no reply: check --base-url, and what stands between here and there";
@@ -301,8 +301,8 @@ impl HttpAttempt<'_> {
         self.errors.failure(FailureKind::Stalled, self.observed.status, what)
     }
 
-    /// How the body is to be read whose `first` byte has come. Servers say wrong types of content, and stream when they
-    /// were not asked to, or don't when they were.
+    /// How to read a body with this `first` byte. Servers state wrong content types, and stream without being asked to,
+    /// or don't stream when asked.
     fn kind_of_body(&self, first: u8) -> Result<BodyReader, Failure> {
         let said = self.header(&CONTENT_TYPE).to_lowercase();
         let kind = said.split(';').next().unwrap_or_default().trim();
@@ -312,7 +312,7 @@ impl HttpAttempt<'_> {
         }
         let framing = self.wire.framing();
         let is_whole = match framing {
-            // No line of server-sent events begins so, whatever the type says.
+            // No line of server-sent events begins like this, whatever the type says.
             Framing::ServerSentEvents => first == b'{' || first == b'[',
             Framing::Lines => !self.streams && !kind.contains("ndjson"),
         };
@@ -331,15 +331,15 @@ fn begins_an_event(body: &[u8], framing: Framing) -> bool {
     fields.iter().any(|field| body.starts_with(&field.as_bytes()[..field.len().min(body.len())]))
 }
 
-/// Whether a body is one JSON object a line, as a stream without the marks of its events.
+/// Whether a body is one JSON object per line, like a stream without event marks.
 fn is_lines(body: &str) -> bool {
     let mut lines = body.lines().filter(|line| !line.trim().is_empty());
     let is_json = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
     lines.next().is_some_and(is_json) && lines.next().is_some()
 }
 
-/// The reply. One that came to its own end, with nothing torn behind it, was not lost on the way: the server never said that it
-/// is whole.
+/// Finishes the reply. If it has no end mark, but no truncated rest either, it was not cut off on the way: the server
+/// omitted the mark.
 fn finished(decoder: Box<dyn Decode>, left: usize) -> Result<RawReply, Failure> {
     decoder.finish().map_err(|failure| {
         let is_ended = failure.kind == FailureKind::BrokenStream && left == 0;
@@ -347,7 +347,7 @@ fn finished(decoder: Box<dyn Decode>, left: usize) -> Result<RawReply, Failure> 
     })
 }
 
-/// Reads what is left of a complete reply, which is not waited for: then its connection can serve the next call.
+/// Reads the rest of a complete reply in the background: then its connection can serve the next call.
 fn drain(mut response: Response) {
     tokio::spawn(timeout(DRAIN, async move {
         let mut left = MOST_DRAINED;

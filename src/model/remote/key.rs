@@ -1,15 +1,15 @@
-//! Keys, and how they stay out of everything that is written: whoever handles what a server said takes the secrets out first.
+//! Keys, and how to keep them out of everything that is written: secrets are removed from a server's words first.
 
 use serde_json::Value;
 use std::{borrow::Cow, fmt};
 
-/// What stands where a secret stood.
+/// The replacement for a secret.
 const HIDDEN: &str = "***";
 /// A shorter text is no secret: such keys are made up for servers that want none (`x`, `-`), and occur in any text.
 const LEAST_SECRET: usize = 4;
-/// A header's value of so many letters may be a secret, whatever the header's name; shorter ones occur in any text.
+/// A header's value of this length may be a secret, whatever the header's name; shorter ones occur in any text.
 const LEAST_VALUE: usize = 8;
-/// In the name of a header whose value is a secret.
+/// Parts of header names whose values are secrets.
 const SECRET_NAMES: [&str; 7] = ["auth", "key", "token", "secret", "cookie", "password", "credential"];
 
 /// The key of a model server. Shown, it is `Key(…)`.
@@ -17,13 +17,13 @@ const SECRET_NAMES: [&str; 7] = ["auth", "key", "token", "secret", "cookie", "pa
 pub struct Key(String);
 
 impl Key {
-    /// Blanks and line ends around a key are slips of whoever copied it; `None` where nothing else is there.
+    /// Removes blanks and line ends around a copied key; `None` if nothing else is there.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, for what carries it or is signed with it.
+    /// The key itself, for code that sends it or signs with it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -35,7 +35,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Whether the value of the header, or of the query's field, called `name` is taken for a secret.
+/// Whether the value of the header or query field called `name` counts as a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let name = name.to_lowercase();
     SECRET_NAMES.iter().any(|word| name.contains(word))
@@ -46,7 +46,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// The key, and what the user's headers hold: nobody knows which of them is one.
+    /// The key, and the values of the user's headers: any of them may be a secret.
     pub(super) fn new(key: Option<&Key>, headers: &[(String, String)]) -> Self {
         let headers = headers.iter().filter(|(name, value)| is_secret_name(name) || value.len() >= LEAST_VALUE);
         let headers = headers.map(|(_, value)| value.as_str());
@@ -62,7 +62,7 @@ impl Secrets {
         texts.retain(|text| text.len() >= LEAST_SECRET);
         texts.sort();
         texts.dedup();
-        // A secret within another one would leave the other's rest.
+        // Replacing a secret that is part of a longer one first would leave the rest of the longer one.
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         Self(texts)
     }
@@ -108,7 +108,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// As it would stand in a URL.
+/// In the form that it has in a URL.
 fn escaped(text: &str) -> String {
     use fmt::Write;
     let mut url = String::new();

@@ -1,4 +1,4 @@
-//! A model at the tier `batch`: its calls are handed in, and answered within hours.
+//! A model at the tier `batch`: its calls are submitted, and answered within hours.
 
 use super::{
     RemoteModel, batch,
@@ -23,13 +23,13 @@ use overnight_core::{
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-/// After so many failed attempts at a turn, it is asked for at once.
+/// After this many failed attempts at a turn, the call is made live.
 const MOST_FAILED: u32 = 2;
-/// How often nothing is looked for, where nothing is handed in.
+/// The polling interval if no calls are submitted.
 const NEVER: Duration = Duration::from_hours(1);
 
 impl RemoteModel {
-    /// The post office; every model that answers later has one.
+    /// The post office; exists for every model that answers later.
     fn post_office(&self) -> Result<&batch::PostOffice, Failure> {
         let none = || Failure::new(FailureKind::Unanswered, "this model's calls are answered at once");
         self.post_office.as_ref().ok_or_else(none)
@@ -48,25 +48,25 @@ impl RemoteModel {
         }
     }
 
-    /// A call that is answered at once, with nothing in it.
+    /// An empty call that is answered immediately.
     fn live_call(&self) -> OutgoingRequest {
         let prompt = Prompt::new(Arc::default(), []);
         let quirks = Quirks { streams: false, ..self.quirks.clone() };
         self.wire.outgoing(&WireRequest { prompt: &prompt, model: &self.model, quirks: &quirks })
     }
 
-    /// Asks for a primer's reply, and says what it has cost.
+    /// Sends a primer and returns its cost.
     async fn prime(&self, body: Value) -> Result<Option<f64>, Failure> {
         let reply = self.batch_http().post(&self.live_call().path, Some(body.to_string().into_bytes())).await?;
         let mut decoder = self.wire.decoder();
         let heard = decoder.whole(&reply.to_string()).and_then(|()| decoder.finish());
         let usage = heard.ok().and_then(|heard| heard.usage);
-        // At the usual tier it costs what the price of the batch says, without the discount.
+        // At the standard tier it costs the batch price without the discount.
         let share = self.share(Tier::Batch).filter(|share| *share > 0.0);
         Ok(usage.and_then(|usage| self.cost(&usage)).zip(share).map(|(usd, share)| usd / share))
     }
 
-    /// A reply as it came from a batch.
+    /// Reads a reply from a batch.
     fn of_batch(&self, body: &str, prompt: &Prompt) -> Result<Reply, Failure> {
         let mut decoder = self.wire.decoder();
         decoder.whole(&self.secrets.hide(body))?;
@@ -79,9 +79,9 @@ impl RemoteModel {
 
 #[async_trait]
 impl LaterAnswers for RemoteModel {
-    /// A late turn with a long history is cheaper at once, because the provider's cache has its history: with H tokens of history,
-    /// N new ones and O of the reply, in units of one input token, a batch that finds nothing in the cache costs
-    /// 0.5 (H + N) + 2.5 O, and a call at once 0.1 H + 1.25 N + 5 O. What has failed twice is asked for at once too.
+    /// A late turn with a long history is cheaper live, as the provider's cache holds its history: with H tokens of
+    /// history, N new ones and O of the reply, in units of one input token, a batch that finds nothing in the cache
+    /// costs 0.5 (H + N) + 2.5 O, and a live call 0.1 H + 1.25 N + 5 O. A call that has failed twice is made live, too.
     fn is_worth(&self, call: &LaterCall<'_>) -> bool {
         let LaterCall { request: Request { prompt, .. }, output_tokens, attempts, .. } = call;
         let images: u64 = prompt.image_bytes.values().map(|bytes| bytes.len() as u64 * 4 / 3).sum();
@@ -124,7 +124,7 @@ impl LaterAnswers for RemoteModel {
         let http = self.batch_http();
         let tended = post_office.tend(&http, &|body| Box::pin(self.prime(body))).await;
         let ended = post_office.ended(handles).await?;
-        // What has ended is told, whatever else can't be found out now.
+        // Calls that have ended are reported, even if other checks fail now.
         if ended.is_empty() { tended.map(|()| ended) } else { Ok(ended) }
     }
 
@@ -156,7 +156,7 @@ impl LaterAnswers for RemoteModel {
     }
 }
 
-/// Tokens up to the newest reply, with everything that stands before the messages, and behind it.
+/// Tokens up to and including the newest reply, with everything before the messages; and tokens after it.
 fn history_and_new(prompt: &Prompt) -> (u64, u64) {
     let messages: Vec<&Message> = prompt.messages().collect();
     let replied = messages.iter().rposition(|message| matches!(message, Message::Assistant { .. }));

@@ -1,17 +1,17 @@
-//! How many tokens a reply may have. The table of models says how many; a server whose window is smaller than the table says
-//! refuses prompt and reply together, although there is room for a shorter reply, or cuts the reply off where its window ends.
-//! Then the reply is shortened first; the prompt is too long where that leaves no room worth having.
+//! The number of tokens that a reply may have. The table of models states it; a server with a smaller window than the
+//! table states refuses prompt and reply together, although a shorter reply would fit, or cuts the reply off at the
+//! window's end. Then the reply is shortened first; the prompt is too long only if that leaves no useful room.
 
 use crate::model::FailureKind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A reply of fewer tokens is not worth asking for.
+/// A reply with fewer tokens is not worth a call.
 const LEAST: u64 = 256;
-/// In such an eighth of what it may have, a reply that was cut off met the window's end.
+/// A reply cut off within the first eighth of the usual length may have met the window's end.
 const EIGHTH: u64 = 8;
-/// Numbers below are no counts of tokens.
+/// Smaller numbers are not counts of tokens.
 const LEAST_COUNT: u64 = 16;
-/// How servers call the field, or what it bounds, in their refusals.
+/// Servers' names for the field, or for the limit that it sets, in their refusals.
 const OUTPUT_WORDS: [&str; 7] = [
     "max_tokens",
     "max_completion_tokens",
@@ -21,18 +21,18 @@ const OUTPUT_WORDS: [&str; 7] = [
     "in the output",
     "in the completion",
 ];
-/// How they say that a number is more than they take.
+/// Words that state that a number is above the limit.
 const BOUND_WORDS: [&str; 7] = ["too large", "at most", "maximum", "exceed", "less than", "<=", ">"];
 
-/// What was learnt of one model's server, by all jobs that ask it.
+/// Facts learnt about one model's server, shared by all jobs that call it.
 #[derive(Debug, Default)]
 pub(super) struct OutputRoom(Mutex<Learnt>);
 
 #[derive(Debug, Default)]
 struct Learnt {
-    /// Tokens of prompt and reply together.
+    /// The window: tokens of prompt and reply in total.
     window: Option<u64>,
-    /// Tokens of a prompt as the server counted it, and as it was estimated here.
+    /// Tokens of a prompt as counted by the server, and as estimated here.
     prompt: Option<(u64, u64)>,
     /// Tokens of a reply, whatever the prompt is.
     most: Option<u64>,
@@ -43,14 +43,14 @@ struct Learnt {
 /// A reply that was cut off.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CutReply {
-    /// As the server counted.
+    /// As counted by the server.
     pub(super) input: u64,
     pub(super) output: u64,
-    /// What it was allowed.
+    /// The tokens that the request allowed.
     pub(super) allowed: u64,
-    /// What the table allows.
+    /// The tokens that the table allows.
     pub(super) usual: u64,
-    /// Of prompt and reply, as the table says.
+    /// The window of prompt and reply according to the table.
     pub(super) window: u64,
 }
 
@@ -59,7 +59,7 @@ impl OutputRoom {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tokens that the next reply may have: `usual`, or what there is room for behind a prompt of so many `estimated` tokens.
+    /// Tokens that the next reply may have: `usual`, or the room left by a prompt of `estimated` tokens.
     pub(super) fn allowed(&self, usual: u64, estimated: u64) -> u64 {
         let learnt = self.learnt();
         let most = learnt.most.map_or(usual, |most| most.min(usual));
@@ -69,12 +69,12 @@ impl OutputRoom {
         most.min(room(window, prompt)).max(LEAST.min(most))
     }
 
-    /// After a refusal in these `words` of a prompt of so many `estimated` tokens with a reply of `allowed`: what the reply may
-    /// have instead; `None` where a shorter one doesn't help.
+    /// The tokens to allow after a refusal in these `words`, for a prompt of `estimated` tokens and a reply of
+    /// `allowed`; `None` if a shorter reply doesn't help.
     pub(super) fn after_refusal(&self, kind: FailureKind, words: &str, allowed: u64, estimated: u64) -> Option<u64> {
         let lower = words.to_ascii_lowercase();
         let has = |said: &[&str]| said.iter().any(|word| lower.contains(word));
-        // What speaks of the prompt alone is not helped by a shorter reply.
+        // If the refusal concerns only the prompt, a shorter reply doesn't help.
         if !has(&OUTPUT_WORDS) {
             return None;
         }
@@ -87,7 +87,7 @@ impl OutputRoom {
                 }
                 None => allowed / 4,
             },
-            // More than the model ever gives, whatever the prompt is: the number that it gives is named.
+            // More than the model ever gives, whatever the prompt is: the refusal names the limit.
             FailureKind::BadRequest if has(&BOUND_WORDS) => {
                 let most = numbers(words).into_iter().filter(|number| *number < allowed).max()?;
                 learnt.most = Some(most).filter(|most| *most >= LEAST);
@@ -115,14 +115,14 @@ impl OutputRoom {
         Some(less).filter(|less| (LEAST..allowed).contains(less))
     }
 
-    /// Whether a reply was cut off because the window was full, and not because it had said all that it may.
+    /// Whether a reply was cut off because the window was full, and not because it reached its own limit.
     pub(super) fn is_full(&self, cut: CutReply) -> bool {
         let CutReply { input, output, allowed, usual, window } = cut;
         let mut learnt = self.learnt();
         let total = input.saturating_add(output);
         let window = learnt.window.map_or(window, |learnt| learnt.min(window));
         let is_short = output.saturating_mul(EIGHTH) < usual;
-        // Counts differ by a few tokens from what a server bounds.
+        // Counts differ by a few tokens from the server's limit.
         let is_same_place = learnt.cut_at.is_some_and(|before| before.abs_diff(total) < LEAST_COUNT);
         let is_early = output.saturating_add(LEAST_COUNT) < allowed;
         let is_full = (is_short && (output < LEAST || allowed < usual))
@@ -136,7 +136,7 @@ impl OutputRoom {
     }
 }
 
-/// What a window has room for behind a prompt, with something to spare: counts are not always exact.
+/// The room in a window after a prompt, with a margin, as counts are not always exact.
 fn room(window: u64, prompt: u64) -> u64 {
     window.saturating_sub(prompt).saturating_sub(LEAST_COUNT + prompt / 64)
 }
@@ -147,19 +147,19 @@ fn stated(words: &str, allowed: u64) -> Option<(u64, u64)> {
     let numbers = numbers(words);
     let has = |number: u64| numbers.contains(&number);
     let fits = |window: u64, prompt: u64| prompt < window && window < prompt.saturating_add(allowed);
-    // Where their sum is named too, it tells the prompt.
+    // If the sum of prompt and reply is named too, it identifies the prompt.
     let summed = numbers.iter().copied().filter(|one| *one != allowed && has(one.saturating_add(allowed))).max();
     let windows = |prompt: Option<u64>| {
         let pairs = numbers.iter().flat_map(|window| numbers.iter().map(|prompt| (*window, *prompt)));
         let pairs =
             pairs.filter(move |(window, other)| fits(*window, *other) && prompt.is_none_or(|one| one == *other));
-        // The reply's own number is the window only where nothing else can be.
+        // The reply's own number is taken for the window only if no other can be it.
         pairs.max_by_key(|(window, prompt)| (*window != allowed, *prompt != allowed, *window, *prompt))
     };
     summed.and_then(|prompt| windows(Some(prompt))).or_else(|| windows(None))
 }
 
-/// The whole numbers in a text that may be counts of tokens, with commas, points or underlines between their thousands or not.
+/// The whole numbers in a text that may be counts of tokens, with or without commas or underscores between thousands.
 fn numbers(words: &str) -> Vec<u64> {
     let mut found = Vec::new();
     let mut rest = words;
@@ -232,7 +232,7 @@ mod tests {
         let vllm = "'max_tokens' is too large: maximum context length is 16384 tokens and your request has 10000 input tokens (8192 > 16384 - 10000)";
         let room = OutputRoom::default();
         assert_eq!(room.allowed(8_192, 9_000), 8_192);
-        // Too much by 1808 tokens; another prompt is measured as that one was.
+        // Exceeded by 1808 tokens; the size of another prompt is scaled from that one.
         assert_eq!(room.after_refusal(ContextLength, vllm, 8_192, 8_000), Some(6_212));
         assert_eq!([8_000, 4_000, 12_800, 20_000].map(|prompt| room.allowed(8_192, prompt)), [6_212, 8_192, 256, 256]);
         for (kind, words, allowed, expected) in [
@@ -275,9 +275,9 @@ mod tests {
         ] {
             assert_eq!(is_full(cut(input, output)), expected, "{input} {output}");
         }
-        // Whoever asks for short replies gets them.
+        // If short replies are requested, a short reply is no sign of a full window.
         assert!(!is_full(CutReply { allowed: 200, usual: 200, ..cut(4_000, 200) }));
-        // A reply that was shortened, and so much that nothing can be said in it.
+        // A shortened reply, too short for anything useful.
         assert!(is_full(CutReply { allowed: 500, ..cut(4_000, 500) }));
         // Twice at the same place: there is the end. A bound of the server's own moves with the prompt.
         let room = OutputRoom::default();

@@ -41,7 +41,7 @@ pub(super) struct AttemptRecord<'a> {
 }
 
 impl Recorder {
-    /// Makes the folder, at once: who asks for a recording wants to know before the night.
+    /// Creates the folder immediately: a wrong folder should be noticed before the night.
     pub(super) fn new(folder: &Path) -> Result<Self, ModelError> {
         fs::create_dir_all(folder).map_err(|error| ModelError::Record {
             folder: folder.display().to_string(),
@@ -104,7 +104,7 @@ impl AttemptRecord<'_> {
     }
 }
 
-/// Headers without the values of those that may hold a secret.
+/// Headers, with values that may be secret left out.
 fn shown(headers: &HeaderMap) -> Map<String, Value> {
     let mut shown = Map::new();
     for (name, value) in headers {

@@ -1,4 +1,4 @@
-//! A model behind HTTP: opened, asked, and what it says of itself.
+//! A model behind HTTP: how it is opened and called, and its properties.
 
 use super::{
     CallPosting, Key, Timeouts,
@@ -50,9 +50,9 @@ pub struct RemoteConfig {
     pub standard: Option<Arc<RemoteModel>>,
     /// The tier at which it is asked.
     pub tier: Tier,
-    /// How calls are handed in for the tier `batch`; none: they are answered at once.
+    /// The way in which calls are submitted for the tier `batch`; none: they are answered immediately.
     pub posting: Option<CallPosting>,
-    /// Where attempts are recorded.
+    /// The folder in which attempts are recorded.
     pub record: Option<PathBuf>,
 }
 
@@ -65,10 +65,10 @@ impl fmt::Debug for RemoteConfig {
     }
 }
 
-/// Times that one call is made with a shorter reply each.
+/// The number of times that one call is made with an ever shorter reply.
 const MOST_SHORTENED: usize = 4;
 
-/// What came of one attempt: a reply or a failure, what is to be said about its recording, and the server's own words.
+/// The result of one attempt: a reply or a failure, a note about its recording, and the server's own words.
 struct Attempted {
     outcome: Result<RawReply, Failure>,
     note: Option<String>,
@@ -94,7 +94,7 @@ pub struct RemoteModel {
     pub(super) adaptive_timeout: AdaptiveTimeout,
     pub(super) tier: Tier,
     pub(super) standard: Option<Arc<RemoteModel>>,
-    /// Where calls are handed in, at the tier `batch`.
+    /// The place where calls are submitted, at the tier `batch`.
     pub(super) post_office: Option<PostOffice>,
     pub(super) recorder: Option<Recorder>,
     pub(super) room: OutputRoom,
@@ -117,7 +117,7 @@ pub fn shared_endpoint(base_url: &str, key: Option<&Key>, pace: RateLimits) -> R
 impl RemoteModel {
     pub fn new(config: RemoteConfig) -> Result<Self, ModelError> {
         let address = Address::parse(&config.base_url)?;
-        // Made once in a process; where it can't be, that is told before the first call.
+        // The client is made once in a process; if that fails, it is reported before the first call.
         shared::client(&address)?;
         let secrets = Secrets::new(config.key.as_ref(), &config.headers);
         let mut headers = HeaderMap::new();
@@ -184,7 +184,7 @@ impl RemoteModel {
         }
     }
 
-    /// One attempt at a reply of so many tokens at most.
+    /// One attempt at a reply of at most `allowed` tokens.
     async fn attempt(&self, request: &Request<'_>, allowed: u64) -> Attempted {
         let began = chrono::Utc::now();
         let is_shorter = allowed < self.quirks.output_tokens;
@@ -235,7 +235,7 @@ impl RemoteModel {
         Attempted { outcome, note, words }
     }
 
-    /// A reply, and how many tokens it was allowed: fewer than the table says where the server has room for a shorter one only.
+    /// A reply, and the tokens it was allowed: fewer than in the table if the server has room only for a shorter one.
     async fn with_room(&self, request: &Request<'_>) -> Result<(RawReply, u64, Vec<String>), Failure> {
         let (usual, estimated) = (self.quirks.output_tokens, prompt_tokens(request.prompt));
         let mut allowed = self.room.allowed(usual, estimated);
@@ -262,7 +262,7 @@ impl RemoteModel {
         Err(self.error_messages().failure(FailureKind::ContextLength, None, what))
     }
 
-    /// At the tier `flex`, that there is no room now says nothing of the server.
+    /// At the tier `flex`, a lack of capacity says nothing about the server.
     fn at_this_tier(&self, failure: Failure) -> Failure {
         let is_full = match failure.kind {
             FailureKind::Overloaded => true,
@@ -280,14 +280,14 @@ impl RemoteModel {
     ) -> Result<(&'static reqwest::Client, reqwest::Request), Failure> {
         let client =
             shared::client(&self.address).map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))?;
-        // Not as bytes that could be sent again: the client would keep them for as long as the reply is waited for.
+        // Not as bytes that can be sent again: the client would keep them until the reply arrives.
         let body = reqwest::Body::wrap(body);
         let request = client.post(url).headers(headers.clone()).body(body).build();
         Ok((client, request.map_err(|error| self.error_messages().transport(&error, None))?))
     }
 }
 
-/// Whether malformed replies are repaired: as the table of models says, else for every server but the vendor's own.
+/// Whether malformed replies are repaired: as in the table of models, else for every server but the vendor's own.
 fn repairs(quirks: &Quirks, wire: &dyn Wire, address: &Address) -> bool {
     quirks.repairs.unwrap_or_else(|| Address::parse(wire.base_url()).ok().as_ref() != Some(address))
 }
@@ -296,7 +296,7 @@ fn repairs(quirks: &Quirks, wire: &dyn Wire, address: &Address) -> bool {
 const CONNECTION: [&str; 7] =
     ["connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"];
 
-/// Headers of a format's own; what is none is left out.
+/// A format's own headers; invalid ones are left out.
 pub(super) fn header_map(wanted: &[(String, String)]) -> HeaderMap {
     let pairs = wanted
         .iter()
@@ -328,7 +328,7 @@ impl Model for RemoteModel {
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         if let (Some(standard), Tier::Batch) = (&self.standard, self.tier) {
-            // What is not worth being handed in.
+            // The call was not worth submitting.
             return standard.reply(request).await.map(|reply| Reply { tier: Some(Tier::Standard), ..reply });
         }
         if self.quirks.images == TakesImages::No && request.prompt.images().next().is_some() {

@@ -1,4 +1,4 @@
-//! How long a server asks us to wait before the next attempt (`Retry-After`).
+//! The wait that a server requests before the next attempt (`Retry-After`).
 
 use crate::model::retry;
 use chrono::{DateTime, Utc};
@@ -18,7 +18,7 @@ pub(super) fn from_headers(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Du
     seconds(asked, 1.0).or_else(|| {
         let until = date(asked)?;
         let now = text(DATE.as_str()).and_then(date).unwrap_or(now);
-        // A time that is over says nothing of when to come.
+        // A time in the past says nothing about when to try again.
         retry::asked((until - now).to_std().ok()?.as_secs_f64())
     })
 }
@@ -63,7 +63,7 @@ mod tests {
             (&[("retry-after", "Sun, 22 Nov 2026 02:00:30 GMT")], None),
             (&[("retry-after", "Mon, 22 Nov 2099 03:00:30 GMT")], None),
             (&[("retry-after", "22 Nov 2099 03:00:30 GMT")], None),
-            // The server's clock goes five minutes before ours.
+            // The server's clock is five minutes ahead of ours.
             (
                 &[("retry-after", "Sun, 22 Nov 2026 02:55:30 GMT"), ("date", "Sun, 22 Nov 2026 02:55:00 GMT")],
                 Some(30_000),

@@ -1,4 +1,4 @@
-//! What all models of a process share: one HTTP client with its connections, and one endpoint for each server and key.
+//! Resources shared by all models of a process: one HTTP client with its connections, one endpoint per server and key.
 
 use super::{address::Address, key::Key};
 use crate::model::{
@@ -25,7 +25,7 @@ pub(super) fn client(address: &Address) -> Result<&'static reqwest::Client, Mode
         return Ok(client);
     }
     let builder = reqwest::Client::builder()
-        // Which version is spoken must not depend on what else is built in: the workspace store's client brings HTTP/2.
+        // The HTTP version must not depend on other built-in parts: the workspace store's client brings HTTP/2.
         .http1_only()
         .user_agent(AGENT)
         .connect_timeout(CONNECT)
@@ -37,12 +37,12 @@ pub(super) fn client(address: &Address) -> Result<&'static reqwest::Client, Mode
     Ok(kept.get_or_init(|| client))
 }
 
-/// The endpoint of a server and key; the first who asks says how many calls it takes.
+/// The endpoint of a server and key; the first caller sets its limits.
 pub(super) fn endpoint(address: &Address, key: Option<&Key>, pace: RateLimits) -> Arc<Endpoint> {
     type EndpointsByServer = BTreeMap<(String, Option<Key>), Arc<Endpoint>>;
     static KNOWN: OnceLock<Mutex<EndpointsByServer>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
-    // A map is whole whenever it can be locked, whoever died while holding it.
+    // The map is consistent whenever it can be locked, even if a holder of the lock panicked.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     let name = || Endpoint::new(address.shown().to_owned(), pace);
     Arc::clone(known.entry((address.text(), key.cloned())).or_insert_with(name))

@@ -1,7 +1,7 @@
-//! Splits the bytes of a reply into events, however the network cut them: server-sent events (WHATWG HTML, section 9.2) and
-//! JSON lines. Two things are read that the standard has no event for, because servers send them, and every event is JSON: an
-//! event behind which no empty line stands, but the next one's first line, and a last event behind which nothing stands. Both are
-//! certain: no JSON has a bracket that opens right behind one that closes. Pure: `http` reads the bytes, a wire format's decoder takes the events.
+//! Splits the bytes of a reply into events, however the network cut them: server-sent events (WHATWG HTML, section 9.2)
+//! and JSON lines. Two deviations of servers, whose events are all JSON, are accepted: an event without an empty line
+//! before the next one, and a last event without one. Both are certain: in JSON no closing bracket is followed by an
+//! opening one. Pure: `http` reads the bytes, a wire format's decoder takes the events.
 
 use super::wire::{Framing, split_letters};
 use crate::model::{Failure, FailureKind};
@@ -24,14 +24,14 @@ pub struct EventSplitter {
     framing: Framing,
     /// Bytes of the whole reply so far.
     taken: usize,
-    /// The line that has begun.
+    /// The unfinished line.
     line: Vec<u8>,
-    /// The last byte was a CR: an LF right behind it belongs to it.
+    /// The last byte was a CR: an LF directly after it belongs to it.
     is_behind_cr: bool,
     is_first_line: bool,
-    /// The event that has begun; the type is empty where none was given.
+    /// The unfinished event; the type is empty if none was given.
     name: String,
-    /// A type that came behind data: that event's, or the next one's.
+    /// A type that came after data: it belongs to that event, or to the next.
     later_name: Option<String>,
     data: String,
     has_data: bool,
@@ -83,8 +83,8 @@ impl EventSplitter {
         self.begin(rest)
     }
 
-    /// The bytes are over. Says how many were left that belong to no whole event; an unfinished server-sent event isn't
-    /// handed on, as the standard asks. A last line without its end is, where it is a whole JSON value: a cut one isn't.
+    /// The bytes have ended. Returns how many bytes belong to no complete event; an unfinished server-sent event isn't
+    /// passed on, as the standard requires. A last line without its end is, if it is complete JSON: a cut one isn't.
     pub fn end(&mut self, each: &mut Each<'_>) -> Result<usize, Failure> {
         let line = std::mem::take(&mut self.line);
         match self.framing {
@@ -201,7 +201,7 @@ impl EventSplitter {
     }
 }
 
-/// Whether a line of data begins another event than the data before it.
+/// Whether a line of data begins a new event, not more of the same data.
 fn is_next(data: &str, line: &[u8]) -> bool {
     data.trim_end().ends_with(['}', ']']) && line.trim_ascii_start().starts_with(b"{")
         || data.trim_end().ends_with('}') && line.trim_ascii() == DONE.as_bytes()
@@ -215,7 +215,7 @@ fn too_large(what: &str, most: usize) -> Failure {
 mod tests {
     use super::*;
 
-    /// What comes of chunks: each event as `name|data`, then what was left.
+    /// The result of chunks: each event as `name|data`, then the bytes left.
     fn cut<'a>(framing: Framing, chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<String>, Failure> {
         let mut events = Vec::new();
         let mut each = |name: Option<&str>, data: &str| {
@@ -268,11 +268,11 @@ mod tests {
             ["-|{\"a\":1}", "-|{\"b\":[2]}", "-|{}", "-|[DONE]", "left 0"]
         );
         assert_eq!(events("event: x\ndata: {}\nevent: y\ndata: {}\n"), ["x|{}", "y|{}", "left 0"]);
-        // A type that comes behind its data, and one event's JSON over many lines.
+        // A type after its data, and one event's JSON over several lines.
         assert_eq!(events("data: {}\nevent: x\n\ndata: {}\n\n"), ["x|{}", "-|{}", "left 0"]);
         let lines = ["{\"a\": [", "{},", "{}", "],", "\"b\": {", "}", "}"].map(|line| format!("data: {line}\n"));
         assert_eq!(events(&format!("{}\n", lines.concat())), ["-|{\"a\": [\n{},\n{}\n],\n\"b\": {\n}\n}", "left 0"]);
-        // What is whole at the end is an event, what is torn is none.
+        // Complete data at the end is an event, truncated data is not.
         assert_eq!(events("data: {\"a\":1}"), ["-|{\"a\":1}", "left 0"]);
         assert_eq!(events("data: {\"a\":"), ["left 11"]);
         assert_eq!(events("data: 7"), ["left 7"]);

@@ -1,10 +1,10 @@
-//! How large a server says that a model's window is: asked before a night, and never by a job.
+//! The size of a model's window according to its server: requested before a night, never by a job.
 
 use super::{RemoteModel, shared};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long the server may take to say it.
+/// The timeout of that request.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// Bytes of a list of models that are read.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
@@ -20,7 +20,7 @@ const NAMES: [&str; 7] = [
 ];
 
 impl RemoteModel {
-    /// Tokens of the model's window, where the server says so.
+    /// Tokens of the model's window, if the server states them.
     pub async fn stated_window(&self) -> Option<u64> {
         let url = self.address.url(&self.wire.about(&self.model)?);
         let client = shared::client(&self.address).ok()?;

@@ -1,4 +1,4 @@
-//! From what was heard to a reply: repaired, with its tokens counted.
+//! Turns a decoded reply into the model's reply: repaired, with its tokens counted.
 
 use super::{RemoteModel, output_room::CutReply, wire::RawReply};
 use crate::model::{
@@ -14,11 +14,11 @@ use overnight_core::{
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A count of a prompt's tokens of more than so many for each byte of its texts is none.
+/// A count of more than this many prompt tokens per byte of its texts is not believed.
 const MOST_A_BYTE: u64 = 10;
 
 impl RemoteModel {
-    /// A reply as it was heard, repaired, with its tokens counted.
+    /// The decoded reply, repaired, with its tokens counted.
     pub(super) fn understood(
         &self,
         mut heard: RawReply,
@@ -33,7 +33,7 @@ impl RemoteModel {
         let (usage, model, carried) = (heard.usage.take(), std::mem::take(&mut heard.model), heard.carried.take());
         let tier = heard.tier;
         let RepairedReply { text, calls, notes: mut mended } = repair_reply(heard, &prompt.tools, self.repairs);
-        // A prompt of no tokens, or of far more than it has letters, was not counted.
+        // A count of zero, or far above the number of letters, is no real count.
         let is_likely = |usage: &Usage| (1..=bytes(prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
         let usage = usage.filter(is_likely).unwrap_or_else(|| {
             mended.push("the server did not count the tokens, or not truly: they are estimated".to_owned());
@@ -73,7 +73,7 @@ impl RemoteModel {
     }
 }
 
-/// Bytes of a prompt's texts, about.
+/// The approximate bytes of a prompt's texts.
 pub(super) fn bytes(prompt: &Prompt) -> u64 {
     let texts = prompt.messages().map(|message| match message {
         Message::System { text }

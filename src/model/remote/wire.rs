@@ -1,9 +1,9 @@
 //! The wire formats: a prompt made into a request body, and a stream of events read back into a reply. Pure: bytes in,
 //! values out; `http` does the sending.
 //!
-//! Written here and not taken from a client library, because the library that was tried (`genai` 0.7) ends broken streams
-//! without an error for some vendors and makes up an end for others, aborts the process on a large index in a stream, loses
-//! a whole reply with its usage when one tool call in it is torn, and takes twice the processor time.
+//! Written here and not taken from a client library, because the library that was tried (`genai` 0.7) ends broken
+//! streams without an error for some vendors and makes up an end for others, aborts the process on a large index in a
+//! stream, loses a whole reply with its usage if one tool call in it is truncated, and takes twice the processor time.
 
 pub mod anthropic;
 pub mod call_parts;
@@ -31,7 +31,7 @@ pub struct WireRequest<'a> {
 }
 
 impl WireRequest<'_> {
-    /// The level of reasoning that is asked for: the turn's own, where the model has it, else that of every call.
+    /// The level of reasoning to request: the turn's own, if the model has it, else the usual one.
     pub fn reasoning_level(&self) -> Option<&str> {
         let levels = self.quirks.reasoning.as_ref().map(|reasoning| reasoning.levels.as_slice()).unwrap_or_default();
         let own = self.prompt.effort.as_ref().filter(|level| levels.contains(level));
@@ -62,21 +62,21 @@ fn squares(width: u32, height: u32, side: u32) -> u64 {
     u64::from(width.div_ceil(side)) * u64::from(height.div_ceil(side))
 }
 
-/// `body` as it is sent. What holds texts, numbers and lists can always be written.
+/// `body` as it is sent. Texts, numbers and lists can always be serialised.
 fn written(body: &impl Serialize) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
-/// How a stream is split into events.
+/// The way in which a stream is split into events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events (WHATWG HTML, section 9.2).
     ServerSentEvents,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Lines,
 }
 
-/// A tool call as it came. `arguments` is the text that should be a JSON object, and may be torn or empty.
+/// A tool call as it came. `arguments` is a text that should be a JSON object, and may be truncated or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawCall {
     pub id: String,
@@ -92,23 +92,23 @@ pub struct RawReply {
     pub usage: Option<Usage>,
     /// `None`: the format's mark of a complete reply never came.
     pub stop: Option<Stop>,
-    /// As the server names it; empty where it doesn't.
+    /// The name that the server states; empty if it states none.
     pub model: String,
-    /// At which the server says that it answered.
+    /// The tier at which the server says that it answered.
     pub tier: Option<Tier>,
     /// See [`overnight_core::message::Reply::carried`]; without the format's name around it.
     pub carried: Option<Value>,
 }
 
 impl RawCall {
-    /// Whether it has a name, and arguments that are not torn.
+    /// Whether it has a name and complete arguments.
     pub fn is_whole(&self) -> bool {
         !self.name.is_empty() && (self.arguments.trim().is_empty() || split_letters::read(&self.arguments).is_ok())
     }
 }
 
 impl RawReply {
-    /// Puts letters together that came in halves, each in a piece of its own.
+    /// Joins letters whose halves came in separate pieces.
     pub fn join_halves(&mut self) {
         split_letters::join(&mut self.text);
         for call in &mut self.calls {
@@ -129,7 +129,7 @@ pub trait Decode: Send {
     /// Takes the body of a reply that was not streamed.
     fn whole(&mut self, body: &str) -> Result<(), Failure>;
 
-    /// The reply is complete: what still comes isn't waited for.
+    /// Whether the reply is complete: anything after it isn't waited for.
     fn is_complete(&self) -> bool;
 
     /// The reply; [`FailureKind::BrokenStream`] where its end never came.
@@ -141,7 +141,7 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
     /// `openai`, `responses`, `anthropic`, `gemini`, `ollama`.
     fn name(&self) -> &'static str;
 
-    /// Where the vendor's own servers are; with a trailing `/`.
+    /// The base URL of the vendor's own servers, with a trailing `/`.
     fn base_url(&self) -> &'static str;
 
     /// The environment variable that usually holds the key; `None` where no key is needed.
@@ -152,23 +152,23 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
 
     fn framing(&self) -> Framing;
 
-    /// The body's field that asks for the cheap and slow tier, and what it is set to; `None` where the vendor has none.
+    /// The request field for the cheap and slow tier, with its value; `None` if the vendor has no such tier.
     fn flex(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 
-    /// Whether what the cache is to keep is marked, with the time for which it is kept, unless a table says otherwise.
+    /// Whether cache marks, with the time to keep, are set unless a table says otherwise.
     fn marks_cache(&self) -> bool {
         false
     }
 
-    /// The path of a page that tells of the model, where the server has one.
+    /// The path of a page that describes the model, if the server has one.
     fn about(&self, _model: &str) -> Option<String> {
         None
     }
 
-    /// Tokens of an image of so many pixels. As many as models take them that cut an image into squares of 28 pixels
-    /// (Qwen2-VL); the vendor's own rule where it has one.
+    /// Tokens of an image of this size. By default the count of models that cut an image into squares of 28 pixels
+    /// (Qwen2-VL); the vendor's own rule where one exists.
     fn image_tokens(&self, width: u32, height: u32) -> u64 {
         squares(width, height, 28)
     }
@@ -177,11 +177,11 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
 
     fn decoder(&self) -> Box<dyn Decode>;
 
-    /// The wait that an error response's body asks for, where the vendor says so there and not in a header.
+    /// The wait that an error response's body requests, if the vendor states it there and not in a header.
     fn retry_after(&self, _body: &str) -> Option<Duration> {
         None
     }
 
-    /// What kind of failure a status other than 200 is, with the server's own words for it (bounded, one line).
+    /// The kind of failure for a status other than 200, with the server's own words (bounded, one line).
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String);
 }

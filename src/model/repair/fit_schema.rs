@@ -4,10 +4,10 @@
 use super::json;
 use serde_json::{Number, Value};
 
-/// Changes that are told for one call.
+/// The most changes that are reported for one call.
 const MOST_CHANGES: usize = 8;
 
-/// `value` as `schema` wants it; `at` is its name for the changes.
+/// `value` converted to fit `schema`; `at` names it in the changes.
 pub(super) fn fit(value: Value, schema: &Value, at: &str, changes: &mut Vec<String>) -> Value {
     let read = retyped(&value, schema);
     if let Some(read) = &read
@@ -35,7 +35,7 @@ pub(super) fn fit(value: Value, schema: &Value, at: &str, changes: &mut Vec<Stri
 /// Names of a wrapping that some models put around a tool's arguments.
 const WRAPPINGS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 
-/// The arguments without a wrapping, and without fields that the tool doesn't have and that say nothing.
+/// The arguments without a wrapper, and without unknown fields that are null.
 pub(super) fn unwrapped(value: Value, schema: &Value, changes: &mut Vec<String>) -> Value {
     let Some(known) = schema.get("properties").and_then(Value::as_object) else { return value };
     let Value::Object(mut fields) = value else { return value };
@@ -71,7 +71,7 @@ fn retyped(value: &Value, schema: &Value) -> Option<Value> {
     }
 }
 
-/// A value in few words.
+/// A short description of a value.
 fn article(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),

@@ -1,5 +1,5 @@
-//! JSON as models write it: where a value ends, and two slips that leave no doubt about what was meant: a comma before a
-//! closing bracket, and line breaks that stand in a string as they are. What is torn is never completed.
+//! JSON as models write it: where a value ends, and two slips that leave no doubt about the meaning: a comma before a
+//! closing bracket, and unescaped line breaks in a string. A truncated value is never completed.
 
 use super::thinking;
 use crate::model::remote::wire::split_letters;
@@ -38,13 +38,13 @@ pub(super) fn extent(text: &str) -> Option<usize> {
     None
 }
 
-/// Reads a whole text as JSON.
+/// Reads an entire text as JSON.
 pub(super) fn read(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Ok(value) = split_letters::read_whole(text) {
         return Some(value);
     }
-    // Whole values alone: what is open at the end is torn.
+    // Complete values only: a value that is still open at the end was cut off.
     split_letters::read_whole(&corrected(text)).ok().filter(|_| extent(text) == Some(text.len()))
 }
 
@@ -53,7 +53,7 @@ fn corrected(text: &str) -> String {
     let mut written = String::with_capacity(text.len() + 16);
     let mut is_quoted = false;
     let mut is_escaped = false;
-    // Where a comma was written that nothing but white space has followed yet.
+    // The place of the last comma, if only white space has followed it.
     let mut comma: Option<usize> = None;
     for character in text.chars() {
         if is_quoted {
@@ -90,8 +90,8 @@ fn corrected(text: &str) -> String {
     written
 }
 
-/// The object that a text holds: as it is, in a fence, as the only one of a list, said twice, or with a template's own marks
-/// around it.
+/// The object that a text holds: plain, in a fence, as the only element of a list, written twice, or surrounded by a
+/// template's own marks.
 pub(super) fn object(text: &str) -> Option<Value> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let text = thinking::without(text).unwrap_or(text);
@@ -106,7 +106,7 @@ pub(super) fn object(text: &str) -> Option<Value> {
     }
 }
 
-/// The object that a text says twice and nothing else.
+/// The object that a text consists of, if it is written twice.
 fn twice(text: &str) -> Option<Value> {
     let (one, other) = text.split_at_checked(extent(text)?)?;
     let (one, other) = (read(one)?, read(other)?);

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub(super) fn without(calls: Vec<ToolCall>) -> (Vec<ToolCall>, Vec<String>) {
     let mut kept: Vec<ToolCall> = Vec::with_capacity(calls.len());
     let mut left_out = Vec::new();
-    // Where a provider's id was first seen.
+    // The place where each provider's id was first seen.
     let mut seen: HashMap<String, usize> = HashMap::new();
     for call in calls {
         let is_equal = |other: &ToolCall| other.name == call.name && other.arguments == call.arguments;
@@ -28,11 +28,11 @@ pub(super) fn without(calls: Vec<ToolCall>) -> (Vec<ToolCall>, Vec<String>) {
     (kept, left_out)
 }
 
-/// Whether a second call in a row does what the first has done already.
+/// Whether a second identical call in a row would repeat the effect of the first.
 fn changes_something(call: &ToolCall) -> bool {
     match Tool::named(&call.name) {
         Some(Tool::TodoList) | None => false,
-        // One step's outcome may be the next one's too.
+        // The outcome of one step may equal that of the next.
         Some(Tool::TodoComplete) => call.arguments.as_object().is_none_or(serde_json::Map::is_empty),
         Some(tool) => match tool.family() {
             Family::Reading => false,

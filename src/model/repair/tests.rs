@@ -1,4 +1,4 @@
-//! Schemas that the catalogue doesn't have, and bounds against what is worse than odd. The odd itself is in
+//! Schemas that the catalogue doesn't have, and limits for replies that are worse than odd. The merely odd ones are in
 //! `tests/formats/replies`.
 
 use super::*;
@@ -28,7 +28,7 @@ fn tool(parameters: Value) -> ToolSpec {
     ToolSpec { name: "look_up".to_owned(), description: String::new(), parameters }
 }
 
-/// The arguments after mending.
+/// The arguments after the repair.
 fn fitted(parameters: Value, arguments: &Value) -> Value {
     let heard = called(&[("1", "look_up", &arguments.to_string())]);
     repair_reply(heard, &[tool(parameters)], true).calls.remove(0).arguments

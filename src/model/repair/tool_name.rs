@@ -1,13 +1,13 @@
-//! Finds the tool that a name means. Case and separators are ignored, and what chat templates and other clients' habits put around
-//! a name: `functions.read_file:0`, `read_file<|channel|>commentary`, `"read_file()"`, a name that is said twice. Mere similarity
-//! is never enough.
+//! Finds the tool that a name means. Ignores case and separators, and whatever chat templates and other clients put
+//! around a name: `functions.read_file:0`, `read_file<|channel|>commentary`, `"read_file()"`, a name that is given
+//! twice. Mere similarity is never enough.
 
 use overnight_core::message::ToolSpec;
 
-/// Bytes of a name that is looked at: no tool's name is near as long; a text that stands for a name isn't looked through.
+/// The most bytes of a name that is examined: tool names are far shorter, and a whole text given as a name is skipped.
 const MOST_NAME: usize = 200;
 
-/// The one known tool that is meant.
+/// The only known tool that the name can mean.
 pub(super) fn known<'a>(name: &str, tools: &'a [ToolSpec]) -> Option<&'a ToolSpec> {
     if let Some(exact) = tools.iter().find(|tool| tool.name == name) {
         return Some(exact);
@@ -19,7 +19,7 @@ pub(super) fn known<'a>(name: &str, tools: &'a [ToolSpec]) -> Option<&'a ToolSpe
     if let Some(tool) = only(tools, |known| *known == wanted) {
         return Some(tool);
     }
-    // What stands around it are words of a template or of another client, none of which is a tool.
+    // The other parts are words of a template or of another client, none of which is a tool.
     let parts: Vec<String> = name.split(|letter| !is_in_name(letter)).map(plain).collect();
     if let Some(tool) = only(tools, |known| parts.contains(known)) {
         return Some(tool);
@@ -27,7 +27,7 @@ pub(super) fn known<'a>(name: &str, tools: &'a [ToolSpec]) -> Option<&'a ToolSpe
     only(tools, |known| !known.is_empty() && wanted.len() > known.len() && wanted.replace(known, "").is_empty())
 }
 
-/// The tool for which `is_meant` holds, by its plain name, if it is one.
+/// The only tool whose plain name satisfies `is_meant`; none if there are several.
 fn only(tools: &[ToolSpec], is_meant: impl Fn(&String) -> bool) -> Option<&ToolSpec> {
     let mut meant = tools.iter().filter(|tool| {
         let known = plain(&tool.name);

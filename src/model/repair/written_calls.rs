@@ -1,8 +1,8 @@
 //! Calls that were written as text: JSON alone, in a fence, or in tags such as `<tool_call>`.
 //!
-//! A text may quote calls: from a document, as an example, in code. So a call is taken only where it is the text's end, where it
-//! begins a line outside of quotes and code, and with the name of a known tool. The first place that looks like one decides: what
-//! is torn there may hold the text of a file, and that text's own calls are not the model's.
+//! A text may quote calls: from a document, as an example, in code. So a call is taken only at the end of the text, if
+//! it begins a line outside of quotes and code, and names a known tool. The first place that looks like a call decides:
+//! a truncated call there may hold the text of a file, and calls within that text are not the model's.
 
 use super::{fit_schema, json, tool_name};
 use overnight_core::message::{ToolCall, ToolSpec, readable};
@@ -18,13 +18,13 @@ pub(super) struct WrittenCalls {
 
 const TAGS: [(&str, &str); 3] =
     [("<tool_call>", "</tool_call>"), ("<tool_calls>", "</tool_calls>"), ("<function_call>", "</function_call>")];
-/// The words behind a fence that a call may stand in.
+/// The words after a fence that may contain a call.
 const FENCES: [&str; 4] = ["", "json", "tool_call", "tool_code"];
 const NAMES: [&str; 3] = ["name", "tool", "function"];
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 const OTHERS: [&str; 3] = ["id", "type", "index"];
 
-/// What the JSON of a call is wrapped in.
+/// The wrapping around the JSON of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wrapping {
     Alone,
@@ -32,7 +32,7 @@ enum Wrapping {
     Tag(usize),
 }
 
-/// Reads them. `is_whole`: the model came to its own end; otherwise a call counts only where its end mark came.
+/// Reads the calls. `is_whole`: the model ended its reply by itself; otherwise a call counts only with its end mark.
 pub(super) fn read(text: &str, is_whole: bool, tools: &[ToolSpec]) -> Option<WrittenCalls> {
     let (at, form) = place(text)?;
     let (before, mut rest) = text.split_at_checked(at)?;
@@ -57,7 +57,7 @@ pub(super) fn read(text: &str, is_whole: bool, tools: &[ToolSpec]) -> Option<Wri
     };
     let (mut calls, mut notes) = (Vec::new(), Vec::new());
     for (name, arguments) in found {
-        // One name that no tool has, and it's no list of calls.
+        // If a single name is unknown, this is no list of calls.
         let tool = tool_name::known(&name, tools)?;
         let arguments = Some(readable(arguments)).filter(Value::is_object)?;
         let mut changes = Vec::new();
@@ -69,8 +69,8 @@ pub(super) fn read(text: &str, is_whole: bool, tools: &[ToolSpec]) -> Option<Wri
     (!calls.is_empty()).then(|| WrittenCalls { text: before.trim_end().to_owned(), calls, notes })
 }
 
-/// Where the calls begin: at the text's beginning, at the first tag that begins a line outside of code, or at the fences that end
-/// the text.
+/// The place where the calls begin: the beginning of the text, the first tag that begins a line outside of code, or the
+/// fences that end the text.
 fn place(text: &str) -> Option<(usize, Wrapping)> {
     if text.trim_start().starts_with(['{', '[']) {
         return Some((0, Wrapping::Alone));
@@ -100,7 +100,7 @@ fn place(text: &str) -> Option<(usize, Wrapping)> {
     fences_at_end.map(|at| (at, Wrapping::Fence))
 }
 
-/// The calls of one block; the text behind it, and whether the block's own end came.
+/// Reads the calls of one block; returns the text after it, and whether the block's own end mark was found.
 fn block<'a>(text: &'a str, form: Wrapping, found: &mut Vec<(String, Value)>) -> Option<(&'a str, bool)> {
     let (inner, end) = match form {
         Wrapping::Alone => (text, ""),
@@ -122,7 +122,7 @@ fn block<'a>(text: &'a str, form: Wrapping, found: &mut Vec<(String, Value)>) ->
     })
 }
 
-/// The call that an object is, or the calls of an array. Any key that calls don't have makes it something else.
+/// Reads an object as a call, or an array as several. An object with any key that calls don't have is not a call.
 fn called(value: Value, may_lack_arguments: bool, found: &mut Vec<(String, Value)>) -> Option<()> {
     let mut fields = match value {
         Value::Array(items) => {

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(super) enum TextBlockKind {
     Heading,
     Paragraph,
-    /// A part of a list's item, so many lists deep.
+    /// An item of a list, at this depth of nesting.
     Item(usize),
 }
 
@@ -17,23 +17,23 @@ pub(super) struct TextBlock {
     pub(super) range: Range<usize>,
 }
 
-/// A block to which the next line may belong: what stands before its text, and how deep in lists it is.
+/// A block that the next line may continue: the mark before its text, and its depth in lists.
 struct UnfinishedBlock {
     mark: Range<usize>,
     end: usize,
     depth: usize,
 }
 
-/// Endings of documents whose text is Markdown, or is made Markdown when it is extracted.
+/// Endings of documents whose text is Markdown, or is converted to Markdown by the extraction.
 const MARKDOWN: [&str; 14] =
     ["md", "markdown", "html", "htm", "xhtml", "epub", "docx", "docm", "pptx", "xlsx", "xlsm", "odt", "ods", "odp"];
 
-/// The blocks of `text`, which is a part of the document `name`, without code and quotations; and where the last one begins that may
-/// go on behind its end, with the line that leads into it, where it is a list.
+/// The blocks of `text`, which is a part of the document `name`, without code and quotations; and the start of the last
+/// block that may continue after the end of `text` (for a list, the start of the line that leads into it).
 pub(super) fn blocks(name: &str, text: &str) -> (Vec<TextBlock>, usize) {
     let is_markdown = MARKDOWN.contains(&name.rsplit('.').next().unwrap_or_default().to_lowercase().as_str());
     let (mut found, mut open, mut place): (Vec<TextBlock>, Option<UnfinishedBlock>, usize) = (Vec::new(), None, 0);
-    // Where code begins that has not ended, and how far the marks of the open lists are indented.
+    // The start of an unfinished code block, and the indentation of the marks of the open lists.
     let (mut code, mut indents): (Option<usize>, Vec<usize>) = (None, Vec::new());
     for line in text.split_inclusive('\n') {
         let indent = line.len() - line.trim_start().len();

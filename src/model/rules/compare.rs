@@ -1,5 +1,5 @@
-//! Does a policy say what a standard asks for? By shared words, by figures with the word behind them, and by the strength of
-//! the binding words. Rules and no understanding: each verdict names its reason, so that a reader can judge it.
+//! Checks whether a policy states what a standard asks for: by shared words, by figures with the word after them, and
+//! by the strength of the binding words. These are rules without understanding: each verdict names its reason.
 
 use super::reading::RecordedSentence;
 use super::state::ReadingState;
@@ -14,12 +14,12 @@ pub(super) const POLICIES: &str = "work/policies.jsonl";
 /// Findings that are not `covered`, a line each, for the report.
 pub(super) const GAPS: &str = "work/gaps.md";
 
-/// Less of the standard's words than this is another matter.
+/// A statement with a smaller share of the standard's words is unrelated.
 const RELATED: f64 = 0.5;
-/// From here on a statement says the same.
+/// A statement with at least this share says the same.
 const SAME: f64 = 0.7;
 
-/// What the policies say to each of `sentences` of a standard: the records, and a line for each that is not covered.
+/// The findings on each of `sentences` of a standard against the policies: the records, and a line for each gap.
 pub(super) fn findings(
     policies: &[&str],
     state: &mut ReadingState,
@@ -77,14 +77,14 @@ fn stems(text: &str) -> BTreeSet<String> {
     words(text).filter(|word| word.chars().all(char::is_alphabetic)).map(stem).collect()
 }
 
-/// The share of the wanted words that are said, a little less where much else is said.
+/// The share of the wanted words that occur, a little less if many other words occur.
 fn similarity(wanted: &BTreeSet<String>, said: &BTreeSet<String>) -> f64 {
     let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     let shared = number(wanted.intersection(said).count());
     shared * (0.8 / number(wanted.len().max(1)) + 0.2 / number(said.len().max(1)))
 }
 
-/// The verdict, with all that it was made of.
+/// The verdict, with its reasons.
 fn judge(standard: &RecordedSentence, policy: &RecordedSentence, score: f64) -> (&'static str, String) {
     let (asked, given) = (figures(&standard.quote), figures(&policy.quote));
     let is_other = |(number, unit): &(String, String)| {
@@ -109,7 +109,7 @@ fn judge(standard: &RecordedSentence, policy: &RecordedSentence, score: f64) -> 
     (verdict, format!("{given} in the policy, {asked} in the standard; {:.0} % of its words", score * 100.0))
 }
 
-/// Numbers with the unit behind them, one of many as of one.
+/// Numbers with the unit after them, which is made singular.
 fn figures(text: &str) -> Vec<(String, String)> {
     static FIGURE: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?:^|[\s(])(\d+(?:[.,]\d+)*)\s*(°\s?\w|%|[[:alpha:]]+)").ok());

@@ -2,9 +2,9 @@
 //! three of the shipped instructions can be tried without network and key: it knows the words of RFC 2119, where sentences end, and
 //! which words are frequent. It understands nothing, and no case is ever added to it for the sake of one text.
 //!
-//! It is handed the same prompt as any model and nothing else, and answers with tool calls. The rules: `blocks`, `sentences`,
-//! `statements` that bind, `summary`, `compare`. The work: `prompt_view` (all that knows the prompt's form), `worker` (what to do
-//! for each todo), `plan`, `reading`, `second_reader`, and `state`, its memory. The model itself: `offline`.
+//! It receives the same prompt as any model and nothing else, and answers with tool calls. The rules: `blocks`,
+//! `sentences`, `statements` that bind, `summary`, `compare`. The work: `prompt_view` (the form of the prompt),
+//! `worker` (the work for each todo), `plan`, `reading`, `second_reader`, and its memory `state`. The model: `offline`.
 
 mod blocks;
 mod compare;
@@ -21,5 +21,5 @@ mod worker;
 
 pub use offline::Offline;
 
-/// The name by which they are asked.
+/// The name of the model made of these rules.
 pub const NAME: &str = "offline";

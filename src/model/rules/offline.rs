@@ -36,7 +36,7 @@ impl Model for Offline {
         })
     }
 
-    /// Of documents with a few hundred statements. Those of larger ones are longer, and can overrun a batch's budget by a call.
+    /// For documents with a few hundred statements. Larger ones take more, and can overrun a batch's budget by a call.
     fn most_output(&self) -> Option<u64> {
         self.0.as_ref().map(|_| 4_096)
     }

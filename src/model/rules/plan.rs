@@ -1,4 +1,4 @@
-//! What the rules can do, and the plan for it: the documents in the order in which they are read, some of them a todo.
+//! The tasks of the rules, and their plan: the documents in reading order, several of them per todo.
 
 use super::prompt_view::ListedDocument;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub(super) enum Task {
     Audit,
 }
 
-/// What becomes of a document's text.
+/// The use of a document's text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Work {
     Statements,
@@ -22,7 +22,7 @@ pub(super) enum Work {
 }
 
 impl Work {
-    /// What the report calls such a document.
+    /// The report's name for such a document.
     pub(super) fn told(self) -> &'static str {
         match self {
             Self::Statements | Self::KeyPoints => "Read",
@@ -32,7 +32,7 @@ impl Work {
     }
 }
 
-/// Todos that read: by the number of documents, and more where one would take too many turns, by its tokens. And names in a todo.
+/// Limits of the todos that read: their number by documents and by tokens, tokens of a todo, and names in a todo.
 const MOST_TODOS: usize = 8;
 const MORE_TODOS: u64 = 10;
 const TODO_TOKENS: u64 = 300_000;
@@ -41,7 +41,7 @@ const READ: &str = "Read up to document ";
 pub(super) const REPORT: &str = "Write the report";
 
 impl Task {
-    /// The task whose deliverables the instructions name in their headings, and no others.
+    /// The task whose deliverables, and no others, are named in the headings of the instructions.
     pub(super) fn of(instructions: &str) -> Result<Self, String> {
         let headings = instructions.lines().filter_map(|line| line.strip_prefix("### `")?.split_once('`'));
         let paths: Vec<&str> = headings.map(|(path, _)| path).filter(|path| path.starts_with("output/")).collect();
@@ -57,7 +57,7 @@ impl Task {
         })
     }
 
-    /// Its records, their list, its report, and the title of that.
+    /// The file of its records, their list, the file of its report, and the report's title.
     pub(super) fn names(self) -> [&'static str; 4] {
         match self {
             Self::Extract => ["output/requirements.json", "requirements", "output/summary.md", "Normative statements"],
@@ -66,7 +66,7 @@ impl Task {
         }
     }
 
-    /// The documents with a text, in the order in which they are read, and for what.
+    /// The documents with text, in reading order, each with its use.
     pub(super) fn reading(self, documents: &[ListedDocument<'_>]) -> Vec<Reading> {
         let mut documents = documents.to_vec();
         documents.retain(|document| document.tokens() > 0);
@@ -74,7 +74,7 @@ impl Task {
         let work = |(place, document): (usize, &ListedDocument<'_>)| match self {
             Self::Extract => Work::Statements,
             Self::Summarise => Work::KeyPoints,
-            // Where the names don't tell them apart, the first one is the standard.
+            // If the names don't tell them apart, the first one is the standard.
             Self::Audit if if has_both { is_policy(document) } else { place > 0 } => Work::Policies,
             Self::Audit => Work::Standards,
         };
@@ -83,7 +83,7 @@ impl Task {
             .enumerate()
             .map(|one| Reading { work: work(one), name: one.1.name.to_owned(), tokens: one.1.tokens() })
             .collect();
-        // Standards are compared with all that the policies say.
+        // Standards are compared with all statements of the policies.
         all.sort_by_key(|one| one.work == Work::Standards);
         all
     }
@@ -94,14 +94,14 @@ fn is_policy(document: &ListedDocument<'_>) -> bool {
     ["polic", "handbook", "procedure"].iter().any(|word| name.contains(word))
 }
 
-/// A document that is read, and for what.
+/// A document to read, and its use.
 pub(super) struct Reading {
     pub(super) work: Work,
     pub(super) name: String,
     tokens: u64,
 }
 
-/// How far a todo reads: up to a document, by its number, and of that up to a part of so many.
+/// The point to which a todo reads: a document, by its number, and a part of it, of the given number of parts.
 #[derive(Clone, Copy)]
 pub(super) struct ReadUntil {
     pub(super) document: usize,
@@ -135,7 +135,7 @@ pub(super) fn steps(reading: &[Reading]) -> Vec<String> {
     steps.into_iter().map(step).chain([REPORT.to_owned()]).collect()
 }
 
-/// How far is read when a todo of these rules is done.
+/// The point to which the documents are read when a todo of these rules is done.
 pub(super) fn read_until(todo: &str) -> Option<ReadUntil> {
     let (place, _) = todo.strip_prefix(READ)?.split_once(": ")?;
     let document = place.split(' ').next()?.parse().ok()?;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 /// A place in a document: a page or line, and the line of the page (1 where there are no pages).
 pub(super) type DocumentPlace = (u64, u64);
 
-/// What one read has shown of a document.
+/// The part of a document that one read has returned.
 pub(super) struct Passage<'a> {
     pub(super) is_paged: bool,
     /// Pages or lines of the whole document.
     pub(super) units: u64,
     pub(super) lines: Vec<(DocumentPlace, &'a str)>,
-    /// Where it goes on, behind its end nowhere.
+    /// The place where the document continues; none at its end.
     pub(super) next: Option<DocumentPlace>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct ListedDocument<'a> {
 }
 
 impl ListedDocument<'_> {
-    /// As far as they are known.
+    /// The number of tokens, or none if it is unknown.
     pub(super) fn tokens(&self) -> u64 {
         let behind = self.line.get(self.name.len()..).unwrap_or_default();
         let count = behind.split_once(", about ").and_then(|(_, rest)| rest.split(' ').next());
@@ -34,18 +34,18 @@ impl ListedDocument<'_> {
     }
 }
 
-/// Results that a file is put together from, at most: a prompt holds no more of them. And the list, before a plan must be there.
+/// The most results that one file may span, as a prompt holds no more; and those of the document list before the plan.
 const FILE_PARTS: usize = 8;
 const LIST_PARTS: usize = 2;
 
-/// All that a prompt shows.
+/// The content of a prompt.
 pub(super) struct PromptView<'a> {
     prompt: &'a Prompt,
-    /// Where things stand.
+    /// The current state of the job.
     pub(super) opening: &'a str,
-    /// Calls and their results since then.
+    /// Calls since then, with their results.
     exchanges: Vec<(&'a ToolCall, &'a str)>,
-    /// What the runner itself has said, oldest first.
+    /// Messages of the runner itself, oldest first.
     words: Vec<&'a str>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn call(tool: Tool, arguments: Value) -> ToolCall {
     ToolCall { id: String::new(), name: tool.name().to_owned(), arguments }
 }
 
-/// Ends the job for a reason that the rules can't mend.
+/// Ends the job for a reason that the rules can't resolve.
 pub(super) fn blocked(reason: &str) -> Vec<ToolCall> {
     let end = json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"});
     vec![call(Tool::JobComplete, end)]
@@ -78,7 +78,7 @@ impl<'a> PromptView<'a> {
             }
         }
         let opening = texts.first().copied().unwrap_or_default();
-        // The documents were there before the runner's mark was made: nothing in them has it.
+        // The documents existed before the runner's mark was made, so none of them contains it.
         let mark = opening.rsplit_once("\n[runner ").and_then(|(_, rest)| rest.split_once(' ')).unwrap_or_default().0;
         let mark = format!("\n[runner {mark} ");
         let words = texts.into_iter().filter_map(|text| text.rsplit_once(&mark)).map(|(_, word)| word).collect();
@@ -89,7 +89,7 @@ impl<'a> PromptView<'a> {
         self.prompt.tools.iter().any(|spec| spec.name == tool.name())
     }
 
-    /// What came last of a call: in the history, else in the opening, with what stands behind it there.
+    /// The last result of a call: from the history, else from the opening, including the text after it there.
     fn result(&self, wanted: &ToolCall) -> Option<&'a str> {
         let is_wanted = |(made, _): &&(&ToolCall, &str)| made.name == wanted.name && made.arguments == wanted.arguments;
         let carried = self.opening.split_once(&format!("\n\n### {}({})\n", wanted.name, wanted.arguments));
@@ -97,7 +97,7 @@ impl<'a> PromptView<'a> {
         made.chain(carried.map(|(_, text)| text)).find(|text| !text.starts_with("not run"))
     }
 
-    /// The lines of all that a call asks for: those of its result, and of the calls by which that goes on. Else the call to make.
+    /// The lines of a call's whole result, including those of the continuing calls. The error is a missing call.
     fn whole(&self, mut call: ToolCall, most: usize) -> Result<Vec<&'a str>, Vec<ToolCall>> {
         let mut lines = Vec::new();
         for _ in 0..most {
@@ -121,17 +121,17 @@ impl<'a> PromptView<'a> {
         Ok(lines.filter_map(listed).collect())
     }
 
-    /// The lines of a file, none where it isn't there.
+    /// The lines of a file; none if it doesn't exist.
     pub(super) fn file(&self, path: &str) -> Result<Vec<&'a str>, Vec<ToolCall>> {
         let lines = self.whole(call(Tool::ReadFile, json!({"path": path})), FILE_PARTS)?;
         Ok(lines.into_iter().filter_map(|line| line.split_once('\t')).map(|(_, text)| text).collect())
     }
 
-    /// What the read of a document from a place on has shown; else that call.
+    /// The passage that a read from this place has returned; the error is the call that reads it.
     pub(super) fn passage(&self, name: &str, place: DocumentPlace) -> Result<Passage<'a>, Vec<ToolCall>> {
         let call = read(name, place);
         let Some(result) = self.result(&call) else { return Err(vec![call]) };
-        // What failed once may be had the next time.
+        // A read that failed once may succeed when repeated.
         let is_tried = self.exchanges.iter().filter(|(made, _)| made.arguments == call.arguments).nth(1).is_some();
         let why = result.lines().next().unwrap_or_default();
         let failed = || if is_tried { blocked(&format!("{name} can't be read: {why}")) } else { vec![call] };
@@ -146,7 +146,7 @@ impl<'a> PromptView<'a> {
         Ok(written.map_or_else(|| self.file(MEMORY_FILE), |text| Ok(vec![text]))?.first().copied().unwrap_or_default())
     }
 
-    /// Why records were not added, though the call could be read.
+    /// The reason why records were not added although the call could be parsed.
     pub(super) fn refusal(&self) -> Option<&'a str> {
         let is_refused = |(made, result): &&(&ToolCall, &str)| {
             made.name == Tool::AddRecords.name()
@@ -160,8 +160,8 @@ impl<'a> PromptView<'a> {
             .map(|(_, result)| *result)
     }
 
-    /// The current todo of the board that was shown last. Where a phase is planned, which is said with it, it is the first of that
-    /// phase, and empty where there is none.
+    /// The current todo of the board that was shown last, and whether a phase is being planned. In that case it is the
+    /// phase's first todo, and empty if there is none.
     pub(super) fn todo(&self) -> Option<(&'a str, bool)> {
         let (_, board) = self.words.iter().rev().find_map(|word| word.split_once("═\n"))?;
         if board.trim_start().starts_with("PLANNING") {
@@ -173,14 +173,14 @@ impl<'a> PromptView<'a> {
     }
 }
 
-/// The call that a result ends with, where it goes on: `Go on: read_document({"name": "a.pdf", "from": 4})`.
+/// The continuing call at the end of a result: `Go on: read_document({"name": "a.pdf", "from": 4})`.
 fn going_on(line: &str) -> Option<ToolCall> {
     let (name, arguments) = line.rsplit_once("Go on: ")?.1.strip_suffix(')')?.split_once('(')?;
     Some(call(Tool::named(name)?, serde_json::from_str(arguments).ok()?))
 }
 
-/// What stands in the result of a read from a place on: between `<document 0123456789abcdef name="a.pdf" pages="1-3" of="9">` and
-/// `</document 0123456789abcdef>` lines with their numbers, or pages, each with `[page 3]` over it, or more behind that number.
+/// Parses the result of a read: between `<document 0123456789abcdef name="a.pdf" pages="1-3" of="9">` and `</document
+/// 0123456789abcdef>` there are numbered lines, or pages, each under `[page 3]` or a longer such mark.
 fn shown(result: &str, (first, line): DocumentPlace) -> Option<Passage<'_>> {
     let (head, rest) = result.split_once("\">\n")?;
     let (text, rest) =
@@ -191,7 +191,7 @@ fn shown(result: &str, (first, line): DocumentPlace) -> Option<Passage<'_>> {
         .and_then(|call| Some((call.arguments["from"].as_u64()?, call.arguments["line"].as_u64().unwrap_or(1))));
     let (mut lines, mut place) = (Vec::new(), (first - 1, 0));
     for text in text.split('\n') {
-        // Only the next page may begin: a document may have a line that looks like the one over a page.
+        // Only the next page may begin here: a line of the document itself may look like a page mark.
         let heading = text.strip_prefix("[page ").and_then(|rest| rest.strip_prefix(&(place.0 + 1).to_string()));
         if !is_paged {
             place = (place.0 + 1, 1);

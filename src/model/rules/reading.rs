@@ -1,5 +1,5 @@
-//! Documents, read piece by piece. What a read has shown is worked at once and recorded; what its end may have cut is left to the
-//! next one.
+//! Reads documents piece by piece. The text of each read is processed and recorded immediately; a sentence that may be
+//! cut at its end is left to the next read.
 
 use super::blocks::blocks;
 use super::compare::{GAPS, POLICIES, findings};
@@ -18,7 +18,7 @@ use std::{fmt::Write, ops::Range};
 const MOST_POINTS: u64 = 12;
 const TOKENS_A_POINT: u64 = 200;
 
-/// A sentence of a document that is to be recorded, as `extract-requirements` has it.
+/// A sentence of a document to be recorded, in the form of `extract-requirements`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RecordedSentence {
     id: String,
@@ -27,12 +27,12 @@ pub(super) struct RecordedSentence {
     pub(super) line: Option<u64>,
     section: Option<String>,
     pub(super) strength: String,
-    /// As it stands there, but for white space.
+    /// As in the document, except for white space.
     pub(super) quote: String,
 }
 
-/// Reads these documents `until` then as far as they are in sight, with `changes` of files. What is to be read then; nothing at the
-/// end.
+/// Reads these documents up to `until` as far as the prompt shows them, collecting `changes` of files. The error holds
+/// the calls for the next read.
 pub(super) fn work(
     view: &PromptView<'_>,
     state: &mut ReadingState,
@@ -45,7 +45,7 @@ pub(super) fn work(
         let passage = view.passage(name, state.next).map_err(|mut needed| {
             let behind = reading[state.read + 1..].iter().map(|next| view.passage(&next.name, (1, 1)));
             needed.extend(behind.filter_map(Result::err).flatten());
-            // An end is one by itself.
+            // A call that ends the job stands alone.
             let is_end = |call: &ToolCall| call.name == Tool::JobComplete.name();
             if let Some(end) = needed.iter().position(is_end) { vec![needed.swap_remove(end)] } else { needed }
         })?;
@@ -60,7 +60,7 @@ pub(super) fn work(
     Ok(())
 }
 
-/// Records what a read has shown, and moves the state's place behind it.
+/// Records the text of a read, and moves the state's place behind it.
 fn record(
     view: &PromptView<'_>,
     state: &mut ReadingState,
@@ -110,7 +110,7 @@ fn record(
     Ok(())
 }
 
-/// What is to be recorded of a passage, and where to go on: what its end may have cut is left out, unless it is all there is.
+/// The sentences of a passage to record, and where to continue: a block that may be cut waits, unless it is alone.
 fn sentences(
     name: &str,
     passage: &Passage<'_>,

@@ -1,5 +1,5 @@
-//! The second reader's work: the statements of documents that are to be read again. It needs no memory, for all that it reads stands
-//! in one history. Rules that read again what they have read list the same: that proves nothing, and is done where it is asked for.
+//! The second reader's work: lists the statements of documents that are read again. It needs no memory, as all that it
+//! reads is in one history. Rules list the same when they read again, which proves nothing; it is done only on request.
 
 use super::plan::{ReadUntil, Task};
 use super::prompt_view::{PromptView, call};
@@ -7,7 +7,7 @@ use super::{reading, state::ReadingState};
 use overnight_core::{job::tool::Tool, message::ToolCall};
 use serde_json::json;
 
-/// The next calls; none for another sub-agent's task.
+/// The next calls; none for the task of another sub-agent.
 pub(super) fn work(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let asked = view.opening.split_once("add_records(path: \"");
     let can_list = view.has_tool(Tool::ListDocuments) && view.has_tool(Tool::Report);

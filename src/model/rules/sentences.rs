@@ -1,16 +1,16 @@
-//! Where sentences end: as `unicode-segmentation` breaks them, but for line ends, which are spaces here, and breaks behind a
-//! few abbreviations, initials and numbers, which are taken back.
+//! Finds where sentences end: as `unicode-segmentation` breaks them, except that line ends count as spaces, and that
+//! breaks after a few abbreviations, initials and numbers are undone.
 
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What stands before a full stop that ends no sentence, in small letters.
+/// Words, in small letters, whose full stop does not end a sentence.
 const ABBREVIATIONS: &str = "approx art ca cf ch co dept dr e.g ed eq fig figs i.e incl jr ltd max min mr mrs ms no nos par \
     pp prof sec st vol vs viz";
 
 /// The sentences of `text`, as byte ranges without the white space around them.
 pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
-    // The library ends a sentence at every line feed; the replacements are as long as what they replace.
+    // The library ends a sentence at every line feed; each replacement is as long as the text that it replaces.
     let flat: String =
         text.chars().map(|c| if matches!(c, '\n' | '\r' | '\t' | '\x0b' | '\x0c') { ' ' } else { c }).collect();
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -43,7 +43,7 @@ fn is_abbreviated(text: &str) -> bool {
     let word =
         before.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“')).next().unwrap_or_default();
     let is_initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase);
-    // "1. The list": a number that is all there is yet.
+    // "1. The list": a number that has no text before it.
     let is_ordinal = word.chars().all(|c| c.is_ascii_digit() || c == '.') && word.len() == before.trim_start().len();
     is_initial || is_ordinal || ABBREVIATIONS.split(' ').any(|one| one == word.to_lowercase())
 }

@@ -1,10 +1,10 @@
-//! What the rules must remember from turn to turn: the first line of `workspace.md`.
+//! The state that the rules keep from turn to turn, in the first line of `workspace.md`.
 
 use super::{plan::Task, prompt_view::DocumentPlace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where the reading is, and what was recorded so far.
+/// The current reading position, and the counts of records so far.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ReadingState {
     pub(super) task: Task,
@@ -16,7 +16,7 @@ pub(super) struct ReadingState {
     pub(super) section: Option<String>,
     pub(super) is_reported: bool,
     pub(super) entries: usize,
-    /// Entries by strength or verdict: all, and those of the document.
+    /// Entries by strength or verdict: of all documents, and of the current one.
     pub(super) totals: BTreeMap<String, u64>,
     pub(super) of_document: BTreeMap<String, u64>,
 }

@@ -1,12 +1,12 @@
-//! Normative statements: sentences and items that bind their reader by a word of RFC 2119 (`extract-requirements` says which,
-//! and how strongly).
+//! Normative statements: sentences and items that bind their reader by a word of RFC 2119 (`extract-requirements`
+//! states which ones, and how strongly).
 
 use super::blocks::{TextBlock, TextBlockKind};
 use super::sentences::sentences;
 use regex::Regex;
 use std::{ops::Range, sync::LazyLock};
 
-/// How strongly a statement binds that has this name, `MUST NOT` or `RECOMMENDED`.
+/// The strength of a binding word, such as `MUST NOT` or `RECOMMENDED`.
 pub(super) fn rank(strength: &str) -> u8 {
     match strength.trim_start_matches("NOT ").trim_end_matches(" NOT") {
         "MAY" => 1,
@@ -15,21 +15,21 @@ pub(super) fn rank(strength: &str) -> u8 {
     }
 }
 
-/// Whether it forbids something or advises against it: what is not required is left open.
+/// Whether it forbids something or advises against it: not requiring something leaves it open.
 pub(super) fn forbids(strength: &str) -> bool {
     strength.contains("NOT") && strength != "NOT REQUIRED"
 }
 
-/// Bytes of the longest sentence that is one.
+/// The most bytes of a statement.
 const MOST_BYTES: usize = 4_000;
 
-/// Where a statement stands in its text, how it binds, and the heading above it.
+/// The range of a statement in its text, its binding word, and the heading above it.
 pub(super) type Statement = (Range<usize>, String, Option<String>);
 
 /// The statements of a text. `section` is the heading above its beginning, and then the one above its end.
 pub(super) fn statements(text: &str, blocks: &[TextBlock], section: &mut Option<String>) -> Vec<Statement> {
     let mut found: Vec<Statement> = Vec::new();
-    // What leads into the items of each list that is open: none, or a line that binds them or doesn't.
+    // The line that leads into each open list: none, or its binding word, if it has one.
     let mut leads: Vec<Option<String>> = Vec::new();
     let mut lead = None;
     for (place, block) in blocks.iter().enumerate() {
@@ -42,7 +42,7 @@ pub(super) fn statements(text: &str, blocks: &[TextBlock], section: &mut Option<
             continue;
         }
         let blanked = without_quoted(whole);
-        // The paragraph that says what the words mean binds nobody.
+        // The paragraph that defines the binding words binds nobody.
         if blanked.to_lowercase().contains("key word") {
             continue;
         }
@@ -63,13 +63,13 @@ pub(super) fn statements(text: &str, blocks: &[TextBlock], section: &mut Option<
     found
 }
 
-/// White space as single spaces.
+/// A text with white space collapsed to single spaces.
 pub(super) fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// How strongly a sentence binds, in which nothing is quoted: by the strongest of its words; among equals by one that forbids,
-/// then by the first.
+/// The strength of a sentence without quotations: that of its strongest word; among equals that of a forbidding one,
+/// then of the first.
 fn strength(text: &str) -> Option<String> {
     static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let being = r"(?:is|are|be|been|being|was|were)\s+(?:\w+\s+)?";
@@ -103,7 +103,7 @@ fn strength(text: &str) -> Option<String> {
     best
 }
 
-/// Whether a clause that goes on behind `before` says that nothing or nobody does it: "No door may be open".
+/// Whether the clause that continues after `before` is negated by its subject: "No door may be open".
 fn is_under_negation(before: &str) -> bool {
     let clause = before.rsplit([',', ';', ':']).next().unwrap_or_default();
     let first = clause.split_whitespace().next().unwrap_or_default().to_lowercase();

@@ -1,10 +1,10 @@
-//! The sentences that carry a text: those whose words are frequent in it.
+//! The key sentences of a text: those whose words are frequent in it.
 
 use super::blocks::{TextBlock, TextBlockKind};
 use super::sentences::sentences;
 use std::{collections::HashMap, ops::Range};
 
-/// Letters of the shortest and of the longest sentence that is chosen.
+/// The lengths of sentences that are chosen, in letters.
 const LETTERS: Range<usize> = 40..600;
 
 /// At most `most` sentences, in the order of the text; short and endless ones only where there are no others.

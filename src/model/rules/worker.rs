@@ -1,4 +1,4 @@
-//! What to do for each todo.
+//! The work for each todo.
 
 use super::compare::{GAPS, found_gaps};
 use super::plan::{REPORT, Task, read_until, steps};
@@ -11,10 +11,10 @@ use overnight_core::message::ToolCall;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// How the bootstrap's todo begins.
+/// The beginning of the bootstrap's todo.
 const BOOTSTRAP: &str = "Write the plan";
 const SENT_BACK: &str = "Look at what was sent back";
-/// How a todo of the program begins that asks for the same.
+/// The beginning of a todo of the program that asks for the same.
 const ADDRESS: &str = "Address: ";
 const HOW: &str = "\n## How this was made\n\nThis was made by rules, not by a language model, for texts in English. Sentences, list \
     items and table cells are found by their words and copied word for word; nothing in them was reworded. The rules look at one \
@@ -40,7 +40,7 @@ pub(super) fn next(view: &PromptView<'_>) -> Vec<ToolCall> {
     saved.into_iter().chain(calls.unwrap_or_else(|needed| needed)).collect()
 }
 
-/// Works a todo on from where the memory says; an error are calls that are needed first.
+/// Continues a todo from the place stored in the memory; the error holds calls that are needed first.
 fn go_on(view: &PromptView<'_>, todo: &str) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     if let Some(refusal) = view.refusal() {
         return Err(blocked(&format!("a result file can't be written: {refusal}")));
@@ -50,7 +50,7 @@ fn go_on(view: &PromptView<'_>, todo: &str) -> Result<Vec<ToolCall>, Vec<ToolCal
     let (before, mut changes) = (save(&state), Vec::new());
     let then = work(view, &mut state, todo, &mut changes).unwrap_or_else(|needed| needed);
     let after = save(&state);
-    // Of a reply the first call may be made twice, or it alone, and the last one not: between these nothing is done twice.
+    // A reply's first call may be made twice, or alone, without the last one: in this order no change is made twice.
     let made = if before == after { Vec::new() } else { [vec![before], changes, vec![after]].concat() };
     Ok([made, then].concat())
 }
@@ -73,7 +73,7 @@ fn begin(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     ])
 }
 
-/// The `changes` of files that a todo asks for, and the calls behind them.
+/// Collects the `changes` of files that a todo asks for, and returns the calls that follow them.
 fn work(
     view: &PromptView<'_>,
     state: &mut ReadingState,
@@ -99,7 +99,7 @@ fn work(
     Ok(vec![call(Tool::ReadFile, json!({"path": PLAN_FILE})), call(Tool::TodoComplete, json!({"outcome": outcome}))])
 }
 
-/// A person has sent the result back: documents that nobody has read become todos.
+/// A person has sent the result back: documents that have not been read become todos.
 fn send_back(view: &PromptView<'_>, state: &mut ReadingState, todo: &str) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let mut new = view.documents()?;
     new.retain(|document| document.line.contains(", 0 % shown)"));
@@ -144,7 +144,7 @@ fn report(view: &PromptView<'_>, state: &mut ReadingState, changes: &mut Vec<Too
     Ok(())
 }
 
-/// `job_complete`: what is missing is for its checks to say.
+/// `job_complete`: its checks state what is missing.
 fn finish(state: &ReadingState) -> ToolCall {
     let ([records, _, report, _], entries, totals) = (state.task.names(), state.entries, in_words(&state.totals));
     let english = " They know English words only: must, shall, should, may, required and their like.";

@@ -1,5 +1,5 @@
-//! A scripted model that answers later: each call is a file in a folder, and is answered once the moment that stands in it has
-//! come. Whoever tries a job that waits may write another moment there.
+//! A scripted model that answers later: each call is a file in a folder, and is answered at the time stated in the
+//! file. To try out waiting jobs, another time may be written there.
 
 use crate::model::{Failure, FailureKind, Request, later::TakenCall};
 use overnight_core::job::time::Timestamp;
@@ -10,18 +10,18 @@ use std::{
     time::Duration,
 };
 
-/// How a script says that its model answers later.
+/// The script's settings for a model that answers later.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PostBox {
-    /// Where the calls lie, absolute or relative to the script.
+    /// The folder of the calls, absolute or relative to the script.
     folder: PathBuf,
     /// How long after its submission a call is answered.
     after_ms: u64,
-    /// How long an answer is waited for.
+    /// The longest wait for an answer.
     #[serde(default = "day")]
     within_ms: u64,
-    /// How often is looked for answers.
+    /// The interval at which to check for answers.
     #[serde(default = "ten_seconds")]
     every_ms: u64,
 }
@@ -34,7 +34,7 @@ fn ten_seconds() -> u64 {
     10_000
 }
 
-/// A call as its file has it.
+/// A call as stored in its file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PostedCall {
@@ -53,7 +53,7 @@ impl PostedCall {
 }
 
 impl PostBox {
-    /// The same, with its folder as seen from the script.
+    /// The same, with the folder resolved relative to the script.
     pub(super) fn beside(self, script: &str) -> Self {
         let folder = Path::new(script).parent().unwrap_or(Path::new("")).join(self.folder);
         Self { folder, ..self }
@@ -63,7 +63,7 @@ impl PostBox {
         Duration::from_millis(self.every_ms)
     }
 
-    /// Puts a call in, unless it is there already. Its handle is its name.
+    /// Stores a call, unless it exists already. Its handle is its name.
     pub(super) fn submit(&self, key: &str, request: Request<'_>, prompt_tokens: u64) -> Result<TakenCall, Failure> {
         if self.posted(key)?.is_none() {
             let call = PostedCall {

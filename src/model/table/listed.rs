@@ -4,24 +4,24 @@ use super::{ModelTable, Quirks, TableEntry, said, shipped};
 use chrono::NaiveDate;
 use std::collections::BTreeSet;
 
-/// A model that the table names, and what holds for it.
+/// A model named in the table, and the facts that apply to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedModel {
-    /// Its name; with `*` where the names of its versions begin so.
+    /// Its name; with `*` if the names of its versions begin like this.
     pub pattern: String,
     pub quirks: Quirks,
-    /// The fields of which the user's table says something for it, in the order of the alphabet.
+    /// The fields that the user's table sets for it, in alphabetical order.
     pub overridden: Vec<String>,
 }
 
-/// The models that have `word` in their names, or the one that is called so; all of them without a word. Named are the models
-/// of which the shipped table knows a price or the retirement, and all of the user's.
+/// The models whose names contain `word`, or the one with exactly that name; without a word, all of them. The list has
+/// the models for which the shipped table states a price or the retirement, and all of the user's.
 pub fn listed(word: Option<&str>, user: Option<&ModelTable>, today: NaiveDate) -> Vec<ListedModel> {
     let shipped = &shipped().entries;
     let users: &[TableEntry] = user.map_or(&[], |table| &table.entries);
     let all: Vec<&TableEntry> = shipped.iter().chain(users).collect();
     let word = word.unwrap_or_default().to_lowercase();
-    // An entry holds for what is read from its own pattern, even where that is no name.
+    // An entry applies to the name made from its own pattern, even if no model has that name.
     let model = |pattern: String, own: Option<usize>| {
         let name = pattern.replace('*', "");
         let holds = |(at, entry): &(usize, &&TableEntry)| Some(*at) == own || entry.matches.is_match(&name);
@@ -49,8 +49,8 @@ pub fn listed(word: Option<&str>, user: Option<&ModelTable>, today: NaiveDate) -
     models
 }
 
-/// A pattern without braces for each of the alternatives in them, but not for those with a `*` that follow another one: they are
-/// the versions of the same model.
+/// One pattern without braces for each alternative in them, except for later alternatives with a `*`: those are
+/// versions of the same model.
 fn expanded(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
     let (mut depth, mut alternatives) = (0_u32, vec![String::new()]);

@@ -1,4 +1,4 @@
-//! Reads the table, with the line of every mistake.
+//! Reads the table; every error names its line.
 
 use super::{Api, LongPrompt, PartialQuirks, Price, ReasoningLevels, TableEntry, TakesImages, ToolChoice};
 use chrono::NaiveDate;
@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 
 /// Letters of a pattern, of a field's name, of a text at which a call is cut off.
 const MOST_LETTERS: usize = 200;
-/// USD per million tokens.
+/// The highest price, in USD per million tokens.
 const MOST_PRICE: f64 = 1_000_000.0;
-/// How many times the usual price a long prompt may cost.
+/// The highest factor by which a long prompt may multiply the price.
 const MOST_TIMES: f64 = 100.0;
-/// The model without a server: it may be given a price, to rehearse what a night may cost. Nothing else can be said of it.
+/// The model without a server: it may be given a price, to rehearse the cost of a night. It can have no other field.
 const OFFLINE: &str = "offline";
 /// The keys of a price.
 const PRICE_KEYS: [&str; 6] = ["dated", "input", "output", "cached", "cache_written", "long"];
-/// Fewer tokens are no window and no reply to work with.
+/// The fewest tokens that make a usable window or reply.
 const LEAST_TOKENS: u64 = 16;
 
 pub(super) fn entries(text: &str) -> Result<Vec<TableEntry>, YamlError> {
@@ -90,7 +90,7 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         streams: flag("streams")?,
         output_field: table.get("output_field").map(|at| at.line(MOST_LETTERS)).transpose()?,
         extra,
-        // As it stands: blanks and line ends count.
+        // Unchanged: blanks and line ends count.
         stop: table.get("stop").map(|at| at.list()?.iter().map(text).collect()).transpose()?,
         cache_marks: flag("cache_marks")?,
         cache_key_header: table.get("cache_key_header").map(|at| at.line(MOST_LETTERS)).transpose()?,
@@ -142,7 +142,7 @@ fn long_prompt(at: &YamlValue<'_>) -> Result<LongPrompt, ValueError> {
     })
 }
 
-/// A day, and as it is written; `what` says which for the error.
+/// A day, and its text; `what` names it in the error.
 fn day(at: &YamlValue<'_>, what: &str) -> Result<(NaiveDate, String), ValueError> {
     let text = at.line(MOST_LETTERS)?;
     let day = NaiveDate::parse_from_str(&text, "%Y-%m-%d");
@@ -189,7 +189,7 @@ fn price(at: &YamlValue<'_>, keys: &[&'static str]) -> Result<Price, ValueError>
     })
 }
 
-/// What is sent as it stands.
+/// A value that is sent unchanged.
 fn value(node: &YamlNode) -> Value {
     match node {
         YamlNode::Null => Value::Null,

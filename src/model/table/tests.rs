@@ -1,4 +1,4 @@
-//! Names in, what is known of them out; whole error sentences for wrong tables.
+//! Names as input, the known facts as output; whole error sentences for wrong tables.
 
 use super::*;
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ fn the_list_says_what_holds_for_each_model_and_what_is_the_users() {
     };
     let luna = |name| row(name, 2_000, Some(0.6), true, "flex output_tokens");
     assert_eq!(list("GPT-6-Luna"), [luna("openai:gpt-6-luna")]);
-    // One that is not in the list by itself.
+    // A name that is not itself in the list.
     assert_eq!(list("openai:gpt-6-luna-2026-09-22"), [luna("openai:gpt-6-luna-2026-09-22")]);
     assert_eq!(list("openai:gpt-4.1-nano"), [row("openai:gpt-4.1-nano", 16_384, None, true, "")]);
     let b = |name| row(name, 8_192, Some(0.4), false, "flex");
@@ -181,11 +181,11 @@ fn a_call_costs_what_its_tokens_cost() {
     let near = |cost: f64, expected: f64| (cost - expected).abs() < 1e-9;
     assert!(near(cost(None, None), 4.5));
     assert!(near(cost(Some(0.3), Some(3.75)), 0.6 + 0.18 + 0.75 + 1.5));
-    // A count that makes no sense costs no less than nothing.
+    // An impossible count never makes the cost negative.
     let odd = Usage { input: 1, cached: 5, ..Usage::default() };
     let plain = Price { dated: String::new(), input: 1.0, output: 1.0, cached: None, cache_written: None, long: None };
     assert!(plain.cost(&odd) > 0.0);
-    // A prompt above the bound costs more as a whole.
+    // A prompt above the bound costs more for all of its tokens.
     let long = Some(LongPrompt { above: 1_000, input_times: 2.0, output_times: 1.5 });
     let cost = |input| Price { long, ..plain.clone() }.cost(&Usage { input, output: 1_000, ..Usage::default() });
     assert!(near(cost(1_000), 0.002) && near(cost(1_001), 0.002_002 + 0.0015));

@@ -1,4 +1,4 @@
-//! Counts the jobs of a report, one after the other: each is looked at once, and then written aside.
+//! Counts the jobs of a report, one by one: each is counted once, and then written to a temporary file.
 
 use super::{
     AttemptTotals, Called, DeliverableCounts, FORMAT, FailedCheck, HoldTotals, PageCounts, ReasonCount, Report,
@@ -29,17 +29,17 @@ use std::{
     path::Path,
 };
 
-/// Jobs that are named as the slowest and the dearest.
+/// Jobs that are named as the slowest and the dearest, at most.
 const MOST_NAMED: usize = 10;
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug)]
 pub struct ReportCounter<'f> {
     made: Timestamp,
     filter: &'f ReportFilter,
     counts: StandingCounts,
     jobs: SpooledJobs,
-    /// Jobs that are not asked for, and wait.
+    /// Waiting jobs that are not in the report.
     others_waiting: u64,
     waiting: Vec<Waiting>,
     here: String,
@@ -65,7 +65,7 @@ pub struct ReportCounter<'f> {
     have_neither: bool,
 }
 
-/// What is counted by a key, in the order in which the keys came.
+/// Counts by a key, in the order in which the keys first occurred.
 #[derive(Debug)]
 struct Grouped<K, V> {
     places: HashMap<K, usize>,
@@ -90,7 +90,7 @@ impl<K: Eq + Hash, V> Grouped<K, V> {
 }
 
 impl<'f> ReportCounter<'f> {
-    /// What is much goes into a file in the folder `aside`.
+    /// Large data goes to a temporary file in the folder `aside`.
     pub fn new(made: Timestamp, filter: &'f ReportFilter, aside: &Path) -> Self {
         Self {
             made,
@@ -123,8 +123,8 @@ impl<'f> ReportCounter<'f> {
         }
     }
 
-    /// Counts a job, whose id comes after those that were counted; of one that is not asked for, only whether it waits.
-    /// True: it is in the report.
+    /// Counts a job, whose id must be later than those counted before; a job outside the report is only counted if it
+    /// waits. Returns whether it is in the report.
     pub fn add(&mut self, job: &JobFacts) -> io::Result<bool> {
         let is_new = self.filter.since.is_none_or(|since| job.created >= since || job.last >= since);
         let fits = self.filter.standings.is_empty() || self.filter.standings.contains(&job.standing());
@@ -162,7 +162,7 @@ impl<'f> ReportCounter<'f> {
     }
 
     fn count_reasons(&mut self, job: &JobFacts) {
-        // Whose work a linked job shows is told with that job.
+        // The reason of a linked job is counted with the job that did the work.
         if let Some(reason) = job.summary.reason.as_deref().filter(|_| job.same_as.is_none()) {
             let (status, hold_reason) = (job.summary.status, job.summary.hold_reason);
             let key = (status.name(), hold_reason.map(HoldReason::name), one_line(reason));
@@ -241,7 +241,7 @@ impl<'f> ReportCounter<'f> {
         checks.groups.sort_by_key(|check| Reverse(check.jobs));
         attempts.sort_by_key(|sum| (Reverse(sum.times), sum.kind.name()));
         holds.sort_by_key(|sum| (Reverse(sum.times), sum.reason.name()));
-        // The most pressing first, and of these the oldest job's.
+        // The most pressing first, and among equals the oldest job's.
         needs.sort_by_key(|need| (need.why, need.job));
         page.notes = self.notes.groups;
         page.are_documents = self.documents.len() as u64 == self.counts.jobs;
@@ -320,7 +320,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// A sum of money without what adding binary fractions leaves behind: to the thousandth of a millionth of a USD.
+/// A sum of money without rounding errors of binary fractions: to the thousandth of a millionth of a USD.
 fn money(sum: f64) -> f64 {
     let rounded = (sum * 1e9).round() / 1e9;
     // A sum may be -0.
@@ -345,7 +345,7 @@ impl DeliverableCounts {
     }
 }
 
-/// Puts a job among the first in an order, the largest first, equal ones oldest first.
+/// Inserts a job into a list of the largest ones; of equal ones, the oldest comes first.
 fn rank<K>(first: &mut Vec<(K, JobId)>, key: K, id: JobId, order: impl Fn(&K, &K) -> Ordering) {
     let place = first.partition_point(|(other, _)| order(other, &key) != Ordering::Less);
     if place < MOST_NAMED {
@@ -354,7 +354,7 @@ fn rank<K>(first: &mut Vec<(K, JobId)>, key: K, id: JobId, order: impl Fn(&K, &K
     }
 }
 
-/// Whether the notes hold anything: models often write that there are none.
+/// Whether the notes have any content: models often write that there are none.
 fn says_something(notes: &str) -> bool {
     let said = notes.trim().trim_end_matches('.').to_lowercase();
     !["", "none", "no", "no notes", "n/a", "-"].contains(&said.as_str())

@@ -16,7 +16,7 @@ fn moment(text: &str) -> Timestamp {
     serde_json::from_value(text.into()).unwrap()
 }
 
-/// A completed job; `place` makes its id.
+/// A completed job; its id is made from `place`.
 fn job(place: u128) -> JobFacts {
     JobFacts {
         id: JobId(Uuid::from_u128(place)),
@@ -119,7 +119,7 @@ fn a_price_that_is_not_known_leaves_a_lower_bound() {
     let spent = report(vec![job(1), unknown.clone()]).spent;
     assert_eq!((spent.cost_usd, spent.priced_usd), (None, 0.35));
     assert_eq!((spent.unpriced_jobs, spent.unpriced_turns), (1, Some(2)));
-    // Of a job that can't be read it isn't even known how many turns.
+    // For a job that can't be read, not even the number of turns is known.
     let unread = JobFacts { priced_usd: 0.0, unpriced_turns: None, ..with(job(3), |facts| facts.cost_usd = None) };
     let spent = report(vec![job(1), unknown, unread]).spent;
     assert_eq!((spent.priced_usd, spent.unpriced_jobs, spent.unpriced_turns), (0.35, 2, None));
@@ -202,7 +202,7 @@ fn jobs_are_in_it_that_were_made_or_worked_since() {
 #[test]
 fn who_is_needed_is_told_once_for_each_cause() {
     let file = |state| FileFacts { path: "output/a".to_owned(), sha256: String::new(), bytes: 1, state };
-    // Rules say the same of every result.
+    // Rules state the same confidence for every result.
     let by_rules = with(job(10), |facts| facts.confidence = Some(0.3));
     let running = JobFacts { worked_on: true, ..with(job(1), |facts| facts.status = JobStatus::Running) };
     let waits = JobFacts { worked_on: true, ..standing(job(2), JobStatus::Held, Some(HoldReason::Outage)) };
@@ -284,7 +284,7 @@ fn a_page_shows_some_of_very_many_jobs_and_says_so() {
         deliverables: vec![file.clone()],
         ..with(standing(job(place), JobStatus::Failed, None), |facts| facts.reason = Some("x".repeat(400)))
     };
-    // More than is kept in memory.
+    // More jobs than are kept in memory.
     let report = report((1..=12_001).map(failed).collect());
     let links = ReportLinks::default();
     let style = Style { minute: &|_| String::new(), id: &|id| id.to_string(), links: &links };

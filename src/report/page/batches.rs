@@ -1,4 +1,4 @@
-//! What a report's page says of batches, of what waits in the queue, and of what was given up.
+//! A report page's sections on batches, on jobs waiting in the queue, and on jobs that were given up.
 
 use super::{Column, ReportTable, Section, Style, job_id, named, section, spent::known_cost, standing};
 use crate::report::{
@@ -9,7 +9,7 @@ use crate::report::{
 };
 use overnight_core::job::digest;
 
-/// `of batch 'night'`, where all jobs are of one.
+/// `of batch 'night'`, if all jobs are of one batch.
 pub(super) fn of_one(report: &Report) -> String {
     match &report.batches[..] {
         [batch] if report.page.of_batches == report.counts.jobs => format!(" of batch {}", called(batch)),

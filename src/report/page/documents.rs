@@ -1,4 +1,4 @@
-//! What a report's page says of documents and parts of them that no text was got from, or that were recognised in images.
+//! A report page's sections on parts of documents without extracted text, or with text recognised in images.
 
 use super::{Column, ReportTable, Section, Style, batches::called, job_id, section};
 use crate::report::{

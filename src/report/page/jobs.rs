@@ -1,4 +1,4 @@
-//! What a report's page says of each job, and of what each has delivered.
+//! A report page's sections on each job, and on each job's deliverables.
 
 use super::{Column, ReportTable, Section, Style, called, job_id, named, section, spent::cost, state};
 use crate::report::{

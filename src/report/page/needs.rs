@@ -1,4 +1,4 @@
-//! What a report's page says of what needs a person.
+//! A report page's section on jobs that need a person.
 
 use super::{Column, MOST_ROWS, ReportTable, Section, Style, called, named, section, standing};
 use crate::report::{
@@ -11,7 +11,7 @@ use overnight_core::job::record::HoldReason;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// What needs have in common that are told as one: why, of which batch, held for what, and the sentence.
+/// The common key of needs that are shown as one: kind, batch, hold reason, and sentence.
 type Alike<'n> = (NeedKind, Option<Uuid>, Option<&'static str>, &'n str);
 
 fn alike(need: &Need) -> Option<Alike<'_>> {
@@ -45,7 +45,7 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("TYPE", Column::Command),
     ]);
     let (mut rows, mut more) = (Vec::new(), 0);
-    // Why a batch is held is read once.
+    // The reason for a batch's hold is shown once.
     let mut times_alike: BTreeMap<Alike<'_>, u64> = BTreeMap::new();
     for key in report.needs_person.iter().filter_map(alike) {
         *times_alike.entry(key).or_default() += 1;
@@ -68,7 +68,7 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
             (alike + &short(&need.detail)).into(),
             id.clone().into(),
         ];
-        // Of an alternative there is more to read in `show`.
+        // Further alternatives are shown by `show`.
         for command in commands(need.why, need.hold_reason, &id, batch.as_deref()).into_iter().take(2) {
             rows.push([cells.clone(), vec![command.into()]].concat());
             cells = vec![PageCell::default(); cells.len()];

@@ -1,9 +1,9 @@
-//! What a report's page says of what the models noted under their results. A note is for the reader, and asks for nothing.
+//! A report page's section on the models' notes on their results. A note is information, and asks for no action.
 
 use super::{Column, ReportTable, Section, Style, called, job_id, named, section};
 use crate::report::count::Report;
 
-/// Each note once, with the first job that has it.
+/// Each different note once, with the first job that has it.
 pub(super) fn notes(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[
         ("JOBS", Column::Number),

@@ -1,4 +1,4 @@
-//! What a report's page says of what was spent, and which jobs took most of it.
+//! A report page's sections on the cost, and on the jobs with the largest share of it.
 
 use super::{Column, ReportTable, Section, Style, called, job_id, named, section};
 use crate::report::{
@@ -42,12 +42,12 @@ pub(super) fn spent(report: &Report) -> Option<Section> {
     (report.counts.jobs > 0).then(|| Section { title: "Spent", lines, table: Some(table.with(rows)) })
 }
 
-/// What a job cost; a lower bound says so.
+/// The cost of a job; a lower bound is marked as such.
 pub(super) fn cost(job: &JobFacts) -> String {
     if job.summary.turns == 0 { "–".to_owned() } else { known_cost(job.priced_usd, job.summary.cost_usd.is_some()) }
 }
 
-/// USD of which so much is known.
+/// A cost in USD, of which `known_usd` is known.
 pub(super) fn known_cost(known_usd: f64, is_all_known: bool) -> String {
     match (is_all_known, known_usd > 0.0) {
         (true, _) => usd(known_usd),

@@ -1,9 +1,9 @@
-//! What a report's page says of jobs that came to an end without one record: nothing was there, or nothing was seen.
+//! A report page's section on jobs that ended without a record: either there was none, or the model missed it.
 
 use super::{Column, ReportTable, Section, Style, called, job_id, named, section};
 use crate::report::{count::Report, facts::JobFacts};
 
-/// Each of them by name.
+/// Each of these jobs by name.
 pub(super) fn without_records(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = ReportTable::new(&[(called(report), Column::Name), ("STATUS", Column::Words), ("JOB", Column::Words)]);
     let all = report.page.without_records;

@@ -8,30 +8,30 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How many calls are reserved together.
+/// The number of calls that are reserved together.
 const RESERVED_CALLS: f64 = 8.0;
-/// How long a job waits for what others have reserved, before it asks again.
+/// The pause before a job that waits for the reservations of others asks again.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Whether the budget has room for the next call.
 pub(super) enum BudgetAnswer {
     Fits,
-    /// Others have reserved what is left, or the work is to stop: look again at what there is to do.
+    /// Other jobs have reserved the rest, or the work is to stop: check again what there is to do.
     Later,
-    /// There is no room, in a sentence.
+    /// There is no room; the sentence states why.
     Spent(String),
 }
 
 /// The job's share of the budget.
 #[derive(Debug, Default)]
 pub(super) struct BatchBudget {
-    /// USD that the job may cost before its batch is asked again; none: nobody else spends from its budget.
+    /// USD that the job may cost before it must reserve again; none: the budget isn't shared.
     granted_usd: Option<f64>,
     is_spent: bool,
 }
 
 impl JobRunner<'_> {
-    /// The job is one of a batch: what its calls may cost is asked of the batch's budget.
+    /// The job belongs to a batch: the cost of its calls is reserved from the batch's budget.
     #[must_use]
     pub fn with_shared_budget(mut self, is_shared: bool) -> Self {
         self.budget.granted_usd = is_shared.then_some(0.0);
@@ -43,7 +43,7 @@ impl JobRunner<'_> {
         self.budget.is_spent
     }
 
-    /// Reserves what the next call and those in flight may cost at worst, where that is not reserved yet.
+    /// Reserves the worst-case cost of the next call and of those in flight, unless it is reserved already.
     pub(super) async fn reserve_call(
         &mut self,
         opened: &mut OpenJob,
@@ -64,12 +64,12 @@ impl JobRunner<'_> {
                 return Ok(BudgetAnswer::Fits);
             }
         }
-        // What is reserved for calls in flight is theirs, and they are waited for.
+        // The reservations of calls in flight belong to them, and their ends are awaited.
         if last == Grant::Later && !self.in_flight.is_empty() {
             return Ok(BudgetAnswer::Later);
         }
         if last == Grant::Later {
-            // What each keeps without need may be all that another waits for, and the rows must tell what was spent.
+            // Other jobs may wait for just what this one reserves without need, and the rows must state what was spent.
             self.reserve(opened, spent).await?;
             opened.journal.sync()?;
             self.save(opened).await?;
@@ -97,7 +97,7 @@ impl JobRunner<'_> {
             }
             tokio::select! {
                 () = tokio::time::sleep(RETRY_AFTER) => {}
-                // Nothing is called any more.
+                // No more calls are made.
                 () = until_stopped(&mut self.stop) => return Ok(None),
             }
         }

@@ -35,8 +35,8 @@ pub(super) enum CallOutcome {
     Down,
 }
 
-/// What a call may take: as expected, and what it costs, where the price is known; and at worst, with as long a reply as there
-/// may be.
+/// The size of a call: expected tokens, with their cost if the price is known; and the worst case, with the longest
+/// possible reply.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallSize {
     pub(super) tokens: Usage,
@@ -45,13 +45,13 @@ pub(super) struct CallSize {
 }
 
 impl CallSize {
-    /// What a call of `model` may take.
+    /// The size of a call of `model`.
     pub(super) fn of(model: &dyn Model, tokens: Usage) -> Self {
         let output = tokens.output.max(model.most_output().unwrap_or_default());
         Self { tokens, usd: model.cost(&tokens), worst_usd: model.cost(&Usage { output, ..tokens }) }
     }
 
-    /// Both together; the price of those whose price is known.
+    /// The sum of both; the price covers only calls whose price is known.
     pub(super) fn and(self, other: Self) -> Self {
         let sum = |one: Option<f64>, other: Option<f64>| match (one, other) {
             (None, None) => None,
@@ -67,25 +67,25 @@ impl CallSize {
     }
 }
 
-/// A model call as it is begun.
+/// A model call to begin.
 #[derive(Debug)]
 pub(super) struct NewCall {
     pub(super) id: EffectId,
     pub(super) model: Arc<dyn Model>,
     pub(super) prompt: Prompt,
     pub(super) prompt_sha256: String,
-    /// The name under which it is handed in, where its answer comes later.
+    /// The name under which it is submitted if its answer comes later.
     pub(super) key: String,
     pub(super) job: JobId,
-    /// Until when a later answer is of use.
+    /// The time until which a later answer is useful.
     pub(super) until: Option<Timestamp>,
-    /// What was tried for this turn.
+    /// The attempts made for this turn.
     pub(super) attempts: Attempts,
     /// The number of the turn, as the model counts that is asked.
     pub(super) turn: u64,
     /// The number of the turn in its conversation.
     pub(super) turn_of_conversation: u64,
-    /// How long it may take, without the time in the queue of its server.
+    /// The longest time that it may take, without the time in its server's queue.
     pub(super) limit: Duration,
     pub(super) size: CallSize,
     pub(super) probe: Option<Probe>,
@@ -101,7 +101,7 @@ pub(super) struct EndedCall {
     pub(super) outcome: CallOutcome,
 }
 
-/// What is known of a call while it is in flight.
+/// The known facts about a call while it is in flight.
 #[derive(Debug)]
 struct FlyingCall {
     id: EffectId,
@@ -118,7 +118,7 @@ struct FlyingCall {
 pub(super) struct CallsInFlight {
     tasks: JoinSet<CallOutcome>,
     calls: HashMap<Id, FlyingCall>,
-    /// Those that have ended while another was waited for.
+    /// Calls that ended while another one was awaited.
     ended: VecDeque<EndedCall>,
 }
 
@@ -135,12 +135,12 @@ impl CallsInFlight {
         self.calls.values().any(|call| call.id == id) || self.ended.iter().any(|call| call.id == id)
     }
 
-    /// What all of them may take, together.
+    /// The total size of all of them.
     pub(super) fn size(&self) -> CallSize {
         self.calls.values().fold(CallSize::default(), |sum, call| sum.and(call.size))
     }
 
-    /// Gives up the calls of which `is_given_up` says so, by their names and the bytes that have come.
+    /// Gives up the calls selected by `is_given_up`, by their ids and the bytes received.
     pub(super) fn give_up(&mut self, is_given_up: impl Fn(EffectId, u64) -> bool) {
         self.calls.retain(|_, call| {
             let is_given_up = is_given_up(call.id, call.received.load(Ordering::Relaxed));
@@ -220,7 +220,7 @@ async fn attempt(
     probe: Option<Probe>,
 ) -> CallOutcome {
     let later = model.later().filter(|later| later.is_worth(&call));
-    // What is handed in is sent when it is time, and has limits of its own.
+    // Submitted calls are sent when it is time, and have limits of their own.
     let permit = match model.endpoint().filter(|_| later.is_none()) {
         Some(endpoint) => match endpoint.admit(tokens, probe).await {
             Ok(permit) => Some(permit),

@@ -11,25 +11,25 @@ use overnight_core::{
 };
 use std::time::{Duration, Instant};
 
-/// How long nothing may be answered before the standard tier is asked.
+/// The longest time without any answer before the standard tier is used.
 const MOST_SILENCE: Duration = Duration::from_hours(1);
-/// What is left of a job's time when its end is near: this, or a quarter of what there was, if that is less.
+/// The rest of a job's time that counts as near its end: this, or a quarter of the initial time, if that is less.
 const NEAR: Duration = Duration::from_mins(30);
 const NEAR_SHARE: u32 = 4;
-/// What is left of a window for the work that comes behind the last answer of a batch, or in its stead.
+/// The rest of a window that is reserved for the work after the last answer of a batch, or in place of one.
 const BEHIND_BATCH: TimeDelta = TimeDelta::minutes(30);
 
-/// How long a job has waited for the tier.
+/// The job's wait for the tier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlexWait {
-    /// When the first of the calls was made to which no answer has come.
+    /// The time of the first call that has not been answered.
     since: Option<Instant>,
-    /// The time that the job had when this process took it up.
+    /// The time that the job had left when this process began to work on it.
     had: Option<Duration>,
 }
 
 impl JobRunner<'_> {
-    /// The model is asked: from now on an answer is waited for.
+    /// Notes a call: from now on an answer is awaited.
     pub(super) fn flex_is_asked(&mut self, opened: &OpenJob) {
         let wait = &mut self.models.flex;
         wait.since.get_or_insert_with(Instant::now);
@@ -42,7 +42,7 @@ impl JobRunner<'_> {
         self.models.flex.since = None;
     }
 
-    /// Why the tier is left now; none where it isn't, or the job is at the standard one.
+    /// The reason to leave the tier now; none if it isn't left, or the job is at the standard tier.
     pub(super) fn tier_is_over(&self, opened: &OpenJob) -> Option<&'static str> {
         match self.models.current.tier() {
             Tier::Standard => return None,
@@ -68,7 +68,7 @@ impl JobRunner<'_> {
         time_left(opened).is_some_and(|left| left <= self.near() / 2)
     }
 
-    /// What is left of the job's time when its end is near.
+    /// The rest of the job's time at which its end counts as near.
     fn near(&self) -> Duration {
         NEAR.min(self.models.flex.had.unwrap_or(Duration::MAX) / NEAR_SHARE)
     }
@@ -82,7 +82,7 @@ impl JobRunner<'_> {
         self.tell_tier(opened, reason).await
     }
 
-    /// Has the journal say at which tier the model is asked, where that has changed.
+    /// Records the tier at which the model is called, if it has changed.
     pub(super) async fn tell_tier(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
         let tier = self.models.current.tier();
         if tier == opened.job.answered.tier {
@@ -99,7 +99,7 @@ fn time_left(opened: &OpenJob) -> Option<Duration> {
     work.into_iter().chain(window).min().map(Duration::from_millis)
 }
 
-/// Until when an answer of a batch is waited for: as the instructions say, and not up to the end of the window.
+/// The time until which a batch's answer is awaited: as in the instructions, and not up to the end of the window.
 pub(super) fn batch_deadline(opened: &OpenJob) -> Option<Timestamp> {
     let spec = &opened.job.spec;
     let said = spec.instructions.batch_until.map(|until| until.of_job(spec.created));

@@ -1,5 +1,5 @@
-//! What the database and the workspace store know of a job, and when they hear more: the workspace store first, so that the
-//! database never knows more of the journal than a machine that goes on from there can find.
+//! The state that the database and the workspace store have of a job, and when it is updated: the workspace store
+//! first, so that the database never knows more of the journal than another machine can find there.
 
 use super::{JobRunner, RunReport, later_answers::waits_for};
 use crate::{
@@ -16,33 +16,33 @@ use overnight_core::job::{
 };
 use std::time::{Duration, Instant};
 
-/// How long a database that couldn't be reached is not asked again while the lease lasts.
+/// The pause before an unreachable database is tried again while the lease lasts.
 const DATABASE_PAUSE: Duration = Duration::from_secs(20);
-/// How soon it is tried again while the job waits for it.
+/// The pause between two tries while the job waits for it.
 pub(super) const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Seconds before each try at the last checkpoint when the database can't be reached.
 const LAST_TRIES: [u64; 5] = [0, 1, 2, 4, 8];
 /// The most work that another machine would have to do again.
 const UPLOAD_EVERY: Duration = Duration::from_mins(1);
 
-/// How far the database and the workspace store are.
+/// The progress that the database and the workspace store have.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     /// The last checkpoint that the database took from this process.
     saved: Option<Checkpoint>,
-    /// When the database took it.
+    /// The time at which the database accepted it.
     pub(super) saved_at: Instant,
-    /// The job rests until answers to what it has handed in have come.
+    /// The job rests until the answers to its submitted calls have come.
     pub(super) waits: bool,
     /// The database may lack rows of phases before the last two.
     pub(super) lags: bool,
-    /// Since when the database can't be reached; the person was told.
+    /// Since when the database can't be reached; the person has been notified.
     outage: Option<Instant>,
     /// None: the workspace stays on this machine.
     upload: Option<WorkspaceUpload>,
 }
 
-/// The copy of the workspace that other machines can go on from.
+/// The copy of the workspace from which other machines can continue.
 #[derive(Debug)]
 struct WorkspaceUpload {
     uploader: Uploader,
@@ -69,8 +69,8 @@ impl JobRunner<'_> {
         self
     }
 
-    /// Whether the database is not asked just now: each try costs the time that a connection may take, and the work would
-    /// wait for it.
+    /// Whether the database is not tried for now: each try may take as long as a connection's timeout, and the work
+    /// would wait for it.
     pub(super) fn is_database_paused(&self) -> bool {
         self.checkpoints.outage.is_some_and(|since| since.elapsed() < DATABASE_PAUSE)
     }
@@ -93,7 +93,7 @@ impl JobRunner<'_> {
         Ok(())
     }
 
-    /// Writes a checkpoint, now or, where the database can't be reached, later.
+    /// Writes a checkpoint now, or later if the database can't be reached.
     pub(super) async fn save(&mut self, opened: &OpenJob) -> Result<(), RunError> {
         if self.is_database_paused() {
             self.checkpoints.lags = true;
@@ -108,7 +108,7 @@ impl JobRunner<'_> {
         }
     }
 
-    /// Writes what the database doesn't have. Whatever it takes, it has all rows afterwards, so that its anchor vouches for
+    /// Writes everything that the database lacks. Once it accepts that, it has all rows, so that its anchor vouches for
     /// them all.
     async fn checkpoint(&mut self, opened: &OpenJob) -> Result<(), RunError> {
         self.upload(opened).await?;
@@ -120,7 +120,7 @@ impl JobRunner<'_> {
         if !opened.job.is_running() || waits_for.is_some() {
             opened.lease.release();
         }
-        // What became of a checkpoint that failed isn't known: the next one is written whole.
+        // The outcome of a failed checkpoint isn't known: the next one is written completely.
         self.checkpoints.lags = true;
         let before = self.checkpoints.saved.take();
         let saved = opened.checkpoint_since(self.store, extent, before.as_ref(), waits_for).await?;
@@ -130,12 +130,12 @@ impl JobRunner<'_> {
         Ok(())
     }
 
-    /// An end is an end only when its checkpoint is in the database.
+    /// A job has ended only when its final checkpoint is in the database.
     pub(super) async fn finish(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         if opened.job.ended().is_none() {
             opened.write_derived()?;
         }
-        // Who stops the work doesn't want to wait for a database; whoever opens the job next writes its row.
+        // A person who stops the work doesn't want to wait for a database; the next opening of the job writes its row.
         let is_stopped = *self.stop.borrow();
         if is_stopped && self.is_database_paused() {
             return Ok(());
@@ -154,15 +154,15 @@ impl JobRunner<'_> {
         }
     }
 
-    /// Has the row say that the job is held, for a reason that is no fact of the job: its workspace may take no further line.
+    /// Marks the row as held for a reason that the journal can't record: the workspace may accept no further line.
     pub(super) async fn hold_row(
         &mut self,
         opened: &OpenJob,
         reason: HoldReason,
         detail: &str,
     ) -> Result<(), StoreError> {
-        // Whether or not the store has the workspace. Where it doesn't, the row says of the journal what the store has, so that
-        // a machine that goes on from there is not taken for one that lost something.
+        // Whether or not the store has the workspace. If not, the row states the journal's end that the store has, so
+        // that a machine that continues from there doesn't seem to have lost something.
         let disclaimed = self.upload(opened).await.err().map(|error| {
             (self.observer)(&opened.job, RunReport::Note(error.to_string()));
             self.checkpoints.upload.as_ref().and_then(|upload| upload.anchor.clone()).unwrap_or_else(Anchor::start)
@@ -184,7 +184,7 @@ impl JobRunner<'_> {
         Ok(())
     }
 
-    /// Whether so much was done since the last upload that it is time, between two turns, for the next.
+    /// Whether enough was done since the last upload for another one between two turns.
     pub(super) fn is_upload_due(&self) -> bool {
         self.checkpoints.upload.as_ref().is_some_and(|upload| upload.at.elapsed() >= UPLOAD_EVERY)
     }

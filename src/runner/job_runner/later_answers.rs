@@ -1,5 +1,5 @@
-//! Model calls whose answers come later: what was handed in is looked after here, and a job of the queue that has nothing else
-//! to do rests meanwhile, with no lease, no lock and no task.
+//! Model calls whose answers come later: submitted calls are tracked here, and a queued job that has nothing else to do
+//! rests meanwhile, with no lease, no lock and no task.
 
 use super::{
     JobRunner, RunReport,
@@ -25,7 +25,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How soon a job is taken up again whose model no worker knows, because a person chose it for this job: it looks for itself.
+/// The pause of a job whose model no worker knows, as a person chose it for this job: then the job checks for itself.
 const LOOKS_AFTER: Duration = Duration::from_mins(5);
 
 /// A call that `model` has taken, as a fact.
@@ -35,7 +35,7 @@ pub(super) fn submitted_call(key: String, model: &dyn Model, prompt_sha256: Stri
 }
 
 impl JobRunner<'_> {
-    /// What calls that were handed in may take, together.
+    /// The total size of the submitted calls.
     pub(super) fn submitted_size(&self, opened: &OpenJob) -> Result<CallSize, RunError> {
         let mut sum = CallSize::default();
         for (id, _) in opened.job.submitted() {
@@ -53,7 +53,7 @@ impl JobRunner<'_> {
         id: EffectId,
         call: SubmittedCall,
     ) -> Result<(), RunError> {
-        // It is paid for, and nothing here says so yet.
+        // The call is paid for, but not yet recorded here.
         failpoint::hit("model.submitted");
         self.models.is_known = true;
         self.looks_at = None;
@@ -88,7 +88,7 @@ impl JobRunner<'_> {
                 self.on_call_ended(opened, call_ended).await?;
                 if let Some(asked) = model.later() {
                     opened.journal.sync()?;
-                    // What is kept too long is of no harm.
+                    // An answer that is kept too long does no harm.
                     let _ = asked.forget(&[call.handle]).await;
                 }
             }
@@ -121,7 +121,7 @@ impl JobRunner<'_> {
         ended.get(&call.model).is_some_and(|ended| ended.contains(&call.handle)) || now() >= call.waits_until
     }
 
-    /// What became of a call; none: it is still waited for.
+    /// The outcome of a call; none: it is still awaited.
     async fn outcome(
         &mut self,
         opened: &OpenJob,
@@ -139,7 +139,7 @@ impl JobRunner<'_> {
                 gone(format!("{} has not answered by {}", call.model, call.waits_until))
             }
             Ok(LaterAnswer::Pending) => None,
-            // That it can't be asked just now says nothing of the answer.
+            // A failed query says nothing about the answer.
             Err(failure) if matches!(failure.kind.remedy(), Remedy::Retry { .. }) && now() < call.waits_until => {
                 (self.observer)(&opened.job, RunReport::Note(format!("{failure}; its answer is looked for again")));
                 None
@@ -148,13 +148,13 @@ impl JobRunner<'_> {
         }
     }
 
-    /// A person's job waits here for what it has handed in, and keeps its lease.
+    /// A person's job waits here for its submitted calls, and keeps its lease.
     pub(super) async fn wait_for_answers(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         let left = self.looks_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
         self.wait(opened, left).await
     }
 
-    /// Tells the queue what the job waits for, before the checkpoint with which it rests.
+    /// Records in the queue what the job waits for, before the checkpoint with which it rests.
     pub(super) async fn await_answers(&mut self, opened: &OpenJob) -> Result<(), RunError> {
         let job = &opened.job;
         let calls: Vec<AwaitedCall> = job
@@ -173,7 +173,7 @@ fn waits_until(opened: &OpenJob) -> Option<Timestamp> {
     opened.job.submitted().map(|(_, call)| call.waits_until).min()
 }
 
-/// What a waiting job waits for, in a sentence.
+/// A sentence about what a waiting job waits for.
 pub fn waits_for(opened: &OpenJob) -> String {
     let mut models: Vec<&str> = opened.job.submitted().map(|(_, call)| call.model.as_str()).collect();
     let answers = if let [_] = models[..] { "the answer".to_owned() } else { format!("{} answers", models.len()) };

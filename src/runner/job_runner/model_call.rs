@@ -1,5 +1,5 @@
-//! Model calls with all that may go wrong with them: the budget before one, attempts and waits, and the server that is
-//! down. What each failure means for the job, the machine decides; here is only when the next attempt comes.
+//! Model calls and everything that may go wrong with them: the budget before one, attempts and waits, and a server that
+//! is down. The machine decides what each failure means for the job; this file only times the next attempt.
 
 use super::{
     JobRunner, RunReport,
@@ -30,14 +30,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A job of the queue that has to wait so long leaves its place with the worker to others.
+/// A queued job that has to wait this long leaves its place with the worker to others.
 const LONG_WAIT: Duration = Duration::from_secs(30);
-/// How often, during a wait, control signals are asked for and the files that follow from the state are brought up to date.
+/// The interval, during a wait, at which control signals are checked and the derived files are updated.
 pub(super) const TICK: Duration = Duration::from_secs(1);
 /// Attempts at one turn after which the server counts as down for this job, whatever it answers.
 const MOST_ATTEMPTS: u32 = 10;
 
-/// A conversation that is not asked again before this moment, and why.
+/// A conversation that makes no call before this moment, and why.
 #[derive(Debug)]
 pub(super) struct Rest {
     until: Instant,
@@ -87,7 +87,7 @@ impl JobRunner<'_> {
             },
         };
         match spent {
-            // Less than expected may come of those in flight.
+            // The calls in flight may cost less than expected.
             Some(_) if !self.in_flight.is_empty() => Ok(true),
             Some(detail) => {
                 self.hold(opened, HoldReason::Budget, detail).await?;
@@ -100,7 +100,7 @@ impl JobRunner<'_> {
         }
     }
 
-    /// Puts a call in flight.
+    /// Starts a call.
     pub(super) fn start_call(&mut self, opened: &OpenJob, id: EffectId, probe: Option<Probe>) -> Result<(), RunError> {
         let job = &opened.job;
         let Some(conversation) = job.conversation(id.conversation) else { return Ok(()) };
@@ -187,7 +187,7 @@ impl JobRunner<'_> {
             CallOutcome::Replied(reply, facts) => {
                 let is_withheld = reply.stop == Stop::Refused;
                 let result = self.replied(&model, *reply, facts, prompt_sha256);
-                // The reply stands; who is asked next may think otherwise.
+                // The reply stays; the next model may answer differently.
                 if !self.decide(opened, id, Outcome::Done(result)).await? {
                     let text = "a reply came that nobody waits for any more; it is dropped".to_owned();
                     (self.observer)(&opened.job, RunReport::Note(text));
@@ -211,15 +211,15 @@ impl JobRunner<'_> {
         Ok(())
     }
 
-    /// Whether this model is still the one that is asked in a conversation: what becomes of a call to one that was left says
-    /// nothing of who goes on for it.
+    /// Whether this model is still the current one of a conversation: the outcome of a call to a model that was left
+    /// says nothing about its successor.
     fn is_asked(&self, opened: &OpenJob, id: EffectId, model: &Arc<dyn Model>) -> bool {
         let conversation = opened.job.conversation(id.conversation);
         let asked = conversation.and_then(|one| self.models.asked(&opened.job, one).ok());
         asked.is_some_and(|asked| Arc::ptr_eq(&asked, model))
     }
 
-    /// A reply with its cost: what was answered at the usual tier costs what it costs there.
+    /// A reply with its cost: a reply at the standard tier costs that tier's price.
     pub(super) fn replied(
         &mut self,
         model: &Arc<dyn Model>,
@@ -274,7 +274,7 @@ impl JobRunner<'_> {
         match remedy {
             Remedy::Retry { .. } => {
                 let is_down = model.endpoint().is_some_and(|endpoint| endpoint.is_down());
-                // That the tier has no room is no outage: it is asked on.
+                // A lack of capacity at the tier is no outage: the calls continue.
                 let is_full = failure.kind == FailureKind::NoRoom;
                 if is_down || (attempts.failed + 1 >= MOST_ATTEMPTS && !is_full) {
                     let reason = failure.reason.clone();
@@ -285,7 +285,7 @@ impl JobRunner<'_> {
             }
             Remedy::AskAgain => {
                 let is_last = is_last_unreadable;
-                // Written down, the last one holds the job: who goes on instead comes before that.
+                // Once recorded, the last failure holds the job: so a fallback is tried before that.
                 if is_last && self.fall_back(opened, number, &failure.reason).await? {
                     return Ok(());
                 }
@@ -293,9 +293,9 @@ impl JobRunner<'_> {
             }
             // The next request is another one.
             Remedy::Reopen => self.retry_after_wait(opened, id, failure, 0).await,
-            // The first makes the prompt shorter at once.
+            // The first such failure shortens the prompt immediately.
             Remedy::Compact => self.retry_after_wait(opened, id, failure, attempts.too_long).await,
-            // What the provider refuses at its cheap tier, it may take at the usual one.
+            // The provider may accept at the standard tier what it refuses at its cheap tier.
             Remedy::Configure if is_of_tier(&failure, &**model) => {
                 let reason = format!("refused at the {} tier: {}", model.tier().name(), failure.reason);
                 if was_handed_in {
@@ -305,7 +305,7 @@ impl JobRunner<'_> {
             }
             Remedy::Configure => {
                 let reason = failure.reason.clone();
-                // Written down, a refusal holds the job: who goes on instead comes before that.
+                // Once recorded, a refusal holds the job: so a fallback is tried before that.
                 if failure.kind.remedy() == Remedy::Configure && self.fall_back(opened, number, &reason).await? {
                     return Ok(());
                 }
@@ -323,7 +323,7 @@ impl JobRunner<'_> {
         }
     }
 
-    /// A call that was handed in brings no answer: it is asked for at once.
+    /// A submitted call gets no answer: it is made live instead.
     async fn ask_at_once(&mut self, opened: &mut OpenJob, id: EffectId, failure: Failure) -> Result<(), RunError> {
         let failure = Failure { kind: FailureKind::Unanswered, ..failure };
         self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await.map(drop)
@@ -351,7 +351,7 @@ impl JobRunner<'_> {
         Ok(())
     }
 
-    /// Waits, unless the work is to stop or the job's state changes: control signals are heard, and the lease is kept.
+    /// Waits, unless the work is to stop or the job's state changes; receives control signals, and keeps the lease.
     pub(super) async fn wait(&mut self, opened: &mut OpenJob, time: Duration) -> Result<(), RunError> {
         let until = Instant::now() + time;
         loop {
@@ -389,7 +389,7 @@ impl JobRunner<'_> {
         let LeaseHandle { id, number, times, .. } = opened.lease;
         if reason == HoldReason::Outage && opened.lease.is_queued() {
             let wakes = now().after(times.wakes_after);
-            // Where this is not heard, the checkpoint isn't either: the job stays running, and is found by a sweep.
+            // If this fails, so does the checkpoint: the job stays running, and is found by a sweep.
             if let Err(error) = self.store.wake_at(id, number, wakes).await {
                 self.tolerate_outage(opened, error)?;
             }
@@ -399,7 +399,7 @@ impl JobRunner<'_> {
     }
 }
 
-/// The prompt with the bytes of its images, which must be those that the journal tells of.
+/// The prompt with the bytes of its images, which must match the journal's hashes.
 fn with_bytes(mut prompt: Prompt, workspace: &Workspace) -> Result<Prompt, RunError> {
     let images: Vec<Image> = prompt.images().cloned().collect();
     for image in images {
@@ -416,12 +416,12 @@ fn with_bytes(mut prompt: Prompt, workspace: &Workspace) -> Result<Prompt, RunEr
     Ok(prompt)
 }
 
-/// Whether a refusal may be of the cheap tier alone. A server that has no batch endpoint knows no such address.
+/// Whether a refusal may concern only the cheap tier. A server without a batch endpoint doesn't know its path.
 fn is_of_tier(failure: &Failure, model: &dyn Model) -> bool {
     match model.tier() {
         Tier::Standard => false,
         Tier::Flex => failure.kind == FailureKind::BadRequest,
-        // Whatever is wrong, a call at once says it again.
+        // Whatever is wrong, a live call will show it again.
         Tier::Batch => failure.kind.remedy() == Remedy::Configure,
     }
 }

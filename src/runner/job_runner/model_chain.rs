@@ -1,4 +1,4 @@
-//! The model that a job is worked with, and those that go on in its place.
+//! The model of a job, and its fallbacks.
 
 use super::{JobRunner, RunReport, cheap_tier::FlexWait};
 use crate::{
@@ -20,21 +20,21 @@ pub(super) struct ModelChain {
     pub(super) current: Arc<dyn Model>,
     /// The job's own; a fallback goes on for it until the phase ends.
     first: Arc<dyn Model>,
-    /// What is used when it is down or refuses, in this order.
+    /// The models to use, in this order, when it is down or refuses.
     fallbacks: Vec<Arc<dyn Model>>,
     /// Those that the instructions name for sub-agents, by name.
     named: BTreeMap<String, Arc<dyn Model>>,
-    /// How many of them were taken in this phase.
+    /// The number of fallbacks taken in this phase.
     taken: usize,
-    /// Its server is known to be where it is said to be: it has answered something, or somebody vouches for it.
+    /// Whether the server's address is known to be right: it has answered something, or the caller vouches for it.
     pub(super) is_known: bool,
     /// Since when the tier `flex` has answered nothing, and how much time there was at the beginning.
     pub(super) flex: FlexWait,
-    /// The model at the tier that was left: what it has been handed is still answered there.
+    /// The model at the tier that was left: calls submitted to it are still answered there.
     pub(super) left: Option<Arc<dyn Model>>,
     /// The tier `flex` or `batch` was left.
     pub(super) has_left_tier: bool,
-    /// What a person must change before it can be used.
+    /// The setting that a person must change before it can be used.
     pub(super) misconfigured: Option<String>,
 }
 
@@ -54,11 +54,11 @@ impl ModelChain {
         }
     }
 
-    /// Who is asked in a conversation: the model that is named for it, else the job's own.
+    /// The model for a conversation: the one that is named for it, else the job's own.
     pub(super) fn asked(&self, job: &Job, conversation: &Conversation) -> Result<Arc<dyn Model>, RunError> {
         match conversation.named_model(&job.spec) {
             None => Ok(self.current.clone()),
-            // Replayed, a job is answered by its own record, whoever answered then.
+            // A replayed job is answered by its own record, whichever model answered originally.
             Some(_) if self.current.name().starts_with("replay:") => Ok(self.current.clone()),
             Some(name) => match self.named.get(name) {
                 Some(model) if self.has_left_tier => Ok(model.standard_tier().unwrap_or_else(|| model.clone())),
@@ -73,7 +73,7 @@ impl ModelChain {
 }
 
 impl ModelChain {
-    /// Who answers a call that was handed in: it need not be who is asked now.
+    /// The model that answers a submitted call; it need not be the current one.
     pub(super) fn taker(&self, name: &str) -> Option<&Arc<dyn Model>> {
         let known = [Some(&self.current), self.left.as_ref(), Some(&self.first)].into_iter().flatten();
         let known = known.chain(&self.fallbacks).chain(self.named.values());
@@ -103,14 +103,14 @@ impl JobRunner<'_> {
         self
     }
 
-    /// The next model takes over, where there is one.
+    /// Changes to the next model, if there is one.
     pub(super) async fn fall_back(
         &mut self,
         opened: &mut OpenJob,
         conversation: u32,
         reason: &str,
     ) -> Result<bool, RunError> {
-        // Who is named for a sub-agent has nobody who goes on for it.
+        // A model named for a sub-agent has no fallback.
         if opened.job.conversation(conversation).is_some_and(|one| one.named_model(&opened.job.spec).is_some()) {
             return Ok(false);
         }
@@ -126,7 +126,7 @@ impl JobRunner<'_> {
         Ok(true)
     }
 
-    /// A phase begins: the job's own model is tried again, where another has gone on for it.
+    /// A phase begins: the job's own model is tried again, if a fallback had replaced it.
     pub(super) fn return_to_first(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         let models = &mut self.models;
         if models.taken == 0 {

@@ -28,7 +28,7 @@ impl JobRunner<'_> {
         let bound = ResultBound::of(&opened.job.spec, conversation, work);
         let model = self.models.asked(&opened.job, conversation)?;
         let eyes = self.reader.clone().map(|reader| Eyes { model, reader });
-        // Only a list of the documents tells of it, and it may be long.
+        // Only a list of the documents shows them, and it may be long.
         let is_list = matches!(work, ReadCall::ListDocuments(_));
         let coverage = if is_list { conversation.coverage.clone() } else { Coverage::default() };
         let taken_back = run_blocking(|| {
@@ -58,7 +58,7 @@ impl JobRunner<'_> {
                         break read;
                     }
                     Err(Ok(panic)) => std::panic::resume_unwind(panic),
-                    // The runtime ends.
+                    // The runtime is shutting down.
                     Err(Err(_)) => return Ok(None),
                 },
                 () = until_stopped(&mut self.stop) => return Ok(None),

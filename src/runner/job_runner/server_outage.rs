@@ -18,7 +18,7 @@ use overnight_core::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How often signals are looked for, and the files that follow from the state are looked after, while the job is held.
+/// The interval at which signals are checked, and derived files updated, while the job is held.
 const HELD_TICK: Duration = Duration::from_secs(2);
 
 impl JobRunner<'_> {
@@ -48,7 +48,7 @@ impl JobRunner<'_> {
     /// A job that is held because its server is down waits here until the server answers: nothing is called but to probe.
     /// The hold has given the lease back; it is claimed again before anything else is written.
     pub(super) async fn wait_for_server(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        // Who took the job up anew doesn't know for which conversation: the first that would be asked.
+        // After a resume it is unknown which conversation waits: the first that would make a call is taken.
         let job = &opened.job;
         let first = || job.sub_agents.values().next().unwrap_or(&job.own);
         let conversation = job.conversation(self.waits_for).filter(|one| !job.waits(one)).unwrap_or_else(first);
@@ -56,7 +56,7 @@ impl JobRunner<'_> {
         let Some(endpoint) = self.models.asked(job, conversation)?.endpoint().cloned() else { return Ok(()) };
         while opened.job.is_out() {
             let wake = {
-                // One wait, whatever is heard meanwhile: a new one would go to the end of the queue.
+                // One wait, whatever signals arrive meanwhile: a new one would go to the end of the queue.
                 let wake = endpoint.wake();
                 tokio::pin!(wake);
                 loop {
@@ -137,7 +137,7 @@ impl JobRunner<'_> {
         }
     }
 
-    /// The server does not answer yet, or it does, and refuses for good.
+    /// Handles a probe that failed: the server does not answer yet, or it answers with a permanent refusal.
     async fn probe_failed(
         &mut self,
         opened: &mut OpenJob,
@@ -147,7 +147,7 @@ impl JobRunner<'_> {
     ) -> Result<(), RunError> {
         match failure.kind.remedy() {
             Remedy::Retry { .. } | Remedy::AskAgain | Remedy::Compact | Remedy::Reopen => {
-                // The row still says held, and a control signal is not forgotten, as it would be by claiming the job.
+                // The row still states held, so a control signal is not lost, as it would be by claiming the job.
                 self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await?;
                 opened.journal.sync()?;
                 if !opened.job.is_out() {
@@ -194,7 +194,7 @@ impl JobRunner<'_> {
     }
 }
 
-/// The name of what a conversation is asked next, as it stands.
+/// The id of the effect for the next call of a conversation, as things are now.
 fn effect_of(opened: &OpenJob, conversation: u32) -> Option<EffectId> {
     let conversation = opened.job.conversation(conversation)?;
     Some(EffectId { conversation: conversation.number, number: conversation.facts })

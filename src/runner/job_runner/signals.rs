@@ -1,4 +1,4 @@
-//! What is asked of a running job between two turns: by its lease, by a person, by its time window.
+//! Requests to a running job between two turns: from its lease, a person, or its time window.
 
 use super::JobRunner;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 use overnight_core::{job::record::HoldReason, machine::effect::Command};
 
 impl JobRunner<'_> {
-    /// Waits until nothing speaks against a decision.
+    /// Waits until the lease permits a decision.
     pub(super) async fn await_lease(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         Ok(opened.lease.until_renewed(&mut self.stop).await?)
     }
 
-    /// Does what the heartbeat has heard for the job.
+    /// Acts on the requests that the heartbeat has received for the job.
     pub(super) async fn check_signals(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         let mut status = opened.lease.status.borrow().clone();
         if status.is_lost {
@@ -49,7 +49,7 @@ impl JobRunner<'_> {
             return Ok(());
         };
         self.await_lease(opened).await?;
-        // Where this is not heard, the job would rest until a person comes: it goes on rather.
+        // If this fails, the job would rest until a person resumes it: it continues instead.
         match self.store.wake_at(opened.lease.id, opened.lease.number, opens).await {
             Ok(()) => {}
             Err(error) => return self.tolerate_outage(opened, error),

@@ -6,16 +6,16 @@ use sqlx::{Connection, PgConnection, PgPool};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// A connection that was idle so long is asked before it is used again.
+/// A connection that was idle for this long is checked before it is used again.
 const TRUSTED: Duration = Duration::from_secs(1);
 
-/// Taken for each use, and put back only when all went well: whoever goes away half way leaves no connection in a state
-/// that nobody knows.
+/// Taken for each use, and returned only after success: a caller that is dropped half way must leave no connection in
+/// an unknown state.
 #[derive(Debug, Default)]
 pub(super) struct CachedConnection(Option<(PgConnection, Instant)>);
 
 impl CachedConnection {
-    /// The connection, where it is there still. `None`: the caller opens one.
+    /// The connection, if it still exists. `None`: the caller opens one.
     async fn take(&mut self) -> Option<PgConnection> {
         let (mut connection, used) = self.0.take()?;
         if used.elapsed() < TRUSTED {
@@ -38,7 +38,7 @@ impl CachedConnection {
 
     pub(super) async fn close(self) {
         if let Some((connection, _)) = self.0 {
-            // Nothing depends on a polite goodbye.
+            // Closing without a goodbye does no harm.
             let _ = timeout(CONNECT, connection.close()).await;
         }
     }

@@ -1,5 +1,5 @@
-//! Listens for notifications of changes (`overnight_notify` in `migrations/postgres/0001_schema.sql`), on a connection of its own,
-//! opened when somebody first waits for a change.
+//! Listens for notifications of changes (`overnight_notify` in `migrations/postgres/0001_schema.sql`), on a connection
+//! of its own, opened at the first wait for a change.
 
 use crate::store::queue::ChangeWaiter;
 use sqlx::{
@@ -17,11 +17,10 @@ const CHANNEL: &str = "overnight";
 /// How long to wait before a broken connection is tried again.
 const RECONNECT_AFTER: Duration = Duration::from_secs(2);
 
-/// After so long without a word the server is asked whether it is still there: a network that swallows everything breaks no
-/// connection.
+/// After this much silence the server is pinged: a network that silently drops everything breaks no connection.
 const PING_AFTER: Duration = Duration::from_mins(1);
 
-/// How long an answer may take.
+/// The timeout of the answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Begins to listen, until the returned is dropped.
@@ -44,7 +43,7 @@ pub(super) fn listen(options: PgConnectOptions) -> ChangeWaiter {
 
 async fn serve(pool: &PgPool, number: &watch::Sender<u64>) {
     loop {
-        // Whatever goes wrong: the caller's slow poll goes on meanwhile, and has its own words about a database that is gone.
+        // Any error is ignored: the caller's slow poll continues, and reports an unreachable database itself.
         let _ = receive(pool, number).await;
         sleep(RECONNECT_AFTER).await;
     }
@@ -55,7 +54,7 @@ async fn receive(pool: &PgPool, number: &watch::Sender<u64>) -> Result<(), sqlx:
     let mut listener = PgListener::connect_with(pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
-    // What came before is unknown.
+    // Earlier changes are unknown.
     announce(number);
     loop {
         match timeout(PING_AFTER, listener.try_recv()).await {

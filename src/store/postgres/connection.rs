@@ -1,4 +1,4 @@
-//! How a database is reached, and brought up to this program's schema.
+//! Connects to a database, and updates its schema to this program's.
 
 use super::{CONNECT, Database, PostgresStore, STATEMENT};
 use crate::store::{
@@ -10,7 +10,7 @@ use crate::store::{
 use sqlx::{ConnectOptions, Connection, PgConnection, migrate::MigrateError, postgres::PgConnectOptions};
 use std::str::FromStr;
 
-/// The settings of connections that change nothing: as [`STATEMENT`], and what writes is refused.
+/// The settings of connections that change nothing: as [`STATEMENT`], and writes are refused.
 const TO_READ: &str = "set statement_timeout = '20s'; set idle_in_transaction_session_timeout = '10s'; \
     set default_transaction_read_only = on";
 
@@ -23,7 +23,7 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// Opens what is there, so that nothing of it can be changed.
+    /// Opens an existing database in such a way that nothing can be changed.
     pub(in crate::store) async fn open_to_read(url: &str, secrets: UrlSecrets) -> Result<Option<Self>, StoreError> {
         let store = Self::connected(url, secrets, TO_READ).await?;
         let is_readable = store.inspect().await?.is_readable(&store.database.name, &MIGRATIONS)?;
@@ -37,12 +37,12 @@ impl PostgresStore {
         let host = options.get_socket().map_or(options.get_host().into(), |socket| socket.to_string_lossy());
         let name = options.get_database().unwrap_or(options.get_username());
         let database = Database { name: format!("{host}:{}/{name}", options.get_port()), ..unread };
-        // The pool would try a refused connection again until its time is up; a person wants to know at once.
+        // The pool would retry a refused connection until its time is up; a person wants the error immediately.
         let connection = tokio::time::timeout(CONNECT, PgConnection::connect_with(&options))
             .await
             .map_err(|_| database.silent(CONNECT))?
             .map_err(|error| database.failed(error))?;
-        // Nothing depends on a polite goodbye.
+        // Closing without a goodbye does no harm.
         let _ = tokio::time::timeout(CONNECT, connection.close()).await;
         Ok(Self::over(options, database, statement, CONNECTIONS))
     }
@@ -55,7 +55,7 @@ impl PostgresStore {
         }
         // The migrator's own lock keeps two processes apart that find the same new database.
         let mut connection = self.pool.acquire().await.map_err(|error| self.database.failed(error))?;
-        // A migration takes as long as it takes; the connection without the bound isn't used for anything else.
+        // Migrations have no time limit; the connection without the limit isn't used for anything else.
         connection.close_on_drop();
         sqlx::raw_sql("set statement_timeout = 0")
             .execute(&mut *connection)
@@ -67,10 +67,10 @@ impl PostgresStore {
         })
     }
 
-    /// Inspects the database. Other schemas, and tables that are in nobody's way, are no concern.
+    /// Inspects the database. Other schemas, and tables that don't conflict, don't matter.
     async fn inspect(&self) -> Result<DatabaseContents, StoreError> {
         let failed = |error| self.database.failed(error);
-        // Before the migrations: another process that makes these tables now tells its migrations with them.
+        // Before the migrations: if another process creates these tables now, its migrations will show them as ours.
         let in_the_way = "select exists (select 1 from pg_class
             where relnamespace = to_regnamespace(quote_ident(current_schema())) and relname = any($1))";
         let has_tables =

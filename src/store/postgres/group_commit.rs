@@ -1,6 +1,6 @@
-//! Checkpoints of one process go through one connection, one transaction after the other. What is asked for while a
-//! transaction is under way goes into the next one together: with hundreds of jobs at work the server is asked once, and its
-//! disk waited for once, not once for each. A checkpoint that finds nothing under way goes at once.
+//! Checkpoints of one process go through one connection, one transaction after the other. Those requested while a
+//! transaction is in progress go into the next one together: with hundreds of active jobs, the server is called once,
+//! and its disk awaited once, not once for each. A checkpoint that finds no transaction in progress starts immediately.
 
 use super::{
     CALL, Database,
@@ -25,11 +25,11 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// Checkpoints in one transaction at most, so that the first doesn't wait for ever.
+/// The most checkpoints in one transaction, so that the first doesn't wait forever.
 const MOST_PER_COMMIT: usize = 128;
 
-/// Many rows are found one by one, by their ids and in the order in which they are given, which no two transactions lock in
-/// different orders; a plan for that is made once. A row that somebody else keeps locked doesn't hold up all others for long.
+/// Many rows are found one by one, by their ids and in the given order, which no two transactions lock in different
+/// orders; the plan for that is made once. A row that another process keeps locked doesn't delay all others for long.
 const SETTINGS: &str = "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off; \
     set plan_cache_mode = force_generic_plan; set lock_timeout = '2s'";
 
@@ -40,7 +40,7 @@ pub(super) struct GroupCommit {
     database: String,
 }
 
-/// A checkpoint that is to be written, and who waits for it.
+/// A checkpoint to be written, and the caller that waits for it.
 #[derive(Debug)]
 struct PendingCheckpoint {
     id: JobId,
@@ -79,7 +79,7 @@ impl GroupCommit {
     }
 }
 
-/// The task's side: the connection, and where to get another.
+/// The task's side: the connection, and the source of a new one.
 struct CommitLoop {
     pool: PgPool,
     database: Database,
@@ -87,7 +87,7 @@ struct CommitLoop {
 }
 
 impl CommitLoop {
-    /// Serves until nobody can ask any more.
+    /// Serves until no sender is left.
     async fn serve(mut self, mut pending: mpsc::UnboundedReceiver<PendingCheckpoint>) {
         let mut waiting = Vec::new();
         while pending.recv_many(&mut waiting, MOST_PER_COMMIT).await > 0 {
@@ -114,7 +114,7 @@ impl CommitLoop {
                     }
                     return;
                 }
-                // Alone, each gets its own error only.
+                // When written alone, each gets only its own error.
                 Err(CommitFailure { is_of_one: true, .. }) => {}
                 Err(CommitFailure { error, .. }) => {
                     for pending in pending {
@@ -204,7 +204,7 @@ fn is_of_one(error: &sqlx::Error) -> bool {
     }
 }
 
-/// The connection is gone, perhaps since long before.
+/// The connection is broken, perhaps for a long time.
 fn is_broken(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => true,

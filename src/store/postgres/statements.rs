@@ -1,4 +1,4 @@
-//! What PostgreSQL says in its own way. The claim and the reservation are functions in the database
+//! The parts of SQL that are specific to PostgreSQL. The claim and the reservation are functions in the database
 //! (`migrations/postgres/0001_schema.sql`), because they count only after they have locked others out.
 
 use crate::store::sql::{Dialect, given_jobs, phases, progress, status, todos};
@@ -7,7 +7,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     fragments: &[
         ("now", "clock_timestamp()"),
         ("now_ms", "date_trunc('milliseconds', clock_timestamp())"),
-        // Of the transaction: the same for all rows, so that an index helps.
+        // The time of the transaction: the same for all rows, so that an index helps.
         ("start", "now()"),
         ("ago", "now() - interval '?'"),
         ("from_now", "clock_timestamp() + ? * interval '1 millisecond'"),
@@ -15,7 +15,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("lock_what_is_free", " order by id for update skip locked"),
         ("first", "with first as ("),
         ("then", ")"),
-        // Others listen for whether there may be something to do; they are told where the statement has changed anything.
+        // Other processes listen for possible work; they are notified if the statement has changed any row.
         ("notifying", "with changed as ("),
         ("and_count", " returning 1) select overnight_notify(count(*)) from changed"),
         (
@@ -48,7 +48,7 @@ pub(super) const RESERVE: &str = "select granted
 
 pub(super) const MARK_ENDED: &str = "select 1 where overnight_mark_ended($1)";
 
-/// (Jobs are read in the order in which they are given: by their ids.)
+/// (Jobs are read in the given order: by their ids.)
 macro_rules! jobs {
     () => {
         concat!(
@@ -64,7 +64,7 @@ macro_rules! jobs {
     };
 }
 
-/// Of one or more jobs, where their leases are still held, or where this same checkpoint freed them.
+/// For one or more jobs, if their leases are still held, or if this same checkpoint freed them.
 pub(super) const CHECKPOINT: &str = concat!(
     jobs!(),
     ", written_phases as (",

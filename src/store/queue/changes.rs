@@ -6,7 +6,7 @@ use std::{
 };
 use tokio::{sync::watch, time::timeout};
 
-/// A number that somebody else raises with each change, and the last that was seen.
+/// A number that the other side increases with each change, and the last value seen.
 #[derive(Debug)]
 pub(in crate::store) struct ChangeWaiter {
     number: watch::Receiver<u64>,
@@ -25,7 +25,7 @@ impl ChangeWaiter {
         let mut number = self.number.clone();
         let heard = self.heard.load(Ordering::Relaxed);
         let change = async {
-            // Where nobody raises it any more, the time passes.
+            // If no sender is left, the time passes.
             let now = number.wait_for(|now| *now != heard).await.map(|now| *now).ok();
             match now {
                 Some(now) => now,

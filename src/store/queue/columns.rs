@@ -1,4 +1,4 @@
-//! The queue's rows as they are read, in either database.
+//! The queue's rows as read from either database.
 
 use super::{AwaitingJob, ClaimedJob};
 use crate::store::queue_entry::{Group, QueueEntry, QueuedJob};
@@ -183,7 +183,7 @@ impl LateColumns {
         })
     }
 
-    /// What the statement that frees the job is given.
+    /// The parameters of the statement that frees the job.
     pub(in crate::store) fn released(&self, after: &AfterAttempt) -> serde_json::Value {
         json!({
             "id": self.id.0, "lease": self.lease, "turns": self.turns, "attempts": after.attempts,
@@ -236,7 +236,7 @@ impl BatchColumns {
     }
 }
 
-/// How a batch's jobs stand, all together.
+/// The state of all of a batch's jobs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::store) struct BatchFigures {
     pub(in crate::store) totals: BatchTotals,
@@ -244,8 +244,8 @@ pub(in crate::store) struct BatchFigures {
     pub(in crate::store) unpriced_jobs: u64,
 }
 
-/// From how many jobs there are in each status, how many of those are linked, what they have cost, and of
-/// how many that is not known.
+/// Computed from the number of jobs in each status, the number of linked ones, their cost, and the number of jobs with
+/// unknown cost.
 pub(in crate::store) fn figures(
     rows: Vec<(String, i64, i64, Option<f64>, i64)>,
     database: &str,
@@ -270,7 +270,7 @@ fn json<T: DeserializeOwned>(read: &RowReader<'_>, column: &str, text: &str) -> 
     serde_json::from_str(text).map_err(|_| read.corrupt(column, text))
 }
 
-/// How many jobs there are in each status.
+/// The number of jobs in each status.
 pub(in crate::store) fn depth(rows: Vec<(String, i64)>, database: &str) -> Result<Vec<(JobStatus, u64)>, StoreError> {
     let read = RowReader { database, row: "the queue".to_owned() };
     rows.into_iter().map(|(status, jobs)| Ok((read.word("status", &status)?, read.number("jobs", jobs)?))).collect()

@@ -10,10 +10,10 @@ use overnight_core::job::{id::JobId, time::Timestamp};
 use serde::Serialize;
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// What a step of priority is worth in milliseconds of waiting: an hour.
+/// The worth of a step of priority in milliseconds of waiting: an hour.
 const STEP_MS: i64 = 3_600_000;
 
-/// Jobs of one statement.
+/// The most jobs in one statement.
 pub(in crate::store) const MOST_PER_STATEMENT: usize = 1_000;
 
 #[derive(Serialize)]
@@ -67,7 +67,7 @@ impl<'j> SubmittedJob<'j> {
     }
 }
 
-/// The groups of these jobs, each once; none: there is none.
+/// The groups of these jobs, each once; none if there are none.
 pub(in crate::store) fn groups_json(jobs: &[QueuedJob]) -> Result<Option<String>, serde_json::Error> {
     let mut groups: BTreeMap<&str, u32> = BTreeMap::new();
     for (key, at_once) in jobs.iter().filter_map(group_of) {
@@ -79,7 +79,7 @@ pub(in crate::store) fn groups_json(jobs: &[QueuedJob]) -> Result<Option<String>
     (!groups.is_empty()).then(|| serde_json::to_string(&groups)).transpose()
 }
 
-/// Key and bound.
+/// Key and limit.
 fn group_of(job: &QueuedJob) -> Option<(&str, u32)> {
     let group = job.group.as_ref().filter(|group| !group.key.is_empty())?;
     Some((&group.key, group.at_once.max(1)))

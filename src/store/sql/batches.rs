@@ -23,7 +23,7 @@ const BATCHES_TO_END: &str = "select * from batches
         select true from jobs where batch = batches.id and status in ('queued', 'running', 'waiting', 'held') limit 1) is null
      order by created, id";
 
-/// How the jobs of a batch stand.
+/// The states of a batch's jobs.
 const FIGURES: &str = "select status, count(*), count(same_as), sum(cost_usd),
         count(case when turns > 0 and cost_usd is null and same_as is null then 1 end)
      from jobs where batch = $1 group by status";

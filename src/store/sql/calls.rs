@@ -28,7 +28,7 @@ const STATE: &str = "select reply, failure, primer_usd, handle from handed_calls
      left join provider_batches on provider_batches.id = provider_batch
      where key = $1";
 
-/// (While a batch is open, its calls say at which place in it each stands.)
+/// (While a batch is open, its calls are needed for their places in it.)
 const FORGET: &str = "delete from handed_calls
      where key in (select given.key from {given $1: key text})
         and not exists (select 1 from provider_batches where id = provider_batch and ended is null)";
@@ -199,13 +199,13 @@ impl<E: Engine> CallStore for E {
     }
 }
 
-/// Runs statements that give nothing back.
+/// Runs statements that return nothing.
 async fn done<E: Engine>(engine: &E, statements: Vec<SqlStatement>) -> Result<(), StoreError> {
     let _: Vec<(String,)> = engine.write(statements, Durability::Now).await?;
     Ok(())
 }
 
-/// Names as the statements take them.
+/// The names as a parameter of the statements.
 fn given(keys: &[String]) -> String {
     let keys: Vec<serde_json::Value> = keys.iter().map(|key| json!({"key": key})).collect();
     json!(keys).to_string()

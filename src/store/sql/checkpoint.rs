@@ -1,4 +1,4 @@
-//! A checkpoint's rows: they go over as JSON, so that they are one statement each, however many they are.
+//! A checkpoint's rows: they are sent as JSON, so that each kind takes one statement, however many rows there are.
 
 use crate::store::value::{Value, count, finite, text, values};
 use overnight_core::job::{
@@ -7,7 +7,7 @@ use overnight_core::job::{
 };
 use serde_json::json;
 
-/// What every checkpoint sets.
+/// The columns that every checkpoint sets.
 macro_rules! progress {
     () => {
         "phase_number = given.phase_number, phase_title = given.phase_title, phases_planned = given.phases_planned,
@@ -20,7 +20,7 @@ macro_rules! progress {
 }
 pub(in crate::store) use progress;
 
-/// What a change of status sets, and the jobs of `$1`. The lease is whoever's where none is given.
+/// The columns set by a change of status, and the jobs of `$1`. Without a given lease any lease matches.
 macro_rules! status {
     () => {
         "status = given.status, hold_reason = given.hold_reason, reason = given.reason,
@@ -31,7 +31,7 @@ macro_rules! status {
 }
 pub(in crate::store) use status;
 
-/// The jobs of `$1` whose lease is given, or any lease where none is.
+/// The jobs of `$1` whose lease matches, or any lease if none is given.
 macro_rules! given_jobs {
     () => {
         "{given_one $1: id uuid, lease bigint, status text, hold_reason text, reason text, phase_number bigint, phase_title text, \
@@ -84,7 +84,7 @@ macro_rules! todos {
 }
 pub(in crate::store) use todos;
 
-/// What the statement of one or more checkpoints is given: jobs, phases and todos. `None` for the lease: whoever has it.
+/// The parameters of a statement for one or more checkpoints: jobs, phases and todos. `None` for the lease: any lease.
 pub(in crate::store) fn checkpoint_values(checkpoints: &[(JobId, Option<u64>, &Checkpoint)]) -> Vec<Value> {
     let jobs: Vec<_> = checkpoints.iter().map(|&(id, lease, checkpoint)| job(id, lease, checkpoint)).collect();
     let phases = checkpoints.iter().flat_map(|(id, _, checkpoint)| checkpoint.phases.iter().map(|row| phase(*id, row)));
@@ -96,7 +96,7 @@ pub(in crate::store) fn checkpoint_values(checkpoints: &[(JobId, Option<u64>, &C
     ]
 }
 
-/// Text or nothing, without NUL.
+/// An optional text without NUL.
 fn plain(written: Option<&String>) -> Option<std::borrow::Cow<'_, str>> {
     written.map(|written| text(written))
 }

@@ -47,8 +47,8 @@ const RENEW: &str = "update jobs set lease_until = {from_now $3}
      where id = $1 and lease = $2 and worker is not null
      returning lease";
 
-/// Status and head are set first, so that the checkpoint that follows counts as a repetition of itself: nobody has the lease. A
-/// row that is there keeps the hash of its instructions, by which `--dedupe` goes.
+/// Status and head are set first, so that the following checkpoint counts as its own repetition: no process has the
+/// lease. An existing row keeps the hash of its instructions, which `--dedupe` compares.
 const RESTORE: &str =
     "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
         journal_head, lease, updated)
@@ -59,7 +59,7 @@ const RESTORE: &str =
         journal_head = excluded.journal_head, worker = null, lease_until = null,
         lease = case when jobs.lease < excluded.lease then excluded.lease else jobs.lease + 1 end";
 
-/// Takes away the mark of batches that have something to do again, whether it is seen or not: it may just have been made.
+/// Removes the end mark of batches that have work again, even if it isn't visible: it may just have been set.
 pub(super) const REOPEN_BATCHES: &str = "update batches set ended_at = null
      where id in (
         select batch from jobs where (id = $1 or batch = $2) and status in ('queued', 'running', 'waiting', 'held'))";
@@ -76,12 +76,12 @@ const SET_MANIFEST: &str = "update jobs set manifest = $3, host = null, updated 
      where id = $1 and lease = $2 and worker is not null
      returning lease";
 
-/// What people say of a result is said of the jobs that are linked to it too.
+/// Reviews of a result apply to the jobs that are linked to it, too.
 const CARRY_REVIEW: &str = "update jobs set approved_by = $2, corrections = $3, updated = {now}
      where id in (
         select id from jobs where same_as = $1 and (approved_by is distinct from $2 or corrections <> $3){lock})";
 
-/// The statement with what people have said of the job at this checkpoint.
+/// The statement with the reviews of the job at this checkpoint.
 fn carry_review(id: JobId, approved_by: Option<&String>, corrections: u64) -> SqlStatement {
     SqlStatement::new(CARRY_REVIEW, values![id, approved_by, corrections])
 }
@@ -102,7 +102,7 @@ async fn claim<E: Engine>(
     }
 }
 
-/// Why a write found no row that it may change.
+/// The reason why a write found no row to change.
 async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
     let status: Result<Vec<(String,)>, _> = engine.query("select status from jobs where id = $1", values![id]).await;
     match status.as_deref() {
@@ -115,7 +115,7 @@ async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
     }
 }
 
-/// A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
+/// A row is written whenever a job rests: an older one that isn't running has not been worked on since.
 const WORKED_SINCE: &str =
     "(created >= $ or updated >= $ or status in ('queued', 'running', 'waiting', 'held') and hold_reason is null)";
 
@@ -133,7 +133,7 @@ fn job_list(filter: &JobFilter) -> SqlStatement {
     for (condition, value) in conditions {
         if let Some(value) = value {
             given.extend(value);
-            // A String takes whatever is written.
+            // Writing to a string can't fail.
             let _ = write!(query, " and {}", condition.replace('$', &format!("${}", given.len())));
         }
     }
@@ -154,12 +154,12 @@ fn job_list(filter: &JobFilter) -> SqlStatement {
     SqlStatement::new(query, given)
 }
 
-/// What a row has of a job from its beginning, in the order of [`CREATE`] and [`RESTORE`].
+/// The columns of a row that are known from the beginning, in the order of [`CREATE`] and [`RESTORE`].
 fn first_columns(job: &NewJob) -> Vec<Value> {
     values![job.id, job.created, &job.instructions, &job.instructions_sha256, &job.model, job.documents, &job.workspace]
 }
 
-/// The pattern of ids that end so. A shorter end would be a guess.
+/// The pattern of ids with this ending. A shorter ending would be a guess.
 fn ending(name: &str) -> Option<String> {
     const LEAST: usize = 6;
     let is_end = name.len() >= LEAST && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -184,7 +184,7 @@ impl<E: Engine> JobStore for E {
 
     async fn reopen(&self, id: JobId, lease: u64, documents: u64) -> Result<(), StoreError> {
         self.under_lease(id, REOPEN, values![id, lease, documents], Durability::Now).await?;
-        // What was said, was said of the earlier result.
+        // The reviews were of the earlier result.
         let statements = vec![SqlStatement::new(REOPEN_BATCHES, values![id, None::<Uuid>]), carry_review(id, None, 0)];
         self.count(statements).await.map(drop)
     }

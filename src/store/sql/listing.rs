@@ -12,7 +12,7 @@ use overnight_core::job::{id::JobId, record::HoldReason};
 use std::collections::{BTreeSet, HashMap};
 use uuid::Uuid;
 
-/// Changes that are told one by one.
+/// The most changes that are listed one by one.
 const MOST_CHANGES: usize = 5_000;
 
 const CHANGES: &str = "select base.horizon, changed.id, changed.batch, changed.change
@@ -21,7 +21,7 @@ const CHANGES: &str = "select base.horizon, changed.id, changed.batch, changed.c
         on changed.change >= (case when $1 < 0 then base.horizon else $1 end) and changed.change {before_ceiling}
      limit $2";
 
-/// Conditions, and what they are given.
+/// Conditions and their parameters.
 fn conditions(wanted: &JobPageQuery) -> (String, Vec<Value>) {
     let mut given = Vec::new();
     let mut place = |value: Vec<Value>| {
@@ -46,7 +46,7 @@ fn conditions(wanted: &JobPageQuery) -> (String, Vec<Value>) {
     }
     let text = wanted.text.trim();
     if !text.is_empty() {
-        // Both databases look past the case of ASCII letters at least; of others as far as a word is in one case.
+        // Both databases ignore the case of ASCII letters at least; other letters match if a word has the same case.
         let escaped = |text: &str| text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
         let forms: BTreeSet<String> =
             [text.to_owned(), text.to_lowercase(), text.to_uppercase()].iter().map(|form| escaped(form)).collect();

@@ -1,4 +1,4 @@
-//! What people are to be told of batches, in SQL.
+//! Notices to people about batches, in SQL.
 
 use super::{Durability, Engine};
 use crate::store::{
@@ -13,14 +13,14 @@ use uuid::Uuid;
 
 /// Between two messages about the needs of one batch.
 const GAP: TimeDelta = TimeDelta::minutes(15);
-/// An outage that lasts so long needs a person.
+/// An outage that lasts this long needs a person.
 const LONG_OUTAGE: TimeDelta = TimeDelta::hours(1);
 /// An older end is no news.
 const NEWS: TimeDelta = TimeDelta::days(1);
 /// Rows are written a moment after the time that stands in them.
 const SETTLED: TimeDelta = TimeDelta::seconds(2);
 
-/// (Who evaluates sees what came of it.)
+/// (A person who runs an evaluation sees its result anyway.)
 const ENDED: &str = concat!(
     "select id from batches
      where ended_at >= $1 and end_told is distinct from ended_at and (telling_until is null or telling_until <= {now})
@@ -54,7 +54,7 @@ const NEEDS_TOLD: &str = "update batches set needs_told = {now}, needs_upto = $2
      where id = $1
      returning id";
 
-/// Takes a batch, unless somebody else has taken it or told it.
+/// Takes a batch, unless another worker has taken it or sent the notice.
 async fn take<E: Engine>(
     engine: &E,
     batch: Uuid,

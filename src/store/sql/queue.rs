@@ -1,4 +1,4 @@
-//! The queue in SQL. What writes several jobs locks them in the order of their ids, so that no two wait for each other.
+//! The queue in SQL. Statements that write several jobs lock them in the order of their ids, so that none deadlock.
 
 use super::{Durability, Engine, SqlStatement, jobs::REOPEN_BATCHES};
 use crate::store::{
@@ -74,18 +74,18 @@ const BRING: &str = "{notifying}update jobs set status = 'queued', reason = null
 const WITH_WORKER: &str = "select id, lease, turns, turns_at_claim, attempts, max_attempts from jobs
      where id = $1 and lease = $2 and worker is not null and status = 'running'";
 
-/// Their workers didn't keep the lease.
+/// Jobs whose workers didn't renew the lease.
 const LATE: &str = "select id, lease, turns, turns_at_claim, attempts, max_attempts from jobs
      where status = 'running' and batch is not null and (lease_until is null or lease_until < {start})";
 
-/// No lease lasts so long: it was reckoned by a clock that was set back since. Who is alive renews it within the time that it
-/// gets here.
+/// No lease lasts so long: a clock that was set back since has computed it. A worker that is alive renews it within the
+/// time that it gets here.
 const LONGEST_LEASE_MS: u64 = 300_000;
 const LEASE_AFTER_JUMP_MS: u64 = 20_000;
 const SHORTEN: &str = "update jobs set lease_until = {from_now $1}
      where status = 'running' and batch is not null and lease_until > {from_now $2}";
 
-/// Frees jobs that stand as they did when it was decided what becomes of them (`retry_policy`).
+/// Frees jobs that are still in the state for which `retry_policy` decided.
 macro_rules! release {
     ($lease:literal, $condition:literal) => {
         concat!(
@@ -178,7 +178,7 @@ const RESUME: &str = concat!(
     "{and_count}"
 );
 
-/// Without a workspace and a checkpoint, nobody has begun a job.
+/// A job without a workspace and a checkpoint has not been begun.
 macro_rules! is_new {
     () => {
         "status in ('queued', 'held') and journal_seq = 0 and workspace = ''"
@@ -218,7 +218,7 @@ const KEEP_HELD: &str = "update jobs set run_after = {from_now $2}
 
 const DEPTH: &str = "select status, count(*) from jobs where batch is not null group by status order by status";
 
-/// What would be worked on without a person, and only on other machines, by machine.
+/// Jobs that could be worked on without a person, but only on other machines, by machine.
 const ELSEWHERE: &str = "select host, count(*) from jobs
      where batch is not null and host <> $1 and (status in ('queued', 'waiting') or (status = 'held' and run_after is not null))
      group by host

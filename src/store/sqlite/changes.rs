@@ -11,12 +11,12 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// How often to look for what another process has changed.
+/// The interval of checks for changes by another process.
 const POLL_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
 pub(super) struct ChangePoller {
-    /// The number that was last seen.
+    /// The last number seen.
     seen: Mutex<Option<i64>>,
     /// This process has changed something itself.
     own: Notify,
@@ -43,7 +43,7 @@ impl SqliteStore {
         let begun = Instant::now();
         loop {
             let own = self.changes.own.notified();
-            // A file that can't be read now may be read later; who waits has nothing better to do.
+            // A file that can't be read now may be readable later; the waiting caller loses nothing.
             let number: Result<i64, _> =
                 sqlx::query_scalar("select number from queue_changes").fetch_one(&self.readers).await;
             if number.is_ok_and(|number| self.changes.is_new(number)) {

@@ -1,4 +1,4 @@
-//! How a file is opened, and brought up to this program's schema.
+//! Opens a file, and updates its schema to this program's.
 
 use super::{BUSY, failed, ownership::inspect};
 use crate::store::{StoreError, migrations::SQLITE as MIGRATIONS, ownership::newest_known};
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Makes the file and its folder where they are missing: for their owner alone, and so what SQLite puts beside the file.
+/// Creates the file and its folder if missing, accessible only to their owner; this also covers SQLite's own files.
 pub(super) fn make(path: &Path, database: &str) -> Result<(), StoreError> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| StoreError::Connect {
@@ -18,7 +18,7 @@ pub(super) fn make(path: &Path, database: &str) -> Result<(), StoreError> {
             detail: format!("its folder can't be made: {error}"),
         })?;
     }
-    // Where it can't be made, SQLite says why.
+    // If it can't be created, SQLite reports why.
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     Ok(())
 }
@@ -35,7 +35,7 @@ pub(super) async fn connected(options: &SqliteConnectOptions, database: &str) ->
             Err(error) if error.retryable() && since.elapsed() < BUSY => {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            // Whatever is wrong before anything was read is wrong with the file.
+            // Any error before the first read is an error of the file.
             Err(StoreError::Sql { database, detail }) => return Err(StoreError::Connect { database, detail }),
             result => return result,
         }

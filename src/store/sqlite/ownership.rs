@@ -1,12 +1,12 @@
-//! Which program a file belongs to, found out without a trace: another program's file must not even change its write mode.
+//! Finds out which program a file belongs to without changing it: even another program's write mode must stay the same.
 
 use crate::store::{StoreError, migrations::SQLITE as MIGRATIONS, ownership::DatabaseContents};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{path::Path, time::SystemTime};
 
-/// Inspects a file. A file belongs to one program: whatever tables it has are in the way.
+/// Inspects a file. A file belongs to one program: any tables in it conflict.
 pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<DatabaseContents, sqlx::Error> {
-    // Before the migrations: another process that makes these tables now tells its migrations with them.
+    // Before the migrations: if another process creates these tables now, its migrations will show them as ours.
     let tables = "select exists (select 1 from sqlite_schema
         where type in ('table', 'view') and name <> '_sqlx_migrations' and name not glob 'sqlite_*'),
         exists (select 1 from sqlite_schema where name = '_sqlx_migrations')";
@@ -19,16 +19,16 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Databas
     Ok(DatabaseContents { has_tables, migrations, are_here: true })
 }
 
-/// Refuses another program's file before it is opened in a way that changes it. Whatever else is wrong with the file, the
-/// opening tells.
+/// Refuses another program's file before it is opened in a way that changes it. Other faults of the file are reported
+/// when it is opened.
 pub(super) async fn refuse_foreign(
     options: &SqliteConnectOptions,
     path: &Path,
     database: &str,
 ) -> Result<(), StoreError> {
     let options = options.clone().read_only(true).create_if_missing(false);
-    // A look at a file that nobody has open leaves nothing beside it. It takes no lock: what it finds holds where the file
-    // has not changed meanwhile.
+    // Inspecting a file that no process has open leaves nothing beside it. It takes no lock: the result is valid if the
+    // file has not changed meanwhile.
     let before = stamp_if_closed(path);
     if before.is_some() {
         let found = inspect_file(options.clone().immutable(true), database).await;
@@ -50,7 +50,7 @@ async fn inspect_file(options: SqliteConnectOptions, database: &str) -> Result<(
     }
 }
 
-/// Length and time of a file that nobody has open: an open one has a log beside it.
+/// Length and time of a file that no process has open: an open one has a log beside it.
 pub(super) fn stamp_if_closed(path: &Path) -> Option<(u64, SystemTime)> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");

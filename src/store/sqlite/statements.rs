@@ -1,7 +1,7 @@
-//! What SQLite says in its own way.
+//! The parts of SQL that are specific to SQLite.
 //!
-//! (Statuses are compared with words, never with parameters: an index of part of the rows is then chosen once and for all.
-//! Parameters are written `$1`, not `?1`: of those the client library leaves out what stands behind a gap, and not every
+//! (Statuses are compared with literals, never with parameters: a partial index is then chosen once and for all.
+//! Parameters are written `$1`, not `?1`: with the latter the client library drops those after a gap, and not every
 //! statement uses every parameter.)
 
 use crate::store::sql::{Dialect, given_jobs, phases, progress, status, todos};
@@ -13,12 +13,12 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("start", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"),
         ("ago", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-?')"),
         ("from_now", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ? / 1000, ? % 1000))"),
-        // As one transaction at a time writes, nothing has to be locked.
+        // Only one transaction at a time writes, so nothing has to be locked.
         ("lock", ""),
         ("lock_what_is_free", ""),
         ("first", ""),
         ("then", ";"),
-        // Others poll a number for whether there may be something to do; it grows where the statement has changed anything.
+        // Other processes poll a number for possible work; it increases if the statement has changed any row.
         ("notifying", ""),
         ("and_count", "; select changes(); update queue_changes set number = number + 1 where changes() > 0"),
         ("and_rows", "; update queue_changes set number = number + 1 where changes() > 0"),
@@ -28,7 +28,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("in_list", "in (select value from json_each(?))"),
         ("no_list", "? = '[]'"),
         ("json", "?"),
-        // Compared with a parameter, a column may allow an index of part of the rows, and SQLite would then work out its plan
+        // A column that is compared with a parameter may permit a partial index, and SQLite would then make its plan
         // anew whenever the parameter is bound.
         ("unindexed", "+?"),
         ("one_of", "jobs as done on done.id = (select id from jobs"),
@@ -43,7 +43,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     given,
 };
 
-/// Each column is looked up in the JSON by its name; it has the type that the JSON says.
+/// Each column is looked up in the JSON by its name; it has the type that it has in the JSON.
 fn given(parameter: &str, columns: &str, is_one: bool) -> String {
     let names = columns.split(',').filter_map(|column| column.split_whitespace().next());
     let columns: Vec<String> = if is_one {
@@ -55,7 +55,7 @@ fn given(parameter: &str, columns: &str, is_one: bool) -> String {
     format!("(select {}{source}) as given", columns.join(", "))
 }
 
-/// What may run now: the rows of the index `jobs_to_claim`.
+/// The jobs that may run now: the rows of the index `jobs_to_claim`.
 macro_rules! waiting {
     () => {
         "status = 'queued' and run_after is null and batch is not null"
@@ -122,8 +122,8 @@ pub(super) const MARK_ENDED: &str = "update batches set ended_at = {now}
         select 1 from jobs where batch = batches.id and status in ('queued', 'running', 'waiting', 'held'))
      returning id";
 
-/// Of a job that is running, and was. (SQLite writes the indexes of every column that is set, changed or not: so none of the
-/// status.)
+/// For a job that is and was running. (SQLite writes the indexes of every column that is set, changed or not: so the
+/// status is not set.)
 macro_rules! running {
     () => {
         concat!(

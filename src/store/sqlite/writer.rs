@@ -1,7 +1,7 @@
-//! All writes of this process go through one connection with a thread of its own, one transaction after the other, so that
-//! none waits for another inside SQLite, and none is left half done while the threads of those who asked are busy. What is asked
-//! for while a transaction is under way goes into the next one together (group commit): with hundreds of jobs at work the disk is
-//! waited for once, not once for each.
+//! All writes of this process go through one connection with its own thread, one transaction after the other, so that
+//! none waits for another inside SQLite, and none is left half done while the callers' threads are busy. Writes
+//! requested while a transaction is in progress go into the next one together (group commit): with hundreds of active
+//! jobs the disk is awaited once, not once for each.
 //!
 //! A write is one statement as a rule, with its conditions in it, that gives a row where it took effect: the client library hands
 //! each over to the connection's thread and back, which costs more than the statement itself.
@@ -21,10 +21,10 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-/// Writes in one transaction at most, so that the first doesn't wait for ever.
+/// The most writes in one transaction, so that the first doesn't wait forever.
 const MOST_PER_COMMIT: usize = 64;
 
-/// SQL for this database, and what it is given.
+/// SQL for this database, with its parameters.
 #[derive(Debug)]
 pub(super) struct WriteCommand {
     pub(super) sql: String,
@@ -64,7 +64,7 @@ impl SqliteWriter {
         Self { queue: Mutex::default(), ended: Mutex::default(), database }
     }
 
-    /// Writes nothing more; returns when the connection is closed.
+    /// Stops writing; returns when the connection is closed.
     pub(super) async fn close(&self) {
         drop(self.queue.lock().ok().and_then(|mut queue| queue.take()));
         let ended = self.ended.lock().ok().and_then(|mut ended| ended.take());
@@ -102,7 +102,7 @@ struct WriterThread {
 }
 
 impl WriterThread {
-    /// Serves until nobody can ask any more.
+    /// Serves until no sender is left.
     async fn serve(mut self, mut asked: mpsc::UnboundedReceiver<PendingWrite>) {
         let mut writes = Vec::with_capacity(MOST_PER_COMMIT);
         while asked.recv_many(&mut writes, MOST_PER_COMMIT).await > 0 {
@@ -118,7 +118,7 @@ impl WriterThread {
             }
             answer(&mut writes, results);
         }
-        // The program ends; what was acknowledged is written.
+        // The program ends; acknowledged writes are on the disk.
         let _ = self.connection.close().await;
     }
 
@@ -181,7 +181,7 @@ async fn run(
     sql: String,
     arguments: &SqliteArguments,
 ) -> Result<Vec<SqliteRow>, sqlx::Error> {
-    // All rows are asked for, because all statements are run only then.
+    // All rows are fetched, because only then are all statements run.
     sqlx::query_with(AssertSqlSafe(sql), arguments.clone()).fetch_all(connection).await
 }
 

@@ -1,4 +1,4 @@
-//! One hit, and how its page and line are counted on from the one before.
+//! One hit, and the counting of its page and line from the previous hit on.
 
 use overnight_core::tokens::{estimate, head, tail};
 use overnight_documents::Unit;
@@ -9,7 +9,7 @@ const LINE_TOKENS: u64 = 120;
 /// Bytes over which lines are not counted, because they can't be so few tokens.
 const LONGEST_WHOLE: usize = 1_000;
 
-/// A place in a text, and what stands there.
+/// A place in a text, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
     /// None where the text has no pages.
@@ -23,21 +23,21 @@ pub(super) struct Hit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HitGroup {
     pub(super) total: u64,
-    /// The number of the first hit that is kept, from 0.
+    /// The number of the first stored hit, from 0.
     pub(super) first: u64,
-    /// Those that are kept, without a gap.
+    /// The stored hits, without a gap.
     pub(super) hits: Vec<Hit>,
 }
 
-/// What was found in one text, by kind.
+/// The hits in one text, by kind.
 pub(super) type TextHits<K> = BTreeMap<K, HitGroup>;
 
-/// Which hits are kept; the others are only counted.
+/// The hits to store; the others are only counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Keep<'k, K> {
     /// The first of each kind.
     First(u64),
-    /// Of each kind those with these numbers, from 0.
+    /// The hits of each kind with these numbers, from 0.
     These(&'k BTreeMap<K, Range<u64>>),
 }
 
@@ -70,7 +70,7 @@ impl Round {
     /// Hits of each text in the first round.
     pub(super) const FIRST: u64 = 5;
 
-    /// That of the hit with this number in its text, from 0.
+    /// The round of the hit with this number in its text, from 0.
     pub(super) fn of(number: u64) -> Self {
         if number < Self::FIRST { Self::First } else { Self::Rest }
     }
@@ -91,7 +91,7 @@ impl<'t> PositionCounter<'t> {
         Self { text: text.as_bytes(), unit, at: 0, page: 1, line: 1 }
     }
 
-    /// Page and line of byte `to`, which lies behind those asked for before.
+    /// Page and line of byte `to`, which lies after those of earlier calls.
     pub(super) fn place(&mut self, to: usize) -> (Option<u64>, u64) {
         let between = self.text.get(self.at..to).unwrap_or_default();
         let lines = |part: &[u8]| memchr::memchr_iter(b'\n', part).count() as u64;
@@ -113,7 +113,7 @@ impl<'t> PositionCounter<'t> {
     }
 }
 
-/// Where the line begins that byte `at` lies in.
+/// The beginning of the line that contains byte `at`.
 pub(super) fn line_start(text: &[u8], at: usize, unit: Unit) -> usize {
     let found = match unit {
         Unit::Line => memchr::memrchr(b'\n', &text[..at]),
@@ -122,7 +122,7 @@ pub(super) fn line_start(text: &[u8], at: usize, unit: Unit) -> usize {
     found.map_or(0, |found| found + 1)
 }
 
-/// Where it ends.
+/// The end of that line.
 pub(super) fn line_end(text: &[u8], at: usize, unit: Unit) -> usize {
     let found = match unit {
         Unit::Line => memchr::memchr(b'\n', &text[at..]),
@@ -131,7 +131,7 @@ pub(super) fn line_end(text: &[u8], at: usize, unit: Unit) -> usize {
     found.map_or(text.len(), |found| at + found)
 }
 
-/// The lines in which a hit lies, as one; of long ones what stands around the hit.
+/// The lines that contain a hit, as one; of long ones the text around the hit.
 pub(super) fn shown(text: &str, lines: Range<usize>, hit: Range<usize>) -> String {
     let whole = text.get(lines.clone()).unwrap_or_default().trim();
     if whole.len() <= LONGEST_WHOLE && estimate(whole) <= LINE_TOKENS {
@@ -143,7 +143,7 @@ pub(super) fn shown(text: &str, lines: Range<usize>, hit: Range<usize>) -> Strin
     let found = head(&text[start..end], LINE_TOKENS / 2);
     let (before, after) = (&text[lines.start..start], &text[start + found.len()..lines.end.max(end)]);
     let room = LINE_TOKENS - estimate(found);
-    // What one side does not need is the other's.
+    // Room that one side does not need goes to the other.
     let half = estimate(head(after, room / 2));
     let mut left = tail(before, room.saturating_sub(half));
     let mut right = head(after, room.saturating_sub(estimate(left)));

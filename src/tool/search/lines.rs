@@ -1,4 +1,4 @@
-//! Lines that a regular expression matches, page by page: so a hit's page and line are counted by the searcher itself.
+//! Lines that a regular expression matches, searched page by page, so that the searcher itself counts page and line.
 
 use super::hit::{Hit, Keep, Round, TextHits, shown};
 use grep_matcher::Matcher;
@@ -7,10 +7,10 @@ use grep_searcher::{Searcher, SearcherBuilder, sinks::Lossy};
 use overnight_documents::Unit;
 use std::{io, ops::Range, time::Instant};
 
-/// Bytes of a text without pages that are searched at once, up to a line's end: between two, it is seen how late it is.
+/// Bytes of a text without pages that are searched at once, up to the end of a line: time is checked in between.
 const AT_ONCE: usize = 1 << 20;
 
-/// Why no lines could be looked for: a fragment.
+/// The reason why the search for lines failed: a fragment.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LineSearchError {
     #[error("it takes too long; use a simpler pattern, or name a path")]
@@ -72,12 +72,12 @@ fn search_part(
     searcher.search_slice(matcher, part.as_bytes(), each)
 }
 
-/// Where in its line the match stands.
+/// The place of the match in its line.
 fn place(matcher: &RegexMatcher, line: &str) -> Range<usize> {
     matcher.find(line.as_bytes()).ok().flatten().map_or(0..0, |found| found.start()..found.end())
 }
 
-/// That it has become late.
+/// Fails if it is too late.
 pub(super) fn late(until: Instant) -> Result<(), LineSearchError> {
     if Instant::now() < until { Ok(()) } else { Err(LineSearchError::Late) }
 }

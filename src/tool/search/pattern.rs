@@ -8,9 +8,9 @@ use std::fmt::Display;
 
 /// Bytes of a pattern.
 const MOST_BYTES: usize = 4_000;
-/// Bytes that an expression may need once it is compiled.
+/// The most bytes of a compiled expression.
 const MOST_COMPILED: usize = 1 << 20;
-/// Words that count; those behind them don't.
+/// The most words that count; later ones are ignored.
 pub(super) const MOST_WORDS: usize = 16;
 /// Letters that fonts have as one character.
 const LIGATURES: [(&str, &str); 7] =
@@ -19,15 +19,15 @@ const LIGATURES: [(&str, &str); 7] =
 /// One way to look for a pattern.
 #[derive(Debug)]
 pub(super) enum TextSearch {
-    /// Lines that match.
+    /// Matching lines.
     Lines(RegexMatcher),
-    /// What matches, over line ends too.
+    /// Matches, across line ends too.
     Spans(Regex),
     /// Passages that hold the words.
     Passages(SearchWords),
 }
 
-/// Several words, each alone.
+/// Several words, searched for separately.
 #[derive(Debug)]
 pub(super) struct SearchWords {
     pub(super) each: Vec<Regex>,
@@ -62,7 +62,7 @@ pub(super) fn searches(pattern: &str) -> Result<Vec<TextSearch>, ToolError> {
     if crosses_lines(pattern) {
         return Ok(vec![build(pattern).map(TextSearch::Spans).map_err(|error| refused(&error))?]);
     }
-    // A sentence has signs of expressions too: what else it is comes after what it says.
+    // A sentence may have characters of expressions, too: it is tried literally first.
     if has_several && !pattern.contains(['\\', '+', '*', '|', '[', ']', '{', '}', '^', '$']) {
         let mut searches = vec![phrase()?];
         if pattern.contains(['.', '?', '(', ')']) {

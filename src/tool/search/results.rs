@@ -19,10 +19,10 @@ const MOST_NAMED: usize = 40;
 const FRAME_TOKENS: u64 = 100;
 /// Tokens of the line over a text's hits, beside its name.
 const HEADING_TOKENS: u64 = 16;
-/// Bytes of a pattern that is repeated in the call that goes on.
+/// The most bytes of a pattern that is repeated in the continuing call.
 const MOST_REPEATED: usize = 400;
 
-/// How many of `hits` a result of `most` tokens holds, at least one; and the tokens that are left.
+/// The number of `hits` that fit into a result of `most` tokens, at least one; and the tokens that are left.
 fn fitting<K>(places: &[SearchedText], hits: &[ShownHit<K>], most: u64, goes_on: &str) -> (usize, u64) {
     let mut left = most.saturating_sub(FRAME_TOKENS + estimate(goes_on));
     let mut named = vec![false; places.len()];
@@ -125,7 +125,7 @@ fn write_end(text: &mut String, wanted: &SearchFiles, count: usize, total: u64, 
     }
 }
 
-/// The call that shows the matches behind `offset`.
+/// The call that shows the matches after `offset`.
 fn goes_on(wanted: &SearchFiles, offset: u64) -> String {
     if wanted.pattern.len() > MOST_REPEATED {
         return format!("the same search_files with \"offset\": {offset}");

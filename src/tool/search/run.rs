@@ -1,4 +1,4 @@
-//! Which texts are searched, on a few threads, and what words that are nowhere a phrase are searched as.
+//! Selects the texts and searches them on a few threads; words that occur nowhere as a phrase are searched separately.
 
 use super::{
     hit::{Keep, Round, TextHits},
@@ -37,21 +37,21 @@ use std::{
 
 /// Hits that a result shows; the rest is counted.
 pub(super) const MOST_HITS: u64 = 100;
-/// Threads that search.
+/// The most threads of a search.
 const MOST_THREADS: usize = 4;
-/// How long a search may take. One of plain words in a hundred megabytes takes less than a second.
+/// The time limit of a search. One for plain words in a hundred megabytes takes less than a second.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// A text to be searched.
 #[derive(Clone, Debug)]
 pub(super) struct SearchedText {
-    /// As it is shown.
+    /// The name to show.
     pub(super) name: String,
     path: String,
     pub(super) unit: Unit,
-    /// A document's text, which there must be.
+    /// Whether it is a document's text, which must exist.
     pub(super) is_document: bool,
-    /// What stands there is text of documents.
+    /// Whether its content is text of documents.
     pub(super) is_material: bool,
 }
 
@@ -68,7 +68,7 @@ struct SearchRun<'r> {
     until: Instant,
 }
 
-/// Searches documents and files; the result has at most so many tokens.
+/// Searches documents and files; the result has at most this many tokens.
 pub(in crate::tool) fn search(
     spec: &JobSpec,
     workspace: &Workspace,
@@ -104,14 +104,14 @@ impl SearchRun<'_> {
         self.wanted.offset.unwrap_or(0)
     }
 
-    /// All texts, with the hits that are shown first; those further on are only counted.
+    /// The hits of all texts: the first ones, to be shown, are stored; later ones are only counted.
     fn count<K: Copy + Ord + Send + Sync>(&self, find: Find<'_, K>) -> Result<Vec<TextHits<K>>, ToolError> {
         let keep = Keep::First(if self.offset() == 0 { MOST_HITS } else { 0 });
         let all: Vec<&SearchedText> = self.places.iter().collect();
         each(self.workspace, &all, self.until, &|_, text, unit| find(text, unit, keep))
     }
 
-    /// The hits from the offset on, where the groups stand in their order.
+    /// The hits from the offset on; `groups` are in order.
     fn hits<K: Copy + Ord + Send + Sync>(
         &self,
         groups: &[GroupInText<K>],
@@ -134,7 +134,7 @@ impl SearchRun<'_> {
         Ok(window::hits(&window, &texts.into_iter().zip(found).collect()))
     }
 
-    /// Hits in the order of the texts; `None` where nothing is found.
+    /// Hits in the order of the texts; `None` if there are none.
     fn listed(&self, find: Find<'_, Round>) -> Result<Option<String>, ToolError> {
         let counted = self.count(find)?;
         let mut groups = window::groups(&counted);
@@ -155,7 +155,7 @@ impl SearchRun<'_> {
         if most < 2 {
             return Ok(None);
         }
-        // In how many passages each word stands: the fewer, the more it says.
+        // The number of passages that contain each word: the rarer it is, the more it tells.
         let mut passages = vec![0_u64; words.plain.len()];
         for group in &groups {
             for (number, sum) in passages.iter_mut().enumerate() {
@@ -168,7 +168,7 @@ impl SearchRun<'_> {
             };
             passages.iter().enumerate().map(of).sum()
         };
-        // Those with one word less are worth a look where few have all.
+        // Passages with one word less are useful if few have all.
         let least = most.saturating_sub(1).max(2);
         groups.retain(|group| group.kind.words.count_ones() >= least);
         groups.sort_by_key(|GroupInText { text, kind, .. }| {
@@ -190,8 +190,8 @@ fn failed(why: impl Display) -> ToolError {
     ToolError::Tell(format!("the search failed ({why})"))
 }
 
-/// The documents in their order, then the files in theirs, as far as the scope goes: without one, it is the documents, or the path
-/// that is named.
+/// The texts within the scope: the documents in order, then the files in order. Without a scope: the documents, or the
+/// named path.
 fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<SearchedText>, ToolError> {
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let given = wanted.path.as_deref().unwrap_or(".");
@@ -244,7 +244,7 @@ fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result
     Ok(places)
 }
 
-/// The documents are searched by their text, and neither the runner's own files nor the task are places to look for results.
+/// Documents are searched by their text; the runner's own files and the instructions are no places for results.
 fn is_searched(path: &str) -> bool {
     let is_in = |folder: &Folder| path.strip_prefix(folder.name()).is_some_and(|rest| rest.starts_with('/'));
     let is_own = KnownPath::FILES.iter().any(|known| known.file() == Some(path));
@@ -259,7 +259,7 @@ fn is_below(name: &str, folder: &str) -> bool {
         || name.starts_with(&format!("{folder}/"))
 }
 
-/// What `look` finds in each text, in their order.
+/// Runs `look` on each text, in order.
 fn each<T: Default + Send>(
     workspace: &Workspace,
     places: &[&SearchedText],

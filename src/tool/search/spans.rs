@@ -1,4 +1,4 @@
-//! Matches that may lie over line ends and page breaks: of words one after another, and of expressions that say so.
+//! Matches that may cross line ends and page breaks: of consecutive words, and of expressions that ask for it.
 
 use super::{
     hit::{Hit, Keep, PositionCounter, Round, TextHits, line_end, line_start, shown},

@@ -1,4 +1,4 @@
-//! The hits from an offset on. All hits have one order: by group, and in a group by their places. What is shown of them is a
+//! The hits from an offset on. All hits have one order: by group, and in a group by their places. The hits shown are a
 //! window of that order.
 
 use super::{
@@ -32,7 +32,7 @@ pub(super) fn groups<K: Copy>(found: &[TextHits<K>]) -> Vec<GroupInText<K>> {
     found.iter().enumerate().flat_map(of).collect()
 }
 
-/// The hits of each group that lie in the window which begins behind `offset` hits.
+/// The hits of each group that lie in the window which begins after `offset` hits.
 pub(super) fn window<K: Copy>(groups: &[GroupInText<K>], offset: u64) -> Vec<(GroupInText<K>, Range<u64>)> {
     let end = offset.saturating_add(MOST_HITS);
     let mut before = 0;
@@ -48,7 +48,7 @@ pub(super) fn window<K: Copy>(groups: &[GroupInText<K>], offset: u64) -> Vec<(Gr
     window
 }
 
-/// What of each text lies in the window.
+/// The part of each text that lies in the window.
 pub(super) fn by_text<K: Copy + Ord>(
     window: &[(GroupInText<K>, Range<u64>)],
 ) -> BTreeMap<usize, BTreeMap<K, Range<u64>>> {

@@ -1,5 +1,5 @@
-//! Passages that hold most of some words: a few lines of one paragraph. How many of the words a passage holds counts
-//! first, then how rare these are, then whether it is a heading, then the order of the texts.
+//! Passages that hold most of some words: a few lines of one paragraph. They are ranked by the number of words they
+//! hold, then by how rare these are, then by whether they are headings, then in the order of the texts.
 
 use super::{
     hit::{Hit, Keep, PositionCounter, TextHits, line_end, line_start, shown},
@@ -10,7 +10,7 @@ use overnight_documents::Unit;
 /// Lines of a passage.
 const MOST_LINES: usize = 8;
 
-/// What a passage is ranked by: the words in it, a bit each, and whether it is a heading.
+/// The key for ranking a passage: its words, a bit each, and whether it is a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PassageRank {
     pub(super) words: u16,
@@ -72,7 +72,7 @@ fn passage(text: &[u8], at: usize, unit: Unit) -> (usize, usize) {
     (start, end)
 }
 
-/// Whether no letter stands before byte `at`: `art` is not looked for in `part`. Scripts without spaces have no such ends.
+/// Whether no letter precedes byte `at`: `art` is not found in `part`. Scripts without spaces have no such boundaries.
 fn begins_word(text: &str, at: usize) -> bool {
     let is_spaced = |found: char| found.is_alphanumeric() && found < '\u{e00}';
     !text[..at].chars().next_back().is_some_and(is_spaced)

@@ -16,13 +16,13 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(in crate::web) struct ApiOperations {
     pub(in crate::web) plain: Router<Arc<WebState>>,
-    /// Those that take uploads.
+    /// The operations that take uploads.
     pub(in crate::web) uploads: Router<Arc<WebState>>,
     /// The OpenAPI document.
     pub(in crate::web) document: Value,
 }
 
-/// Puts all operations together.
+/// Assembles all operations.
 pub(in crate::web) fn operations() -> ApiOperations {
     let mut api = ApiRoutes::default();
     jobs::add(&mut api);

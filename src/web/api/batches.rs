@@ -1,4 +1,4 @@
-//! Batches: the list, one of them, its table and report, and what is asked of all its jobs.
+//! Batches: the list, one of them, its table and report, and actions on all its jobs.
 
 use super::{
     jobs::{RecordRows, bytes, of_table},

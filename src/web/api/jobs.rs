@@ -1,4 +1,4 @@
-//! Jobs: the list, one of them, its records, doubts and files, and what is asked of it.
+//! Jobs: the list, one of them, its records, doubts and files, and actions on it.
 
 use super::{
     operations::{ApiRoutes, Made, Operation, OperationAnswer, json_answer, schema},
@@ -32,7 +32,7 @@ use uuid::Uuid;
 /// Bytes of a document's text that are sent.
 const MOST_TEXT: u64 = 256 << 20;
 
-/// Letters that are looked for.
+/// The most letters of a search text.
 const MOST_LETTERS: usize = 200;
 
 /// Which jobs.
@@ -57,7 +57,7 @@ struct JobsWanted {
     limit: Option<u32>,
 }
 
-/// RecordRows of deliverables, as `overnight export --format jsonl` writes them.
+/// Records of deliverables, as `overnight export --format jsonl` writes them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RecordRows {
     /// The fields of each, and what the program knows of it: document, quote, page, check, who corrected it.
@@ -70,11 +70,11 @@ pub(super) struct RecordRows {
 struct JobDoubts {
     /// There is a result of which something can be said.
     has_result: bool,
-    /// RecordRows in doubt, the gravest first.
+    /// Records in doubt, the gravest first.
     records: Vec<DoubtfulRecord>,
     /// Open findings that belong to no record, a sentence each.
     findings: Vec<String>,
-    /// RecordRows that were refused and are in no deliverable.
+    /// Records that were refused and are in no deliverable.
     refused: u64,
     /// Documents, of several, that no record quotes.
     unquoted: Vec<String>,
@@ -209,7 +209,7 @@ async fn records(State(state): State<Arc<WebState>>, PathOf(id): PathOf<String>)
     of_table(state.backend.table(&found.row.job.id.to_string(), TableFormat::Jsonl).await?.unwrap_or_default())
 }
 
-/// The rows of a table that is a JSON object a line.
+/// The rows of a table with one JSON object per line.
 pub(super) fn of_table(lines: Vec<u8>) -> Result<Response, WebError> {
     let text = String::from_utf8(lines).map_err(|error| WebError::failed(error.to_string()))?;
     let rows = text.lines().map(|line| RawValue::from_string(line.to_owned()));

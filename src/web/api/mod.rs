@@ -1,10 +1,10 @@
-//! `/api/v1`: what the pages show and do, for programs. JSON as the commands print it with `--json`; what is refused is told as problem
-//! details (RFC 9457, <https://www.rfc-editor.org/rfc/rfc9457>).
+//! `/api/v1`: the pages' data and actions for programs. JSON as printed by the commands with `--json`; refusals are
+//! problem details (RFC 9457, <https://www.rfc-editor.org/rfc/rfc9457>).
 //!
-//! - `operations`: each operation is said once; from it come its route, who may call it, and its place in the OpenAPI document;
-//!   `all_operations` puts them together
+//! - `operations`: each operation is declared once; its route, the roles that may call it, and its place in the OpenAPI
+//!   document follow from that; `all_operations` assembles them
 //! - `jobs`, `batches`, `submission`, `review`: the operations; `paging`: a list in pieces
-//! - `problem`: how errors are told
+//! - `problem`: the form of errors
 
 mod all_operations;
 mod batches;
@@ -19,5 +19,5 @@ mod submission;
 pub(super) use all_operations::operations;
 pub(super) use problem::as_problem;
 
-/// Under which all of it stands.
+/// The path prefix of all operations.
 pub(super) const ROOT: &str = "/api/v1";

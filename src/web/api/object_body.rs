@@ -1,5 +1,5 @@
-//! The body of a request: a JSON object. An array could be read as one too, its values as the fields in their order, and is
-//! refused, as the API's description knows no such body.
+//! The body of a request: a JSON object. An array, which could also be parsed as one, with its values as the fields in
+//! their order, is refused, as the API's description has no such body.
 
 use crate::web::WebError;
 use axum::{
@@ -10,7 +10,7 @@ use axum::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a request says.
+/// The parsed content of a request.
 #[derive(Debug)]
 pub(super) struct ObjectBody<T>(pub(super) T);
 

@@ -1,5 +1,5 @@
-//! The table of operations: each is said once, and from it come its route, the role that it needs, and its place in the OpenAPI
-//! document (3.1, <https://spec.openapis.org/oas/v3.1.1>), whose schemas are those of the types that are read and written.
+//! The table of operations: each is declared once, with its route, role, and place in the OpenAPI document (3.1,
+//! <https://spec.openapis.org/oas/v3.1.1>), whose schemas are those of the types that are read and written.
 
 use super::ROOT;
 use crate::{
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// One operation, as its caller has to know it.
+/// One operation, with everything that its caller has to know.
 #[derive(Clone, Copy)]
 pub(super) struct Operation {
     pub(super) method: &'static str,
@@ -33,13 +33,13 @@ pub(super) struct Operation {
     pub(super) id: &'static str,
     pub(super) summary: &'static str,
     pub(super) role: Role,
-    /// Each of its fields is a parameter behind the question mark.
+    /// The type whose fields are the query parameters.
     pub(super) query: Option<SchemaOf>,
     pub(super) body: OperationBody,
     pub(super) answer: OperationAnswer,
 }
 
-/// What is sent with an operation.
+/// The body of a request.
 #[derive(Clone, Copy)]
 pub(super) enum OperationBody {
     None,
@@ -48,11 +48,11 @@ pub(super) enum OperationBody {
     JsonOrForm(SchemaOf, SchemaOf),
 }
 
-/// What a good answer is.
+/// The successful answer.
 #[derive(Clone, Copy)]
 pub(super) enum OperationAnswer {
     Json(SchemaOf),
-    /// JSON, of a thing that was just made.
+    /// JSON, for a newly created resource.
     Created(SchemaOf),
     /// Bytes of these media types.
     Bytes(&'static [&'static str]),
@@ -71,7 +71,7 @@ impl Operation {
         Self { method, path, id, summary, role, query: None, body: OperationBody::None, answer }
     }
 
-    /// One that does something.
+    /// An operation that changes something.
     pub(super) fn post(
         role: Role,
         path: &'static str,
@@ -91,10 +91,10 @@ impl Operation {
     }
 }
 
-/// Operations, while they are put together.
+/// The operations assembled so far.
 pub(super) struct ApiRoutes {
     pub(super) plain: Router<Arc<WebState>>,
-    /// Those that take uploads.
+    /// The operations that take uploads.
     pub(super) uploads: Router<Arc<WebState>>,
     paths: Map<String, Value>,
     read: SchemaGenerator,
@@ -121,7 +121,7 @@ impl Default for ApiRoutes {
 }
 
 impl ApiRoutes {
-    /// Adds an operation, and what answers it.
+    /// Adds an operation with its handler.
     pub(super) fn add(&mut self, operation: Operation, handler: MethodRouter<Arc<WebState>>) {
         let role = operation.role;
         let guard = from_fn(move |Extension(visitor): Extension<Visitor>, request: Request, next: Next| async move {
@@ -179,7 +179,7 @@ impl ApiRoutes {
         })
     }
 
-    /// An operation as the document has it.
+    /// An operation in the form of the document.
     fn told(&mut self, operation: &Operation) -> Value {
         let mut parameters: Vec<Value> = (operation.path.split('/'))
             .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
@@ -256,7 +256,7 @@ impl ApiRoutes {
         told
     }
 
-    /// The schema of a type as it is, not where it stands.
+    /// The schema of a type itself, not a reference to it.
     fn inlined(&mut self, schema: SchemaOf) -> Value {
         let found = schema(&mut self.read).to_value();
         let name = found["$ref"].as_str().and_then(|path| path.rsplit('/').next());
@@ -267,7 +267,7 @@ impl ApiRoutes {
     }
 }
 
-/// Words that are told one by one, each with what it means, become one list: generators of clients know that form.
+/// Merges enum values that have a description each into one list: generators of clients understand that form.
 fn join_words(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

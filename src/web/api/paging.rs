@@ -1,11 +1,11 @@
-//! Lists in pieces: each says where the next one begins.
+//! Lists in pieces: each piece states where the next one begins.
 
 use crate::web::WebError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Entries of a piece, where nothing else is asked for, and at most.
+/// Entries of a piece, by default and at most.
 pub(super) const USUAL: u32 = 100;
 pub(super) const MOST: u32 = 1_000;
 
@@ -28,7 +28,7 @@ pub(super) struct PageWanted {
     pub(super) limit: Option<u32>,
 }
 
-/// How many are asked for.
+/// The number of entries requested.
 pub(super) fn limit(asked: Option<u32>) -> Result<u32, WebError> {
     match asked.unwrap_or(USUAL) {
         limit @ 1..=MOST => Ok(limit),

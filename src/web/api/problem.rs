@@ -1,4 +1,4 @@
-//! What is answered to a program in place of what it asked for.
+//! The answers to a program in place of the requested ones.
 
 use super::ROOT;
 use crate::web::WebError;
@@ -12,11 +12,11 @@ use axum::{
     response::Response,
 };
 
-/// What is said of another body.
+/// Headers that describe the replaced body.
 const OF_BODY: [HeaderName; 5] =
     [CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING];
 
-/// Tells every refusal below [`ROOT`] as problem details, wherever it was decided.
+/// Converts every refusal below [`ROOT`] into problem details, wherever it was decided.
 pub(in crate::web) async fn as_problem(request: Request, next: Next) -> Response {
     let is_ours = request.uri().path().starts_with(ROOT);
     let answer = next.run(request).await;
@@ -29,14 +29,14 @@ pub(in crate::web) async fn as_problem(request: Request, next: Next) -> Response
         .cloned()
         .unwrap_or_else(|| WebError { status: answer.status(), sentence: sentence(answer.status()).to_owned() });
     let (mut parts, body) = told.into_problem().into_parts();
-    // What goes with the status: who may come, when again, which methods there are.
+    // Headers that belong to the status: authentication, time to retry, allowed methods.
     for (name, value) in answer.headers().iter().filter(|(name, _)| !OF_BODY.contains(name)) {
         parts.headers.insert(name, value.clone());
     }
     Response::from_parts(parts, body)
 }
 
-/// What a status means here, where nothing else is known.
+/// The meaning of a status here, if nothing else is known.
 fn sentence(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "Send a token as `Authorization: Bearer …`: `overnight token add` makes one.",

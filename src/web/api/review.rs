@@ -1,4 +1,4 @@
-//! What people say of a result, as the commands `approve`, `correct`, `settle` and `feedback` record it.
+//! Reviews of a result, recorded as by the commands `approve`, `correct`, `settle` and `feedback`.
 
 use super::{
     object_body::ObjectBody,
@@ -162,7 +162,7 @@ fn deliverable(review: &JobReview, named: Option<String>) -> Result<String, WebE
         .ok_or_else(|| WebError::usage("No deliverable of this job has records: name the one that is meant, `file`."))
 }
 
-/// Records an act, and shows the job as it is then.
+/// Records an action, and shows the resulting state of the job.
 async fn record_act(
     state: &WebState,
     visitor: Visitor,

@@ -1,4 +1,4 @@
-//! Submits a batch: documents that are uploaded, or that lie below the server's documents folder. A key makes it safe to ask again.
+//! Submits a batch: uploaded documents, or documents below the server's documents folder. A key makes repeating safe.
 
 use super::operations::{ApiRoutes, Made, Operation, OperationAnswer, OperationBody, json_answer, schema};
 use crate::{
@@ -138,7 +138,7 @@ async fn submit_batch(
     let key = key(&headers, &visitor)?;
     let id = Uuid::now_v7();
     let (wanted, folder) = read(&state, id, request).await?;
-    // What would be submitted: the same key with something else is a mistake.
+    // A fingerprint of the submission: using the same key for another one is an error.
     let content = folder.as_ref().map(UploadFolder::fingerprint).transpose()?;
     let fingerprint = sha256(json!([wanted, content]).to_string().as_bytes());
     // Two requests with the same key come one after the other.
@@ -163,7 +163,7 @@ async fn submit_batch(
         Err(error) => return Err(error.into()),
     }
     if let Err(refused) = submit(&state, id, wanted, folder).await {
-        // What came to nothing has not used the key. Where it can't be freed, it stays taken for what was asked for.
+        // A failed request has not used its key. If the key can't be freed, it stays taken for that request.
         if let Some(key) = key.filter(|_| refused.status.is_client_error()) {
             let _ = state.store.free_request(&key).await;
         }
@@ -184,7 +184,7 @@ async fn submit(
     for path in &wanted.paths {
         documents.extend(named(state.config.documents_root.as_deref(), path)?);
     }
-    // A request that was cut off behind its upload is made good by this one.
+    // If an earlier request was cut off after its upload, this one completes it.
     let uploaded = folder.map(|folder| folder.rename(&state.config.uploads, id)).transpose()?;
     documents.extend(uploaded.as_ref().map(|folder| folder.path.clone()));
     if documents.is_empty() {
@@ -211,7 +211,7 @@ async fn submit(
     Ok(())
 }
 
-/// The request's key, of who sends it.
+/// The request's key, combined with its sender.
 fn key(headers: &HeaderMap, visitor: &Visitor) -> Result<Option<String>, WebError> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     let key = key.to_str().unwrap_or_default();
@@ -221,7 +221,7 @@ fn key(headers: &HeaderMap, visitor: &Visitor) -> Result<Option<String>, WebErro
     Ok(Some(format!("{}\n{key}", visitor.name.as_deref().unwrap_or_default())))
 }
 
-/// What is wanted, and the files that were sent.
+/// Reads the request and the uploaded files.
 async fn read(
     state: &WebState,
     id: Uuid,

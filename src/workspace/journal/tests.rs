@@ -28,7 +28,7 @@ fn append(journal: &mut Journal, count: u64) {
     }
 }
 
-/// What archiving does to the journal's files, without the rest of the archive.
+/// The effect of archiving on the journal's files, without the rest of the archive.
 fn archive(workspace: &Workspace, journal: &mut Journal, folder: &str) {
     workspace.write(&format!("archive/{folder}/{LIVE}"), &workspace.read(LIVE).unwrap()).unwrap();
     journal.after_archive().unwrap();
@@ -149,7 +149,7 @@ fn a_hole_in_the_last_lines_is_torn_and_anywhere_else_a_break() {
     }
 }
 
-/// What is written is read by others at once, and is on the disk after the next sync, or after as many lines as may wait.
+/// Written lines are readable immediately, and on the disk after the next sync, or after the most that may wait.
 #[test]
 fn lines_wait_for_the_next_sync_and_few_at_a_time() {
     let (_folder, workspace) = workspace();
@@ -164,8 +164,8 @@ fn lines_wait_for_the_next_sync_and_few_at_a_time() {
     assert_eq!(journal.synced.len, journal.live.metadata().unwrap().len());
 }
 
-/// A device that takes lines and can't be synced: what it held since the last sync is gone, and the journal stands where
-/// the disk does.
+/// A device that accepts lines but can't be synced: lines since the last sync are gone, and the journal is in the state
+/// of the disk.
 #[test]
 #[cfg(target_os = "linux")]
 fn after_a_failed_sync_the_journal_stands_where_the_disk_does() {
@@ -176,7 +176,7 @@ fn after_a_failed_sync_the_journal_stands_where_the_disk_does() {
     let head = journal.head().to_owned();
     let (reader, writer) = std::io::pipe().unwrap();
     journal.live = File::from(std::os::fd::OwnedFd::from(writer));
-    // A pipe's length is 0, as it says.
+    // A pipe reports a length of 0.
     journal.written.len = 0;
     journal.synced.len = 0;
     append(&mut journal, 1);
@@ -277,7 +277,7 @@ fn a_reader_beside_the_writer_never_sees_a_break() {
     assert_eq!(found.position.seq, 2);
 }
 
-/// A device that refuses every write and can't be cut back either: nothing is known of it afterwards.
+/// A device that refuses every write and can't be truncated either: its state is unknown afterwards.
 #[test]
 #[cfg(target_os = "linux")]
 fn after_a_failed_append_of_unknown_outcome_none_is_possible() {
@@ -285,7 +285,7 @@ fn after_a_failed_append_of_unknown_outcome_none_is_possible() {
     let (mut journal, _) = open(&workspace).unwrap();
     append(&mut journal, 1);
     journal.live = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    // It is always empty, as it says.
+    // It always reports that it is empty.
     journal.written.len = 0;
     assert!(journal.append::<Value>(at(), 1, &[]).unwrap_err().is_disk_full());
     assert!(matches!(journal.append::<Value>(at(), 1, &[]), Err(JournalError::Poisoned)));

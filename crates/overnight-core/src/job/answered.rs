@@ -1,4 +1,4 @@
-//! Which models answered, how many turns, and what they took, by role and tier.
+//! The models that answered, and their turns, tokens and cost by role and tier.
 
 use super::{
     event::{ConversationEvent, Event, LifeEvent, PersonEvent},
@@ -16,19 +16,19 @@ use std::{
 /// Turns that one model answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelTurns {
-    /// As it was asked for.
+    /// The model, as it was requested.
     pub model: String,
-    /// The name under which the server answered, where that is another.
+    /// The name under which the server answered, if that is a different one.
     pub answered_as: Option<String>,
-    /// At which it was asked.
+    /// The tier at which it was asked.
     pub tier: Tier,
-    /// Why it was the standard one, where the tier `flex` or `batch` was left for it.
+    /// Why it was the standard tier, if the job left the tier `flex` or `batch` for it.
     pub left_flex: Option<String>,
-    /// At least 1.
+    /// The number of turns, at least 1.
     pub turns: u64,
 }
 
-/// Who did a part of the work.
+/// The role that did a part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkRole {
@@ -36,13 +36,13 @@ pub enum WorkRole {
     Work,
     /// Agents that it delegated to.
     Agents,
-    /// Those that read the parts of the documents side by side.
+    /// Readers of the documents' parts, side by side.
     Readers,
-    /// Those that read the documents a second time.
+    /// Readers of the documents for the second time.
     SecondReader,
-    /// Those that judged the deliverables.
+    /// Verifiers of the deliverables.
     Verifier,
-    /// Those that transcribed scanned pages.
+    /// Transcribers of scanned pages.
     Vision,
 }
 
@@ -57,7 +57,7 @@ impl WorkRole {
         }
     }
 
-    /// In a word or two.
+    /// The role in a word or two.
     pub fn told(self) -> &'static str {
         match self {
             Self::Work => "work",
@@ -70,42 +70,42 @@ impl WorkRole {
     }
 }
 
-/// What one role took at one tier. Its fields are a promise.
+/// The turns, tokens and cost of one role at one tier. Its fields are a stable interface.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PaidRole {
-    /// Who.
+    /// The role.
     pub role: WorkRole,
-    /// At which its turns were answered.
+    /// The tier at which its turns were answered.
     pub tier: Tier,
-    /// At least 1.
+    /// The number of turns, at least 1.
     pub turns: u64,
-    /// Those from the cache too.
+    /// Input tokens, including those from the cache.
     pub tokens_in: u64,
-    /// Of those, from the provider's cache.
+    /// Input tokens that came from the provider's cache.
     pub tokens_cached: u64,
-    /// Those of replies.
+    /// Output tokens.
     pub tokens_out: u64,
-    /// USD, of the turns whose price is known.
+    /// USD, for the turns whose price is known.
     pub priced_usd: f64,
-    /// USD that it would have cost at the standard tier.
+    /// USD that the turns would have cost at the standard tier.
     pub standard_usd: f64,
     /// Turns of which no price is known.
     pub unpriced_turns: u64,
 }
 
 impl PaidRole {
-    /// USD, where the price of every turn is known.
+    /// USD, if the price of every turn is known.
     pub fn cost(&self) -> Option<f64> {
         (self.unpriced_turns == 0).then_some(self.priced_usd)
     }
 
-    /// `second reader, flex`.
+    /// The role and its tier: `second reader, flex`.
     pub fn told(&self) -> String {
         let tier = if self.tier.is_standard() { String::new() } else { format!(", {}", self.tier.name()) };
         format!("{}{tier}", self.role.told())
     }
 
-    /// `work, batch: 1 turn, 4099 tokens in (2353 cached), 251 out, 0.0032 USD; verifier: …`.
+    /// All roles in one line: `work, batch: 1 turn, 4099 tokens in (2353 cached), 251 out, 0.0032 USD; verifier: …`.
     pub fn list(paid: &[Self]) -> String {
         let told = paid.iter().map(|paid| {
             let usd = match paid.cost() {
@@ -119,12 +119,12 @@ impl PaidRole {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// Whether it says more than the totals do: who else worked, or another tier.
+    /// Whether the list says more than the totals: it has another role, or another tier.
     pub fn is_telling(paid: &[Self]) -> bool {
         paid.len() > 1 || paid.iter().any(|paid| !paid.tier.is_standard())
     }
 
-    /// What the cheaper tiers have saved: `20 of 21 turns at the batch tier: 0.50 USD instead of 1.00 at the standard one`.
+    /// Savings of the cheaper tiers: `20 of 21 turns at the batch tier: 0.50 USD instead of 1.00 at the standard one`.
     pub fn savings(paid: &[Self]) -> Vec<String> {
         let all: u64 = paid.iter().map(|paid| paid.turns).sum();
         let of_tier = |tier: Tier| {
@@ -143,7 +143,7 @@ impl PaidRole {
         [Tier::Flex, Tier::Batch].into_iter().filter_map(of_tier).collect()
     }
 
-    /// Adds what was paid to a sum by role and tier, in their order.
+    /// Adds itself to a sum that is ordered by role and tier.
     pub fn add_to(self, sum: &mut Vec<Self>) {
         let key = |paid: &Self| (paid.role, paid.tier.name());
         match sum.binary_search_by(|known| key(known).cmp(&key(&self))) {
@@ -162,28 +162,28 @@ impl PaidRole {
     }
 }
 
-/// Counts from the facts which models answered, and what they took.
+/// Counts, from the facts, the models that answered, and their turns, tokens and cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answered {
     asked: String,
     base_url: Option<String>,
-    /// In its stead, for the sub-agents at work that another model is named for.
+    /// The models named for sub-agents at work, which are asked in its stead.
     sub_agents: BTreeMap<u32, String>,
-    /// What the sub-agents at work are for.
+    /// The roles of the sub-agents at work.
     roles: BTreeMap<u32, WorkRole>,
-    /// By role and tier.
+    /// Turns, tokens and cost by role and tier.
     pub paid: Vec<PaidRole>,
-    /// At which the model is asked now.
+    /// The tier at which the model is asked now.
     pub tier: Tier,
     left_flex: Option<String>,
-    /// In the order in which they first answered.
+    /// The models, in the order in which they first answered.
     pub models: Vec<ModelTurns>,
-    /// As [`super::models::ModelChoice::server`] names them.
+    /// The servers, as [`super::models::ModelChoice::server`] names them.
     pub servers: BTreeSet<String>,
 }
 
 impl Answered {
-    /// Takes in what an event says of models.
+    /// Updates the counts from an event.
     pub fn observe(&mut self, event: &Event) {
         if let Event::Life(LifeEvent::JobCreated { spec, .. }) = event {
             self.asked.clone_from(&spec.model);
@@ -265,7 +265,7 @@ impl fmt::Display for ModelTurns {
     }
 }
 
-/// The models in one line; `else_by` where none has answered yet.
+/// The models in one line, or `else_by` if none has answered yet.
 pub fn list_models(models: &[ModelTurns], else_by: &str) -> String {
     let listed: Vec<String> = models.iter().map(ToString::to_string).collect();
     if listed.is_empty() { else_by.to_owned() } else { listed.join(", ") }

@@ -1,6 +1,6 @@
-//! A call as the machine understands it. What the model said is read once, when its reply arrives: into what the machine
-//! decides by itself, what is done outside, or the reason why it can't be run. The journal keeps it as it was said and as it
-//! was understood.
+//! A call as the machine understands it. Each call is parsed once, when the model's reply arrives: into a call that the
+//! machine decides by itself, a call that is done outside, or the reason why it can't be run. The journal keeps both
+//! the call as the model made it and its parsed form.
 
 use super::{
     arguments::{
@@ -25,20 +25,20 @@ const MOST_DELIVERABLES: usize = 1_000;
 /// Faults of one verdict: they are shown to the model together.
 const MOST_FAULTS: usize = 50;
 
-/// A call of a reply: as the model said it, and as it is understood.
+/// A call of a reply: as the model made it, and in its parsed form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PendingCall {
-    /// With the name and the arguments that the journal has.
+    /// The call as the model made it, with the name and the arguments that the journal has.
     pub said: ToolCall,
-    /// None where no tool has this name.
+    /// The tool; `None` if no tool has this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Tool>,
-    /// What `said` asks for.
+    /// The parsed form of `said`.
     pub call: ParsedCall,
 }
 
-/// What a call asks for.
+/// The parsed form of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ParsedCall {
@@ -57,13 +57,13 @@ pub enum ParsedCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ControlCall {
-    /// The open todos as one whole list; the list itself is checked against the one there is.
+    /// The open todos as one complete list, which is checked against the current list later.
     TodoWrite(Vec<TodoItem>),
-    /// A look at the todos.
+    /// Shows the todos.
     TodoList(TodoFilter),
     /// The current todo is done.
     TodoComplete {
-        /// What was done or found; never empty.
+        /// The work done or the findings; never empty.
         outcome: Option<String>,
     },
     /// The phase can't go on as planned.
@@ -82,11 +82,11 @@ pub enum ControlCall {
     AddNote(String),
     /// Something that later jobs should know.
     AddLesson(Lesson),
-    /// A sub-agent is to do it.
+    /// Delegates a task to a sub-agent.
     Delegate(Delegate),
     /// A finding is no fault.
     SettleFinding {
-        /// Its name.
+        /// The finding's id.
         id: String,
         /// Why; never empty.
         reason: String,
@@ -99,45 +99,45 @@ pub enum ControlCall {
     JobComplete {
         /// Whether it claims success.
         status: CompletionStatus,
-        /// The confidence lies between 0 and 1, the summary is not empty, the deliverables are few enough to be looked at.
+        /// The confidence is between 0 and 1, the summary not empty, the number of deliverables bounded.
         completion: Completion,
     },
 }
 
-/// Which todos `todo_list` shows.
+/// The todos that `todo_list` shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoFilter {
     /// Every one, the cancelled ones too.
     All,
-    /// Those that are pending or in progress.
+    /// The todos that are pending or in progress.
     Remaining,
-    /// Those of one status.
+    /// The todos of one status.
     Only(TodoStatus),
 }
 
-/// What a working tool is to do.
+/// The work that a working tool is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkCall {
-    /// It changes nothing, and can be given up at any time and made again.
+    /// It reads: it changes nothing, and can be aborted at any time and repeated.
     Read(ReadCall),
     /// `workspace_summary.md`, written afresh.
     GenerateWorkspaceSummary,
     /// Every check of the contract, as a completion would be checked; it changes nothing.
     CheckDeliverables,
-    /// The hashes before and after go into the journal first.
+    /// A file is changed; the hashes before and after go into the journal first.
     Change(FileChange),
 }
 
 impl WorkCall {
-    /// Whether its result may be long. What is written is known to the model already, and its result is short.
+    /// Whether its result may be long. The model already knows what it writes, so the result of a change is short.
     pub fn fills_the_context(&self) -> bool {
         !matches!(self, Self::Change(_))
     }
 }
 
-/// What is to be read.
+/// The object of a reading call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadCall {
@@ -155,12 +155,12 @@ pub enum ReadCall {
     ReadDocument(ReadDocument),
     /// A page of a document as an image.
     ViewPage(ViewPage),
-    /// What a statement says of the tables of documents.
+    /// The result of a statement on the tables of documents.
     QueryTables(QueryTables),
 }
 
 impl ReadCall {
-    /// Whether its result is a part of a document: it may be larger than others, and goes on where it says.
+    /// Whether its result is a part of a document: it may be larger than others, and states where to continue.
     pub fn is_of_document(&self) -> bool {
         matches!(self, Self::ReadDocument(_) | Self::ViewPage(_))
     }
@@ -183,7 +183,7 @@ pub enum FileChange {
 }
 
 impl PendingCall {
-    /// Reads a call that a reply has brought. Every call is something: what can't be read is [`ParsedCall::Invalid`].
+    /// Parses a call of a reply. A call that can't be parsed becomes [`ParsedCall::Invalid`].
     pub fn new(said: ToolCall) -> Self {
         let tool = Tool::named(&said.name);
         let call = match tool {
@@ -193,7 +193,7 @@ impl PendingCall {
         Self { said, tool, call }
     }
 
-    /// Who does it; none where there is no such tool.
+    /// The family of its tool; `None` if there is no such tool.
     pub fn family(&self) -> Option<Family> {
         self.tool.map(Tool::family)
     }
@@ -210,19 +210,19 @@ impl FileChange {
         }
     }
 
-    /// [`plain_path`] of it.
+    /// The path in the form of [`plain_path`].
     pub(crate) fn plain_path(&self) -> String {
         plain_path(self.path())
     }
 }
 
-/// A path without what makes no difference: `./`, doubled slashes, blanks around it.
+/// A path without insignificant parts: `./`, doubled slashes, blanks around it.
 pub(crate) fn plain_path(path: &str) -> String {
     let names: Vec<&str> = path.trim().split('/').filter(|name| !name.is_empty() && *name != ".").collect();
     names.join("/")
 }
 
-/// The error is the sentence of a [`ParsedCall::Invalid`].
+/// Parses the arguments. The error is the sentence of a [`ParsedCall::Invalid`].
 fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
     let work = |work| Ok(ParsedCall::Work(work));
     let control = match tool {
@@ -336,7 +336,7 @@ fn filled(text: &str, otherwise: &str) -> Result<String, String> {
     Some(clean_note(text)).filter(|line| !line.is_empty()).ok_or_else(|| otherwise.to_owned())
 }
 
-/// By default what remains; case and blanks are forgiven.
+/// The filter for a status, by default the remaining todos; case and blanks don't matter.
 fn filter(status: Option<&str>) -> Result<TodoFilter, String> {
     let wanted = status.unwrap_or("remaining").trim().to_lowercase().replace([' ', '-'], "_");
     Ok(match wanted.as_str() {
@@ -379,7 +379,7 @@ fn completion(said: JobComplete) -> Result<ControlCall, String> {
 }
 
 fn unknown(name: &str) -> String {
-    // However long a name is, its beginning tells.
+    // The beginning of a name identifies it, however long it is.
     let cut = tokens::head(name, 20);
     let more = if cut.len() < name.len() { "…" } else { "" };
     let nearest = Tool::all()

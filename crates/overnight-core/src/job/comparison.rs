@@ -1,5 +1,5 @@
-//! Both readers' lists side by side: what both have, what only one has, and how many records there are in all. What only one
-//! has becomes a finding; what became of a finding is seen by the place of its quote.
+//! Compares both readers' lists: the records that both have, those that only one has, and an estimate of all records. A
+//! record that only one has becomes a finding; the place of its quote shows whether a finding is settled.
 
 use super::{
     finding::{Finding, FindingKind, Settlement},
@@ -15,38 +15,38 @@ use serde_json::Value;
 const RECORD_TOKENS: u64 = 500;
 /// Tokens of a quote that a finding repeats.
 const QUOTE_TOKENS: u64 = 200;
-/// Groups of records without a partner that is theirs alone, that are named; the rest is counted.
+/// Groups of records without a clear partner that are named; the rest are counted.
 const MOST_GROUPS: usize = 50;
 
 /// A record of a list, with the place of its quote in the document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedRecord {
-    /// In its file: `$.requirements[3]`.
+    /// The record's place in its file: `$.requirements[3]`.
     pub item: String,
     /// Where its quote was found.
     pub span: QuoteSpan,
-    /// On which page that begins, or on which line where there are no pages.
+    /// The page on which the quote begins, or the line if there are no pages.
     pub unit: u64,
-    /// On which it ends.
+    /// The page or line on which the quote ends.
     pub last_unit: u64,
-    /// The first one again, where there are pages.
+    /// The first page again, if there are pages.
     pub page: Option<u64>,
-    /// As the record has it.
+    /// The quote, as the record has it.
     pub quote: String,
-    /// The whole of it.
+    /// The whole record.
     pub record: Value,
 }
 
 /// Both lists of records whose quotes were found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lists {
-    /// The deliverable's.
+    /// The deliverable's list.
     pub first: Vec<ListedRecord>,
-    /// The second readers'.
+    /// The second readers' list.
     pub second: Vec<ListedRecord>,
 }
 
-/// What a comparison comes to, in the parts that were read twice.
+/// The result of a comparison, within the parts that were read twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
@@ -56,18 +56,18 @@ pub struct Comparison {
     pub second: u64,
     /// Records that both have.
     pub both: u64,
-    /// How many there are in all, by what both have found; none where they have nothing in common.
+    /// An estimate of all records from the overlap of both lists; `None` if they have nothing in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<RecordEstimate>,
-    /// Records at places that both have seen, whose partner could not be told: neither list counts them.
+    /// Records at places that both have seen, whose partner could not be determined: neither list counts them.
     pub ambiguous: u64,
-    /// Those records, by their places in both lists.
+    /// The ambiguous records, by their places in both lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<PlaceGroup>,
 }
 
 impl Comparison {
-    /// How many records are at places where the lists can't be told apart, where there are any: a sentence's part.
+    /// The number of ambiguous records, as a part of a sentence; empty if there are none.
     pub fn unmatched(&self) -> String {
         match self.ambiguous {
             0 => String::new(),
@@ -100,8 +100,8 @@ pub struct PlaceGroup {
     pub second: Vec<String>,
 }
 
-/// Compares the lists within the parts that were `read` twice, and names what only one has. What runs over the edge of a part
-/// is not whole in it, and is left out of both.
+/// Compares the lists within the parts that were `read` twice, and makes a finding of each record that only one has. A
+/// quote that crosses the edge of a part is not whole in it, and is left out of both lists.
 pub fn compare(lists: &Lists, read: &[ReadUnit]) -> (Comparison, Vec<Finding>) {
     let is_read = |listed: &&ListedRecord| {
         let is_whole = |unit: &ReadUnit| unit.from <= listed.unit && listed.last_unit <= unit.to;
@@ -118,7 +118,7 @@ pub fn compare(lists: &Lists, read: &[ReadUnit]) -> (Comparison, Vec<Finding>) {
         first: both + only_first,
         second: both + only_second,
         both,
-        // Lists that have nothing in common say nothing of the rest.
+        // Lists with nothing in common allow no estimate.
         estimate: (both > 0).then(|| chapman(both + only_first, both + only_second, both)),
         ambiguous,
         groups: aligned.ambiguous.iter().take(MOST_GROUPS).map(|group| named(group, &first, &second)).collect(),
@@ -146,7 +146,7 @@ fn finding(number: u64, kind: FindingKind, listed: &ListedRecord) -> Finding {
         FindingKind::Missing => "the second reader lists this record, and the deliverable does not",
         _ => "the deliverable has this record, and the second reader does not list it",
     };
-    // What was found in a list is as large as it was allowed to be there.
+    // A record may be larger than a finding can repeat.
     let record = Some(&listed.record).filter(|record| crate::tokens::estimate(&record.to_string()) <= RECORD_TOKENS);
     Finding {
         id: format!("r{number}"),

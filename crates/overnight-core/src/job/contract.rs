@@ -1,6 +1,6 @@
-//! The contract: what is checked in a deliverable before a job may be called completed.
+//! The contract: the checks of a deliverable before a job may count as completed.
 //!
-//! Pure: content comes in as bytes, and whether a quote stands in a document is asked of the caller. Each check is a fact
+//! Pure: content comes in as bytes, and the caller answers whether a quote stands in a document. Each check is a fact
 //! for the journal, and its detail is a sentence that a model can act on.
 
 mod deliverable_state;
@@ -42,7 +42,7 @@ use std::fmt::Write as _;
 
 /// Characters of what a check found, in short.
 const MOST_IN_SHORT: usize = 120;
-/// Bytes of a deliverable that are checked. A larger file fails: what can't be checked isn't done.
+/// Bytes of a deliverable that are checked. A larger file fails, because unchecked content doesn't count as done.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Errors of one check that are spelled out; the rest are counted.
 pub(crate) const SPELLED_OUT: usize = 10;
@@ -54,14 +54,14 @@ const MOST_PLACES: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// `output/requirements.json: schema`
+    /// The name: `output/requirements.json: schema`
     pub name: String,
     /// Whether it holds.
     pub passed: bool,
-    /// What was found, in sentences; where the check failed, what to do about it.
+    /// The result in sentences; if the check failed, what to do about it.
     pub detail: String,
-    /// It fails for nothing but a text that is too short or a list that has too few items: of what is written piece by piece it
-    /// fails up to the last one.
+    /// Whether it fails only because a text is too short or a list has too few items: a file that is written piece by
+    /// piece fails like this until its last piece is there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
 }
@@ -72,7 +72,7 @@ impl Check {
         Self { name, passed, detail, unfinished: false }
     }
 
-    /// Its name, and how many hold, where it counts: `output/terms.json: quotes: 9 of 10 found`.
+    /// Its name, with the count if the check counts: `output/terms.json: quotes: 9 of 10 found`.
     pub fn in_short(&self) -> String {
         let first = self.detail.split(". ").next().unwrap_or_default().trim_end_matches('.');
         let is_count = first.starts_with(|letter: char| letter.is_ascii_digit());
@@ -83,7 +83,7 @@ impl Check {
 /// Makes all checks of one deliverable. `content` is the file's bytes, `None` where it doesn't exist. Checks that can't
 /// be made because an earlier one failed (a schema on a missing file) fail with it and are not listed.
 ///
-/// `memory` is what was known of its records before; a new one where nothing is.
+/// `memory` holds earlier results for the file's records; it is a new one if there are none.
 pub fn check_deliverable(
     d: &Deliverable,
     content: Option<&[u8]>,
@@ -186,7 +186,7 @@ fn count_by_document(rule: &Quotes, value: &Value, checks: &mut CheckedDeliverab
     }
 }
 
-/// The outcome, and whether the schema has nothing against the value but that its lists have too few items.
+/// The outcome, and whether lists with too few items are the only errors.
 fn check_schema(schema: &Value, value: &Value) -> (Result<String, String>, bool) {
     let validator = match compile(schema) {
         Ok(validator) => validator,
@@ -200,7 +200,7 @@ fn check_schema(schema: &Value, value: &Value) -> (Result<String, String>, bool)
     if spelled.is_empty() {
         return (Ok("ok.".to_owned()), false);
     }
-    // Counting goes on a while and then stops: a hostile file could have millions.
+    // The count is bounded: a hostile file could have millions of errors.
     match errors.take(10_000).count() {
         0 => {}
         10_000 => spelled.push("And more than 10000 others.".to_owned()),
@@ -209,19 +209,19 @@ fn check_schema(schema: &Value, value: &Value) -> (Result<String, String>, bool)
     (Err(spelled.join(" ")), lacks_only_items)
 }
 
-/// What the schema has against the part of `value` at `at`, `$.records[3]`, or within it: the first of all.
+/// The first error by the schema at the place `at` of `value` (`$.records[3]`), or within that place.
 pub fn fault_at(schema: &Value, value: &Value, at: &str) -> Option<String> {
     let validator = compile(schema).ok()?;
     let error = validator.iter_errors(value).find(|error| within(&place(error.instance_path()), at).is_some())?;
     Some(spelled_out(schema, &error))
 }
 
-/// Where something is wrong, and what: a sentence.
+/// An error as a sentence: its place, and what is wrong.
 fn spelled_out(schema: &Value, error: &jsonschema::ValidationError<'_>) -> String {
     format!("{}: {}.", clip(&place(error.instance_path()), 200), what_is_wrong(schema, error))
 }
 
-/// A sentence without its full stop; the value itself, which may be the whole file, is left out.
+/// An error as a sentence without a full stop, and without the value itself, which may be the whole file.
 fn what_is_wrong(schema: &Value, error: &jsonschema::ValidationError<'_>) -> String {
     let branches = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => &context[..],
@@ -237,7 +237,7 @@ fn what_is_wrong(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Str
     what
 }
 
-/// What fails in the branch of an `anyOf` or `oneOf` that comes nearest: the one whose type fits, with the fewest errors.
+/// The error in the nearest branch of an `anyOf` or `oneOf`: the one whose type fits, with the fewest errors.
 fn nearest_branch(
     schema: &Value,
     error: &jsonschema::ValidationError<'_>,
@@ -250,7 +250,7 @@ fn nearest_branch(
                 && error.instance_path().segments().count() <= depth
         })
     };
-    // What fails further in is nearer.
+    // A branch that fails further inside is nearer.
     let outer = |errors: &Vec<jsonschema::ValidationError<'static>>| {
         errors.iter().filter(|error| error.instance_path().segments().count() <= depth).count()
     };
@@ -262,8 +262,8 @@ fn nearest_branch(
     Some(format!("none of its {count} forms fits; the nearest is form {number}, where {}: {what}", clip(&place, 100)))
 }
 
-/// Whether the key whose value is wrong may be left out; none where that can't be told. `schema` is walked along the keywords that
-/// lead to the error: `…/properties/line/type`.
+/// Whether the key with the wrong value may be left out; `None` if that can't be determined. `schema` is walked along
+/// the keywords that lead to the error: `…/properties/line/type`.
 fn is_optional(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Option<bool> {
     let path = error.schema_path().to_string();
     let mut keywords: Vec<String> =
@@ -274,7 +274,7 @@ fn is_optional(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Optio
     }
     let mut parent = schema;
     for keyword in &keywords {
-        // What is asked for elsewhere, too, is not seen from here.
+        // Requirements in such branches are not visible from here.
         if matches!(keyword.as_str(), "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas")
         {
             return None;
@@ -290,7 +290,7 @@ fn is_optional(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Optio
     Some(required.is_none_or(|required| required.iter().all(|name| name.as_str() != Some(key.as_str()))))
 }
 
-/// `$.items[3].name`: as the paths of `quotes.each` are written.
+/// A place, written as in the paths of `quotes.each`: `$.items[3].name`.
 fn place(location: &Location) -> String {
     let mut place = "$".to_owned();
     for segment in location {
@@ -302,7 +302,7 @@ fn place(location: &Location) -> String {
     place
 }
 
-/// Where the rest is, behind what is spelled out: ` And 2 more: $.items[11], $.items[12].` Empty where there is none.
+/// The places of the errors that are not spelled out: ` And 2 more: $.items[11], $.items[12].` Empty if there are none.
 fn and_more(places: &[String]) -> String {
     if places.is_empty() {
         return String::new();

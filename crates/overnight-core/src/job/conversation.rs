@@ -1,6 +1,6 @@
-//! Conversations: the job's own, which is number 0, and those of sub-agents beside it. Each has a history, the calls of its present
-//! reply, tools, and bounds of its own, so that whatever a sub-agent does costs nothing but itself. Several sub-agents may be at work
-//! at once; the job's own conversation waits for them. The turns of all are decisions of one journal.
+//! Conversations: the job's own, which is number 0, and those of sub-agents. Each has a history, the calls of its
+//! current reply, tools and bounds of its own, so that a sub-agent harms only itself. Several sub-agents may work at
+//! once; the job's own conversation waits for them. The turns of all conversations are decisions of one journal.
 
 use super::{
     coverage::Coverage, effort::Effort, epoch::Epoch, failure::Attempts, id::JobId, read_unit::ReadUnit,
@@ -11,7 +11,7 @@ use super::{
 pub const OWN: u32 = 0;
 /// Turns of one sub-agent.
 pub const MOST_TURNS: u64 = 40;
-/// Times that a sub-agent is told what its work still lacks before it ends without it.
+/// How often a sub-agent is reminded of missing work before it ends without it.
 pub const MOST_ASKED: u32 = 2;
 /// The folder under which each sub-agent has one of its own.
 pub const SUB_AGENTS_FOLDER: &str = "helpers";
@@ -21,21 +21,21 @@ pub const SUB_AGENTS_FOLDER: &str = "helpers";
 pub struct Conversation {
     /// Unique in the job: [`OWN`], and from 1 those of sub-agents.
     pub number: u32,
-    /// What it is for; none: it is the job's own.
+    /// Its role; `None` for the job's own conversation.
     pub role: Option<SubAgentRole>,
-    /// The call of the job's own conversation that waits for its end, where one delegated it.
+    /// The call of the job's own conversation that waits for its end, if it was delegated.
     pub answers: Option<String>,
-    /// Those that may be called.
+    /// The tools that may be called.
     pub tools: ToolSet,
-    /// The first message of its history.
+    /// The system prompt: the first message of its history.
     pub system_prompt: String,
-    /// What the model is shown: layer 4 is its opening, layer 5 what was said since.
+    /// The history that the model is shown: layer 4 is its opening, layer 5 everything since.
     pub epoch: Epoch,
-    /// Of the present reply.
+    /// The calls of the current reply.
     pub calls: ReplyCalls,
-    /// At the present turn.
+    /// The failed attempts at the current turn.
     pub attempts: Attempts,
-    /// The call that was handed in, where its answer is to come.
+    /// The submitted call, while its answer is outstanding.
     pub submitted: Option<SubmittedCall>,
     /// Its replies so far.
     pub turns: u64,
@@ -43,15 +43,15 @@ pub struct Conversation {
     pub effort: Effort,
     /// Its last reply was cut at the limit of tokens.
     pub is_cut: bool,
-    /// How often a sub-agent was told what is missing.
+    /// How often a sub-agent was reminded of missing work.
     pub asked: u32,
-    /// The provider's count of the last prompt, and the local estimate of the same prompt: their ratio corrects later estimates.
+    /// The provider's count of the last prompt, and the local estimate of it: their ratio corrects later estimates.
     pub counted: Option<(u64, u64)>,
-    /// What of the documents it was shown; of the job's own, with what its delegates were shown.
+    /// The parts of the documents that it was shown; the job's own counts those of its delegates and readers too.
     pub coverage: Coverage,
-    /// Facts that belong to it so far: they number its effects.
+    /// The number of its facts so far, which numbers its effects.
     pub facts: u64,
-    /// The number of the last of them among all facts of the job: who waits longest is asked first.
+    /// The number of its last fact among all facts of the job: the longest waiting conversation is asked first.
     pub last_fact: u64,
 }
 
@@ -83,31 +83,31 @@ impl Conversation {
         self.number == OWN
     }
 
-    /// Where a sub-agent may write: `helpers/2/`.
+    /// The folder in which a sub-agent may write: `helpers/2/`.
     pub fn folder(&self) -> String {
         folder(self.number)
     }
 
-    /// The model that is named for it; none: the job's own.
+    /// The model named for it; `None` means the job's own.
     pub fn named_model<'s>(&self, spec: &'s JobSpec) -> Option<&'s str> {
         self.role.as_ref().and_then(|role| spec.instructions.model_of(role))
     }
 
-    /// Whether the job can go on without it when its model is not there: what was delegated to another model than the job's own.
+    /// Whether the job can do without it if its model is unavailable: work delegated to another model than the job's.
     pub fn can_be_spared(&self, spec: &JobSpec) -> bool {
         matches!(self.role, Some(SubAgentRole::Delegate { .. })) && self.named_model(spec).is_some()
     }
 
-    /// The name under which the next call is handed in. It follows from the state: who takes the job up after a crash
-    /// between the submission and its fact finds by it what was handed in, and pays for nothing twice. At most 64 letters,
-    /// digits and hyphens, as batch endpoints ask for.
+    /// The name under which the next call is submitted. It is derived from the state: after a crash between a
+    /// submission and its fact, the next process finds the submitted call by this name and pays for nothing twice. At
+    /// most 64 letters, digits and hyphens, as batch endpoints require.
     pub fn submission_key(&self, job: JobId, prompt_sha256: &str) -> String {
         let (turn, attempt) = (self.turns + 1, self.attempts.failed + 1);
         let prompt = prompt_sha256.get(..12).unwrap_or(prompt_sha256);
         format!("{job}-{}-{turn}-{attempt}-{prompt}", self.number)
     }
 
-    /// Parts that it was to read and was not shown, as a reader names them; none where it is no second reader.
+    /// The parts that a second reader was given and not shown, in its own units; empty for all other conversations.
     pub fn unread<'u>(&'u self, spec: &'u JobSpec) -> Vec<&'u ReadUnit> {
         let Some(SubAgentRole::SecondReader { units }) = &self.role else { return Vec::new() };
         units.iter().filter(|unit| !self.has_read(spec, unit)).collect()

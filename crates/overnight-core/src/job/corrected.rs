@@ -1,6 +1,6 @@
-//! Deliverables as people left them: fields have other values, records were added behind the last one, others were deleted. A place
-//! is always that of the model's file, with added records behind its own: a deleted record stays there as null until the whole is
-//! written.
+//! Deliverables as people left them: with other field values, records added after the last one, and records deleted. A
+//! place always refers to the model's file, with added records after its own: a deleted record stays there as null
+//! until the whole file is written.
 
 use super::{
     finding::{Finding, FindingKind, Settlement},
@@ -20,7 +20,7 @@ impl Job {
         self.proof.findings.iter().filter(|finding| finding.kind == FindingKind::Correction)
     }
 
-    /// Places in `file` that were corrected, with what stood there and what stands there now, oldest first.
+    /// The corrected places in `file`, each with the value before and the value now, oldest first.
     fn changes<'j>(&'j self, file: &str) -> impl Iterator<Item = (&'j str, &'j Value, &'j Value)> {
         let of_file = self.corrections().filter(move |finding| finding.file.as_deref() == Some(file));
         of_file.filter_map(|finding| match &finding.settled.as_ref()?.settlement {
@@ -29,12 +29,12 @@ impl Job {
         })
     }
 
-    /// Puts the corrections of `file` into its content. False: a place is not there.
+    /// Puts the corrections of `file` into its content. Returns false if a place does not exist.
     pub fn correct(&self, file: &str, content: &mut Value) -> bool {
         self.changes(file).fold(true, |all, (place, _, after)| all & put(content, place, after))
     }
 
-    /// The same without the deleted records, which are given: what people have made of the file.
+    /// The same, but removes the deleted records, which it returns: the result is the file as people left it.
     pub fn correct_whole(&self, file: &str, content: &mut Value) -> DeletedRecords {
         self.correct(file, content);
         let deleted = self.deleted_records(file);
@@ -70,7 +70,7 @@ impl Job {
 pub struct DeletedRecords(BTreeMap<String, BTreeSet<usize>>);
 
 impl DeletedRecords {
-    /// Takes in that `before` became `after` at a place: an object in a list that becomes null is a deleted record.
+    /// Notes a change from `before` to `after` at a place: an object in a list that becomes null is a deleted record.
     pub fn note(&mut self, place: &str, (before, after): (&Value, &Value)) {
         let Some((list, index)) = of_list(place) else { return };
         if before.is_object() && after.is_null() {
@@ -80,7 +80,7 @@ impl DeletedRecords {
         }
     }
 
-    /// Whether what stands at a place was deleted, or stands in a deleted record.
+    /// Whether the value at a place was deleted, or belongs to a deleted record.
     pub fn has(&self, place: &str) -> bool {
         let mut ends = place.match_indices(']').map(|(end, _)| &place[..=end]);
         ends.any(|record| {
@@ -89,7 +89,7 @@ impl DeletedRecords {
         })
     }
 
-    /// Those of lists within the record at this place, by where they are in it.
+    /// The deleted records of lists within the record at this place, by their place within it.
     pub(super) fn within(&self, record: &str) -> Self {
         let of_record = self.0.range::<str, _>((Bound::Included(record), Bound::Unbounded));
         let of_record = of_record.take_while(|(list, _)| list.starts_with(record));
@@ -99,7 +99,7 @@ impl DeletedRecords {
         Self(of_record.filter_map(within).collect())
     }
 
-    /// Takes them out of the content in which they are null. Places behind them change: see [`Self::place_before`].
+    /// Removes the deleted records, which are null, from the content. Later places change: see [`Self::place_before`].
     pub fn remove_from(&self, content: &mut Value) {
         // A list within a record comes before the list of that record.
         for (list, indices) in self.0.iter().rev() {
@@ -109,7 +109,7 @@ impl DeletedRecords {
         }
     }
 
-    /// The place that stood, before they were taken out, at what is now `place`.
+    /// The place, before the removal, of the value that is now at `place`.
     pub fn place_before(&self, place: &str) -> String {
         let mut before = String::new();
         for part in place.split_inclusive(']') {
@@ -128,13 +128,13 @@ impl DeletedRecords {
     }
 }
 
-/// Puts a value at a place, or as a new record directly behind the last one of its list. False: the place is not there.
+/// Puts a value at a place, or as a new record after the last one of its list. Returns false if there is no such place.
 pub fn put(content: &mut Value, place: &str, value: &Value) -> bool {
     let found = json_path::at_mut(content, place).map(|found| found.clone_from(value));
     found.is_some() || push(content, place, value)
 }
 
-/// Puts a record directly behind the last one of its list. False: the place is another one.
+/// Puts a record directly after the last one of its list. Returns false if the place is another one.
 fn push(content: &mut Value, place: &str, record: &Value) -> bool {
     let list =
         of_list(place).and_then(|(list, index)| Some((json_path::at_mut(content, list)?.as_array_mut()?, index)));
@@ -142,7 +142,7 @@ fn push(content: &mut Value, place: &str, record: &Value) -> bool {
     list.map(|(items, _)| items.push(record.clone())).is_some()
 }
 
-/// `$.terms` and 3 of `$.terms[3]`.
+/// List and index of a place: `$.terms` and 3 of `$.terms[3]`.
 fn of_list(place: &str) -> Option<(&str, usize)> {
     let (list, index) = place.strip_suffix(']')?.rsplit_once('[')?;
     Some((list, index.parse().ok()?))

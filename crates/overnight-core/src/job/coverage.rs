@@ -1,14 +1,14 @@
-//! Which parts of each document the model was really shown: ranges of pages or lines, counted once the model has
-//! answered to the prompt in which they stood. A page that is shown in parts counts when all its lines were. What no text
-//! was got from can't be shown, and is not asked for.
+//! The parts of each document that the model was really shown: ranges of pages or lines, counted once the model has
+//! answered the prompt that contained them. A page shown in pieces counts when all its lines were shown. Parts from
+//! which no text was extracted can't be shown, and are not required.
 
 use super::{event::ShownPart, pages::PageRange, ranges::Ranges, spec::DocumentEntry};
 use std::collections::BTreeMap;
 
-/// Parts of one document.
+/// The shown parts of one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct DocumentParts {
-    /// Pages or lines of it.
+    /// The pages or lines that were shown.
     units: Ranges,
     /// Lines of the pages that were shown in part so far, by page.
     lines: BTreeMap<u64, Ranges>,
@@ -21,7 +21,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Adds a part; says whether anything of it was new.
+    /// Adds a part; returns whether any of it was new.
     pub fn add(&mut self, part: &ShownPart) -> bool {
         self.shown.entry(part.document.clone()).or_default().add(part)
     }
@@ -56,8 +56,8 @@ impl Coverage {
         without(missing.unwrap_or_else(|| Ranges::default().missing(document.units)), &document.unreadable)
     }
 
-    /// What is missing of `document` for a coverage of `wanted`, as the refusal of `job_complete` names it:
-    /// `contract.pdf pages 4-6`, `book.epub page 4 from line 141`.
+    /// The parts of `document` that are missing for a coverage of `wanted`, as the refusal of `job_complete` names
+    /// them: `contract.pdf pages 4-6`, `book.epub page 4 from line 141`.
     pub fn missing(&self, document: &DocumentEntry, wanted: f64) -> Option<String> {
         if self.share(document) >= wanted {
             return None;
@@ -108,7 +108,7 @@ impl DocumentParts {
     }
 }
 
-/// What is left of `ranges` without `holes`, both sorted and disjoint.
+/// The rest of `ranges` without `holes`, both sorted and disjoint.
 fn without(ranges: impl IntoIterator<Item = (u64, u64)>, holes: &[PageRange]) -> Vec<(u64, u64)> {
     let mut left = Vec::new();
     for (mut from, to) in ranges {

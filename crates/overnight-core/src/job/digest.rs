@@ -19,19 +19,19 @@ pub fn short(sha256: &str) -> &str {
     sha256.get(..SHORT).unwrap_or(sha256)
 }
 
-/// The SHA-256 of `bytes` up to `middle`, and of all of them, for the price of one.
+/// The SHA-256 of `bytes` up to `middle`, and that of all bytes, in one pass.
 pub fn sha256_twice(bytes: &[u8], middle: usize) -> (String, String) {
     let (start, rest) = bytes.split_at(middle.min(bytes.len()));
     let begun = Sha256::new_with_prefix(start);
     (hex(&begun.clone().finalize()), hex(&begun.chain_update(rest).finalize()))
 }
 
-/// The SHA-256 of what is written to it: of a text that grows, each end costs no more than what was added.
+/// The SHA-256 of everything written to it: for a growing text, each further hash costs only the added part.
 #[derive(Clone, Debug, Default)]
 pub struct RunningSha256(Sha256);
 
 impl RunningSha256 {
-    /// Of all that was written so far.
+    /// The hash of everything written so far.
     pub fn so_far(&self) -> String {
         hex(&self.0.clone().finalize())
     }

@@ -1,5 +1,5 @@
-//! What an earlier job has found in the same documents, where only some of its fields are asked for again: its deliverables lie in
-//! `output/` from the beginning, and everything else in them is to stay as it is.
+//! The result of an earlier job over the same documents, if only some of its fields are requested again: its
+//! deliverables lie in `output/` from the beginning, and everything else in them must stay as it is.
 
 use super::id::JobId;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,16 @@ use std::{collections::BTreeMap, fmt::Write as _};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EarlierResult {
-    /// The job that has found it.
+    /// The earlier job.
     pub job: JobId,
     /// The only fields that are asked for, by their keys.
     pub only: Vec<String>,
-    /// Its deliverables, as people have corrected them, with the hashes of their copies: see [`EarlierResult::copy_of`].
+    /// Its deliverables with people's corrections, and the hashes of their copies: see [`EarlierResult::copy_of`].
     pub files: BTreeMap<String, String>,
 }
 
 impl EarlierResult {
-    /// Where the copy of a deliverable lies: `assets/earlier/output/contracts.json`.
+    /// The path of a deliverable's copy: `assets/earlier/output/contracts.json`.
     pub fn copy_of(deliverable: &str) -> String {
         format!("assets/earlier/{deliverable}")
     }
@@ -28,7 +28,7 @@ impl EarlierResult {
         self.files.contains_key(deliverable)
     }
 
-    /// `currency and term`.
+    /// The requested fields: `currency and term`.
     pub fn asked_for(&self) -> String {
         match &self.only[..] {
             [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
@@ -36,7 +36,7 @@ impl EarlierResult {
         }
     }
 
-    /// What the task says of it: a section behind the others.
+    /// Adds a section about it to the task, after the others.
     pub(super) fn add_to(&self, task: &mut String) {
         let fields = self.asked_for();
         let _ = write!(

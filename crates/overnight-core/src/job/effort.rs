@@ -1,17 +1,17 @@
-//! What the current todo has cost and shown so far: the evidence for `todo_complete`, and the signs of being stuck.
-//! Token volume is no sign of being stuck.
+//! Counters of the current todo: the evidence for `todo_complete`, and the signs of being stuck. Token volume is no
+//! sign of being stuck.
 
 use std::collections::VecDeque;
 
-/// Turns that are looked back on for repeated calls.
+/// The number of turns in which repeated calls are counted.
 const WINDOW_TURNS: u64 = 10;
-/// The same call with the same result this many times running gets a reminder.
+/// The same call with the same result this many times in a row leads to a reminder.
 const REPEATS_REMINDED: usize = 3;
-/// The same call with the same result this many times in the window is being stuck.
+/// The same call with the same result this many times within these turns is a sign of being stuck.
 const REPEATS_STUCK: usize = 5;
 /// Turns on one todo without any change in the workspace and without new coverage: stuck.
 const IDLE_TURNS_STUCK: u64 = 25;
-/// Malformed arguments this many times running: stuck.
+/// Malformed arguments this many times in a row: stuck.
 const MALFORMED_STUCK: u32 = 3;
 /// Turns without a change of the todos before the first reminder, and between reminders.
 const TURNS_REMINDED: u64 = 10;
@@ -57,7 +57,7 @@ impl Effort {
         *self = Self::default();
     }
 
-    /// The list was rewritten around the todo that is worked: what was done for it still counts, and so do its turns.
+    /// The list was rewritten but the current todo stayed: its work and its turns still count.
     pub(crate) fn on_list_change(&mut self) {
         self.unchanged_turns = 0;
         self.silent = false;
@@ -78,7 +78,7 @@ impl Effort {
         self.malformed += 1;
     }
 
-    /// A call was understood: malformed ones before it are not running any more.
+    /// A call could be read, which ends a series of malformed calls.
     pub(crate) fn on_readable(&mut self) {
         self.malformed = 0;
     }
@@ -125,7 +125,7 @@ impl Effort {
         })
     }
 
-    /// What the board should remind the model of.
+    /// The reminder for the model on the board, if one is due.
     pub(crate) fn reminder(&self) -> Option<String> {
         if let Some((_, last)) = self.recent.back() {
             let repeats = self.recent.iter().rev().take_while(|(_, signature)| signature == last).count();

@@ -1,4 +1,4 @@
-//! How a job ends: what the model claims, what the checks found, and what is left open.
+//! The end of a job: the model's claim, the results of the checks, and everything left open.
 
 use super::{
     contract::Check,
@@ -8,17 +8,17 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What `job_complete` claimed.
+/// The claim of `job_complete`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Completion {
-    /// What was done and found.
+    /// The summary of the work and its results.
     pub summary: String,
     /// Paths under `output/`, as the model named them.
     pub deliverables: Vec<String>,
-    /// 0 to 1.
+    /// The confidence, 0 to 1.
     pub confidence: f64,
-    /// What the reader should know besides.
+    /// Further notes for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
@@ -27,25 +27,25 @@ pub struct Completion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ending {
-    /// One of the ends.
+    /// The final status.
     pub status: JobStatus,
-    /// One sentence; absent when completed.
+    /// The reason in one sentence; absent if completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the model claimed, if it did.
+    /// The model's claim, if it made one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion: Option<Completion>,
-    /// All that were made; none without a claim.
+    /// All checks that were made; empty without a claim.
     pub checks: Vec<Check>,
     /// The files that were checked, as they were then.
     pub deliverables: Vec<Delivered>,
-    /// Absent where no quotes were to be checked, and in journals of before there was such a file.
+    /// Positions of quotes; absent if there were no quotes to check, and in journals from before this file existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotes: Option<QuotePositions>,
-    /// What second reader and verifier say of it.
+    /// The results of second reader and verifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofResult>,
-    /// Absent where no record was refused.
+    /// The counts of refused records; absent if no record was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_records: Option<RefusedCounts>,
     /// Values that a person should look at.
@@ -57,7 +57,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// An end without a look at the deliverables.
+    /// An end without checks of the deliverables.
     pub(crate) fn unchecked(status: JobStatus, reason: String, open_todos: Vec<String>) -> Self {
         Self {
             status,

@@ -1,6 +1,6 @@
-//! The epoch: one history that only grows. It begins with the opening, and each entry stays as it was sent until a compaction
-//! ends the epoch and opens the next one: vendors refuse a history in which anything earlier has changed, and their caches
-//! serve one that has not. Every text in it comes from an event.
+//! The epoch: one history that only grows. It begins with the opening, and each entry stays as it was sent until a
+//! compaction ends the epoch and opens the next one: vendors refuse a history in which anything earlier has changed,
+//! and their caches serve one that has not. Every text in it comes from an event.
 
 use super::{
     digest::RunningSha256,
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{io::Write, sync::Arc};
 
-/// Refusals of reasoning after which none of it goes back.
+/// The number of refusals after which no reasoning is sent back.
 const MOST_REFUSED: u32 = 2;
 
 /// Why an epoch begins.
@@ -43,11 +43,11 @@ pub enum EpochCause {
 /// The history since the last compaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Epoch {
-    /// From 1; 0 before the first is opened.
+    /// The number of the epoch, from 1; 0 before the first is opened.
     pub number: u32,
-    /// Shared with the prompts that are made of them.
+    /// The messages, shared with the prompts that are made of them.
     messages: Vec<Arc<Message>>,
-    /// Of all messages, while the last one is the runner's.
+    /// The hash of all messages, while the last one is the runner's.
     hash: RunningSha256,
     hashed: usize,
     tokens: u64,
@@ -58,28 +58,28 @@ pub struct Epoch {
     is_complete: bool,
 }
 
-/// A result that the model has not answered to yet. It is told of in the next opening, where the epoch ends before.
+/// A result that the model has not answered yet. If the epoch ends first, the next opening shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnansweredResult {
     /// The call's name: `call_12_1`.
     pub call: String,
     /// The tool, as the model named it.
     pub name: String,
-    /// As the model gave them.
+    /// The arguments, as the model gave them.
     pub arguments: Value,
-    /// As the conversation has it.
+    /// The text, as the conversation has it.
     pub text: String,
-    /// That go with it.
+    /// The images of the result.
     pub images: Vec<Image>,
-    /// Estimated, of both.
+    /// Estimated tokens of text and images.
     pub tokens: u64,
-    /// The part of a document that stands in it.
+    /// The part of a document that the text shows.
     pub shown: Option<ShownPart>,
 }
 
 impl Epoch {
-    /// In the order of the wire, the system prompt first. A last result to which no board was added yet is not what will
-    /// be sent.
+    /// The messages in wire order, beginning with the system prompt. A last result without a board will still change
+    /// before it is sent.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }
@@ -94,12 +94,12 @@ impl Epoch {
         self.tokens
     }
 
-    /// Estimated tokens of what was said since the opening.
+    /// Estimated tokens of the messages since the opening.
     pub fn conversation_tokens(&self) -> u64 {
         self.tokens.saturating_sub(self.opening_tokens)
     }
 
-    /// Whether the last message is the runner's, with the board: a model can answer to it.
+    /// Whether the last message is the runner's, with the board, so that a model can answer.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -109,7 +109,7 @@ impl Epoch {
         self.board.as_deref()
     }
 
-    /// What the model said in the last reply, where nothing else came behind it but results.
+    /// The text of the model's last reply; `None` before the first one.
     pub fn last_reply(&self) -> Option<&str> {
         self.messages.iter().rev().find_map(|message| match &**message {
             Message::Assistant { text, .. } => Some(text.as_str()),
@@ -127,13 +127,13 @@ impl Epoch {
         self.unanswered.iter().map(|result| result.tokens).sum()
     }
 
-    /// Of the results without an answer all but the first `kept` are not shown after all.
+    /// Marks all unanswered results except the first `kept` as not shown.
     pub(crate) fn hide_results(&mut self, kept: usize) {
         self.unanswered.iter_mut().skip(kept).for_each(|result| result.shown = None);
     }
 
-    /// A new history begins. Results without an answer stay so: they stand in `opening`, a user's message. What had no room there
-    /// is not shown.
+    /// Begins a new history. Unanswered results stay unanswered: `opening`, a user's message, contains them. Results
+    /// without room there count as not shown.
     pub(crate) fn open(&mut self, number: u32, system_prompt: &str, opening: Message, board: &str, tokens: u64) {
         if let Message::User { text, .. } = &opening {
             let stand = self.unanswered.iter().take_while(|result| text.contains(&result.text)).count();
@@ -148,24 +148,24 @@ impl Epoch {
         self.complete();
     }
 
-    /// The runner has had its word: no message changes any more.
+    /// The runner's message is complete: no message changes any more.
     fn complete(&mut self) {
         self.messages[self.hashed..].iter().for_each(|message| hash_message(&mut self.hash, message));
         self.hashed = self.messages.len();
         self.is_complete = true;
     }
 
-    /// The model has answered: gives the parts of documents that it was shown.
+    /// The model has answered: returns the parts of documents that it was shown.
     pub(crate) fn on_answered(&mut self) -> Vec<ShownPart> {
         std::mem::take(&mut self.unanswered).into_iter().filter_map(|result| result.shown).collect()
     }
 
-    /// The provider refused its reasoning with the history. Once may be chance; who does so again gets none back.
+    /// The provider refused its own reasoning in the history. Once may be chance; after that it gets none back.
     pub(crate) fn on_history_refused(&mut self) {
         self.histories_refused += 1;
     }
 
-    /// What the model said and called.
+    /// Adds the model's reply: its text and its calls.
     pub(crate) fn push_reply(&mut self, text: &str, calls: Vec<ToolCall>, carried: Option<&Arc<Value>>, tokens: u64) {
         let carried = carried.filter(|_| self.histories_refused < MOST_REFUSED);
         // Some providers refuse a prompt with an empty message in it.
@@ -176,12 +176,12 @@ impl Epoch {
         self.is_complete = false;
     }
 
-    /// Whether a reply's reasoning goes back with it.
+    /// Whether reasoning is sent back with any reply.
     pub(crate) fn has_reasoning(&self) -> bool {
         self.messages.iter().any(|message| matches!(&**message, Message::Assistant { carried: Some(_), .. }))
     }
 
-    /// The result of a call.
+    /// Adds the result of a call.
     pub(crate) fn push_result(&mut self, call: &ToolCall, result: &ToolResult, tokens: u64) {
         self.messages.push(Arc::new(Message::Tool {
             call: call.id.clone(),
@@ -202,8 +202,8 @@ impl Epoch {
         self.is_complete = false;
     }
 
-    /// The runner's own word, behind the newest result; a message of its own only behind a reply without calls.
-    /// `line` ends it, and begins with the mark by which it is known.
+    /// Adds the runner's message to the newest result; it is a message of its own only after a reply without calls. It
+    /// begins with `line`, whose mark identifies the runner.
     pub(crate) fn push_board(&mut self, line: &str, board: Option<&str>, tokens: u64) {
         let parts: Vec<&str> = [Some(line), board].into_iter().flatten().collect();
         let text = parts.join("\n");
@@ -224,7 +224,7 @@ impl Epoch {
     }
 }
 
-/// A prompt is known by its messages as JSON lines.
+/// Adds a message to the hash that identifies a prompt: its messages as JSON lines.
 pub(crate) fn hash_message(hash: &mut RunningSha256, message: &Message) {
     // A message is a plain tree of strings: neither writing it nor hashing it can fail.
     let _ = serde_json::to_writer(&mut *hash, message);

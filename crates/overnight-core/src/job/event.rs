@@ -1,5 +1,5 @@
-//! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say. They come in
-//! groups, a file each under `event/`: a reader of facts matches the groups that it is about.
+//! The facts. An event states what happened, in the past tense; the journal stores events, and the state follows from
+//! them. They are divided into groups, one file each under `event/`, so that code matches only the groups it needs.
 
 mod conversation;
 mod life;
@@ -25,16 +25,16 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 use strum::VariantNames;
 
-/// One line of the journal, as the machine reads it: when, under which lease, and the facts.
+/// One line of the journal, as the machine reads it: its time and its facts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// When it was decided.
     pub at: Timestamp,
-    /// At least one; they hold together or not at all.
+    /// The facts, at least one; either all of them hold or none.
     pub events: Vec<Event>,
 }
 
-/// Makes [`Event`] of its groups. In the journal an event is its group's object: no group stands there, as `type` says it.
+/// Defines [`Event`] from its groups. The journal stores only the group's object, because `type` implies the group.
 macro_rules! groups {
     ($($(#[$doc:meta])* $group:ident($events:ident),)+) => {
         /// A fact.
@@ -64,7 +64,7 @@ macro_rules! groups {
 }
 
 groups! {
-    /// What becomes of the job as a whole.
+    /// The job as a whole.
     Life(LifeEvent),
     /// A phase and its todos.
     Phase(PhaseEvent),
@@ -76,7 +76,7 @@ groups! {
     Tool(ToolEvent),
     /// Readings, checks and findings.
     Proof(ProofEvent),
-    /// What people did.
+    /// Actions of people.
     Person(PersonEvent),
 }
 

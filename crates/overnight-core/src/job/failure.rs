@@ -1,22 +1,22 @@
-//! Why one attempt to have a reply failed, and what helps. Every kind is in one table,
-//! [`FailureKind::remedy`]; who adds a kind has to say what helps.
+//! The reasons why an attempt to get a reply failed, and the remedies. All kinds are in one table,
+//! [`FailureKind::remedy`]; a new kind must get its remedy there.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
-/// What went wrong with one attempt.
+/// The kind of failure of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// 429: too many requests or tokens for now.
     RateLimited,
-    /// The tier that was asked for has no room: it says nothing of the server, nor of other tiers.
+    /// The requested tier has no capacity: this says nothing about the server or other tiers.
     NoRoom,
-    /// What was handed in was not answered in its time: it is asked for at once, at the standard tier.
+    /// A submitted call was not answered in time: it is asked again at once, at the standard tier.
     Unanswered,
     /// 503, 529: the provider says that it is overloaded.
     Overloaded,
-    /// Any other 5xx, an error that came as a reply.
+    /// Any other 5xx, or an error that was sent as a reply.
     Server,
     /// 408, or no answer within the time of one model call.
     TimedOut,
@@ -28,13 +28,13 @@ pub enum FailureKind {
     Unreachable,
     /// The connection was lost before the reply was complete.
     BrokenStream,
-    /// The reply came to its own end, and what marks a whole one never came.
+    /// The reply ended without the marker of a complete one.
     Unfinished,
-    /// What came is no reply: not JSON, or another shape.
+    /// The response is no reply: not JSON, or another shape.
     Malformed,
     /// The prompt doesn't fit in the model's window.
     ContextLength,
-    /// The provider doesn't take back its reasoning with this history: it says that it belongs to another one.
+    /// The provider refuses its own reasoning in this history: it says that it belongs to another one.
     HistoryRefused,
     /// 401, 403: no key, a wrong one, or one without this right.
     KeyRefused,
@@ -42,25 +42,25 @@ pub enum FailureKind {
     NotFound,
     /// 402, or a 429 that says that nothing is left: waiting doesn't help, paying does.
     QuotaUsed,
-    /// 400, 413, 422 and all other 4xx: the provider doesn't take what it was sent.
+    /// 400, 413, 422 and all other 4xx: the provider rejects the request.
     BadRequest,
-    /// A scripted or replayed model has nothing more to say, or one that only a sub-agent needs is not there.
+    /// A scripted or replayed model has no reply left, or a model that only a sub-agent needs is unavailable.
     Exhausted,
 }
 
-/// What helps after a failed attempt.
+/// The remedy after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// The same again, later.
+    /// Send the same request again, later.
     Retry {
-        /// It counts as a failure of the endpoint.
+        /// Whether it counts as a failure of the endpoint.
         is_outage: bool,
     },
-    /// The same again, a few times: who always answers like that is there, and can't be understood.
+    /// Send the same request a few times: an endpoint that always answers like this is up, but can't be understood.
     AskAgain,
-    /// A shorter prompt.
+    /// Send a shorter prompt.
     Compact,
-    /// A new history, with nothing of the reasoning in it.
+    /// Begin a new history without the reasoning.
     Reopen,
     /// A person must change key, name or address; the job waits for that.
     Configure,
@@ -69,10 +69,10 @@ pub enum Remedy {
 }
 
 impl FailureKind {
-    /// What helps.
+    /// The remedy for this kind.
     pub fn remedy(self) -> Remedy {
         match self {
-            // The endpoint answers: it asks to be left alone for a while, and is.
+            // The endpoint answers: it asks for a pause, and gets it.
             Self::RateLimited | Self::NoRoom | Self::Unanswered => Remedy::Retry { is_outage: false },
             Self::Overloaded
             | Self::Server
@@ -89,7 +89,7 @@ impl FailureKind {
         }
     }
 
-    /// As it is stored.
+    /// The name, as it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::RateLimited => "rate_limited",
@@ -125,15 +125,15 @@ impl fmt::Display for FailureKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failure {
-    /// Decides what helps.
+    /// The kind, which decides the remedy.
     pub kind: FailureKind,
-    /// Of HTTP, where there was one.
+    /// The status of HTTP, if there was one.
     pub status: Option<u16>,
-    /// How long the provider asks to be left alone.
+    /// The pause for which the provider asks.
     pub retry_after: Option<Duration>,
-    /// One sentence for a person, that names the variable or value where one is wrong. No secret is in it.
+    /// One sentence for a person, which names the variable or value that is wrong, if any. It contains no secret.
     pub reason: String,
-    /// Of a reply that could not be read, what came: its beginning and its end. No secret is in it.
+    /// The beginning and the end of a reply that could not be read. They contain no secret.
     pub received: Option<String>,
 }
 
@@ -153,14 +153,14 @@ impl Failure {
 /// Failed attempts at the present turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attempts {
-    /// All of them.
+    /// All failed attempts.
     pub failed: u32,
-    /// Those that were handed in and not answered in their time.
+    /// Submitted calls that were not answered in time.
     pub unanswered: u32,
-    /// Those whose prompt was too long.
+    /// Attempts whose prompt was too long.
     pub too_long: u32,
-    /// Those whose reply could not be read, one after the other.
+    /// Attempts in a row whose reply could not be read.
     pub unreadable: u32,
-    /// Replies that the provider withheld, one after the other.
+    /// Replies in a row that the provider withheld.
     pub withheld: u32,
 }

@@ -1,5 +1,5 @@
-//! Findings: what a second reader, a verifier or a person holds against a result, and what became of each. All that there are stand in
-//! `findings.jsonl` in the workspace, a JSON object each.
+//! Findings: what a second reader, a verifier or a person found about a result, and how each finding was settled. All
+//! of them are in `findings.jsonl` in the workspace, one JSON object each.
 
 use super::{second_reading::QuoteSpan, time::Timestamp};
 use schemars::JsonSchema;
@@ -10,66 +10,66 @@ use std::fmt::Write;
 /// The file in the workspace.
 pub const FINDINGS_FILE: &str = "findings.jsonl";
 
-/// What is held against a result.
+/// A finding about a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
-    /// `r3` of the second reading, `v1.2` of a verifier's first round, `c1` of a person.
+    /// The id: `r3` of the second reading, `v1.2` of a verifier's first round, `c1` of a person.
     pub id: String,
-    /// What it says.
+    /// The kind.
     pub kind: FindingKind,
-    /// One or two sentences.
+    /// The finding in one or two sentences.
     pub text: String,
-    /// The deliverable that a correction is of.
+    /// The deliverable that a correction changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// In the deliverable: `$.requirements[3]`, or a file.
+    /// The place in the deliverable: `$.requirements[3]`, or a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// The document that it speaks of.
+    /// The document to which it refers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
-    /// Of that document, where it has pages.
+    /// The page of that document, if it has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
-    /// Of that document, where it has no pages.
+    /// The line of that document, if it has no pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The words there.
+    /// The quoted words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// Where the quote was found; none where it was not, or there is none.
+    /// The place of the quote; `None` if it was not found, or there is no quote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<QuoteSpan>,
     /// The record that one reader has and the other doesn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Value>,
-    /// Quotes that a correction made others of, looked for anew.
+    /// Quotes that a correction changed, with the results of a new search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<CorrectedQuote>,
-    /// None while it is open.
+    /// How it was settled; `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
 }
 
-/// What came of looking for a quote after a person had corrected it, its document or its page.
+/// The result of a search for a quote after a person has corrected it, its document or its page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CorrectedQuote {
-    /// The object that it stands in: `$.requirements[3]`.
+    /// The object that contains it: `$.requirements[3]`.
     pub item: String,
-    /// Its key there.
+    /// Its key in that object.
     pub key: String,
-    /// The line that `quotes.jsonl` would have of it; none where there is nothing to look for any more.
+    /// The line that `quotes.jsonl` would have for it; `None` if there is no quote any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// Why it doesn't stand where the record says, and what comes nearest; none where it does.
+    /// Why it doesn't stand where the record says, with the nearest text; `None` if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrong: Option<String>,
 }
 
 impl Finding {
-    /// `r3 only the second reader has it, licence.md 4: {"quote": …}`.
+    /// The finding in one line: `r3 only the second reader has it, licence.md 4: {"quote": …}`.
     pub fn told(&self) -> String {
         let mut text = format!("{} {}", self.id, self.kind.told());
         if self.kind.is_verifiers() || self.kind == FindingKind::Unread {
@@ -94,7 +94,7 @@ impl Finding {
     }
 }
 
-/// What a finding says.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
@@ -105,7 +105,7 @@ pub enum FindingKind {
     Unconfirmed,
     /// The second reader was not shown this part.
     Unread,
-    /// The verifier rejects the result for this.
+    /// The verifier rejects the result for this reason.
     Fault,
     /// The verifier came to no verdict.
     NoVerdict,
@@ -114,7 +114,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// As a table names it.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -126,7 +126,7 @@ impl FindingKind {
         }
     }
 
-    /// What it says, in a sentence's beginning.
+    /// The beginning of a sentence that states the kind.
     pub fn told(self) -> &'static str {
         match self {
             Self::Missing => "only the second reader has it",
@@ -138,7 +138,7 @@ impl FindingKind {
         }
     }
 
-    /// Whether the verifier says it.
+    /// Whether the verifier reports this kind.
     pub fn is_verifiers(self) -> bool {
         match self {
             Self::Missing | Self::Unconfirmed | Self::Unread | Self::Correction => false,
@@ -147,7 +147,7 @@ impl FindingKind {
     }
 }
 
-/// What was done about a finding.
+/// How a finding was settled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "how", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Settlement {
@@ -157,22 +157,22 @@ pub enum Settlement {
     Dropped,
     /// It is no fault, and why.
     Explained {
-        /// In the words of who settled it.
+        /// The reason, in the words of the person or model that gave it.
         reason: String,
     },
-    /// A later round of the verifier has judged anew.
+    /// A later round of the verifier judged the result again.
     JudgedAgain,
-    /// A person has put another value there, in the file beside the model's.
+    /// A person corrected the value, in the file beside the model's.
     Corrected {
-        /// As the model wrote it; null where it was not there.
+        /// The value as the model wrote it; null if there was none.
         before: Value,
-        /// As it is to be.
+        /// The corrected value.
         after: Value,
     },
 }
 
 impl Settlement {
-    /// In a few words.
+    /// The settlement in a few words.
     pub fn told(&self) -> String {
         match self {
             Self::Added => "the record was added".to_owned(),
@@ -188,22 +188,22 @@ impl Settlement {
     }
 }
 
-/// What was done about a finding, by whom, and when.
+/// How a finding was settled, by whom, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settled {
-    /// What was done.
+    /// The settlement.
     #[serde(flatten)]
     pub settlement: Settlement,
-    /// `model`, or a person's name.
+    /// Who settled it: `model`, or a person's name.
     pub by: String,
-    /// Of the decision.
+    /// The time of the decision.
     pub at: Timestamp,
 }
 
-/// Who settles what nobody else is named for.
+/// The name of the model in settlements; people settle under their own names.
 pub const BY_MODEL: &str = "model";
 
-/// How many findings there are, by what became of them. A person's corrections are not among them: they hold nothing against the
+/// The number of findings by settlement. People's corrections are not counted, because they are no objection to the
 /// reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -212,16 +212,16 @@ pub struct FindingCounts {
     pub added: u64,
     /// Records that only the first reader had, and that were dropped.
     pub dropped: u64,
-    /// Settled with a reason.
+    /// Findings settled with a reason.
     pub explained: u64,
-    /// Judged again by the verifier.
+    /// Findings that the verifier judged again.
     pub judged_again: u64,
-    /// Settled by nobody.
+    /// Findings that nobody has settled.
     pub open: u64,
 }
 
 impl FindingCounts {
-    /// Of some findings.
+    /// Counts the given findings.
     pub fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
         let mut counts = Self::default();
         for finding in findings {
@@ -238,7 +238,7 @@ impl FindingCounts {
         counts
     }
 
-    /// All of them.
+    /// The number of all findings.
     pub fn all(self) -> u64 {
         self.added + self.dropped + self.explained + self.judged_again + self.open
     }

@@ -3,7 +3,7 @@
 use super::{record::HoldReason, time::duration};
 use std::fmt;
 
-/// A bound that is reached, or a person who is waited for.
+/// The cause of a hold: a bound that is reached, or a person's decision that is awaited.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields are amounts with their unit in the name")]
 pub enum HoldCause {
@@ -19,18 +19,18 @@ pub enum HoldCause {
     TooFewTokens { used: u64, most: u64, needed: u64 },
     /// The next call costs more than is left.
     TooLittleMoney { used_usd: f64, most_usd: f64, needed_usd: f64 },
-    /// The prompt can't be made shorter, and the model says that it is too long. `said` is what it answered.
+    /// The prompt can't be made shorter, and the model says that it is too long. `said` is its answer.
     PromptTooLong { said: String },
-    /// The provider withheld so many replies, one after the other.
+    /// The provider withheld this many replies in a row.
     RepliesWithheld { times: u32 },
-    /// So many replies, one after the other, can't be read. `said` is what is wrong with the last.
+    /// This many replies in a row can't be read. `said` is what is wrong with the last one.
     RepliesUnreadable { times: u32, said: String },
     /// The result waits for a person's review.
     ReviewDue,
 }
 
 impl HoldCause {
-    /// The word for it in the job's row.
+    /// The corresponding reason in the job's row.
     pub fn reason(&self) -> HoldReason {
         match self {
             Self::TurnsUsed { .. } | Self::WorkTimeUsed { .. } | Self::PromptTooLong { .. } => HoldReason::Limit,
@@ -44,7 +44,7 @@ impl HoldCause {
     }
 }
 
-/// The sentence that the journal keeps: what is over, and what a person does about it.
+/// The sentence that the journal keeps: which bound is reached, and what a person can do about it.
 impl fmt::Display for HoldCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

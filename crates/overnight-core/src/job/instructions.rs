@@ -1,8 +1,8 @@
-//! Instructions: what a job is asked to do, with which bounds, and what must be there at its end.
+//! Instructions: the task of a job, its bounds, and the deliverables that must exist at its end.
 //!
-//! A file is YAML front matter and a task in Markdown. It is read once, when a job is submitted; what the job then carries
-//! is [`Instructions`], with schemas, agent prompts and the rubric resolved, so that a job never depends on a file outside its
-//! workspace. Whatever is wrong in the file is said in one sentence with the line.
+//! A file is YAML front matter and a task in Markdown. It is read once, when a job is submitted; the job then carries
+//! [`Instructions`], with schemas, agent prompts and the rubric resolved, so that it never depends on a file outside
+//! its workspace. An error in the file is reported in one sentence with its line.
 //!
 //! ```
 //! use overnight_core::job::instructions::{UnreadFile, parse};
@@ -32,7 +32,7 @@ pub use cascade::{Acceptance, Cascade, CertifyWanted, DrawReader};
 pub use completeness::{Agent, Readers, SecondReader, Verify};
 
 impl Instructions {
-    /// Models beside the first one, those that go on for it and those for other work, to be changed.
+    /// The models besides the first one, to be changed: those that replace it, and those for other work.
     pub fn other_models_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let ModelRoles { second_reader, readers, verify, helpers, vision, vision_second } = &mut self.models;
         let roles = [second_reader, readers, verify, helpers, vision, vision_second].into_iter().flatten();
@@ -40,7 +40,7 @@ impl Instructions {
         self.fallback.iter_mut().chain(roles).chain(agents)
     }
 
-    /// Keys that are understood, and that nothing acts on yet.
+    /// Keys that are set but have no effect.
     pub fn not_acted_on(&self) -> Vec<&'static str> {
         let keys = [
             ("models.second_reader", self.models.second_reader.is_some() && self.second_reader.is_none()),
@@ -70,11 +70,11 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instructions {
-    /// A word by which jobs are found again.
+    /// The name, a word by which jobs can be found.
     pub name: String,
-    /// One line for lists.
+    /// The description, one line for lists.
     pub description: String,
-    /// `provider:name`; a flag or the configuration overrides it.
+    /// The model as `provider:name`; a flag or the configuration overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Models for other work than the main one.
@@ -83,18 +83,18 @@ pub struct Instructions {
     /// The tier at which models are asked, where their provider has it.
     #[serde(default, skip_serializing_if = "Tier::is_standard")]
     pub tier: Tier,
-    /// Until when what was handed in at the tier `batch` is waited for; none: as long as the provider takes.
+    /// The time until which answers at the tier `batch` are awaited; `None`: as long as the provider takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_until: Option<BatchUntil>,
-    /// None: the model reasons as much as usual.
+    /// How much the model reasons; `None` means the usual amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortSteps>,
-    /// None: one model reads all documents of a batch.
+    /// The two models that read a batch; `None` means that one model reads all documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cascade: Option<Cascade>,
     /// Models to use, in this order, when the first one is down or refuses.
     pub fallback: Vec<String>,
-    /// What earlier jobs have taught, approved by a person.
+    /// Lessons of earlier jobs, approved by a person.
     #[serde(default, skip_serializing_if = "ApprovedLessons::is_empty")]
     pub lessons: ApprovedLessons,
     /// Bounds on each planned phase.
@@ -110,32 +110,32 @@ pub struct Instructions {
     pub coverage: f64,
     /// A job whose model is less sure than this ends as `partial`, 0 to 1.
     pub confidence_floor: f64,
-    /// At least one.
+    /// The deliverables, at least one.
     pub deliverables: Vec<Deliverable>,
-    /// Whether a person looks at the result first.
+    /// Whether a person reviews the result first.
     pub review: Review,
     /// The todos of the review phase before `Call job_complete()`.
     pub finale: Vec<String>,
     /// Sub-agents that the model can delegate to, by name.
     pub agents: BTreeMap<String, Agent>,
-    /// None: the documents are read once.
+    /// The second reader; `None` means that the documents are read once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_reader: Option<SecondReader>,
-    /// None: the model of the job reads the documents itself.
+    /// The readers; `None` means that the job's own model reads the documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readers: Option<Readers>,
-    /// None: nobody judges the deliverables.
+    /// The verifier; `None` means that nobody judges the deliverables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
-    /// Nothing acts on them yet.
+    /// Settings for tools; they have no effect yet.
     pub tools: ToolSettings,
     /// The task, Markdown.
     pub body: String,
 }
 
-/// Model calls of a job that may be in flight at once, where the instructions name no number.
+/// The default number of a job's model calls that may be in flight at once.
 pub const PARALLEL: u32 = 4;
-/// The most that they may name.
+/// The largest number that the instructions may name.
 pub const MOST_PARALLEL: u32 = 64;
 
 impl Instructions {
@@ -158,25 +158,25 @@ fn is_usual_parallel(parallel: &u32) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EffortSteps {
-    /// To begin with.
+    /// The effort at the beginning.
     pub first: String,
-    /// Where its work came back: the contract refused it, or records of it. None: as much as usual.
+    /// The effort after the contract refused the work, or records of it. `None` means the usual effort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }
 
-/// Until when answers at the tier `batch` are waited for.
+/// The time until which answers at the tier `batch` are awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchUntil {
-    /// So many milliseconds after the job was begun.
+    /// This many milliseconds after the beginning of the job.
     AfterMs(u64),
-    /// That moment.
+    /// This moment.
     At(Timestamp),
 }
 
 impl BatchUntil {
-    /// The moment, for a job that was begun then.
+    /// The moment, for a job that began at `begun`.
     pub fn of_job(self, begun: Timestamp) -> Timestamp {
         match self {
             Self::AfterMs(ms) => begun.after(Duration::from_millis(ms)),
@@ -207,7 +207,7 @@ impl Default for PhaseBounds {
 pub struct ContextSettings {
     /// Tokens that a prompt may have; at least [`MIN_BUDGET_TOKENS`].
     pub budget_tokens: u64,
-    /// When the history is begun anew.
+    /// When a new history begins.
     pub compact: CompactionPolicy,
     /// Who writes the digest of the past.
     pub summary: SummaryBy,
@@ -234,7 +234,7 @@ impl Default for ContextSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InlineDocuments {
-    /// Where all of it fits into what one reply may bring.
+    /// If all of it fits into the bound for documents that are given.
     #[default]
     Auto,
     /// The model reads what it needs.
@@ -248,7 +248,7 @@ impl InlineDocuments {
     }
 }
 
-/// When the history is begun anew at a phase's end.
+/// When a new history begins at the end of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionPolicy {
@@ -268,7 +268,7 @@ pub enum SummaryBy {
     Model,
 }
 
-/// A file that the job must produce, and what it is checked for.
+/// A file that the job must produce, and its checks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deliverable {
@@ -289,11 +289,11 @@ pub struct Deliverable {
     pub forbid: Vec<String>,
 }
 
-/// Where in a JSON deliverable the quotes stand, each of which must really stand in its document.
+/// The rule for the quotes in a JSON deliverable, each of which must really stand in its document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quotes {
-    /// Which objects carry a quote: `$.requirements[*]`. See [`super::json_path`].
+    /// The objects that carry a quote: `$.requirements[*]`. See [`super::json_path`].
     pub each: String,
     /// The object's key for the quoted text; null there means that there is nothing to check.
     pub text: String,
@@ -305,37 +305,37 @@ pub struct Quotes {
     /// The object's key for the line, of documents without pages; null there means any line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// The object's keys for values that must stand in the quote. None: numbers, dates and the like that don't are doubts; an
-    /// empty list: no value is looked for.
+    /// The object's keys for values that must stand in the quote. `None`: numbers, dates and the like that don't are
+    /// doubts; an empty list: no value is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carries: Option<Vec<String>>,
-    /// The object's key for the value that the quote is for, where it is not for the object as a whole: see [`Quotes::field`].
+    /// The key of the value that the quote proves, if it doesn't prove the whole object: see [`Quotes::field`].
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
     pub of_field: Option<String>,
-    /// Lines before and behind the quote in which a value may stand as well.
+    /// Lines before and after the quote in which a value may stand as well.
     #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub context: u64,
-    /// Words of documents by the values that stand for them.
+    /// Words of documents that are equal to a value, by that value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub same_as: BTreeMap<String, Vec<String>>,
 }
 
 impl Quotes {
-    /// Fields that hold quotes and where they stand: they prove values, and are none.
+    /// The fields for quotes and their places: they prove values, and are not values themselves.
     pub fn proof_fields(&self) -> Vec<String> {
         let keys = [Some(&self.text), Some(&self.document), self.page.as_ref(), self.line.as_ref()];
         let named = keys.into_iter().flatten().map(|key| format!("{}.{key}", self.each));
-        // Where no rule names them, they are looked at by these names.
+        // If no rule names them, the fields with these names are used.
         named.chain(["page", "line"].map(|key| format!("{}.{key}", self.each))).collect()
     }
 
-    /// The key of the value in `record` that the quote is for: as the instructions say, else by its name, `amount` of
-    /// `amount_quote`. None: for the record as a whole.
+    /// The key of the value in `record` that the quote proves: as the instructions say, else from the name (`amount`
+    /// for `amount_quote`). `None` means the record as a whole.
     pub fn field(&self, record: &serde_json::Value) -> Option<&str> {
         self.named_field().filter(|field| record.get(field).is_some())
     }
 
-    /// The key that the rule says, or its name, whether or not a record has it.
+    /// The key from the rule, or from the quote's name, whether or not a record has it.
     pub fn named_field(&self) -> Option<&str> {
         self.of_field.as_deref().or_else(|| self.text.strip_suffix("_quote"))
     }
@@ -347,18 +347,18 @@ impl Quotes {
 pub struct ValueCheck {
     /// A condition that is known to be readable.
     pub rule: String,
-    /// For which records it must hold: a path such as `$.invoices[*]`. None: for the file as a whole.
+    /// The records for which it must hold: a path such as `$.invoices[*]`. `None` means the file as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<String>,
-    /// What is said where it doesn't hold, in place of the rule.
+    /// The message if it doesn't hold, in place of the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What follows from a record for which it doesn't hold.
+    /// The consequence for a record for which it doesn't hold.
     #[serde(default)]
     pub level: CheckLevel,
 }
 
-/// What follows from a rule that doesn't hold.
+/// The consequence of a rule that doesn't hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckLevel {
@@ -369,7 +369,7 @@ pub enum CheckLevel {
     Doubt,
 }
 
-/// Whether a person has the last word.
+/// Whether a person must approve the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Review {
@@ -389,24 +389,24 @@ pub struct ToolSettings {
     pub mcp: Vec<String>,
 }
 
-/// What is wrong in an instructions file: `instructions/x.md:7: unknown key 'delivrables'; did you mean 'deliverables'?`
+/// An error in an instructions file: `instructions/x.md:7: unknown key 'delivrables'; did you mean 'deliverables'?`
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
 pub struct InstructionsError {
-    /// As the caller named it.
+    /// The file, as the caller named it.
     pub file: String,
-    /// From 1, in the whole file.
+    /// The line, from 1, in the whole file.
     pub line: u64,
-    /// One sentence without a full stop.
+    /// What is wrong: one sentence without a full stop.
     pub what: String,
 }
 
-/// Why a file beside the instructions could not be read: a fragment such as `no such file`.
+/// Why a file beside the instructions could not be read: a phrase such as `no such file`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnreadFile(pub String);
 
-/// Reads a text file by its path relative to the folder of the instructions; a path that leaves the folder never reaches it.
+/// Reads a text file by its path relative to the instructions' folder; paths that leave the folder are never passed.
 pub type ReadBeside<'r> = &'r dyn Fn(&str) -> Result<String, UnreadFile>;
 
 /// Reads an instructions file. `file_name` is how errors name it.

@@ -1,8 +1,8 @@
 //! The paths of `quotes.each`: `$`, then `.key`, `['key']`, `[*]` or `[0]`.
 //!
-//! A small own subset of RFC 9535: the paths only say which objects of a JSON file carry a quote. Filters, slices and
-//! descendants would make a rule's reach hard to see for whoever reads the instructions, and could visit a hostile file
-//! more than once; here each value is visited at most once.
+//! A small subset of RFC 9535: the paths only state which objects of a JSON file carry a quote. Filters, slices and
+//! descendants would make the reach of a rule hard to see for readers of the instructions, and could visit a hostile
+//! file more than once; here each value is visited at most once.
 
 mod walk;
 
@@ -23,13 +23,13 @@ pub(super) enum PathSegment {
     Each,
 }
 
-/// Why a text is no path: a fragment that follows the path in a sentence.
+/// The reason why a text is not a path: a phrase that follows the path in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonPathError {
     /// It does not begin with `$`.
     #[error("but a path begins with '$', such as $.requirements[*]")]
     NoRoot,
-    /// With the rest that is no step.
+    /// The given rest of the text is not a step.
     #[error("which can't be read from '{0}' on; steps are .key, ['key'], [*] and [0]")]
     NoStep(String),
 }
@@ -47,7 +47,7 @@ impl JsonPath {
         Ok(Self { steps })
     }
 
-    /// The keys that lead to the list of which the path takes each item; none where it takes none.
+    /// The keys that lead to the list whose items the path takes; `None` if it takes no list's items.
     pub(super) fn keys_of_list(&self) -> Option<Vec<String>> {
         let mut keys = Vec::new();
         for step in &self.steps {
@@ -60,14 +60,14 @@ impl JsonPath {
         None
     }
 
-    /// The path of the innermost list that it goes on from, each item of it: `$.terms[*]` of `$.terms[*].due`; none where it ends
-    /// there, or goes through none.
+    /// The path of the items of the innermost list that it passes through: `$.terms[*]` of `$.terms[*].due`; `None` if
+    /// it ends there, or passes through no list.
     pub(super) fn list(&self) -> Option<Self> {
         let end = self.steps.iter().rposition(|step| *step == PathSegment::Each)? + 1;
         (end < self.steps.len()).then(|| Self { steps: self.steps[..end].to_vec() })
     }
 
-    /// The keys behind the innermost list that it goes through.
+    /// The keys after the innermost list that it passes through.
     pub(super) fn keys_behind_list(&self) -> Vec<String> {
         let behind = self.steps.rsplit(|step| *step == PathSegment::Each).next().unwrap_or_default();
         let key = |step: &PathSegment| match step {
@@ -77,7 +77,7 @@ impl JsonPath {
         if self.list().is_none() { Vec::new() } else { behind.iter().filter_map(key).collect() }
     }
 
-    /// A value that has `inner` where the path leads, and nothing else.
+    /// A value that has `inner` at the place to which the path leads, and nothing else.
     pub(super) fn around(&self, inner: Value) -> Value {
         self.steps.iter().rev().fold(inner, |inner, step| match step {
             PathSegment::Key(key) => Value::Object(serde_json::Map::from_iter([(key.clone(), inner)])),
@@ -94,8 +94,8 @@ impl JsonPath {
         self.steps.len()
     }
 
-    /// Calls `visit` with each value that the path leads to and its place (`$.requirements[3]`), in the order of the file.
-    /// Nothing is collected: a hostile file could have millions.
+    /// Calls `visit` with each value that the path leads to and its place (`$.requirements[3]`), in the order of the
+    /// file. Nothing is collected: a hostile file could have millions.
     pub fn each<'v>(&self, root: &'v Value, visit: &mut dyn FnMut(&str, &'v Value)) {
         walk(&self.steps, root, &mut "$".to_owned(), visit);
     }
@@ -113,8 +113,8 @@ impl fmt::Display for JsonPath {
     }
 }
 
-/// The value at a place as [`JsonPath::each`] names it (`$.requirements[3].text`). A field that is not there is made, where its
-/// object is.
+/// The value at a place as [`JsonPath::each`] names it (`$.requirements[3].text`). A missing field is created if its
+/// object exists.
 pub fn at_mut<'v>(root: &'v mut Value, place: &str) -> Option<&'v mut Value> {
     let mut steps = Vec::new();
     if !leads_on(root, place.strip_prefix('$')?, &mut steps) {
@@ -127,8 +127,8 @@ pub fn at_mut<'v>(root: &'v mut Value, place: &str) -> Option<&'v mut Value> {
     })
 }
 
-/// Adds the steps by which the rest of a place leads on from `value`. A key may hold what separates steps: the longest is meant
-/// that leads to the end. False: none does.
+/// Adds the steps that lead from `value` along the rest of a place. A key may contain the separators of steps: the
+/// longest key that leads to the end is taken. Returns false if none does.
 fn leads_on(value: &Value, rest: &str, steps: &mut Vec<PathSegment>) -> bool {
     if rest.is_empty() {
         return true;
@@ -167,8 +167,8 @@ fn leads_on(value: &Value, rest: &str, steps: &mut Vec<PathSegment>) -> bool {
     }
 }
 
-/// Where `place` is within `record`: `.text` for `$.items[3].text` within `$.items[3]`, empty for the record itself; none where it
-/// is elsewhere.
+/// The rest of `place` within `record`: `.text` for `$.items[3].text` within `$.items[3]`, empty for the record itself;
+/// `None` if it is elsewhere.
 pub fn within<'p>(place: &'p str, record: &str) -> Option<&'p str> {
     place.strip_prefix(record).filter(|rest| ends_step(rest))
 }
@@ -246,7 +246,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// The same of a value and of a file.
+    /// The places in a value, which are the same as in a file.
     fn places(path: &str, value: &Value) -> Vec<String> {
         let (mut found, mut places) = (Vec::new(), Vec::new());
         let path = JsonPath::parse(path).unwrap();

@@ -1,26 +1,26 @@
-//! What was found where documents were looked for, and is none of them.
+//! Files that were found where documents were looked for, and are no documents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Files that were left out. It is kept in records that are read often, so there is a bound to those that are named.
+/// Files that were left out. They are part of records that are read often, so only a bounded number is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
-    /// How many, the unnamed ones too.
+    /// The number of files, including unnamed ones.
     pub files: u64,
-    /// By name, in the order in which they were found.
+    /// The named files, in the order in which they were found.
     pub first: Vec<LeftOutFile>,
 }
 
-/// One of them.
+/// A file that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOutFile {
-    /// As it was found, within its archive where it lies in one.
+    /// The path as found; within its archive if it was in one.
     pub path: String,
-    /// A fragment.
+    /// The reason, a phrase.
     pub why: String,
 }
 
@@ -30,7 +30,7 @@ const MOST_FILES: usize = 5_000;
 const MOST_BYTES: usize = 1024 * 1024;
 
 impl LeftOut {
-    /// Names as many as the bound allows.
+    /// Names as many files as the bounds allow.
     pub fn of(files: &[(PathBuf, String)]) -> Self {
         let mut bytes = 0;
         let named = files

@@ -1,5 +1,5 @@
-//! What jobs have taught: lessons that a model proposes, and the file beside the instructions in which a person keeps those that
-//! later jobs are shown.
+//! Lessons of jobs: a model proposes them, and a person keeps those that later jobs are shown in a file beside the
+//! instructions.
 //!
 //! ```
 //! use overnight_core::job::lessons::Experiences;
@@ -29,17 +29,17 @@ const MOST_SHOWN: usize = 30;
 pub struct Lesson {
     /// One line.
     pub text: String,
-    /// What it was learnt from: a phase, a rewind, a finding; one line.
+    /// Its source: a phase, a rewind, a finding; one line.
     pub evidence: String,
 }
 
-/// What a job is shown of earlier ones.
+/// The lessons of earlier jobs that a job is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovedLessons {
-    /// Of the lines, with a line end between two.
+    /// SHA-256 of the lines, joined by line ends.
     pub sha256: String,
-    /// One lesson each.
+    /// The lines, one lesson each.
     pub lines: Vec<String>,
 }
 
@@ -50,15 +50,15 @@ impl ApprovedLessons {
     }
 }
 
-/// The file: below a heading for each instructions by name, a task list: what is ticked is approved, what isn't was dropped, and
-/// is kept all the same. Other lines are a person's own, and stay as they are.
+/// The file: a task list below a heading with the name of each instructions. Ticked lessons are approved; the others
+/// were dropped, but are kept. Other lines belong to the person, and stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Experiences {
     lines: Vec<String>,
 }
 
 impl Experiences {
-    /// Reads the file, or begins one where there is none.
+    /// Reads the file; an empty text begins a new one.
     pub fn parse(text: &str) -> Self {
         let text = if text.trim().is_empty() { BEGINNING } else { text };
         Self { lines: text.lines().map(str::to_owned).collect() }
@@ -93,12 +93,12 @@ impl Experiences {
         self.lessons(instructions).filter(|(_, is_approved, _)| *is_approved).map(|(.., text)| text).collect()
     }
 
-    /// Whether the lesson that begins so is approved; none where it is not in the file.
+    /// Whether the lesson with this beginning is approved; `None` if it is not in the file.
     pub fn verdict(&self, instructions: &str, beginning: &str) -> Option<bool> {
         self.lessons(instructions).find(|(.., text)| text.starts_with(beginning)).map(|(_, is_approved, _)| is_approved)
     }
 
-    /// Approves or drops the lesson `text`, in place of the one that begins as it does.
+    /// Approves or drops the lesson `text`, which replaces the lesson with this beginning.
     pub fn set(&mut self, instructions: &str, beginning: &str, text: &str, is_approved: bool) {
         let line = format!("- [{}] {text}", if is_approved { 'x' } else { ' ' });
         let found = self.lessons(instructions).find(|(.., text)| text.starts_with(beginning)).map(|(place, ..)| place);
@@ -115,7 +115,7 @@ impl Experiences {
         self.lines.insert(section.end - blank, line);
     }
 
-    /// What a job over these instructions is shown.
+    /// The lessons that a job over these instructions is shown.
     pub fn shown(&self, instructions: &str) -> ApprovedLessons {
         let approved = self.approved(instructions);
         let newest = approved[approved.len().saturating_sub(MOST_SHOWN)..].iter();

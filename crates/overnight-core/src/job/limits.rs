@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// More end the phase, which is planned anew.
+    /// Turns on one todo; more of them end the phase, which is planned anew.
     pub turns_per_todo: u64,
-    /// More end the phase, which is planned anew.
+    /// Turns in one phase; more of them end the phase, which is planned anew.
     pub turns_per_phase: u64,
     /// Model calls of the whole job.
     pub turns: u64,

@@ -1,4 +1,4 @@
-//! What a job is: what was asked, the facts, and the state that they say. Nothing here decides, and nothing is shown to a model.
+//! The job itself: its specification, the facts, and the state derived from them. Decisions and prompts are elsewhere.
 
 pub mod answered;
 pub mod arguments;

@@ -10,22 +10,22 @@ use serde::{Deserialize, Serialize};
 pub struct ModelChoice {
     /// `provider:name`.
     pub model: String,
-    /// Where the model's server is; none: where its provider's own is.
+    /// The address of the model's server; `None` means the provider's own server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The environment variable that holds the key; none: the provider's usual one, for the provider's own server only.
+    /// The environment variable with the key; `None`: the provider's usual one, for the provider's own server only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
 }
 
 impl ModelChoice {
-    /// The server that is called: its address, or the provider whose own it is.
+    /// The server that is called: its address, or the provider's name for the provider's own server.
     pub fn server(&self) -> &str {
         self.base_url.as_deref().unwrap_or_else(|| provider(&self.model))
     }
 }
 
-/// Which models work on a job beside the one that does the work; none: that one.
+/// The models for other work than the job's main work; `None` means the job's main model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRoles {
@@ -41,7 +41,7 @@ pub struct ModelRoles {
     /// Does what is delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub helpers: Option<String>,
-    /// Transcribes pages that only eyes can read.
+    /// Transcribes pages that can only be read from their image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vision: Option<String>,
     /// Transcribes them a second time.
@@ -56,7 +56,7 @@ impl ModelRoles {
     }
 }
 
-/// `openai` of `openai:gpt-4.1`.
+/// The provider of a model: `openai` of `openai:gpt-4.1`.
 pub fn provider(model: &str) -> &str {
     model.split(':').next().unwrap_or_default()
 }

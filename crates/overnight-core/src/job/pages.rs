@@ -49,14 +49,14 @@ impl fmt::Display for PageLines {
     }
 }
 
-/// A part of a document that no text was got from.
+/// A part of a document from which no text was extracted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnreadPart {
-    /// The pages; none: it isn't known where in the document.
+    /// The pages; `None` if their place in the document isn't known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageRange>,
-    /// A fragment: `no text on it, probably a scan`.
+    /// The reason, a phrase: `no text on it, probably a scan`.
     pub why: String,
 }
 

@@ -1,6 +1,6 @@
-//! The texts of messages and files in the journal. A large text that stands in an earlier line is named by its hash and
-//! that line's number, so that a journal grows with what is new. In memory a part is always its text: [`PartRegister`]
-//! folds the parts of a line before it is written, and resolves them when it is read.
+//! The texts of messages and files in the journal. A large text that stands in an earlier line is replaced by its hash
+//! and that line's number, so that a journal grows only by new texts. In memory a part always is its text:
+//! [`PartRegister`] folds the parts of a line before it is written, and resolves them when it is read.
 
 use super::{
     digest::sha256,
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 
-/// A text with at most so many bytes always stands in its own line.
+/// A text of at most this many bytes always stands in its own line.
 const MOST_REPEATED_BYTES: usize = 1_024;
 
 /// A text of a message, or of a file.
@@ -25,11 +25,11 @@ const MOST_REPEATED_BYTES: usize = 1_024;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
-    /// As it is.
+    /// The text itself.
     Text(String),
-    /// Only in a line of the journal as it is written.
+    /// A reference to an earlier line; it occurs only in the journal as written.
     Stored {
-        /// Of the text.
+        /// SHA-256 of the text.
         sha256: String,
         /// Number of the earlier line that the text stands in.
         seq: u64,
@@ -37,7 +37,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The text; of a part that was not resolved, none.
+    /// The text; empty for a part that was not resolved.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
@@ -45,7 +45,7 @@ impl Part {
         }
     }
 
-    /// The SHA-256 of the text, which a part tells even where it was not resolved.
+    /// The SHA-256 of the text, known even if the part was not resolved.
     pub fn sha256(&self) -> String {
         match self {
             Self::Text(text) => sha256(text.as_bytes()),
@@ -72,9 +72,9 @@ impl From<&str> for Part {
     }
 }
 
-/// What a line of the journal can be read as and written from.
+/// A type in which the facts of a journal line can be read and written.
 pub trait Fact: Clone + Serialize + DeserializeOwned {
-    /// The event whose parts are folded and resolved; `None`: it stays as it stands in the file.
+    /// The event whose parts are folded and resolved; `None` leaves the fact as it stands in the file.
     fn as_event(&mut self) -> Option<&mut Event>;
 }
 
@@ -84,7 +84,7 @@ impl Fact for Event {
     }
 }
 
-/// A line without regard to what its events mean.
+/// A fact as plain JSON, whatever it means.
 impl Fact for Value {
     fn as_event(&mut self) -> Option<&mut Event> {
         None
@@ -115,20 +115,20 @@ impl Event {
     }
 }
 
-/// A part names a text that no earlier line holds.
+/// The error for a part that names a text which no earlier line holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it names a text of line {seq} with the SHA-256 {sha256}, and that line holds no such text")]
 pub struct UnknownPart {
-    /// As the part names it.
+    /// The hash that the part names.
     pub sha256: String,
-    /// As the part names it.
+    /// The line that the part names.
     pub seq: u64,
 }
 
-/// The large texts of a journal's lines so far: parts, and results since the model's last reply. A reader keeps the texts; a writer needs their hashes only.
+/// Large texts of a journal: parts, and results since the last reply. A reader keeps the texts, a writer their hashes.
 #[derive(Clone, Debug, Default)]
 pub struct PartRegister {
-    /// By hash.
+    /// The parts, by hash.
     parts: HashMap<String, KnownText>,
     /// Results since the model's last reply, by hash.
     results: HashMap<String, KnownText>,
@@ -138,12 +138,12 @@ pub struct PartRegister {
 #[derive(Clone, Debug)]
 struct KnownText {
     seq: u64,
-    /// None where only hashes are kept.
+    /// The text; `None` if only hashes are kept.
     text: Option<Arc<str>>,
 }
 
 impl PartRegister {
-    /// For who only writes from here on.
+    /// The register without texts, for a process that only writes from here on.
     #[must_use]
     pub fn without_texts(mut self) -> Self {
         self.is_without_texts = true;
@@ -151,7 +151,7 @@ impl PartRegister {
         self
     }
 
-    /// Names the large texts that earlier lines hold by their hashes. Once the line is written, it is to be told with
+    /// Replaces the large texts that earlier lines hold by their hashes. Once the line is written, it must be passed to
     /// [`Self::observe`].
     pub fn fold<F: Fact>(&self, facts: &mut [F]) {
         for part in parts_mut(facts) {
@@ -166,9 +166,9 @@ impl PartRegister {
         }
     }
 
-    /// Takes in line `seq` as it was written.
+    /// Registers line `seq` as it was written.
     pub fn observe<F: Fact>(&mut self, seq: u64, facts: &mut [F]) {
-        // What is named again is a part from here on, also behind the next reply.
+        // A result that is named again is a part from here on, even after the next reply.
         for part in parts_mut(facts) {
             if let Part::Stored { sha256, .. } = part
                 && let Some(result) = self.results.get(sha256)
@@ -194,8 +194,8 @@ impl PartRegister {
         }
     }
 
-    /// Puts the texts back into line `seq` as it was read, and takes it in. An error names the first part without a text; all
-    /// others have theirs then, too.
+    /// Restores the texts in line `seq` as it was read, and registers it. An error names the first part without a text;
+    /// all other parts still get theirs.
     pub fn resolve<F: Fact>(&mut self, seq: u64, facts: &mut [F]) -> Result<(), UnknownPart> {
         let named = parts_mut(facts).filter_map(|part| match part {
             Part::Text(_) => None,

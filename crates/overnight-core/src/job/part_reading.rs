@@ -1,4 +1,4 @@
-//! The parts of the documents that readers work side by side, and how far they are.
+//! The parts of the documents that readers work on side by side, and the progress of each.
 
 use super::read_unit::ReadUnit;
 use serde::{Deserialize, Serialize};
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 /// The reading of all parts as it goes on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartReading {
-    /// The number of the phase that it is.
+    /// The number of the phase in which the parts are read.
     pub phase: u32,
-    /// In the order of the phase's todos.
+    /// The parts, in the order of the phase's todos.
     pub parts: Vec<ReadPart>,
-    /// All have been read, and doubled records were looked for.
+    /// Whether all parts have been read, and doubled records were looked for.
     pub is_over: bool,
 }
 
-/// A part, and how far it is.
+/// A part and its progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadPart {
     /// Documents, or pages or lines of one.
     pub units: Vec<ReadUnit>,
-    /// A reader has it, or had.
+    /// Whether a reader was started for it.
     pub is_begun: bool,
     /// Its reader has ended.
     pub has_ended: bool,
@@ -29,11 +29,11 @@ pub struct ReadPart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DoubledRecord {
-    /// `$.obligations[3]`
+    /// The place of the first record: `$.obligations[3]`
     pub first: String,
-    /// `$.obligations[41]`
+    /// The place of the second record: `$.obligations[41]`
     pub second: String,
-    /// Of the second one.
+    /// The quote of the second record.
     pub quote: String,
 }
 

@@ -1,8 +1,8 @@
 //! The plan (`main_plan.md`): Markdown with `# Execution Plan`, `## Phase N: Title` and steps as `- [ ] step`.
 //!
-//! [`Plan::parse`] understands some more forms that models write, and brings them into the one form: first the headings, then
-//! the steps. So a plan's text always reads as itself: `parse(plan.text()) == plan`. What is no phase heading and no step is kept
-//! as it is; what can't be read is refused with its line and the expected form.
+//! [`Plan::parse`] understands some more forms that models write, and brings them into the one form: first the
+//! headings, then the steps. Parsing a plan's own text changes nothing: `parse(plan.text()) == plan`. Lines that are
+//! neither phase headings nor steps are kept; a text that can't be read is refused with the line and the expected form.
 //!
 //! ```
 //! use overnight_core::job::plan::{PhaseState, Plan};
@@ -41,10 +41,10 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub(crate) const MAX_TITLE: usize = 200;
 
 const TITLE: &str = "# Execution Plan";
-/// How often a text may change until it is in the one form: once is enough for nearly all.
+/// How many rounds it may take to bring a text into the one form: one is enough for nearly all.
 const MAX_ROUNDS: usize = 8;
 
-/// A plan that can be read as one. Two plans are equal when their texts are.
+/// A plan that was parsed. Two plans are equal if their texts are.
 #[derive(Debug, Clone)]
 pub struct Plan {
     text: String,
@@ -60,9 +60,9 @@ pub struct PlannedPhase {
     pub number: u32,
     /// Plain text on one line.
     pub title: String,
-    /// In the order of the text.
+    /// The steps, in the order of the text.
     pub steps: Vec<PlannedStep>,
-    /// As its heading is marked.
+    /// The state, as marked in its heading.
     pub state: PhaseState,
 }
 
@@ -76,7 +76,7 @@ pub struct PlannedStep {
     pub done: bool,
 }
 
-/// How far a phase is, as marked behind its title.
+/// The progress of a phase, as marked after its title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseState {
@@ -88,7 +88,7 @@ pub enum PhaseState {
     Complete,
 }
 
-/// Where a phase stands: lines of the text counted from 0, and the line of its heading in the text as it was given.
+/// The place of a phase: lines of the text counted from 0, and the line of its heading in the text as it was given.
 #[derive(Debug, Clone)]
 struct PhaseSpan {
     heading: usize,
@@ -147,7 +147,7 @@ impl Plan {
         Self { text: lines.join("\n") + "\n", phases, spans }
     }
 
-    /// A plan as a fact says that it was read.
+    /// A plan from a fact, which has the text and the phases as they were read.
     pub(crate) fn stored(text: &str, phases: &[PlannedPhase]) -> Self {
         Self { text: text.to_owned(), phases: phases.to_vec(), spans: Vec::new() }
     }
@@ -162,18 +162,18 @@ impl Plan {
         &self.text
     }
 
-    /// In the order in which they are worked.
+    /// The phases, in the order in which they are worked on.
     pub fn phases(&self) -> &[PlannedPhase] {
         &self.phases
     }
 
-    /// The phase to be worked: the first that isn't complete.
+    /// The phase to be worked on: the first that isn't complete.
     pub fn current(&self) -> Option<&PlannedPhase> {
         self.phases.iter().find(|phase| phase.state != PhaseState::Complete)
     }
 
-    /// What a saved plan must respect: the completed phases of `before` are there with the same number, title and steps,
-    /// and no other phase is marked complete. Apply it to `after.with_marks_of(before)` where forgotten marks and boxes of
+    /// Checks a saved plan: the completed phases of `before` must be there with the same number, title and steps, and
+    /// no other phase may be marked complete. Apply it to `after.with_marks_of(before)` if forgotten marks and boxes of
     /// a completed phase are to be restored instead of refused.
     pub fn check_update(before: &Self, after: &Self) -> Result<(), PlanError> {
         for (at, old) in before.phases.iter().enumerate().filter(|(_, phase)| phase.state == PhaseState::Complete) {
@@ -204,7 +204,7 @@ impl Plan {
     }
 }
 
-/// What differs between a completed phase and its new version, in words.
+/// The difference between a completed phase and its new version, in words.
 fn change(old: &PlannedPhase, new: &PlannedPhase) -> Option<String> {
     if old.title != new.title {
         return Some(format!("its title here is '{}'", new.title));

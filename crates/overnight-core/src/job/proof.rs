@@ -1,4 +1,4 @@
-//! How far it is proved that nothing is missing: the second reading, the verifier's verdicts, and the findings of both.
+//! The evidence that nothing is missing: the second reading, the verifier's verdicts, and the findings of both.
 
 use super::{
     comparison::Comparison,
@@ -14,23 +14,23 @@ use serde::{Deserialize, Serialize};
 /// Rounds of the verifier.
 pub const VERIFIER_ROUNDS: usize = 2;
 
-/// What second reader and verifier have found so far.
+/// The results of second reader and verifier so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Proof {
-    /// None before it begins.
+    /// The second reading; `None` before it begins.
     pub reading: Option<SecondReading>,
-    /// The verifier's, oldest first.
+    /// The verifier's verdicts, oldest first.
     pub verdicts: Vec<GivenVerdict>,
-    /// Verdicts on results that a person has sent back since.
+    /// The number of verdicts on results that a person has sent back since.
     pub sent_back: usize,
-    /// Of both, in the order in which they were found.
+    /// The findings of both, in the order in which they were found.
     pub findings: Vec<Finding>,
 }
 
 /// The second reading as it goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SecondReading {
-    /// By which the parts were drawn.
+    /// The seed with which the parts were drawn.
     pub seed: u64,
     /// Parts that are still to be read, in order.
     pub queue: Vec<ReadUnit>,
@@ -40,26 +40,26 @@ pub struct SecondReading {
     pub most_units: usize,
     /// Parts that were given up.
     pub unread: Vec<ReadUnit>,
-    /// The lists of the second readers, which may not exist: the reader's number, the path, and the parts that it was given.
+    /// Lists of the second readers, which may not exist: the reader's number, the path, and the reader's parts.
     pub files: Vec<(u32, String, Vec<ReadUnit>)>,
-    /// None before both lists were compared.
+    /// The comparison; `None` before both lists are compared.
     pub comparison: Option<Comparison>,
 }
 
-/// What a verifier said.
+/// The verdict of a verifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The result is what was asked for.
     Accept,
-    /// It isn't.
+    /// The result isn't what was asked for.
     Reject,
-    /// It came to none.
+    /// The verifier came to no verdict.
     None,
 }
 
 impl Verdict {
-    /// In a word or two.
+    /// The verdict in a word or two.
     pub fn told(self) -> &'static str {
         match self {
             Self::Accept => "accepted",
@@ -73,37 +73,37 @@ impl Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenVerdict {
-    /// From 1.
+    /// The round, from 1.
     pub round: u32,
-    /// What it was.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What an ending says of all this.
+/// The second reading and the verdicts, as an ending reports them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProofResult {
-    /// None where nothing was read twice.
+    /// The second reading; `None` if nothing was read twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<ReadingResult>,
-    /// None where there was no verifier.
+    /// The verdicts; empty if there was no verifier.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<GivenVerdict>,
-    /// Of the verifier's findings.
+    /// The counts of the verifier's findings.
     pub verifier_findings: FindingCounts,
 }
 
-/// The second reading, as a result tells of it.
+/// The second reading, as a result reports it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadingResult {
-    /// By which the parts were drawn.
+    /// The seed with which the parts were drawn.
     pub seed: u64,
     /// Share of the documents' text that was read twice, 0 to 1, by its tokens.
     pub share: f64,
-    /// Both lists, as they were before either was seen by the other.
+    /// The comparison of both lists, made before either reader saw the other's.
     pub comparison: Comparison,
-    /// What became of what only one had.
+    /// The counts of the findings on records that only one reader had.
     pub findings: FindingCounts,
 }
 
@@ -125,9 +125,9 @@ impl SecondReading {
         self.queue.retain(|unit| !units.contains(unit));
     }
 
-    /// A second reader has ended. Its list is taken where it was shown anything, and what it was not shown (`rest`) is to be read by
-    /// the next one. Who was shown nothing is followed by one with half of it, and a part that is not shown alone is given up.
-    /// Readers may end in any order: it comes to the same.
+    /// A second reader has ended. Its list counts if it was shown anything; the parts that it was not shown (`rest`) go
+    /// to the next reader. A reader that was shown nothing is followed by readers with half as many parts; a single
+    /// part that is not shown is given up. The order in which readers end makes no difference.
     pub(crate) fn on_sub_agent_ended(
         &mut self,
         list: (u32, String, Vec<ReadUnit>),
@@ -158,7 +158,7 @@ impl SecondReading {
 }
 
 impl Proof {
-    /// The finding of that name.
+    /// The finding with this id.
     pub fn finding(&self, id: &str) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.id == id)
     }
@@ -186,7 +186,7 @@ impl Proof {
         (self.open().count() as u64 - verifiers, verifiers)
     }
 
-    /// `findings.jsonl`.
+    /// The content of `findings.jsonl`.
     pub fn file(&self) -> String {
         // A finding is a plain tree of texts and numbers: writing it can't fail.
         let lines = self.findings.iter().filter_map(|finding| serde_json::to_string(finding).ok());
@@ -195,7 +195,7 @@ impl Proof {
 }
 
 impl ProofResult {
-    /// For people: what was read twice, how many records there are, what is open.
+    /// A summary for people: the share that was read twice, the number of records, the open findings.
     pub fn told(&self) -> String {
         let mut parts = Vec::new();
         if let Some(reading) = &self.reading {

@@ -1,11 +1,11 @@
 //! Whole numbers as ranges: sorted, disjoint and not adjacent, both ends included.
 
-/// Which numbers were counted.
+/// The set of numbers that were added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Adds `from` to `to`; says whether any of it was new.
+    /// Adds `from` to `to`; returns whether any of it was new.
     pub fn add(&mut self, mut from: u64, mut to: u64) -> bool {
         if self.has(from, to) {
             return false;
@@ -28,12 +28,12 @@ impl Ranges {
         self.0.iter().any(|&(start, end)| start <= from && to <= end)
     }
 
-    /// Sorted.
+    /// The ranges, sorted.
     pub fn as_slice(&self) -> &[(u64, u64)] {
         &self.0
     }
 
-    /// What of 1 to `end` was not added, in order.
+    /// The ranges from 1 to `end` that were not added, in order.
     pub fn missing(&self, end: u64) -> Vec<(u64, u64)> {
         let mut next = 1;
         let mut gaps = Vec::new();

@@ -1,4 +1,4 @@
-//! A part of a document, as one reader is given it.
+//! A part of a document, as it is given to one reader.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadUnit {
-    /// Its name.
+    /// The document's name.
     pub document: String,
     /// The first page or line, from 1.
     pub from: u64,
-    /// The last.
+    /// The last page or line.
     pub to: u64,
     /// Its even share of the document's estimated tokens.
     pub tokens: u64,

@@ -1,12 +1,12 @@
-//! What the database knows of a job: rows derived from the state, written at checkpoints. Bulk stays in the workspace.
+//! A job in the database: rows derived from the state, written at checkpoints. Bulk data stays in the workspace.
 
 use super::{id::JobId, time::Timestamp, todo::Todo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How a job stands. What a crash leaves behind: the row of a job whose process died says `Running` with a lease that
-/// nobody renews; its workspace holds every decision, and whoever opens it next goes on from the last one.
+/// The status of a job. After a crash, the row of a job whose process died says `Running` with a lease that nobody
+/// renews; its workspace holds every decision, and the next process continues from the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
@@ -14,7 +14,7 @@ pub enum JobStatus {
     Queued,
     /// A process has its lease and works on it.
     Running,
-    /// Nobody works on it: model calls were handed in, and their answers are to come.
+    /// No process works on it: model calls were submitted, and their answers are outstanding.
     Waiting,
     /// Stopped with everything kept; goes on after `resume`, `approve` or `feedback`. The reason is beside it.
     Held,
@@ -31,7 +31,7 @@ pub enum JobStatus {
 }
 
 impl JobStatus {
-    /// As it is stored.
+    /// The name, as it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -46,7 +46,7 @@ impl JobStatus {
         }
     }
 
-    /// An end is left only by `retry`, which begins the job again.
+    /// Whether it is an end, which is left only by `retry` (from the beginning) or by feedback on the result.
     pub fn is_end(self) -> bool {
         match self {
             Self::Queued | Self::Running | Self::Waiting | Self::Held => false,
@@ -82,7 +82,7 @@ pub enum HoldReason {
 }
 
 impl HoldReason {
-    /// As it is stored.
+    /// The name, as it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Budget => "budget",
@@ -106,11 +106,11 @@ impl fmt::Display for HoldReason {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Delivered {
-    /// Relative to the workspace.
+    /// The path, relative to the workspace.
     pub path: String,
-    /// Of the whole file.
+    /// SHA-256 of the whole file.
     pub sha256: String,
-    /// Of the whole file.
+    /// Size of the whole file.
     pub bytes: u64,
 }
 
@@ -118,15 +118,15 @@ pub struct Delivered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuotePositions {
-    /// Relative to the workspace.
+    /// The path, relative to the workspace.
     pub path: String,
-    /// Of the whole file.
+    /// SHA-256 of the whole file.
     pub sha256: String,
-    /// Of the whole file.
+    /// Size of the whole file.
     pub bytes: u64,
-    /// Quotes that were looked for, and those found where they should stand.
+    /// Quotes that were looked for.
     pub quotes: u64,
-    /// Those that stand on the page that was given for them.
+    /// Quotes that were found where they should stand: on the page given for them.
     pub found: u64,
 }
 
@@ -141,12 +141,12 @@ pub struct NewJob {
     pub instructions_sha256: String,
     pub model: String,
     pub documents: u64,
-    /// Where the workspace lies, as given to the runner.
+    /// The path of the workspace, as given to the runner.
     pub workspace: String,
 }
 
-/// Where a job stands and what it has come to, folded from its events: what a checkpoint writes into the job's row, and what
-/// every view shows of it. As JSON it is part of a view's object.
+/// The state and the results of a job, derived from its events: a checkpoint writes them into the job's row, and every
+/// view shows them. As JSON they are part of a view's object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "a field is a column of the same name")]
 pub struct JobSummary {
@@ -164,7 +164,7 @@ pub struct JobSummary {
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub tokens_cached: u64,
-    /// USD; `None` where the model's price isn't known.
+    /// USD; `None` if the model's price isn't known.
     pub cost_usd: Option<f64>,
     /// Milliseconds of work, holds not counted.
     pub worked_ms: u64,
@@ -173,15 +173,15 @@ pub struct JobSummary {
     pub summary: Option<String>,
     pub confidence: Option<f64>,
     pub notes: Option<String>,
-    /// A view names them with what it knows of each.
+    /// The delivered files; a view lists them with more details.
     #[serde(skip)]
     pub deliverables: Vec<Delivered>,
     pub completed_at: Option<Timestamp>,
-    /// Who accepted the result as it stands; the last one.
+    /// The person who accepted the present result last.
     pub approved_by: Option<String>,
-    /// People's corrections of the result as it stands.
+    /// The number of people's corrections of the present result.
     pub corrections: u64,
-    /// Sequence number and hash of the journal's last line: the anchor that tells a rewritten folder from a true one.
+    /// Sequence number and hash of the journal's last line: they show whether a folder is genuine or rewritten.
     #[serde(skip)]
     pub journal_seq: u64,
     #[serde(skip)]
@@ -219,7 +219,7 @@ pub struct TodoRow {
     pub phase: u32,
     /// The attempt at that phase.
     pub attempt: u32,
-    /// As it is now.
+    /// The todo as it is now.
     pub todo: Todo,
 }
 
@@ -229,14 +229,14 @@ pub struct TodoRow {
 pub struct Checkpoint {
     /// The row of the job itself.
     pub state: JobSummary,
-    /// Those to be written.
+    /// The phases to be written.
     pub phases: Vec<PhaseRow>,
-    /// Those to be written.
+    /// The todos to be written.
     pub todos: Vec<TodoRow>,
 }
 
 impl Checkpoint {
-    /// What of it was not written by `before`: the state always, of phases and todos those that are other than they were.
+    /// The part that `before` did not write: the state always, and the phases and todos that have changed.
     #[must_use]
     pub fn since(&self, before: Option<&Self>) -> Self {
         let Some(before) = before else {

@@ -1,5 +1,5 @@
-//! What is known of the records of one list beside their content: which of two readers has found them, what is held against them,
-//! and what people have corrected in them.
+//! Information on the records of one list beside their content: which of two readers found them, the findings on them,
+//! and people's corrections.
 
 use super::{
     contract::records::record_lists,
@@ -17,19 +17,19 @@ use std::{
     ops::Bound,
 };
 
-/// Which of two readers has found a record.
+/// The readers that found a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBy {
-    /// The one who wrote the deliverable.
+    /// The reader that wrote the deliverable.
     First,
-    /// Only the second.
+    /// Only the second reader.
     Second,
-    /// Both.
+    /// Both readers.
     Both,
 }
 
 impl FoundBy {
-    /// As a table names it.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -38,7 +38,7 @@ impl FoundBy {
         }
     }
 
-    /// As a sentence goes on behind "found".
+    /// The words that follow "found" in a sentence.
     pub fn told(self) -> &'static str {
         match self {
             Self::First => "by the first reader only",
@@ -51,13 +51,13 @@ impl FoundBy {
 /// A field that a person has corrected.
 #[derive(Clone, Copy, Debug)]
 pub struct CorrectedField<'j> {
-    /// Where it is within its record: `.strength`; empty: the whole record.
+    /// The place within its record: `.strength`; empty for the whole record.
     pub within: &'j str,
-    /// What stands there now.
+    /// The value now.
     pub after: &'j Value,
-    /// Who has put it there.
+    /// The person who corrected it.
     pub by: &'j str,
-    /// All of it.
+    /// The whole finding.
     pub finding: &'j Finding,
 }
 
@@ -66,17 +66,17 @@ pub struct CorrectedField<'j> {
 pub struct RecordFindings<'j> {
     job: &'j Job,
     is_read_twice: bool,
-    /// What the second reading held against records, by document.
+    /// Findings of the second reading on records, by document.
     held: HashMap<&'j str, Vec<&'j Finding>>,
-    /// What a verifier holds against them, and nobody has settled.
+    /// Findings of a verifier on records that nobody has settled.
     faults: Vec<&'j Finding>,
-    /// What people corrected, by place, oldest first, each with its number among all findings.
+    /// People's corrections by place, oldest first, each with its number among all findings.
     corrections: BTreeMap<&'j str, Vec<(usize, &'j Finding)>>,
     deleted: DeletedRecords,
 }
 
 impl<'j> RecordFindings<'j> {
-    /// Of the list `each` (`$.requirements[*]`) of a deliverable.
+    /// The findings on the list `each` (`$.requirements[*]`) of a deliverable.
     pub fn of(job: &'j Job, deliverable: &Deliverable, each: &str) -> Self {
         let reader = job.spec.instructions.second_reader.as_ref();
         let is_read_twice = reader.is_some_and(|reader| reader.deliverable == deliverable.path)
@@ -111,8 +111,8 @@ impl<'j> RecordFindings<'j> {
         self.is_read_twice
     }
 
-    /// What the second reading held against the record with this quote, settled or not. `start` is the first byte of the quote in
-    /// the document's text, where that is known: equal quotes differ by it.
+    /// The finding of the second reading on the record with this quote, settled or not. `start` is the first byte of
+    /// the quote in the document's text, if that is known: it distinguishes equal quotes.
     pub fn held(&self, document: &str, quote: &str, start: Option<u64>) -> Option<&'j Finding> {
         let is_of = |finding: &&&Finding| {
             let is_there = start.zip(finding.span.as_ref()).is_none_or(|(start, span)| start == span.start);
@@ -121,19 +121,19 @@ impl<'j> RecordFindings<'j> {
         self.held.get(document)?.iter().find(is_of).copied()
     }
 
-    /// What a verifier holds against the record at this place, and nobody has settled.
+    /// The findings of a verifier on the record at this place that nobody has settled.
     pub fn faults(&self, record: &str) -> impl Iterator<Item = &'j Finding> {
         let is_at =
             |finding: &&Finding| finding.place.as_deref().and_then(|place| json_path::within(place, record)).is_some();
         self.faults.iter().copied().filter(is_at)
     }
 
-    /// What people have corrected in the record at this place; of one field the last correction comes last, and counts.
+    /// People's corrections in the record at this place; the last correction of a field comes last, and counts.
     pub fn corrections(&self, record: &str) -> impl Iterator<Item = CorrectedField<'j>> {
         self.numbered_corrections(record).map(|(_, correction)| correction)
     }
 
-    /// The same, each with its number among all findings.
+    /// These corrections, each with its number among all findings.
     fn numbered_corrections(&self, record: &str) -> impl Iterator<Item = (usize, CorrectedField<'j>)> {
         let from = self.corrections.range::<str, _>((Bound::Included(record), Bound::Unbounded));
         let of_record = from.take_while(move |(place, _)| place.starts_with(record));
@@ -151,8 +151,8 @@ impl<'j> RecordFindings<'j> {
         self.deleted.has(record)
     }
 
-    /// Puts into the record at this place what people have corrected in it, with the lines that they added to its lists; null where
-    /// they deleted it.
+    /// Applies people's corrections to the record at this place, with the lines that they added to its lists; the
+    /// record becomes null if they deleted it.
     pub fn correct(&self, place: &str, record: &mut Value) {
         let mut corrections: Vec<_> = self.numbered_corrections(place).collect();
         corrections.sort_by_key(|(number, _)| *number);
@@ -161,13 +161,13 @@ impl<'j> RecordFindings<'j> {
         }
     }
 
-    /// The same without the lines that they deleted from its lists: places within the record change.
+    /// The same, but removes the lines that people deleted from its lists: places within the record change.
     pub fn correct_whole(&self, place: &str, record: &mut Value) {
         self.correct(place, record);
         self.deleted.within(place).remove_from(record);
     }
 
-    /// The record at this place with what people have corrected in it.
+    /// The record at this place with people's corrections.
     pub fn corrected<'v>(&self, place: &str, record: &'v Value) -> Cow<'v, Value> {
         let mut corrected = Cow::Borrowed(record);
         if self.corrections(place).next().is_some() {
@@ -176,14 +176,14 @@ impl<'j> RecordFindings<'j> {
         corrected
     }
 
-    /// What is wrong with a quote of the record, since a person has corrected it; none where it stands there, or nobody has.
+    /// The fault of a quote of the record after a person's correction; `None` if there is no fault or no correction.
     pub fn wrong_quote(&self, record: &str, key: &str) -> Option<String> {
         let quotes = self.corrections(record).flat_map(|correction| &correction.finding.quotes);
         quotes.filter(|quote| quote.item == record && quote.key == key).last()?.wrong.clone()
     }
 
-    /// Who has found the record on this page or line; none where that part was not read twice. `held` is what the second reading
-    /// held against it.
+    /// The readers that found the record on this page or line; `None` if that part was not read twice. `held` is the
+    /// finding of the second reading on it.
     pub fn found_by(&self, held: Option<&Finding>, document: &str, unit: u64) -> Option<FoundBy> {
         let reading = self.job.proof.reading.as_ref().filter(|reading| reading.comparison.is_some())?;
         match held.map(|finding| finding.kind) {

@@ -1,9 +1,9 @@
-//! Records that `add_records` did not write: what becomes of each is counted, so that none is lost without a word.
+//! Records that `add_records` did not write: the outcome of each is counted, so that none is lost silently.
 //!
-//! A refused record is *mended* when a record stands in the same list later that says the same but for its fault: every
-//! field that both have is equal, or a text with more than half its words the same, but for the fields for which it was
-//! refused; and of all words of both, more than half are the same. A record mends one other. A refused record that is
-//! such a one of an earlier one takes its place: it was sent again, and refused again.
+//! A refused record is *mended* when the same list later has a record that says the same except for the fault: every
+//! field that both have is equal, or a text that shares more than half of its words, except for the fields for which it
+//! was refused; and at least three quarters of all words of both are the same. A record mends only one other. A refused
+//! record that matches an earlier one like this replaces it: it was sent again, and refused again.
 
 use super::{
     digest::sha256,
@@ -17,27 +17,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Open records whose content is kept: more are counted only.
 const MOST_KEPT: usize = 1_000;
-/// Bytes of a record that are kept as they are.
+/// Bytes up to which a record is kept unchanged.
 const MOST_BYTES: usize = 16 << 10;
-/// Share of the words of two records that are in both, where one mends the other.
+/// Share of the words of two records that both must have for one to mend the other.
 const LEAST_SHARED: f64 = 0.75;
 
 /// A record that was not written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedRecord {
-    /// From 1 in its job; 0 until it is a fact.
+    /// The number, from 1 in its job; 0 until it is a fact.
     pub number: u64,
     /// The deliverable, or the list of a second reader.
     pub file: String,
-    /// Its list there: `$.requirements`; none where it isn't known which is meant.
+    /// Its list in the file: `$.requirements`; `None` if it isn't known which list is meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<String>,
-    /// As it was sent; a very long one is cut to a text.
+    /// The record as it was sent; a very long one is cut to a text.
     pub record: Value,
-    /// What is wrong with it: sentences.
+    /// The faults, in sentences.
     pub why: String,
-    /// The fields for which it was refused, where that was for some.
+    /// The fields for which it was refused, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
 }
@@ -46,7 +46,7 @@ pub struct RefusedRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MendedRecord {
-    /// Of the refused one.
+    /// The number of the refused record.
     pub number: u64,
     /// SHA-256 of the record that was written, as JSON: it mends no other.
     pub by: String,
@@ -56,11 +56,11 @@ pub struct MendedRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCounts {
-    /// All.
+    /// All refused records.
     pub refused: u64,
-    /// Those that were written after all.
+    /// Refused records that were written after all.
     pub mended: u64,
-    /// Those that were not.
+    /// Refused records that were not written.
     pub unmended: u64,
 }
 
@@ -84,31 +84,31 @@ impl RefusedCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RefusedRecords {
     open: Vec<RefusedRecord>,
-    /// Those that were written since, by number, with what mended them.
+    /// The records that were written since, by number, with the hash of the record that mended them.
     mended: BTreeMap<u64, String>,
     refused: u64,
 }
 
 impl RefusedRecords {
-    /// Those that are not written, by number.
+    /// The records that are not written, by number.
     pub fn open(&self) -> &[RefusedRecord] {
         &self.open
     }
 
-    /// None where no record was refused.
+    /// The counts; `None` if no record was refused.
     pub fn counts(&self) -> Option<RefusedCounts> {
         let mended = self.mended.len() as u64;
         let counts = RefusedCounts { refused: self.refused, mended, unmended: self.refused - mended };
         (self.refused > 0).then_some(counts)
     }
 
-    /// Whether the same record was refused before for the same, and the model was told so.
+    /// Whether the model already knows that this record was refused for this reason.
     pub(crate) fn knows(&self, refused: &RefusedRecord) -> bool {
         let is_same = |open: &RefusedRecord| open.record == refused.record && open.why == refused.why;
         self.open.iter().any(|open| open.number == refused.number && is_same(open))
     }
 
-    /// Numbers the records of a call: one that was sent again has the number of the one that it stands for.
+    /// Numbers the records of a call: a record that was sent again gets the number of its earlier version.
     pub(crate) fn number(&self, refused: &mut [RefusedRecord]) {
         let mut taken = BTreeSet::new();
         let mut next = self.refused;
@@ -149,12 +149,12 @@ impl RefusedRecords {
         mended
     }
 
-    /// Records of a result of which the model does not know that they are refused.
+    /// The number of refused records in a result that are new to the model.
     pub(crate) fn news(&self, result: &ToolResult) -> u64 {
         result.refused.iter().filter(|record| !self.knows(record)).count() as u64
     }
 
-    /// Takes in what a call came back with, and what it was about to write.
+    /// Updates the records from a call's result and from the change that it prepared.
     pub(crate) fn observe(&mut self, result: &ToolResult, prepared: Option<&PreparedWrite>) {
         let mended = prepared.filter(|_| result.end == CallEnd::Done).map_or(&[][..], |prepared| &prepared.mended);
         for MendedRecord { number, by } in mended {
@@ -190,8 +190,8 @@ impl RefusedRecord {
         self.file == other.file && self.list == other.list
     }
 
-    /// Whether `other` says the same, but for the fault: of the texts that were at fault one is another at most, so that a like
-    /// sentence of another document is none. What is mended and not seen so is told as not mended, which is the lesser lie.
+    /// Whether `other` says the same except for the fault: at most one faulty text may differ, so that a similar
+    /// sentence of another document doesn't match. A mended record that is missed counts as unmended: the lesser error.
     fn is_like(&self, other: &Value) -> bool {
         let (Value::Object(fields), Value::Object(others)) = (&self.record, other) else {
             return self.record == *other && !self.record.is_null();
@@ -228,7 +228,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// How often each word occurs. Where words have no blanks between them, each sign is one.
+/// The number of occurrences of each word. In scripts without blanks between words, each character counts as a word.
 fn words(texts: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, usize> {
     let mut words = BTreeMap::new();
     for text in texts {
@@ -255,7 +255,7 @@ fn words(texts: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, u
     words
 }
 
-/// The share of the words of both that are in both; 1 where neither has any.
+/// The share of the words of both that occur in both; 1 if neither has any.
 #[expect(clippy::cast_precision_loss, reason = "a share of counted words")]
 fn shared(one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>) -> f64 {
     let shared: usize = one.iter().map(|(word, times)| other.get(word).copied().unwrap_or_default().min(*times)).sum();

@@ -1,4 +1,4 @@
-//! The calls of one reply, and what those that are done mean for those behind them.
+//! The calls of one reply, and the effects of finished calls on those after them.
 
 use super::{
     call::PendingCall,
@@ -9,43 +9,43 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Something that a call of the present reply came back with, and that the model has not seen yet.
+/// A problem that a call of the current reply returned, and that the model has not seen yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentBack {
     /// The name of the call.
     pub name: String,
-    /// What it is.
+    /// The kind of problem.
     pub what: SentBackKind,
 }
 
-/// What may come back.
+/// The problems that a call may return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SentBackKind {
-    /// The tool tried and could not.
+    /// The tool tried and failed.
     Failed,
-    /// The machine said no.
+    /// The machine refused the call.
     Refused,
-    /// So many records were not written.
+    /// This many records were not written.
     Records(u64),
     /// Checks of this deliverable fail, which did not when the reply came.
     Checks {
-        /// Its path.
+        /// The deliverable's path.
         path: String,
-        /// Their names.
+        /// The names of the checks.
         names: Vec<String>,
-        /// All of them fail for what is still to be written.
+        /// Whether all of them fail only for content that is still to be written.
         unfinished: bool,
     },
 }
 
-/// Whether `todo_complete` completes anything, behind a phase that began in the same reply: an outcome is for the todo that
-/// the model saw.
+/// Whether `todo_complete` completes anything after a phase that began in the same reply: an outcome is meant for the
+/// todo that the model saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CompletionRule {
-    /// It does.
+    /// It does complete the todo.
     #[default]
     Run,
-    /// Once something was worked for the new phase.
+    /// Only after some work for the new phase.
     AfterWork,
     /// Not in this reply.
     Skip,
@@ -54,38 +54,38 @@ pub enum CompletionRule {
 /// How a delegate's work ended, for the call that waits for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelegateReport {
-    /// The agent that it was.
+    /// The agent's name.
     pub agent: String,
     /// How it ended.
     pub end: SubAgentEnd,
-    /// What it said, bounded.
+    /// The text of its report, bounded.
     pub report: String,
 }
 
 /// The calls of one reply.
 #[derive(Clone, Debug, Default)]
 pub struct ReplyCalls {
-    /// Those that have no result yet; the first is being done.
+    /// The calls without a result; the first is being executed.
     pub pending: VecDeque<PendingCall>,
-    /// What the first one will do to its file.
+    /// The change that the first call will make to its file.
     pub prepared: Option<PreparedWrite>,
-    /// The name of one that could not be read: no such tool, or arguments that are no JSON object.
+    /// The name of a call that could not be read: no such tool, or arguments that are no JSON object.
     pub unreadable: Option<String>,
     /// The name of a working call that was not run.
     pub skipped: Option<String>,
-    /// What came back so far: what is claimed behind it was written in the belief that it would not.
+    /// The problems so far: later calls were written in the belief that there would be none.
     pub sent_back: Vec<SentBack>,
-    /// Checks that the model knew to fail when it replied, for more than what was still to be written.
+    /// Checks that the model knew to fail when it replied, other than for content still to be written.
     known_failures: BTreeSet<String>,
     /// A working call was done: it is the evidence for all that this reply completes.
     pub has_worked: bool,
-    /// A `todo_complete` was not taken: those behind it would give their outcomes to other todos.
+    /// Whether a `todo_complete` was not accepted: later ones would give their outcomes to other todos.
     pub is_completion_refused: bool,
-    /// What `todo_complete` does.
+    /// The rule for `todo_complete`.
     pub completions: CompletionRule,
     /// Something of a document was shown that had not been shown before.
     pub has_shown_more: bool,
-    /// What became of what was delegated, by call: a call is answered when those before it are.
+    /// The reports on delegated work, by call: a call is answered after those before it.
     pub reports: BTreeMap<String, DelegateReport>,
 }
 
@@ -100,15 +100,15 @@ impl ReplyCalls {
         }
     }
 
-    /// Takes in what a call came back with; `news`: records that it brought and that were refused, but for those that the model
-    /// knows to be refused.
+    /// Notes the problems that a call returned. `news` is the number of its refused records, without those that the
+    /// model already knows to be refused.
     pub(crate) fn on_returned(&mut self, call: &PendingCall, result: &ToolResult, news: u64) {
         let is_of = |sent: &SentBack, state: &DeliverableState| match &sent.what {
             SentBackKind::Checks { path, .. } => *path == state.path,
             SentBackKind::Failed | SentBackKind::Refused | SentBackKind::Records(_) => false,
         };
         self.sent_back.retain(|sent| !result.checked.iter().any(|state| is_of(sent, state)));
-        // What a completion comes to is no news for the one behind it, and what was to be noted is no part of the work.
+        // The result of a completion doesn't concern the next one, and notes are not part of the work.
         if let Some(
             Tool::TodoComplete
             | Tool::JobComplete
@@ -140,7 +140,7 @@ impl ReplyCalls {
         }
     }
 
-    /// What of it concerns work on the deliverables: it holds back a `todo_complete`, too. What is not finished so far does not.
+    /// The first problem with the deliverables; it also holds back a `todo_complete`. Unfinished files don't count.
     pub(crate) fn unseen_work(&self) -> Option<&SentBack> {
         self.sent_back.iter().find(|sent| match &sent.what {
             SentBackKind::Records(_) => true,

@@ -1,5 +1,5 @@
-//! What people said of a result: approvals of the whole and of single records, and corrections of fields. Corrections stand among
-//! the findings (`findings.jsonl`), each settled by who made it; the deliverable with all of them is a file beside the model's.
+//! People's reviews of a result: approvals of the whole and of single records, and corrections of fields. They are
+//! among the findings (`findings.jsonl`), each settled by its author; a file beside the model's has them all.
 
 use super::time::Timestamp;
 use std::collections::BTreeSet;
@@ -7,16 +7,16 @@ use std::collections::BTreeSet;
 /// A person accepted the whole result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// A name; none in journals that know none.
+    /// The person's name; `None` in journals that have no names.
     pub by: Option<String>,
-    /// When.
+    /// The time of the approval.
     pub at: Timestamp,
-    /// In that person's words.
+    /// The person's comment.
     pub comment: Option<String>,
 }
 
 impl Approval {
-    /// Who it was, in words.
+    /// The person's name, or words in its place.
     pub fn name(&self) -> String {
         self.by.clone().unwrap_or_else(|| "a person".to_owned())
     }
@@ -27,41 +27,41 @@ impl Approval {
 pub struct RecordApproval {
     /// The deliverable.
     pub file: String,
-    /// `$.requirements[3]`.
+    /// The record's place: `$.requirements[3]`.
     pub record: String,
-    /// A name.
+    /// The person's name.
     pub by: String,
-    /// When.
+    /// The time of the approval.
     pub at: Timestamp,
-    /// In that person's words.
+    /// The person's comment.
     pub comment: Option<String>,
 }
 
-/// What people said of the present result. Feedback begins it anew.
+/// People's reviews of the present result. Feedback begins a new one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reviewed {
-    /// Of the whole, oldest first.
+    /// Approvals of the whole, oldest first.
     pub approvals: Vec<Approval>,
-    /// Of records, oldest first.
+    /// Approvals of records, oldest first.
     pub records: Vec<RecordApproval>,
     /// A file with corrections that is not known to be on the disk.
     pub unwritten: Option<String>,
-    /// Corrections so far, those of earlier results included.
+    /// The number of corrections so far, including those of earlier results.
     pub corrections: u32,
     /// Documents that were added after the job was made.
     pub documents_added: usize,
-    /// Who has corrected something or sent a result back, earlier results included.
+    /// People who have corrected something or sent a result back, including earlier results.
     pub objectors: BTreeSet<String>,
 }
 
 impl Reviewed {
-    /// Who accepted the record last.
+    /// The last approval of the record.
     pub fn record(&self, file: &str, record: &str) -> Option<&RecordApproval> {
         self.records.iter().rev().find(|approval| approval.file == file && approval.record == record)
     }
 }
 
-/// Where the deliverable with all corrections is: `output/a.json` → `output/a.corrected.json`.
+/// The path of the deliverable with all corrections: `output/a.json` → `output/a.corrected.json`.
 pub fn corrected_path(file: &str) -> String {
     let folder = file.rfind('/').map_or(0, |slash| slash + 1);
     match file[folder..].rfind('.').filter(|dot| *dot > 0) {

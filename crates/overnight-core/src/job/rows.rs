@@ -6,7 +6,7 @@ use super::{
     state::{Job, PastPhase, Phase, Status},
 };
 
-/// Which phases a checkpoint writes.
+/// The phases that a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointExtent {
     /// The current phase and the one before it: what may have changed since the last checkpoint.
@@ -31,7 +31,7 @@ impl Job {
         Checkpoint { state: self.summary(seq, head), phases, todos }
     }
 
-    /// How the job stands, in the database's words.
+    /// The status of the job, in the database's terms.
     pub fn job_status(&self) -> (JobStatus, Option<HoldReason>, Option<String>) {
         match &self.status {
             Status::Running => (JobStatus::Running, None, None),
@@ -40,10 +40,10 @@ impl Job {
         }
     }
 
-    /// What views show of it. (`seq`, `head`) is the journal's last line.
+    /// The summary that views show. (`seq`, `head`) is the journal's last line.
     pub fn summary(&self, seq: u64, head: &str) -> JobSummary {
         let (status, hold_reason, reason) = self.job_status();
-        // A result that waits for a person's review is known already.
+        // While a result waits for a person's review, its ending is already known.
         let ending = self.decided_ending();
         let completion = ending.and_then(|ending| ending.completion.as_ref());
         let complete = self.plan.as_ref().map_or(0, |plan| {

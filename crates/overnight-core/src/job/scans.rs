@@ -1,32 +1,32 @@
-//! Pages that only eyes can read: which they are, what was read on them, and how far two readings agree.
+//! Pages that must be read from their image: the pages, their transcriptions, and the agreement of two readings.
 //!
-//! A page without text that could be trusted is transcribed by a model that takes images, in a conversation of its own which
-//! knows nothing of the task: who knows what is wanted finds it. What stands there is read a second time by something that knows
-//! nothing of the first reading.
+//! A page without trustworthy text is transcribed by a model that takes images, in a conversation of its own that knows
+//! nothing of the task: a reader that knows what is wanted tends to find it. The page is read a second time, by a model
+//! or a program that knows nothing of the first reading.
 
 use crate::message::Image;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A page that is to be read by eyes.
+/// A page that is to be read from its image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScannedPage {
     /// The document's name.
     pub document: String,
-    /// From 1.
+    /// The page number, from 1.
     pub page: u64,
-    /// The picture that the page consists of, as its text names it; none: the page itself is painted.
+    /// The picture that the page consists of, as its text names it; `None`: the page itself is rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// It has a text of its own, which is compared with what is seen.
+    /// Whether the document has a text of the page, which is compared with the transcription.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_text: bool,
-    /// The page as it is looked at.
+    /// The image of the page.
     pub image: Image,
-    /// Pixels of it that are darker than what is around them, of 10,000.
+    /// Pixels of it that are darker than their surroundings, of 10,000.
     pub ink: u32,
-    /// What earlier jobs have had read on the same picture.
+    /// Transcriptions of the same picture from earlier jobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptReading>,
 }
@@ -35,22 +35,22 @@ pub struct ScannedPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptReading {
-    /// Whose it is, as the job's readers are numbered, from 1.
+    /// The number of its reader among the job's readers, from 1.
     pub reader: u32,
-    /// As it was transcribed.
+    /// The transcribed text.
     pub text: String,
 }
 
-/// What one reader made of a page.
+/// The result of one reader for a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageReading {
-    /// As it was transcribed.
+    /// The transcribed text.
     pub text: String,
-    /// Why it could not be; none: it was.
+    /// Why the transcription failed; `None` if it succeeded.
     pub fault: Option<String>,
 }
 
-/// What a page was compared with.
+/// The second source with which a page was compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageWitness {
@@ -58,29 +58,29 @@ pub enum PageWitness {
     Recognised(String),
     /// Another model.
     Model(String),
-    /// The text that the document itself has of the page.
+    /// The document's own text of the page.
     OwnText,
 }
 
-/// What came of a page.
+/// The outcome for a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageOutcome {
     /// The document's name.
     pub document: String,
-    /// From 1.
+    /// The page number, from 1.
     pub page: u64,
-    /// Words of the transcription, and those that the other reading has as well.
+    /// Words of the transcription.
     pub words: u64,
-    /// See `words`.
+    /// Those of `words` that the other reading has as well.
     pub agreed: u64,
-    /// How far both readings agree, 0 to 1; none: there is only one.
+    /// How far both readings agree, 0 to 1; `None` if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// Who read it the second time.
+    /// The source of the second reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<PageWitness>,
-    /// Why what was read is not its text: a fragment.
+    /// Why the transcription is not the page's text: a phrase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<String>,
 }
@@ -88,8 +88,8 @@ pub struct PageOutcome {
 /// The scanned pages of a job, as they are read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scans {
-    /// By the hash of the picture, and by reader: equal pictures are read once.
+    /// The readings by the hash of the picture, and by reader: equal pictures are read once.
     pub readings: BTreeMap<(String, u32), PageReading>,
-    /// None before all are compared.
+    /// The outcomes; `None` before all pages are compared.
     pub outcomes: Option<Vec<PageOutcome>>,
 }

@@ -1,15 +1,15 @@
-//! What a JSON Schema says: whether it is one, and of what a path leads to, which fields it has, and which of them may be null or left out.
+//! Questions on a JSON Schema: whether it is valid, the fields at a path, and which may be null or left out.
 
 use super::json_path::{JsonPath, PathSegment};
 use jsonschema::{error::ValidationErrorKind, paths::LocationSegment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Levels of a schema that are gone through.
+/// Levels of a schema that are followed.
 const DEEPEST: usize = 32;
 
-/// Names of the fields that `schema` has at `path`, in all branches of it. None where it doesn't say: there is no object, or
-/// no field of it is named.
+/// Names of the fields that `schema` has at `path`, in all its branches. `None` if it doesn't say: there is no object,
+/// or none of its fields is named.
 pub fn schema_fields(schema: &Value, path: &JsonPath) -> Option<BTreeSet<String>> {
     let mut fields = BTreeSet::new();
     for part in schema_parts(schema, path) {
@@ -20,7 +20,7 @@ pub fn schema_fields(schema: &Value, path: &JsonPath) -> Option<BTreeSet<String>
     (!fields.is_empty()).then_some(fields)
 }
 
-/// What a schema says of that to which a path leads, in all branches of it.
+/// The parts of a schema that apply at a path, in all its branches.
 pub fn schema_parts<'s>(schema: &'s Value, path: &JsonPath) -> Vec<&'s Value> {
     let mut at = vec![schema];
     for step in path.steps() {
@@ -46,7 +46,7 @@ fn step_into<'s>(part: &'s Value, step: &PathSegment) -> Vec<&'s Value> {
     }
 }
 
-/// A part of a schema with all that it refers to and may be.
+/// A part of a schema, with all parts that it refers to and all its alternatives.
 fn branches<'s>(root: &'s Value, part: &'s Value) -> Vec<&'s Value> {
     let (mut found, mut next) = (Vec::new(), vec![(part, 0)]);
     while let Some((part, depth)) = next.pop() {
@@ -67,7 +67,7 @@ fn branches<'s>(root: &'s Value, part: &'s Value) -> Vec<&'s Value> {
     found
 }
 
-/// What is wrong with a JSON Schema, and where in it.
+/// An error in a JSON Schema, and its place.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct SchemaError(String);
@@ -82,7 +82,7 @@ pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaErr
     )
 }
 
-/// Whether `schema` lets the value `key` of an object at the path `each` be null. Where that can't be told, it does.
+/// Whether `schema` lets the value `key` of an object at the path `each` be null; true if that is unclear.
 pub(crate) fn takes_null(schema: &Value, each: &str, key: &str) -> bool {
     let (Ok(path), Ok(validator)) = (JsonPath::parse(each), compile(schema)) else { return true };
     let asked = path.around(Value::Object(serde_json::Map::from_iter([(key.to_owned(), Value::Null)])));
@@ -92,7 +92,7 @@ pub(crate) fn takes_null(schema: &Value, each: &str, key: &str) -> bool {
     })
 }
 
-/// Whether `schema` lets an object at the path `each` be without the value `key`. Where that can't be told, it does.
+/// Whether `schema` lets an object at the path `each` be without the value `key`; true if that is unclear.
 pub(crate) fn may_be_left_out(schema: &Value, each: &str, key: &str) -> bool {
     let (Ok(path), Ok(validator)) = (JsonPath::parse(each), compile(schema)) else { return true };
     let asked = path.around(Value::Object(serde_json::Map::new()));

@@ -1,5 +1,5 @@
-//! What two readers of the same documents have in common: which records are the same by the places of their quotes, how many
-//! records there are in all by what both found, and which parts of the documents are read twice.
+//! Compares two readers of the same documents: which records are the same by the places of their quotes, an estimate of
+//! all records from those that both found, and which parts of the documents are read twice.
 
 use super::{read_unit::ReadUnit, spec::DocumentEntry};
 use schemars::JsonSchema;
@@ -9,15 +9,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-/// Where the quote of one record stands: bytes of its document's text, half open. A quote has at least one.
+/// The place of a record's quote: a half-open range of bytes of its document's text, with at least one byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuoteSpan {
     /// The document's name.
     pub document: String,
-    /// Of its first character.
+    /// The byte at which its first character begins.
     pub start: u64,
-    /// Behind its last character.
+    /// The byte after its last character.
     pub end: u64,
 }
 
@@ -29,7 +29,7 @@ pub fn overlaps(one: &QuoteSpan, other: &QuoteSpan) -> bool {
     place(one).is_like(&place(other))
 }
 
-/// Which records of two lists are the same, by the places of their quotes. Numbers are places in the lists, from 0.
+/// The matching records of two lists, by the places of their quotes. Numbers are places in the lists, from 0.
 ///
 /// Every record is in one pair, or in one of the `only` lists, or left over in an ambiguous group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,28 +40,28 @@ pub struct Alignment {
     pub only_first: Vec<usize>,
     /// Records of the second list where the first has nothing like them, sorted.
     pub only_second: Vec<usize>,
-    /// Parts of documents of which both lists have records, but no partner for each; by document and place.
+    /// Parts of documents with records in both lists, but without a partner for each; by document and place.
     pub ambiguous: Vec<AmbiguousGroup>,
 }
 
-/// All records of one part of a document, sorted. Those that are in no pair are left over: both readers have seen that part,
-/// so they are neither missed nor surely found by both.
+/// All records of one part of a document, sorted. Those in no pair are left over: both readers have seen that part, so
+/// they are neither missed nor certainly found by both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AmbiguousGroup {
-    /// Of the first list, those in pairs too.
+    /// Records of the first list, including those in pairs.
     pub first: Vec<usize>,
-    /// Of the second list, those in pairs too.
+    /// Records of the second list, including those in pairs.
     pub second: Vec<usize>,
 }
 
-/// Which records of `first` and `second` are the same.
+/// Matches the records of `first` with those of `second`.
 ///
-/// Two are candidates when their quotes share at least half of the shorter one. Records that candidates join, directly or over
-/// others, are one group. In it those are paired first that share most of the text that either quotes, and of equals
-/// those that stand first. Where a group has as many records of either list, and the pairs by their order are all candidates
-/// and share no less text in all, these are taken instead. What then has no partner is left over.
+/// Two records are candidates if their quotes share at least half of the shorter one. Records that candidates connect,
+/// directly or not, are a group. In a group, pairs that share most of the text that either quotes come first, and of
+/// equals the earlier ones. If a group has equally many records of both lists, and pairing them in order gives only
+/// candidates that share no less text in all, that pairing is taken. Records without a partner are left over.
 ///
-/// Exchanging the lists exchanges the sides of what comes out, and nothing else.
+/// Swapping the lists swaps the sides of the result, and changes nothing else.
 ///
 /// ```
 /// use overnight_core::job::second_reading::{QuoteSpan, align};
@@ -132,7 +132,7 @@ impl SharedSpan<'_> {
     }
 }
 
-/// By document, start and end.
+/// The spans of both lists, by document, start and end.
 fn places<'s>(first: &'s [QuoteSpan], second: &'s [QuoteSpan]) -> Vec<SharedSpan<'s>> {
     let mut places: BTreeMap<(&str, u64, u64), [Vec<usize>; 2]> = BTreeMap::new();
     for (reader, spans) in [first, second].into_iter().enumerate() {
@@ -156,7 +156,7 @@ struct CandidatePlaces {
 }
 
 impl CandidatePlaces {
-    /// What shares most first.
+    /// Orders candidates with the largest shared part first.
     fn order(&self, other: &Self) -> Ordering {
         let share = |this: &Self, that: &Self| u128::from(this.shared) * u128::from(that.either);
         share(other, self).cmp(&share(self, other)).then((self.earlier, self.later).cmp(&(other.earlier, other.later)))
@@ -181,11 +181,11 @@ fn candidates(places: &[SharedSpan<'_>]) -> Vec<CandidatePlaces> {
     found
 }
 
-/// Places that candidates join, and these.
+/// Places that are connected by candidates, and these candidates.
 #[derive(Debug, Default)]
 struct JoinedPlaces {
     places: Vec<usize>,
-    /// What shares most first.
+    /// The candidates, with the largest shared part first.
     candidates: Vec<CandidatePlaces>,
 }
 
@@ -197,7 +197,7 @@ impl JoinedPlaces {
     }
 }
 
-/// Every place is in one of them.
+/// The groups of connected places; every place is in one of them.
 fn groups(places: &[SharedSpan<'_>]) -> Vec<JoinedPlaces> {
     let mut candidates = candidates(places);
     candidates.sort_unstable_by(CandidatePlaces::order);
@@ -237,7 +237,7 @@ fn shared(pairs: &[RecordPair]) -> u64 {
     pairs.iter().map(|pair| pair.shared).sum()
 }
 
-/// Pairs of what shares most, one candidate after the other, of the records that are `left` at each place.
+/// Pairs the records that are `left` at each place, one candidate after the other.
 fn nearest(candidates: &[CandidatePlaces], left: &mut [[&[usize]; 2]]) -> Vec<RecordPair> {
     let mut pairs = Vec::new();
     for &CandidatePlaces { earlier, later, shared, .. } in candidates {
@@ -252,7 +252,7 @@ fn nearest(candidates: &[CandidatePlaces], left: &mut [[&[usize]; 2]]) -> Vec<Re
     pairs
 }
 
-/// Pairs by order, of records with their places; none unless all have a partner that is a candidate.
+/// Pairs the records in order, with their places; `None` unless every pair is a candidate.
 fn in_order(places: &[SharedSpan<'_>], first: &[(usize, usize)], second: &[(usize, usize)]) -> Option<Vec<RecordPair>> {
     let pair = |(&(first, here), &(second, there)): (&(usize, usize), &(usize, usize))| {
         let (here, there) = (&places[here], &places[there]);
@@ -261,26 +261,26 @@ fn in_order(places: &[SharedSpan<'_>], first: &[(usize, usize)], second: &[(usiz
     if first.len() == second.len() { first.iter().zip(second).map(pair).collect() } else { None }
 }
 
-/// How many records there are in all, with the interval in which that number is with 95 % confidence.
+/// An estimate of the number of all records, with its interval of 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordEstimate {
     /// The most likely number.
     pub records: f64,
-    /// At least so many; never fewer than were seen.
+    /// The lower bound; never fewer than were seen.
     pub low: f64,
-    /// At most so many.
+    /// The upper bound.
     pub high: f64,
 }
 
-/// Chapman's estimate of all records, of which one reader found `first`, another `second`, and `both` the same: of
-/// `n1`, `n2` and `m` it is (n1 + 1)(n2 + 1)/(m + 1) − 1, which unlike n1 n2/m is defined, and hardly biased, for few in common
-/// (D. G. Chapman, "Some properties of the hypergeometric distribution with applications to zoological sample censuses", 1951).
+/// Chapman's estimate of all records, if one reader finds `first`, another `second`, and `both` the same: for `n1`,
+/// `n2`, `m` it is (n1 + 1)(n2 + 1)/(m + 1) − 1, unlike n1 n2/m defined and hardly biased for small m (D. G. Chapman,
+/// "Some properties of the hypergeometric distribution with applications to zoological sample censuses", 1951).
 ///
-/// Its variance is (n1 + 1)(n2 + 1)(n1 − m)(n2 − m)/((m + 1)²(m + 2)) (G. A. F. Seber, "The effects of trap response on tag
-/// recapture estimates", 1970; "The Estimation of Animal Abundance", 2nd edition, 1982, section 3.1), and the interval 1.96
-/// standard deviations to either side. It takes the readers to be independent, and all records to be as easy to find: what both
-/// miss for one reason it can't count. Where one reader found nothing that the other did not, the interval has no width.
+/// Its variance is (n1 + 1)(n2 + 1)(n1 − m)(n2 − m)/((m + 1)²(m + 2)) (G. A. F. Seber, "The effects of trap response on
+/// tag recapture estimates", 1970; "The Estimation of Animal Abundance", 2nd edition, 1982, section 3.1), the interval
+/// 1.96 standard deviations to either side. It assumes independent readers, and records equally easy to find: it can't
+/// count what both miss for one reason. If one reader found nothing that the other did not, the interval has no width.
 ///
 /// ```
 /// use overnight_core::job::second_reading::chapman;
@@ -300,14 +300,14 @@ pub fn chapman(first: u64, second: u64, both: u64) -> RecordEstimate {
     RecordEstimate { records, low: (records - margin).max(seen), high: records + margin }
 }
 
-/// What of `documents` is read twice, in their order: all of it for a `share` of 1 or more, else units drawn at random by
-/// `seed` until they have that share of all tokens, and at least one.
+/// The units of `documents` that are read twice, in order: all for a `share` of 1 or more, else units drawn at random
+/// with `seed` until they have that share of all tokens, and at least one.
 ///
-/// A document of more than `most_tokens` is divided into units of almost equally many whole pages or lines, each of at most
-/// `most_tokens` unless a single page or line has more.
+/// A document of more than `most_tokens` is divided into units of nearly equally many whole pages or lines, each of at
+/// most `most_tokens` unless a single page or line has more.
 ///
-/// The same documents, numbers and seed give the same units; but another version of the random generator may draw others, so
-/// what was drawn is a fact to be kept.
+/// The same documents, numbers and seed give the same units; but another version of the random generator may draw
+/// others, so the drawn units are stored as a fact.
 #[expect(clippy::cast_precision_loss, reason = "a share of far fewer than 2^52 tokens")]
 pub fn units(documents: &[DocumentEntry], most_tokens: u64, share: f64, seed: u64) -> Vec<ReadUnit> {
     let with_text = documents.iter().filter(|document| document.units > 0 && document.tokens > 0);

@@ -1,4 +1,4 @@
-//! What somebody had before their eyes when they accepted a result, as far as the program knows.
+//! The parts of a result that a person had in view when accepting it, as far as the program knows.
 
 use super::time::{Timestamp, duration};
 use schemars::JsonSchema;
@@ -18,36 +18,36 @@ pub enum ApprovalWay {
     Command,
 }
 
-/// What of a result's review pages was in view before it was accepted.
+/// The parts of a result's review pages that were in view before it was accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeenResult {
     /// How it was accepted.
     pub way: ApprovalWay,
-    /// When a page was opened first; none: none was.
+    /// When a page was first opened; `None` if none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<Timestamp>,
     /// Pages of the review that were opened, from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pages: Vec<u64>,
-    /// For how long one of them was in view, in milliseconds; none: the browser did not say it.
+    /// How long a page was in view, in milliseconds; `None` if the browser did not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visible_ms: Option<u64>,
-    /// Records that were in view, or, where the browser did not say it, that stand on the pages; and all records.
+    /// The number of records in view, or, if the browser did not report it, of those on the opened pages.
     pub records: u64,
-    /// How many records there are.
+    /// The number of all records.
     pub all_records: u64,
-    /// The same of those with a doubt.
+    /// The number of doubtful records among `records`.
     pub doubtful: u64,
-    /// How many doubtful records there are.
+    /// The number of all doubtful records.
     pub all_doubtful: u64,
-    /// Which records those were, `output/a.json $.items[3]`; the first of them.
+    /// The places of these records, `output/a.json $.items[3]`; only the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<String>,
 }
 
 impl SeenResult {
-    /// Nothing was opened.
+    /// A result of which nothing was opened.
     pub fn unopened(way: ApprovalWay) -> Self {
         Self {
             way,

@@ -1,4 +1,4 @@
-//! What was asked: the content of `job.yaml`, written once, and the first fact in the journal.
+//! The specification of a job: the content of `job.yaml`, written once, and the first fact in the journal.
 
 use super::{
     earlier_result::EarlierResult,
@@ -15,7 +15,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-/// A name as it is typed: what keyboards and systems write in several ways is the same.
+/// Normalises a name: characters that keyboards and systems write in several ways become the same.
 fn fold_name(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     for letter in name.nfc() {
@@ -37,7 +37,7 @@ fn fold_name(name: &str) -> String {
 /// The version of the stored shapes: `job.yaml`, the journal's events, manifests.
 pub const FORMAT: u32 = 1;
 
-/// What a reader notes of a text that it has cut at its headings.
+/// The note of a reader on a text that it has split at its headings.
 pub const PAGES_ARE_CHAPTERS: &str = "no page breaks are recorded in it: its pages are its chapters";
 
 /// One document as it was when the job was made. `units` counts pages where `paged`, else lines.
@@ -46,27 +46,27 @@ pub const PAGES_ARE_CHAPTERS: &str = "no page breaks are recorded in it: its pag
 pub struct DocumentEntry {
     /// Relative name, `/`-separated; the file is `documents/<name>`, its text `documents/.text/<name>.txt`.
     pub name: String,
-    /// Of the file.
+    /// SHA-256 of the file.
     pub sha256: String,
-    /// Of the file.
+    /// Size of the file.
     pub bytes: u64,
-    /// Its day, where it is one of a family: what was changed when matters among them.
+    /// Its date, if it belongs to a family: the order of changes within a family matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dated: Option<NaiveDate>,
-    /// `Markdown`, `text`, `HTML`.
+    /// The format: `Markdown`, `text`, `HTML`.
     pub format: String,
     /// Whether its units are pages, not lines.
     pub paged: bool,
-    /// At least 1.
+    /// The number of units, at least 1.
     pub units: u64,
     /// Estimated tokens of the text.
     pub tokens: u64,
-    /// Of the extracted text.
+    /// SHA-256 of the extracted text.
     pub text_sha256: String,
     /// Name and version of the program that read it.
     #[serde(default)]
     pub reader: String,
-    /// Parts that no text was got from.
+    /// Parts from which no text was extracted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<UnreadPart>,
     /// Pages of the gaps that have no text at all: there is nothing of them to show.
@@ -75,21 +75,21 @@ pub struct DocumentEntry {
     /// Pages whose characters were recognised in an image of them (OCR).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recognised: Vec<PageRange>,
-    /// What else is to be known of its text.
+    /// Further notes on its text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Of [`Self::scan_path`], where it has recognised or transcribed pages.
+    /// SHA-256 of [`Self::scan_path`], if it has recognised or transcribed pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan_sha256: Option<String>,
 }
 
 impl DocumentEntry {
-    /// `page` or `line`, as tools and records name it.
+    /// The unit as tools and records name it: `page` or `line`.
     pub fn unit(&self) -> &'static str {
         if self.paged { "page" } else { "line" }
     }
 
-    /// The same for people: the pages of a book, and of a text without page breaks, are its chapters.
+    /// The unit's name for people: the pages of a book, and of a text without page breaks, are its chapters.
     pub fn unit_name(&self) -> &'static str {
         let has_chapters = self.format == "EPUB" || self.notes.iter().any(|note| note == PAGES_ARE_CHAPTERS);
         if self.paged && has_chapters { "chapter" } else { self.unit() }
@@ -101,12 +101,12 @@ impl DocumentEntry {
         if self.paged { self.tokens } else { self.tokens + self.units * u64::from(digits + 1) / 4 }
     }
 
-    /// Where the extracted text lies in the workspace.
+    /// The path of the extracted text in the workspace.
     pub fn text_path(&self) -> String {
         format!("documents/.text/{}.txt", self.name)
     }
 
-    /// Where the words of its recognised and transcribed pages lie: where they stand, and whether two readings have them.
+    /// The file with the words of recognised and transcribed pages: their places, and whether both readings have them.
     pub fn scan_path(&self) -> String {
         format!("documents/.text/{}.scan.jsonl", self.name)
     }
@@ -116,63 +116,63 @@ impl DocumentEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asset {
-    /// Relative to the workspace, under `assets/`.
+    /// The path, relative to the workspace, under `assets/`.
     pub path: String,
-    /// Of the copy.
+    /// SHA-256 of the copy.
     pub sha256: String,
 }
 
-/// What a job was asked to do, with what, on what, within which bounds.
+/// The specification of a job: its task, model, documents and bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSpec {
     /// See [`FORMAT`].
     pub format: u32,
-    /// Also the folder's name.
+    /// The id, which is also the folder's name.
     pub id: JobId,
     /// When the job was made.
     pub created: Timestamp,
     /// Version of the program that made the job.
     pub version: String,
-    /// `provider:name`.
+    /// The model: `provider:name`.
     pub model: String,
-    /// Where the model's server is; none: where its provider's own is.
+    /// The address of the model's server; `None` means the provider's own server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The environment variable that holds the key; none: the provider's usual one.
+    /// The environment variable with the key; `None` means the provider's usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
     /// Tokens that a prompt may have: the instructions' budget or the model's window, whichever is less.
     pub budget_tokens: u64,
-    /// Of the file as it was given, and of those beside it: [`Instructions::hash`].
+    /// The hash of the file as it was given, and of those beside it: [`Instructions::hash`].
     pub instructions_sha256: String,
-    /// Checked and resolved.
+    /// The instructions, checked and resolved.
     pub instructions: Instructions,
     /// The system prompt, byte-identical in every turn.
     pub system_prompt: String,
-    /// In the order of their names, or in that of the submission, which is that of families.
+    /// The documents, in the order of their names, or in the order of the submission if they form families.
     pub documents: Vec<DocumentEntry>,
-    /// What the folders, archives and mails that were given hold besides.
+    /// Files in the given folders, archives and mails that are no documents.
     #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
     pub left_out: LeftOut,
-    /// Schemas, agent prompts, the rubric.
+    /// The assets: schemas, agent prompts, the rubric.
     pub assets: Vec<Asset>,
-    /// The model takes images, and pages of the documents can be painted.
+    /// Whether the model takes images, and pages of the documents can be rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sees: bool,
-    /// Pages without text that could be trusted, which are transcribed before the job reads anything.
+    /// Pages without trustworthy text, which are transcribed before the job reads anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scans: Vec<ScannedPage>,
-    /// Some of the documents have tables with headers.
+    /// Whether some of the documents have tables with headers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_tables: bool,
-    /// What the job begins with, where only some fields are asked for again.
+    /// The earlier result with which the job begins, if only some fields are requested again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<EarlierResult>,
 }
 
 impl JobSpec {
-    /// What `instructions.md` says at first: the task, what is checked, and what the job begins with.
+    /// The initial text of `instructions.md`: the task, the checks, and the earlier result.
     pub fn task_text(&self) -> String {
         let mut text = self.instructions.task_text();
         if let Some(earlier) = &self.earlier {
@@ -213,12 +213,12 @@ impl JobSpec {
         sorted.or_else(|| self.documents.iter().find(|document| document.name == name))
     }
 
-    /// The document that somebody means who has written its name, or its path under `documents/`, by hand: with composed letters,
-    /// plain apostrophes, quotation marks and dashes, and single blanks. None too where two are meant alike.
+    /// The document that is meant by a name, or a path under `documents/`, written by hand: with composed letters,
+    /// plain apostrophes, quotation marks and dashes, and single blanks. `None` also if it fits two documents.
     pub fn named(&self, name: &str) -> Option<&DocumentEntry> {
         let plain = name.trim().trim_start_matches("./");
         let plain = plain.strip_prefix("documents/").unwrap_or(plain);
-        // As it stands first: a name may begin or end with a blank.
+        // The exact name comes first: a name may begin or end with a blank.
         self.document(name).or_else(|| self.document(plain)).or_else(|| {
             let folded = fold_name(plain);
             let mut meant = self.documents.iter().filter(|document| fold_name(&document.name) == folded);

@@ -1,4 +1,4 @@
-//! What a phase or a job has cost.
+//! The cost of a phase or a job.
 
 use crate::message::Usage;
 
@@ -7,9 +7,9 @@ use crate::message::Usage;
 pub struct Spent {
     /// Replies of the model.
     pub turns: u64,
-    /// As the provider counted.
+    /// Tokens, as the provider counted them.
     pub usage: Usage,
-    /// USD, of the turns whose price is known.
+    /// USD, for the turns whose price is known.
     pub cost_usd: f64,
     /// Turns of which no price is known.
     pub unpriced: u64,
@@ -30,12 +30,12 @@ impl Spent {
         }
     }
 
-    /// USD, where the price of every turn is known.
+    /// USD, if the price of every turn is known.
     pub fn cost(&self) -> Option<f64> {
         (self.unpriced == 0).then_some(self.cost_usd)
     }
 
-    /// Input and output.
+    /// Input and output tokens together.
     pub fn tokens(&self) -> u64 {
         self.usage.input + self.usage.output
     }

@@ -1,4 +1,4 @@
-//! What a job is: the state that the events say, with progress as data inside the variants.
+//! The state of a job, derived from its events, with progress as data inside the variants.
 
 mod conversations;
 mod people;
@@ -37,65 +37,65 @@ use std::{
 /// One job. Only events change it (`apply`); what it owes is derived from it (`owed`).
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What was asked; it never changes.
+    /// The specification; only its documents may change.
     pub spec: Arc<JobSpec>,
-    /// As instructed, raised by `resume`.
+    /// The limits, as instructed or as raised by `resume`.
     pub limits: Limits,
-    /// As it began, or as a person chose since.
+    /// The model, as the job began with it or as a person chose it later.
     pub choice: ModelChoice,
     /// The model that the process in charge opened the job with.
     pub opened_with: Option<String>,
-    /// Who answered how many turns.
+    /// The models that answered, with their turns.
     pub answered: Answered,
-    /// Whether it goes on.
+    /// Whether the job runs, is held or has ended.
     pub status: Status,
-    /// Of the list of tools that the model is told of, by the program that took the job up last.
+    /// The hash of the list of tools that the model is given, by the program that last opened the job.
     pub tools_sha256: String,
-    /// Where it is, while it goes on.
+    /// The step at which the job is, until it ends.
     pub progress: Progress,
     /// The current phase, or the last one while there is planning.
     pub phase: Phase,
     /// Phases that ended, oldest first.
     pub past: Vec<PastPhase>,
-    /// None before the first that could be read.
+    /// The plan; `None` before the first one that could be read.
     pub plan: Option<Plan>,
     /// `workspace.md` as it was last saved or read.
     pub memory: Option<String>,
     /// `instructions.md` with all feedback.
     pub instructions: String,
-    /// What people sent it back with, oldest first.
+    /// The feedback with which people sent the job back, oldest first.
     pub feedback: Vec<String>,
-    /// Lines of the model's own, oldest first.
+    /// Accomplishments in the model's own lines, oldest first.
     pub accomplishments: Vec<String>,
-    /// The same.
+    /// Notes in the model's own lines, oldest first.
     pub notes: Vec<String>,
-    /// What the model proposed for later jobs.
+    /// Lessons that the model proposed for later jobs.
     pub lessons: Vec<Lesson>,
     /// The job's own conversation.
     pub own: Conversation,
-    /// Those of sub-agents at work, by number.
+    /// The conversations of sub-agents at work, by number.
     pub sub_agents: BTreeMap<u32, Conversation>,
     /// Facts of work so far.
     pub facts: u64,
-    /// Sub-agents so far: the number of the last.
+    /// The number of sub-agents so far, which is the number of the last one.
     pub sub_agents_begun: u32,
-    /// Why the next prompt may begin a new epoch.
+    /// The reasons for which the next prompt may begin a new epoch.
     pub compaction: CompactionDue,
-    /// What was taken although it is outside its bounds, since the last board.
+    /// Warnings since the last board, about plans or todos accepted outside their bounds.
     pub warnings: Vec<String>,
     /// Turns of sub-agents by the models that are named for them.
     pub turns_of_named: BTreeMap<String, u64>,
-    /// Pages that only eyes can read.
+    /// Pages that must be read from their image.
     pub scans: Scans,
-    /// The reading side by side; none before it begins, and where the job's own model reads.
+    /// The reading side by side; `None` before it begins, or if the job's own model reads.
     pub part_reading: Option<PartReading>,
-    /// What second reader and verifier have found, and people.
+    /// The results of second reader and verifier, and people's findings.
     pub proof: Proof,
-    /// What people said of the result.
+    /// People's reviews of the result.
     pub reviewed: Reviewed,
-    /// When it ended, where it has.
+    /// When the job ended, if it has.
     pub ended_at: Option<Timestamp>,
-    /// By path, as they stood when they were checked last.
+    /// The state of each deliverable at its last check, by path.
     pub deliverables: BTreeMap<String, DeliverableState>,
     /// Records that were not written when they were added.
     pub refused: RefusedRecords,
@@ -103,68 +103,68 @@ pub struct Job {
     pub totals: Totals,
     /// Files that the machine wants on the disk, oldest first.
     pub writes: VecDeque<FileWrite>,
-    /// Bounded, so that no job plans forever.
+    /// Early ends of phases; bounded, so that no job plans forever.
     pub early_ends: EarlyEnds,
-    /// Bounded, so that no review goes on forever.
+    /// Refused completions; bounded, so that no review goes on forever.
     pub refusals: CompletionRefusals,
     /// The moment of the last decision.
     pub last_at: Timestamp,
 }
 
-/// Whether anything is owed.
+/// Whether the job runs, is held or has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
-    /// Something is owed.
+    /// The job runs: something is owed.
     Running,
-    /// Until a person, an hour or a server lets it go on.
+    /// The job waits until a person, a time or a server lets it continue.
     Held {
-        /// The word for it.
+        /// The reason.
         reason: HoldReason,
         /// One sentence for a person.
         detail: String,
     },
-    /// For good.
+    /// The job has ended.
     Ended(Box<Ending>),
 }
 
-/// Where in the two loops the job is.
+/// The step at which the job is, in its two loops.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
-    /// The todos of the phase are worked.
+    /// The todos of the phase are worked on.
     Executing,
     /// The phase has ended; its archive is to be built.
     Archiving {
-        /// Its name under `archive/`.
+        /// The folder's name under `archive/`.
         folder: String,
         /// Why the phase ended.
         why: Why,
-        /// How the job ends after it; none: it is planned on.
+        /// The ending that follows; `None` means that planning follows.
         ending: Option<Box<Ending>>,
     },
     /// `workspace_summary.md` is to be written.
     Summarising {
-        /// Why the phase ended; none: the job begins.
+        /// Why the phase ended; `None` at the beginning of the job.
         why: Option<Why>,
     },
     /// Plan, memory, instructions and summary are to be read from the disk.
     Examining {
-        /// Why the phase ended; none: the job begins.
+        /// Why the phase ended; `None` at the beginning of the job.
         why: Option<Why>,
     },
-    /// The model plans, and nothing else is run until nothing is owed.
+    /// The model plans, and nothing else is run until planning owes nothing.
     Planning(Planning),
     /// The todos exist; the model has been asked for the digest of the past (`context.summary: model`).
     Digesting,
     /// The end is decided and all is archived: the job ends, or is held for a person's review.
     Closing {
-        /// What `JobEnded` will say.
+        /// The ending for `JobEnded`.
         ending: Box<Ending>,
         /// A person approved it.
         approved: bool,
     },
 }
 
-/// What planning still owes, and what has been tried.
+/// The steps that planning still owes, and the attempts so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
     /// Why there is planning.
@@ -177,11 +177,11 @@ pub struct Planning {
     pub asked: u32,
     /// Plans and todos that were refused.
     pub refused: u32,
-    /// One of them in the present reply.
+    /// Whether one of them was refused in the current reply.
     pub is_refused_now: bool,
-    /// The next phase's todos, where the model has set them.
+    /// The next phase's todos, if the model has set them.
     pub todos: Option<Vec<Todo>>,
-    /// Spent on planning since the last phase ended: it counts to the phase that begins.
+    /// The cost of planning since the last phase ended, which counts towards the phase that begins.
     pub spent: Spent,
 }
 
@@ -197,65 +197,65 @@ impl Planning {
     }
 }
 
-/// Boards of planning after which the job goes on without what is owed.
+/// Planning boards after which the job continues without the steps that are owed.
 pub const PLANNING_ASKED: u32 = 2;
-/// Plans and todos of one planning that are refused at most; replies of the bootstrap that bring neither a plan nor coverage.
+/// The most refused plans and todos of one planning, and the most bootstrap replies without a plan or coverage.
 pub const PLANNING_TRIES: u32 = 4;
 /// Turns of the bootstrap.
 pub const BOOTSTRAP_TURNS: u64 = 15;
 
-/// What may end the epoch before the next prompt.
+/// The reasons to end the epoch before the next prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompactionDue {
-    /// It ends in any case.
+    /// The cause for which it ends in any case.
     pub forced: Option<EpochCause>,
-    /// A phase has begun since the epoch was last looked at.
+    /// Whether a phase has begun since the epoch was last looked at.
     pub phase_ended: bool,
-    /// So has a todo.
+    /// Whether a todo has ended since then.
     pub todo_ended: bool,
 }
 
-/// Refusals of `job_complete`: one counts for each turn.
+/// Refusals of `job_complete`: at most one counts for each turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompletionRefusals {
-    /// Three are allowed.
+    /// The number of counted refusals; three are allowed.
     pub counted: u32,
-    /// The turn of the last; 0 before the first.
+    /// The turn of the last refusal; 0 before the first.
     pub in_turn: u64,
 }
 
-/// The todos that are worked together, and what has been done about them.
+/// A phase: the todos that belong together, and the work on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// 0 is the bootstrap.
+    /// The number; 0 is the bootstrap.
     pub number: u32,
-    /// From 1.
+    /// The attempt, from 1.
     pub attempt: u32,
-    /// What its end means.
+    /// The kind, which decides the meaning of its end.
     pub kind: PhaseKind,
-    /// Of the plan, or the system's own.
+    /// The title, from the plan or from the system.
     pub title: String,
-    /// The phase's number in the plan, where it stands there.
+    /// The phase's number in the plan, if it is in the plan.
     pub plan_phase: Option<u32>,
-    /// As they are now.
+    /// The todos, as they are now.
     pub todos: TodoList,
-    /// By the first `PhaseStarted` with its number and attempt.
+    /// The time of the first `PhaseStarted` with its number and attempt.
     pub started: Timestamp,
-    /// With the planning before it, and with sub-agents.
+    /// The cost, including the planning before it, and sub-agents.
     pub spent: Spent,
-    /// Of these turns, those of sub-agents.
+    /// The turns of sub-agents, which are part of this cost.
     pub sub_agent_turns: u64,
     /// Files that were written in this phase.
     pub files: BTreeSet<String>,
     /// Notes and accomplishments that were added in this phase.
     pub notes: Vec<String>,
-    /// The model has seen the plan as it is at the phase's beginning.
+    /// Whether the model has seen the plan as it is at the phase's beginning.
     pub is_oriented: bool,
     /// `workspace.md` was saved in this phase.
     pub is_memory_saved: bool,
-    /// Replies that brought neither a plan nor anything new of the documents, of the bootstrap.
+    /// The number of bootstrap replies with neither a plan nor anything new from the documents.
     pub tries: u32,
-    /// Plans and todos that were refused for their bounds: the next is taken.
+    /// The number of plans and todos that were refused for their bounds; the next one is accepted.
     pub refused_for_bounds: u32,
     /// The contract's checks at the beginning of a review.
     pub checks: Option<Vec<Check>>,
@@ -264,11 +264,11 @@ pub struct Phase {
 /// A phase that is over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastPhase {
-    /// As it was at its end.
+    /// The phase, as it was at its end.
     pub phase: Phase,
     /// Why it ended.
     pub why: Why,
-    /// Its name under `archive/`.
+    /// The folder's name under `archive/`.
     pub folder: String,
     /// When it ended.
     pub ended: Timestamp,
@@ -277,9 +277,9 @@ pub struct PastPhase {
 /// Ends of phases by rewind, stuck, limit or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EarlyEnds {
-    /// Of the same phase.
+    /// Ends of the same phase in a row.
     pub in_a_row: u32,
-    /// Of the job.
+    /// All ends in the job.
     pub in_all: u32,
 }
 
@@ -315,12 +315,12 @@ pub const QUOTES_FILE: &str = "quotes.jsonl";
 pub const LAST_REVIEW_TODO: &str = "Call job_complete()";
 
 impl Job {
-    /// Values of deliverables that a person should look at, as they stood when they were checked last.
+    /// The number of values that a person should look at, by the last checks.
     pub fn doubts(&self) -> u64 {
         self.deliverables.values().map(|state| state.doubts).sum()
     }
 
-    /// Neither held nor ended.
+    /// Whether the job is neither held nor ended.
     pub fn is_running(&self) -> bool {
         matches!(self.status, Status::Running)
     }
@@ -335,7 +335,7 @@ impl Job {
         if let Status::Ended(ending) = &self.status { Some(ending) } else { None }
     }
 
-    /// What planning owes, where it is at it.
+    /// The state of planning, if the job is planning.
     pub fn planning(&self) -> Option<&Planning> {
         if let Progress::Planning(planning) = &self.progress { Some(planning) } else { None }
     }
@@ -348,28 +348,28 @@ impl Job {
         self.ended()
     }
 
-    /// The last phase: deliverables are verified and the job is completed.
+    /// Whether this is the last phase, in which deliverables are verified and the job is completed.
     pub fn is_review(&self) -> bool {
         self.phase.kind == PhaseKind::Review
     }
 
-    /// Whether the phase is one that the plan has to come from.
+    /// Whether this is the bootstrap, the phase that must bring the plan.
     pub fn is_bootstrap(&self) -> bool {
         self.phase.kind == PhaseKind::Bootstrap
     }
 
-    /// Whether todos are worked.
+    /// Whether the job works on todos.
     pub fn is_executing(&self) -> bool {
         self.progress == Progress::Executing
     }
 
-    /// The next planned phase: the first in the plan that isn't complete, unless it is the last and only reviews, which
-    /// is what the system's own review is for.
+    /// The next planned phase: the first in the plan that isn't complete, unless it is the last and only a review,
+    /// which the system's own review covers.
     pub fn next_planned(&self) -> Option<&super::plan::PlannedPhase> {
         Self::next_phase(self.plan.as_ref()?)
     }
 
-    /// The same of another plan.
+    /// The next planned phase of the given plan.
     pub(crate) fn next_phase(plan: &Plan) -> Option<&super::plan::PlannedPhase> {
         let current = plan.current()?;
         let is_last = plan.phases().last().is_some_and(|last| last.number == current.number);
@@ -389,13 +389,13 @@ impl Job {
         u32::try_from(phases.len() - usize::from(reviews)).unwrap_or(u32::MAX)
     }
 
-    /// Whether the current phase is still worked: its end is not among the past ones.
+    /// Whether the current phase is still open: it is not among the past ones.
     pub fn is_phase_open(&self) -> bool {
         let number = (self.phase.number, self.phase.attempt);
         self.past.last().is_none_or(|past| (past.phase.number, past.phase.attempt) != number)
     }
 
-    /// The number and attempt of the phase that begins next: an early end repeats its phase, all else goes on.
+    /// The number and attempt of the next phase: an early end repeats its phase, otherwise the next number follows.
     pub(crate) fn next_number(&self) -> (u32, u32) {
         match self.past.last() {
             Some(past) if past.why.is_early_end() && past.phase.kind != PhaseKind::Bootstrap => {
@@ -406,7 +406,7 @@ impl Job {
         }
     }
 
-    /// The fewest todos of the next phase: what earlier attempts of it completed lowers the minimum.
+    /// The fewest todos of the next phase: todos completed in its earlier attempts lower the minimum.
     pub(crate) fn fewest_todos(&self) -> u32 {
         let (number, attempt) = self.next_number();
         let done: usize = self

@@ -1,47 +1,47 @@
-//! What a sub-agent is for, and how its work ended.
+//! The role of a sub-agent, and how its work ended.
 
 use super::read_unit::ReadUnit;
 use serde::{Deserialize, Serialize};
 
-/// What a sub-agent is for.
+/// The role of a sub-agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SubAgentRole {
     /// The model has delegated a task to one of the instructions' agents.
     Delegate {
-        /// Its name there.
+        /// The agent's name in the instructions.
         agent: String,
     },
     /// Lists the records of these parts a second time.
     SecondReader {
-        /// In the order in which they are to be read.
+        /// The parts, in the order in which they are to be read.
         units: Vec<ReadUnit>,
     },
     /// Records what stands in one part of the documents, while others read the other parts.
     Reader {
         /// Its place among the parts, from 1.
         part: u32,
-        /// In the order in which they stand in its opening.
+        /// The parts, in the order in which they stand in its opening.
         units: Vec<ReadUnit>,
     },
     /// Judges the deliverables.
     Verifier {
-        /// From 1.
+        /// The round, from 1.
         round: u32,
     },
-    /// Transcribes a page that only eyes can read.
+    /// Transcribes a page that must be read from its image.
     Transcriber {
         /// The document's name.
         document: String,
-        /// From 1.
+        /// The page number, from 1.
         page: u64,
-        /// Which of the page's readers it is, from 1.
+        /// The number of this reader among the page's readers, from 1.
         reader: u32,
     },
 }
 
 impl SubAgentRole {
-    /// In a few words: `agent validator`, `second reader`, `verifier`.
+    /// The role in a few words: `agent validator`, `second reader`, `verifier`.
     pub fn told(&self) -> String {
         match self {
             Self::Delegate { agent } => format!("agent {agent}"),
@@ -58,13 +58,13 @@ impl SubAgentRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubAgentEnd {
-    /// It said that it is done.
+    /// It reported that it is done.
     Reported,
-    /// It stopped without what it was asked for, and was told so often enough.
+    /// It stopped without finishing its work, despite all reminders.
     Unfinished,
     /// Its turns are used up.
     TurnsUsed,
-    /// Nothing moved any more.
+    /// It made no progress any more.
     Stuck,
     /// Its history has no room left.
     Full,
@@ -75,7 +75,7 @@ pub enum SubAgentEnd {
 }
 
 impl SubAgentEnd {
-    /// A sentence's end: `the sub-agent …`.
+    /// The end of a sentence that begins with `the sub-agent …`.
     pub fn told(self) -> &'static str {
         match self {
             Self::Reported => "has reported",

@@ -1,14 +1,14 @@
-//! A model call that was handed in, and whose answer comes later: in minutes or hours, as batch endpoints answer. It is a fact, so
-//! that nobody has to keep a process, a lock or a lease for it. A job that has nothing else to do waits.
+//! A model call that was submitted, and whose answer comes later: in minutes or hours, as from batch endpoints. It is a
+//! fact, so no process, lock or lease has to be kept for it. A job that has nothing else to do waits.
 
 use super::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A call that was handed in.
+/// A submitted call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubmittedCall {
-    /// The name that it was given here: [`super::conversation::Conversation::submission_key`].
+    /// The name that this program gave it: [`super::conversation::Conversation::submission_key`].
     pub key: String,
     /// The name that its provider has given it.
     pub handle: String,
@@ -16,6 +16,6 @@ pub struct SubmittedCall {
     pub model: String,
     /// The name of the prompt.
     pub prompt_sha256: String,
-    /// It is not waited for longer than until then.
+    /// The time until which its answer is awaited.
     pub waits_until: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! A moment, as the journal writes it: UTC with milliseconds. Time is data in an answer; nothing in `job` reads a clock.
+//! A moment, as the journal writes it: UTC with milliseconds. Time is data in an answer; nothing in `job` uses a clock.
 
 use chrono::{DateTime, SubsecRound, Utc};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -18,7 +18,7 @@ impl Timestamp {
         Self(moment.trunc_subsecs(3))
     }
 
-    /// For arithmetic and other forms.
+    /// The moment in the form of the time library, for arithmetic and other formats.
     pub fn utc(self) -> DateTime<Utc> {
         self.0
     }

@@ -4,7 +4,7 @@ use super::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a todo stands. At most one of a list is `InProgress`.
+/// The status of a todo. At most one todo of a list is `InProgress`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
@@ -19,7 +19,7 @@ pub enum TodoStatus {
 }
 
 impl TodoStatus {
-    /// As it is stored and shown.
+    /// The name, as it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -44,30 +44,30 @@ impl fmt::Display for TodoStatus {
     }
 }
 
-/// One task of a phase. `id` counts from 1 within the phase's list and never changes; `order` is the place on the board, from 1.
+/// One task of a phase. `id` counts from 1 within the phase's list and never changes; `order` is the place, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Todo {
-    /// Never given to another todo of the phase.
+    /// The id, which no other todo of the phase gets.
     pub id: u32,
-    /// What is to be done, on one line.
+    /// The work to be done, on one line.
     pub content: String,
-    /// What is shown while it is done, on one line.
+    /// The text that is shown while it is done, on one line.
     pub active_form: String,
-    /// Where it stands.
+    /// The status.
     pub status: TodoStatus,
-    /// What the model wants to remember for it.
+    /// Context that the model wants to remember for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// When it is done.
+    /// The criteria for its completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_criteria: Option<String>,
-    /// A sub-agent that the model named; nothing acts on it yet.
+    /// The agent that the model named for it; if the instructions have it, the board asks to delegate the todo to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
     /// The place on the board.
     pub order: u32,
-    /// What was done or found, or why it was cancelled.
+    /// The work done or the findings, or the reason why it was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Completed without any working tool called since it began.

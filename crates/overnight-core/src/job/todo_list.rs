@@ -10,10 +10,10 @@ use std::collections::HashSet;
 /// Letters that a todo's text may have.
 pub const MOST_LETTERS: usize = 500;
 
-/// Letters of what else a model says: a todo's context or outcome, a note, an issue.
+/// The most letters of a model's other texts: a todo's context or outcome, a note, an issue.
 pub(crate) const MOST_NOTE_LETTERS: usize = 2_000;
-/// Todos of one phase's list, the cancelled ones among them: nothing is deleted, so a list that is rewritten without end
-/// would grow without end.
+/// The most todos of one phase's list, including cancelled ones: nothing is deleted, so a list that is rewritten
+/// without end would grow without end.
 pub(crate) const MOST_TODOS: usize = 300;
 
 /// One phase's todos, in board order.
@@ -47,18 +47,18 @@ impl TodoCounts {
     }
 }
 
-/// What is wrong with an item of a `todo_write`.
+/// A fault in an item of a `todo_write`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("todo {place}: {what}")]
 pub struct TodoFault {
-    /// From 1.
+    /// The item's place, from 1.
     pub place: u32,
     /// For the model: what is wrong, and what to do.
     pub what: String,
 }
 
 impl TodoList {
-    /// The list in its order, with the first pending todo begun where none is.
+    /// The list in its order; if no todo is in progress, the first pending one begins.
     pub fn new(mut todos: Vec<Todo>, at: Timestamp) -> Self {
         todos.sort_by_key(|todo| todo.order);
         let mut list = Self { todos };
@@ -88,12 +88,12 @@ impl TodoList {
             .collect()
     }
 
-    /// In the order of the board.
+    /// All todos, in the order of the board.
     pub fn all(&self) -> &[Todo] {
         &self.todos
     }
 
-    /// The one in progress.
+    /// The todo in progress.
     pub fn current(&self) -> Option<&Todo> {
         self.todos.iter().find(|todo| todo.status == TodoStatus::InProgress)
     }
@@ -111,12 +111,12 @@ impl TodoList {
         })
     }
 
-    /// Those that are still owed, in the order of the board.
+    /// The todos that are still owed, in the order of the board.
     pub fn open(&self) -> impl Iterator<Item = &Todo> {
         self.todos.iter().filter(|todo| todo.status.is_open())
     }
 
-    /// The place of a todo among the tasks, from 1: the number on the board.
+    /// The place of a todo in the list, from 1: its number on the board.
     pub fn number_of(&self, id: u32) -> usize {
         self.todos.iter().position(|todo| todo.id == id).map_or(0, |place| place + 1)
     }
@@ -228,7 +228,7 @@ impl TodoList {
             });
         }
         written.sort_by_key(|todo| todo.order);
-        // Nothing is ever deleted: what the new list leaves out is cancelled.
+        // Nothing is ever deleted: todos that the new list leaves out are cancelled.
         todos.extend(self.open().filter(|todo| !kept.contains(&todo.id)).map(|todo| Todo {
             status: TodoStatus::Cancelled,
             outcome: Some("left out by a later todo_write".to_owned()),
@@ -243,7 +243,7 @@ impl TodoList {
     }
 }
 
-/// `pending` by default; case and blanks are forgiven.
+/// Reads a status, `pending` by default; case and blanks don't matter.
 fn read_status(text: Option<&str>) -> Result<TodoStatus, String> {
     let folded: String = text
         .unwrap_or_default()
@@ -288,8 +288,8 @@ pub fn clean(text: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// [`clean`], cut where it is too long: what a model says beside the work is kept in files, rows and later prompts, and
-/// stands whole in the journal's record of its call.
+/// [`clean`], cut if it is too long: texts of a model beside its work are kept in files, rows and later prompts; the
+/// journal's record of the call has the whole text.
 pub(crate) fn clean_note(text: &str) -> String {
     let line = clean(text);
     match line.char_indices().nth(MOST_NOTE_LETTERS) {
@@ -298,7 +298,7 @@ pub(crate) fn clean_note(text: &str) -> String {
     }
 }
 
-/// What makes two todos the same: letters and digits, case folded.
+/// The key by which two todos are the same: letters and digits, case folded.
 pub fn key(content: &str) -> String {
     content.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

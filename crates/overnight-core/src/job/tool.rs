@@ -1,10 +1,10 @@
-//! The tools by name, and who does each.
+//! The tools by name, and how each is executed.
 
 use super::arguments::{self, schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who does a tool.
+/// How a tool is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Decided by the machine alone.
@@ -15,18 +15,18 @@ pub enum Family {
     Writing,
 }
 
-/// Which conversations have a tool.
+/// The conversations that have a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Availability {
-    /// The job's own, always.
+    /// The job's own conversation, always.
     Always,
-    /// The job's own, where something makes use of it.
+    /// The job's own conversation, if something makes use of the tool.
     WhereUsed,
-    /// Those beside the job's own alone.
+    /// Only the conversations of sub-agents.
     Beside,
 }
 
-/// What the table below says of a tool.
+/// The entry for a tool in the table below.
 struct Entry {
     name: &'static str,
     family: Family,
@@ -34,7 +34,7 @@ struct Entry {
     parameters: fn() -> Value,
 }
 
-/// Makes [`Tool`] and its entries: a line is a tool.
+/// Defines [`Tool`] and its entries: one line per tool.
 macro_rules! tools {
     ($($tool:ident $name:literal $family:ident $availability:ident $arguments:ident,)+) => {
         /// Every tool, in the order in which the model sees them.
@@ -44,7 +44,7 @@ macro_rules! tools {
             $(#[serde(rename = $name)] $tool,)+
         }
 
-        /// In the order of [`Tool`].
+        /// The entries, in the order of [`Tool`].
         const TOOLS: &[(Tool, Entry)] = &[$((
             Tool::$tool,
             Entry {
@@ -57,7 +57,7 @@ macro_rules! tools {
     };
 }
 
-// The tool, its name for the model, who does it, who has it, and the type of its arguments.
+// In each line: the tool, its name for the model, its family, its availability, and the type of its arguments.
 tools! {
     ReadFile "read_file" Reading Always ReadFile,
     WriteFile "write_file" Writing Always WriteFile,
@@ -100,12 +100,12 @@ impl Tool {
         Self::all().find(|tool| tool.name() == name)
     }
 
-    /// As the model calls it.
+    /// The name by which the model calls it.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// Who does it.
+    /// How it is executed.
     pub fn family(self) -> Family {
         self.entry().family
     }
@@ -136,12 +136,12 @@ impl ToolSet {
         self.0 & (1 << tool as u32) != 0
     }
 
-    /// In the order in which the model sees them.
+    /// The tools, in the order in which the model sees them.
     pub fn iter(self) -> impl Iterator<Item = Tool> {
         Tool::all().filter(move |tool| self.contains(*tool))
     }
 
-    /// Those of the job's own conversation: what every job has, and `more`.
+    /// The tools of the job's own conversation: those that every job has, and `more`.
     pub fn of_job(more: &[Tool]) -> Self {
         Tool::all().filter(|tool| tool.entry().availability == Availability::Always || more.contains(tool)).collect()
     }

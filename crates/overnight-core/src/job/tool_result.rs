@@ -1,4 +1,4 @@
-//! What a tool gave back, and what a change is about to do: the parts of a call's facts.
+//! The result of a tool, and the preparation of a change: the parts of a call's facts.
 
 use super::{
     contract::{DeliverableState, records::RecordCount},
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnd {
-    /// It was done.
+    /// The call was done.
     Done,
-    /// The tool tried and could not.
+    /// The tool tried and failed.
     Failed,
-    /// The machine said no: wrong step, bad arguments, a rule.
+    /// The machine refused it: wrong step, bad arguments, a rule.
     Refused,
     /// Not run, and neither a failure nor a fault: its step is over, or has not come yet.
     Skipped,
@@ -30,11 +30,11 @@ pub enum CallEnd {
 pub struct ShownPart {
     /// The document's name in the job.
     pub document: String,
-    /// From 1.
+    /// The first page or line, from 1.
     pub from: u64,
-    /// The last one.
+    /// The last page or line.
     pub to: u64,
-    /// Of page `from` these lines only: the whole of it is longer than a result.
+    /// If set, only these lines of page `from`: the whole page is longer than a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<PageLines>,
 }
@@ -43,11 +43,11 @@ pub struct ShownPart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangedFile {
-    /// Relative to the workspace.
+    /// The path, relative to the workspace.
     pub path: String,
-    /// Of the whole file.
+    /// SHA-256 of the whole file.
     pub sha256: String,
-    /// Of the whole file.
+    /// Size of the whole file.
     pub bytes: u64,
 }
 
@@ -55,19 +55,19 @@ pub struct ChangedFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpilledResult {
-    /// Relative to the workspace, under `tool_results/`.
+    /// The path, relative to the workspace, under `tool_results/`.
     pub path: String,
-    /// Of the whole result.
+    /// SHA-256 of the whole result.
     pub sha256: String,
 }
 
-/// What a tool gave back. `text` is what the conversation gets.
+/// The result of a tool. `text` goes into the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolResult {
-    /// Whether it was done.
+    /// How the call ended.
     pub end: CallEnd,
-    /// At most as long as one result may be.
+    /// The text, at most as long as one result may be.
     pub text: String,
     /// The part of a document that stands in `text`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,10 +78,10 @@ pub struct ToolResult {
     /// Images that go with `text`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// Where the whole result is, if `text` is not all of it.
+    /// The file with the whole result, if `text` is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spilled: Option<SpilledResult>,
-    /// How deliverables stand that the call checked.
+    /// The states of the deliverables that the call checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checked: Vec<DeliverableState>,
     /// Records that the call brought and that were not written.
@@ -129,17 +129,17 @@ impl SavedFile {
     }
 }
 
-/// What a writing call is about to do: hashes of the file before and after, so that a call that a crash cut off can be
-/// repeated safely. `before` is `None` where there is no file yet.
+/// The change that a writing call is about to make: hashes of the file before and after, so that a call that a crash
+/// cut off can be repeated safely. `before` is `None` if there is no file yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreparedWrite {
-    /// SHA-256; none: there was no file.
+    /// SHA-256 of the file before; `None` if there was no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// SHA-256 of what is to be written.
+    /// SHA-256 of the content to be written.
     pub after: String,
-    /// Of `add_records`: what a repeated call can't tell any more.
+    /// The counts of `add_records`, which a repeated call can't determine any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<RecordCount>,
     /// Records that were refused earlier, and are written with it.

@@ -11,7 +11,7 @@ use crate::{
     prompt::compact::FRAME,
     tokens::{estimate, head},
 };
-/// The machine says no, and what to do instead.
+/// A refusal by the machine, and what to do instead.
 pub(super) fn refusal(call: &ToolCall, reason: impl Into<String>) -> Event {
     returned(call, CallEnd::Refused, reason)
 }
@@ -33,7 +33,7 @@ pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -
     })
 }
 
-/// Why nothing is claimed to be done behind what came back: the model has not seen it yet.
+/// Why nothing can be claimed as done after a problem: the model has not seen it yet.
 pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
     let what = match what {
         SentBackKind::Failed => "failed".to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
     format!("not run: {name} before it in this reply {what}; look at its result first")
 }
 
-/// The same event in that conversation.
+/// The same event, in the given conversation.
 pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
     match &mut event {
         Event::Tool(ToolEvent::ToolReturned { conversation, .. } | ToolEvent::ToolStarted { conversation, .. })
@@ -59,7 +59,7 @@ pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
     event
 }
 
-/// The sub-agent's calls behind the first `answered` have no result yet, and get one.
+/// Results for the sub-agent's calls after the first `answered`, which have no result yet.
 pub(super) fn skipped(sub_agent: &Conversation, answered: usize) -> Vec<Event> {
     let text = "not run: the sub-agent has ended";
     let left = sub_agent.calls.pending.iter().skip(answered);

@@ -1,4 +1,4 @@
-//! What a fact means for the state: the transition table. Nothing here decides; every line follows from its event alone.
+//! The effect of each fact on the state: the transition table. Nothing here decides; each line needs only its event.
 
 use crate::job::{
     answered::Answered,
@@ -94,11 +94,11 @@ impl Job {
         }
     }
 
-    /// What `event` means for the state. `at` is the decision's time.
+    /// Applies `event` to the state. `at` is the decision's time.
     pub fn apply(&mut self, at: Timestamp, event: &Event) {
-        // What lies before an opening is not work: the process was down, or the job was held. Nor is it to wait for an answer.
+        // Time before an opening is not work: the process was down, or the job held. Nor is waiting for an answer.
         if self.is_running() && !self.is_waiting() && !matches!(event, Event::Life(LifeEvent::Opened { .. })) {
-            // No call takes longer than it may: more is a clock that was set, a machine that slept, a database away.
+            // No call may take longer: more is a clock that was set, a machine that slept, a database that was away.
             let longest = self.limits.model_call_ms.saturating_add(self.limits.tool_call_ms);
             self.totals.worked_ms += at.millis_since(self.last_at).min(longest);
         }
@@ -114,7 +114,7 @@ impl Job {
             Event::Proof(event) => self.apply_proof(at, event),
             Event::Person(event) => self.apply_review(at, event),
         }
-        // Whoever takes the job up goes on with the same effects.
+        // A process that opens the job continues with the same effects.
         if matches!(event, Event::Life(LifeEvent::Opened { .. })) {
             return;
         }
@@ -140,7 +140,7 @@ impl Job {
                     self.compaction.forced = Some(EpochCause::ToolsChanged);
                 }
             }
-            // The phase's end follows in the same decision, and takes it along.
+            // The phase's end follows in the same decision, and takes over this ending.
             LifeEvent::EndingDecided { ending } => {
                 self.progress = Progress::Closing { ending: ending.clone(), approved: false };
             }
@@ -160,7 +160,7 @@ impl Job {
                 self.status = Status::Ended(ending.clone());
                 self.ended_at = Some(at);
             }
-            // Which tier is asked, `answered` knows.
+            // The field `answered` keeps track of the tier.
             LifeEvent::JobCreated { .. } | LifeEvent::TierChanged { .. } => {}
         }
     }
@@ -361,7 +361,7 @@ impl Job {
         }
     }
 
-    /// The runner's word is said: what it told of is told.
+    /// The runner's message was shown, so its warnings are not needed any more.
     pub(super) fn on_shown(&mut self, kind: BoardKind) {
         self.warnings.clear();
         self.phase.is_oriented = true;
@@ -413,7 +413,7 @@ impl Phase {
     }
 }
 
-/// Each reading of a scanned page is a turn beside those of the work.
+/// Each reading of a scanned page is a turn in addition to those of the work.
 fn with_scans(limits: Limits, spec: &JobSpec) -> Limits {
     let readings = spec.scans.len() * spec.instructions.page_readers(&spec.model).count();
     Limits { turns: limits.turns.saturating_add(readings as u64), ..limits }

@@ -1,5 +1,5 @@
-//! What a fact of a conversation means for the state. The job's own conversation and those of sub-agents are the same but for
-//! what their roles say.
+//! The effects of a conversation's facts on the state. The job's own conversation and those of sub-agents are treated
+//! alike, except for their roles.
 
 use crate::{
     job::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Job {
-    /// Takes in an event of a conversation.
+    /// Applies an event of a conversation.
     pub(super) fn apply_to_conversation(&mut self, event: &ConversationEvent) {
         match event {
             ConversationEvent::CompactionNotDue { .. } => self.compaction.phase_ended = false,
@@ -105,13 +105,13 @@ impl Job {
         }
     }
 
-    /// The call of `delegate` that a sub-agent begins for: the first that has none.
+    /// The call of `delegate` for which a sub-agent begins: the first that has no sub-agent.
     fn first_unanswered(&self) -> Option<String> {
         let due = self.due_call(&self.own)?;
         Some(due.said.id.clone())
     }
 
-    /// Whose attempt failed. Journals of earlier versions don't say: while a sub-agent works, the job's own asks nobody.
+    /// The conversation of the attempt. Earlier journals don't name it: while a sub-agent works, the job's own waits.
     fn failed_conversation(&self, named: u32) -> u32 {
         if named == OWN { self.sub_agents.keys().next().copied().unwrap_or(OWN) } else { named }
     }
@@ -140,7 +140,7 @@ impl Job {
         } else {
             self.phase.spent.add(usage, *cost_usd);
         }
-        // The digest is of what was done before; the results behind it are still to be worked on.
+        // The digest covers the past; the results after it are still to be worked on.
         let is_digest = *conversation == OWN && self.progress == Progress::Digesting;
         let known = ReplyCalls::of(calls, &self.deliverables);
         let Some(one) = self.conversation_mut(*conversation) else { return };
@@ -173,7 +173,7 @@ impl Job {
         if let Some(model) = self.spec.instructions.model_of(&role) {
             *self.turns_of_named.entry(model.to_owned()).or_default() += 1;
         }
-        // What a delegate or a reader reads is read for the job; a second reader reads for itself.
+        // Parts that a delegate or a reader reads count for the job; a second reader reads for itself.
         if let SubAgentRole::Delegate { .. } | SubAgentRole::Reader { .. } = role {
             for part in &shown {
                 self.own.coverage.add(part);

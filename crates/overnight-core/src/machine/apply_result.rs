@@ -1,4 +1,4 @@
-//! What the result of a call means for the state.
+//! The effects of a call's result on the state.
 
 use crate::job::{
     call::{ControlCall, ParsedCall, PendingCall},
@@ -11,7 +11,7 @@ use crate::job::{
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl Job {
-    /// Takes in what becomes of a call.
+    /// Applies an event of a call.
     pub(super) fn apply_tool(&mut self, event: &ToolEvent) {
         match event {
             ToolEvent::ToolStarted { conversation, prepared, .. } => {
@@ -94,7 +94,7 @@ impl Job {
         }
     }
 
-    /// To read what is new is no try of the bootstrap.
+    /// Reading something new does not count as a try of the bootstrap.
     fn on_shown_in_bootstrap(&mut self, result: &ToolResult) {
         let is_new = |part| self.phase.kind == PhaseKind::Bootstrap && self.own.coverage.clone().add(part);
         if !self.own.calls.has_shown_more && result.shown.as_ref().is_some_and(is_new) {
@@ -105,7 +105,7 @@ impl Job {
 }
 
 impl Phase {
-    /// The board says the same as a refused completion.
+    /// Updates the checks on the board after a refused completion.
     pub(super) fn on_checks_failed(&mut self, failed: &[Check]) {
         let Some(checks) = &mut self.checks else { return };
         for check in checks.iter_mut() {
@@ -115,7 +115,7 @@ impl Phase {
         checks.extend(failed.iter().cloned());
     }
 
-    /// What the board says of a deliverable's checks changes with them.
+    /// Updates the checks on the board by a deliverable's new state.
     fn on_deliverable_checked(&mut self, state: &DeliverableState) {
         let Some(checks) = &mut self.checks else { return };
         for check in checks.iter_mut().filter(|check| check.name.starts_with(&format!("{}: ", state.path))) {
@@ -143,7 +143,7 @@ fn is_work(call: &PendingCall) -> bool {
     }
 }
 
-/// Tells calls with the same result from others.
+/// A hash by which calls with the same result are recognised.
 pub(super) fn signature(name: &str, arguments: &str, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (name, arguments, text).hash(&mut hasher);

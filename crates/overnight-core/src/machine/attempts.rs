@@ -1,4 +1,4 @@
-//! Attempts at a turn: the reply, and those that brought none. Each is a fact; the next reply resets the count.
+//! Attempts at a turn: the reply, and failed attempts. Each is a fact; the next reply resets the count.
 
 use super::{
     answers::{in_conversation, returned},
@@ -28,10 +28,10 @@ use serde_json::Value;
 /// Times that one turn's prompt may be too long for the model before the job is held: the first shortens it.
 const MOST_TOO_LONG: u32 = 4;
 
-/// Replies one after the other that may be unreadable: who has answered so thrice is not down, and always answers so.
+/// Unreadable replies in a row: an endpoint that gives so many is not down, but always answers like this.
 const MOST_UNREADABLE: u32 = 3;
 
-/// Replies that the provider may withhold one after the other: what it withheld thrice, it withholds.
+/// Replies in a row that the provider may withhold: after three, it would withhold the next one too.
 pub(super) const MOST_WITHHELD: u32 = 3;
 
 impl Conversation {
@@ -42,7 +42,7 @@ impl Conversation {
 }
 
 impl Job {
-    /// What the model has said, with what follows from how it stopped.
+    /// The facts of a model's reply, and of the way in which it stopped.
     pub(super) fn on_reply(
         &self,
         of: &Conversation,
@@ -52,7 +52,7 @@ impl Job {
         prompt_sha256: String,
     ) -> Vec<Event> {
         let turn = self.totals.spent.turns + 1;
-        // Calls get names of our own, whatever else is at work: providers leave them out, repeat them, or use letters that others refuse.
+        // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
         let calls: Vec<PendingCall> = (1..)
             .zip(reply.calls)
             .map(|(place, call): (u32, ToolCall)| {
@@ -101,7 +101,7 @@ impl Job {
         events
     }
 
-    /// What follows from a failed attempt after which the runner waits for `wait_ms`.
+    /// The facts of a failed attempt after which the runner waits for `wait_ms`.
     pub(super) fn attempt_failed(&self, of: &Conversation, failure: Failure, wait_ms: u64) -> Vec<Event> {
         let remedy = failure.kind.remedy();
         if remedy == Remedy::GiveUp && of.is_own() {
@@ -159,7 +159,7 @@ impl Job {
         events
     }
 
-    /// What makes the next prompt half as long, as far as an opening can give that: the provider's count says that it is too
+    /// An epoch that makes the next prompt half as long, as far as an opening can: by the provider's count it is too
     /// long, whatever was counted here.
     fn shorter(&self) -> Event {
         let room = counted_room(&self.spec, &self.own).min(self.own.epoch.tokens());

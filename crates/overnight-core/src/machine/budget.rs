@@ -1,5 +1,5 @@
-//! What the next call is expected to take, and whether the job's budget has room for it: looked at before each call, so that
-//! a budget is overrun by that one call at most.
+//! The expected size of the next call, and whether the job's budget has room for it: checked before each call, so that
+//! a budget is exceeded by one call at most.
 
 use crate::{
     job::{conversation::Conversation, hold_cause::HoldCause, state::Job},
@@ -7,7 +7,7 @@ use crate::{
     prompt::measure::counted_tokens,
 };
 
-/// Tokens of a reply, where none has come yet.
+/// Tokens that are assumed for a reply before the first one.
 const FIRST_OUTPUT: u64 = 500;
 
 impl Job {
@@ -16,16 +16,16 @@ impl Job {
         self.limits.tokens.is_some() || self.limits.cost_usd.is_some()
     }
 
-    /// The next call's size: the prompt as counted here, corrected by the provider's last count; a reply as long as those so
-    /// far. Nothing is taken to come from a cache.
+    /// The next call's size: the prompt as counted here, corrected by the provider's last count, and a reply of average
+    /// length so far. No tokens are assumed to come from a cache.
     pub fn expected_call(&self, conversation: &Conversation) -> Usage {
         let spent = &self.totals.spent;
         let output = spent.usage.output.checked_div(spent.turns).unwrap_or(FIRST_OUTPUT);
         Usage { input: counted_tokens(conversation), output, ..Usage::default() }
     }
 
-    /// How much a conversation is to reason at its next turn; none: as usual. The job's own model is asked with less at first, and
-    /// with more for what came back.
+    /// The reasoning effort of a conversation at its next turn; `None` means the usual one. The job's own model begins
+    /// with less, and gets more for work that was refused.
     pub fn effort_of(&self, conversation: &Conversation) -> Option<&str> {
         let steps = self.spec.instructions.effort.as_ref().filter(|_| conversation.is_own())?;
         let has_come_back =
@@ -33,7 +33,7 @@ impl Job {
         if has_come_back { steps.again.as_deref() } else { Some(&steps.first) }
     }
 
-    /// Why the next call doesn't fit in the budget any more. `cost_usd` is what `expected` costs, where the price is known.
+    /// Why the next call doesn't fit in the budget any more. `cost_usd` is the cost of `expected`, if known.
     pub fn over_budget(&self, expected: &Usage, cost_usd: Option<f64>) -> Option<HoldCause> {
         let spent = &self.totals.spent;
         let (used, needed) = (spent.tokens(), expected.input + expected.output);

@@ -1,5 +1,4 @@
-//! The control tools: what the machine itself decides when the model calls one. Each gives the facts, the call's result
-//! among them.
+//! The control tools: the calls that the machine itself decides. Each returns facts, with the call's result among them.
 
 use super::{
     answers::{in_conversation, refusal, result_tokens, returned, skipped},
@@ -23,11 +22,11 @@ use crate::{
     tokens::{estimate, head, tail},
 };
 
-/// What is said of a call of which it may not be known whether it was done.
+/// The result of a call if it is unknown whether it was done.
 const CUT: &str = "interrupted: the job ended while it was being done";
 
 impl Job {
-    /// What a control call means. `None`: it needs an answer from outside first (the contract's checks).
+    /// The facts of a control call; `None` if it needs an answer from outside first (the contract's checks).
     pub(super) fn control(&self, said: &ToolCall, call: &ControlCall, at: Timestamp) -> Option<Vec<Event>> {
         Some(match call {
             ControlCall::TodoList(filter) => {
@@ -107,7 +106,7 @@ impl Job {
         if left == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }
 
-    /// The phase ends after `events`: the archive is owed, and what is left of the reply comes after it.
+    /// The phase ends after `events`: the archive is owed, and the rest of the reply comes after it.
     pub(super) fn end_phase(&self, mut events: Vec<Event>, why: Why) -> Vec<Event> {
         let suffix = why.folder_suffix(self.phase.attempt);
         let folder = format!("phase-{:02}-{}{suffix}", self.phase.number, crate::job::plan::slug(&self.phase.title));
@@ -183,7 +182,7 @@ impl Job {
         }
     }
 
-    /// What is open before the review, in a few words.
+    /// The work that is open before the review, in a few words.
     fn still_open(&self) -> String {
         if self.planning().is_some() {
             return "the next phase has not begun".to_owned();
@@ -205,7 +204,7 @@ impl Job {
         events
     }
 
-    /// The end comes while calls wait: each has its result. Of the first it may not be known whether it was done.
+    /// Results for all waiting calls when the job ends. It may be unknown whether the first one was done.
     pub(super) fn unanswered(&self) -> Vec<Event> {
         let mut events = Vec::new();
         for sub_agent in self.sub_agents.values() {
@@ -234,8 +233,8 @@ fn answered(events: &[Event]) -> usize {
     events.iter().filter(|event| matches!(event, Event::Tool(ToolEvent::ToolReturned { .. }))).count()
 }
 
-/// Bounds a result's text to `most` tokens. Working tools put what is too long into a file; this is for answers that repeat
-/// what the model itself said too much of.
+/// Bounds a result's text to `most` tokens. Working tools put long results into a file; this is for answers that repeat
+/// too long a text of the model.
 pub(super) fn bound_result(event: &mut Event, most: u64) {
     let Event::Tool(ToolEvent::ToolReturned { result, tokens, .. }) = event else {
         return;
@@ -249,7 +248,7 @@ pub(super) fn bound_result(event: &mut Event, most: u64) {
     *tokens = result_tokens(&result.text);
 }
 
-/// An outcome in the model's words, with the program's own count of what was added: the words may name another number.
+/// An outcome in the model's words, with the program's own count of added records, which may differ from the words.
 pub(super) fn with_count(outcome: Option<&str>, records: u64) -> Option<String> {
     let told = counted(records, "record");
     match (outcome, records) {

@@ -1,4 +1,4 @@
-//! What the outcome of an effect means: its facts.
+//! Turns the outcome of an effect into facts.
 
 use super::{
     answers::{refusal, result_tokens},
@@ -22,8 +22,8 @@ use crate::{
 };
 
 impl Job {
-    /// The facts that an outcome means. `at` is when it came. An outcome that comes late, for an effect that is no longer owed,
-    /// means nothing; only a command does.
+    /// The facts of an outcome. `at` is the time when it came. A late outcome, for an effect that is no longer owed,
+    /// has no facts; only a command always counts.
     pub fn decide(&self, at: Timestamp, id: EffectId, outcome: Outcome) -> Vec<Event> {
         let is_heard = match &outcome {
             // A server that is down is asked now and then.
@@ -32,7 +32,7 @@ impl Job {
         };
         let conversation = self.conversation(id.conversation).filter(|one| is_heard && one.facts == id.number);
         let Some(conversation) = conversation else { return Vec::new() };
-        // A working tool bounds what it gives by itself.
+        // A working tool bounds its own results.
         let is_of_tool = matches!(&outcome, Outcome::Done(EffectResult::Tool(..)));
         let most = if is_of_tool { bounds::given_tokens(&self.spec) } else { bounds::answer_tokens(&self.spec) };
         let mut events = match outcome {
@@ -54,7 +54,7 @@ impl Job {
         events
     }
 
-    /// The facts that a command means.
+    /// The facts of a command.
     pub fn command(&self, at: Timestamp, command: Command) -> Vec<Event> {
         let mut events = self.on_command(at, command);
         for event in &mut events {
@@ -155,7 +155,7 @@ impl Job {
         events
     }
 
-    /// The end from outside: no look at the deliverables, and no archive.
+    /// An end from outside, without checks of the deliverables and without an archive.
     pub(super) fn end_unfinished(&self, status: JobStatus, reason: String) -> Vec<Event> {
         let ending = self.unchecked(status, reason, self.open_todos());
         let mut events = self.unanswered();
@@ -175,7 +175,7 @@ impl Job {
                 | Command::AddDocuments { .. }),
                 _,
             ) => self.on_review(at, command),
-            // A review is left by approval or feedback only, and an end is an end.
+            // A review is left only by approval or feedback, and an ended job accepts no other command.
             (_, Status::Ended(_))
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),

@@ -1,4 +1,4 @@
-//! What the machine asks of the outside world, and what it is told: results, and the wishes of people.
+//! The requests of the machine to the outside world, and what comes back: results, and commands of people.
 
 use crate::{
     job::{
@@ -25,7 +25,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// The name of an effect: it follows from the state, and is another one once a fact of its conversation has come.
+/// The name of an effect: it follows from the state, and changes with each fact of its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId {
     /// The conversation that it is for.
@@ -39,22 +39,22 @@ pub struct EffectId {
 pub struct Owed {
     /// Its name, with which its outcome comes back.
     pub id: EffectId,
-    /// What is to be done.
+    /// The effect to be performed.
     pub effect: Effect,
 }
 
-/// What became of an effect.
+/// The outcome of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It is done.
     Done(EffectResult),
-    /// A model call was handed in; its outcome comes later.
+    /// A model call was submitted; its outcome comes later.
     Submitted(SubmittedCall),
-    /// A model call brought no reply; where a retry helps, it comes after `wait_ms`.
+    /// A model call brought no reply; if a retry helps, it comes after `wait_ms`.
     Failed {
-        /// What went wrong.
+        /// The failure.
         failure: Failure,
-        /// 0 where it is not tried again by itself.
+        /// The wait in milliseconds; 0 if there is no automatic retry.
         wait_ms: u64,
     },
 }
@@ -62,7 +62,7 @@ pub enum Outcome {
 /// One effect for the outside world to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Nothing outside is needed: only the time.
+    /// Nothing from outside is needed but the time.
     Decide,
     /// One model call with the prompt that `prompt::compose` makes of the state.
     Model,
@@ -72,23 +72,23 @@ pub enum Effect {
     Change(FileChange, PreparedWrite),
     /// Do the first pending call, which reads.
     Read {
-        /// As it was said.
+        /// The call as the model made it.
         call: ToolCall,
-        /// As it is understood.
+        /// The call in its parsed form.
         read: ReadCall,
     },
     /// Do the first pending call, which writes `workspace_summary.md`.
     GenerateSummary,
     /// Build the archive of the phase that ended.
     Archive {
-        /// Its name under `archive/`.
+        /// The folder's name under `archive/`.
         folder: String,
         /// Why the phase ended.
         why: Why,
     },
     /// Write `workspace_summary.md`.
     Summary,
-    /// Compare what was read on scanned pages, and put it into their documents' texts.
+    /// Compare the transcriptions of scanned pages, and put them into their documents' texts.
     ReadPages,
     /// Look for records of different readers that quote the same place.
     FindDoubled,
@@ -109,81 +109,81 @@ pub enum EffectResult {
     Now,
     /// The model has answered.
     Reply {
-        /// As the provider gave it.
+        /// The reply as the provider gave it.
         reply: Reply,
-        /// None where the price isn't known.
+        /// USD; `None` if the price isn't known.
         cost_usd: Option<f64>,
-        /// What it would have cost at the standard tier, where it was answered at another and the price is known.
+        /// The cost at the standard tier, if it was answered at another and the price is known.
         standard_usd: Option<f64>,
         /// The provider's name for the batch in which it was answered.
         batch: Option<String>,
         /// The name of the prompt that it answers.
         prompt_sha256: String,
     },
-    /// What the first pending call is going to do; with the new text where the file is the plan or the memory.
+    /// The change that the first pending call will make; with the new text if the file is the plan or the memory.
     Prepared(PreparedWrite, Option<SavedFile>),
-    /// What the first pending call gave back; with the new text where it changed the plan or the memory.
+    /// The result of the first pending call; with the new text if it changed the plan or the memory.
     Tool(ToolResult, Option<SavedFile>),
     /// The archive is on the disk.
     Archived {
-        /// Of its list of files.
+        /// SHA-256 of its list of files.
         manifest_sha256: String,
     },
     /// The summary is on the disk.
     Summarised {
-        /// Of the file.
+        /// SHA-256 of the file.
         sha256: String,
     },
     /// Scanned pages have their texts.
     PagesRead {
-        /// Those with such pages, as they are now.
+        /// The documents with such pages, as they are now.
         documents: Vec<DocumentEntry>,
-        /// What came of each page.
+        /// The outcome for each page.
         pages: Vec<PageOutcome>,
     },
-    /// The list of all readers was looked through.
+    /// The list of all readers was searched for doubled records.
     Doubled(Vec<DoubledRecord>),
-    /// What the files hold.
+    /// The content of the files.
     Examined(ExaminedFiles),
     /// The file is on the disk.
     Written,
-    /// The deliverables were looked at.
+    /// The deliverables were checked.
     Checked {
-        /// All that could be made.
+        /// All checks that could be made.
         checks: Vec<Check>,
-        /// How each deliverable stands by them.
+        /// The state of each deliverable after the checks.
         states: Vec<DeliverableState>,
         /// The files that are there.
         deliverables: Vec<Delivered>,
-        /// Where the quotes stand; none where there were none to check.
+        /// The positions of the quotes; `None` if there were none to check.
         quotes: Option<QuotePositions>,
         /// Both readers' lists, once the second has read and a completion is claimed.
         lists: Option<Lists>,
     },
-    /// Where the quotes stand, one for each fault; none where it has none.
+    /// The places of the quotes, one for each fault; `None` for a fault without a quote.
     QuotesFound(Vec<Option<super::FoundQuote>>),
 }
 
-/// A field of a deliverable as a person wants it.
+/// A person's correction of a field of a deliverable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldCorrection {
     /// The deliverable.
     pub file: String,
-    /// `$.requirements[3].text`.
+    /// The place: `$.requirements[3].text`.
     pub place: String,
-    /// As the model wrote it; null where it is not there.
+    /// The value as the model wrote it; null if there is none.
     pub before: Value,
-    /// As it is to be.
+    /// The corrected value.
     pub after: Value,
     /// The file with this and all earlier corrections.
     pub path: String,
-    /// Of that file.
+    /// SHA-256 of that file.
     pub sha256: String,
-    /// Quotes that it makes others of, looked for anew.
+    /// Quotes that it changes, with the results of a new search.
     pub quotes: Vec<CorrectedQuote>,
-    /// A name.
+    /// The person's name.
     pub by: String,
-    /// In that person's words.
+    /// The person's comment.
     pub comment: Option<String>,
 }
 
@@ -192,35 +192,35 @@ pub struct FieldCorrection {
 pub enum Command {
     /// A process takes the job up.
     Open {
-        /// Of the program.
+        /// The version of the program.
         version: String,
-        /// `provider:name`.
+        /// The model: `provider:name`.
         model: String,
-        /// Bytes of a line that a crash cut off; none: all lines were whole.
+        /// Bytes of a line that a crash cut off; `None` if all lines were whole.
         torn_bytes: Option<u64>,
     },
     /// Another model or server is to be called from here on.
     Choose {
-        /// From the next call on.
+        /// The choice from the next call on.
         choice: ModelChoice,
     },
     /// The model is to be asked at another tier from here on.
     ChangeTier {
-        /// From the next call on.
+        /// The tier from the next call on.
         tier: Tier,
-        /// One sentence.
+        /// The reason, one sentence.
         reason: String,
     },
     /// A person has edited files while the job was held.
     Edited {
-        /// The plan, where it is another one.
+        /// The plan, if it has changed.
         plan: Option<Plan>,
-        /// `workspace.md` as it is.
+        /// The present text of `workspace.md`.
         memory: Option<String>,
     },
     /// The job is to wait.
     Hold {
-        /// The word for it.
+        /// The reason.
         reason: HoldReason,
         /// One sentence for a person.
         detail: String,
@@ -232,65 +232,65 @@ pub enum Command {
     },
     /// A result is accepted.
     Approve {
-        /// A name.
+        /// The person's name.
         by: String,
-        /// In that person's words.
+        /// The person's comment.
         comment: Option<String>,
-        /// What they had in view.
+        /// The parts that the person had in view.
         seen: Option<Box<SeenResult>>,
     },
     /// One record of it is accepted.
     ApproveRecord {
         /// The deliverable.
         file: String,
-        /// `$.requirements[3]`.
+        /// The record's place: `$.requirements[3]`.
         record: String,
-        /// A name.
+        /// The person's name.
         by: String,
-        /// In that person's words.
+        /// The person's comment.
         comment: Option<String>,
     },
     /// One field of it is to have another value.
     Correct(Box<FieldCorrection>),
     /// The file with the corrections is on the disk.
     CorrectionWritten {
-        /// Relative to the workspace.
+        /// The path, relative to the workspace.
         path: String,
     },
     /// A finding is no fault.
     Settle {
-        /// Of the finding.
+        /// The finding's id.
         id: String,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// A name.
+        /// The person's name.
         by: String,
     },
     /// A result is sent back.
     Feedback {
-        /// What is to be done about it.
+        /// The changes that the person asks for.
         text: String,
-        /// `instructions.md` with it.
+        /// The text of `instructions.md` with the feedback.
         instructions: String,
-        /// A name.
+        /// The person's name.
         by: String,
     },
-    /// Documents came later: the result is to be brought up to date with them.
+    /// Documents were added later: the result must be updated with them.
     AddDocuments {
-        /// They are in the workspace already.
+        /// The documents, which are in the workspace already.
         documents: Vec<DocumentEntry>,
         /// The feedback that says so.
         text: String,
-        /// `instructions.md` with it.
+        /// The text of `instructions.md` with the feedback.
         instructions: String,
-        /// A name.
+        /// The person's name.
         by: String,
     },
     /// The job ends, without a result.
     Cancel,
-    /// No attempt is left.
+    /// The job fails: no attempt is left.
     Fail {
-        /// One sentence for a person.
+        /// The reason, one sentence for a person.
         reason: String,
     },
 }

@@ -26,13 +26,13 @@ const COMPLETION_REFUSALS: u32 = 3;
 /// Documents that a refusal names; the rest is counted.
 const MOST_NAMED: usize = 10;
 
-/// The job waits for a person, and the journal says what for.
+/// The fact that holds the job, with the cause for the journal.
 pub(super) fn held(cause: &HoldCause) -> Event {
     Event::Life(LifeEvent::Held { reason: cause.reason(), detail: cause.to_string() })
 }
 
 impl Job {
-    /// A job's own limit holds it.
+    /// The job's own limit that is reached, if any.
     pub fn limit_reached(&self) -> Option<HoldCause> {
         let (limits, spent) = (&self.limits, &self.totals.spent);
         if spent.turns >= limits.turns {
@@ -48,7 +48,7 @@ impl Job {
         Some(HoldCause::MoneyUsed { most_usd })
     }
 
-    /// Milliseconds that may still be worked at `at`, and why the job is held when they are over; none without such a limit.
+    /// The milliseconds of work left at `at`, and the cause of the hold after them; `None` without such a limit.
     pub fn work_left(&self, at: Timestamp) -> Option<(u64, HoldCause)> {
         let most_ms = self.limits.wall_clock_ms.filter(|_| self.is_running())?;
         let worked = self.totals.worked_ms.saturating_add(at.millis_since(self.last_at));
@@ -79,7 +79,7 @@ impl Job {
             .last()
             .map(|past| planning::contents(&past.phase.todos, TodoStatus::Cancelled))
             .unwrap_or_default();
-        // What is delivered is delivered, although the review did not come to its end.
+        // Delivered files count, although the review was not finished.
         let is_partial = self.is_review() && self.has_deliverable();
         let status = if is_partial { JobStatus::Partial } else { JobStatus::Blocked };
         let mut events = self.unanswered();
@@ -87,7 +87,7 @@ impl Job {
         Some(events)
     }
 
-    /// An end without a look at the deliverables.
+    /// An end without checks of the deliverables.
     pub(super) fn unchecked(&self, status: JobStatus, reason: String, open: Vec<String>) -> Ending {
         Ending {
             refused_records: self.refused.counts(),
@@ -102,7 +102,7 @@ impl Job {
         self.spec.instructions.deliverables.iter().any(|deliverable| written.contains(&&deliverable.path))
     }
 
-    /// All is archived: the end, or the wait for a person.
+    /// Everything is archived: the job ends, or waits for a person.
     pub(super) fn close(&self, ending: &Ending, approved: bool) -> Event {
         let reviewed = match self.spec.instructions.review {
             Review::None => false,
@@ -136,7 +136,7 @@ impl Job {
                 return vec![returned(said, CallEnd::Done, listing(&checks))];
             }
             Some(_) => return Vec::new(),
-            // The review begins: nobody has asked for it but the board.
+            // The review begins: the checks are for the board, and no call asked for them.
             None => return vec![Event::Proof(ProofEvent::ChecksMade { checks })],
         };
         let failed: Vec<Check> = checks.iter().filter(|check| !check.passed).cloned().collect();
@@ -200,7 +200,7 @@ impl Job {
         vec![refusal(call, text), Event::Proof(ProofEvent::CompletionRefused { checks: failed })]
     }
 
-    /// The review's todos that an accepted completion completes with it. Each says by whom something was verified.
+    /// The todos of the review that an accepted completion also completes. Each outcome states who verified the work.
     fn completed_with_it(&self, checks: usize, is_partial: bool) -> Vec<Event> {
         let accepted = if is_partial {
             format!("all {checks} checks of the program passed; the job is partial")

@@ -1,5 +1,5 @@
-//! Documents that are small come with the first opening: the system reads them before the model is asked, so that one reply can do
-//! the whole job. Their texts are results like any other, which the model has not answered to.
+//! Small documents come with the first opening: the system reads them before the model is asked, so that one reply can
+//! do the whole job. Their texts are results like any other that the model has not answered yet.
 
 use crate::{
     job::{
@@ -15,7 +15,7 @@ use crate::{
 use serde_json::{Value, json};
 
 impl Job {
-    /// The reads that come before the first opening, where they are due.
+    /// The reads that come before the first opening, if they are due.
     pub(super) fn owed_to_opening(&self) -> Option<Vec<Event>> {
         let own = &self.own;
         let is_read = own.epoch.number > 0 || !own.calls.pending.is_empty() || !own.epoch.unanswered().is_empty();

@@ -1,6 +1,6 @@
-//! What moves a job. [`Job::owed`](crate::job::state::Job::owed) says which effects may be worked now, `decide` makes
-//! facts of the outcome of one, and `apply` makes state of the facts. Resuming is no second way: a job is what its facts say, so its journal is
-//! applied, and the work goes on with what is owed.
+//! The machine that moves a job. [`Job::owed`](crate::job::state::Job::owed) says which effects may be performed now,
+//! `decide` turns the outcome of one into facts, and `apply` turns facts into state. Resuming needs nothing else: a job
+//! is defined by its facts, so its journal is applied, and the work continues with what is owed.
 //!
 //! ```
 //! use overnight_core::{

@@ -1,4 +1,4 @@
-//! What the model is told before it is asked: the opening of a new epoch, or the board behind the newest result.
+//! The runner's message before a model call: the opening of a new epoch, or the board with the newest result.
 
 use crate::{
     amount::grouped,
@@ -16,7 +16,7 @@ use crate::{
 use std::fmt::Write;
 
 impl Job {
-    /// Whether something is to be told: the opening of an epoch that is due, or the board, where it is not said yet.
+    /// Whether a message is due: the opening of an epoch, or a board that was not shown yet.
     pub(super) fn has_word(&self) -> bool {
         if !self.own.epoch.is_complete() {
             return true;
@@ -30,7 +30,7 @@ impl Job {
         }
     }
 
-    /// What the model is told before it is asked: a new epoch where one is due, else the board behind the newest result.
+    /// The runner's message before a model call: a new epoch if one is due, else the board with the newest result.
     pub(super) fn word_of_the_runner(&self) -> Event {
         let kind = match &self.progress {
             Progress::Planning(_) => BoardKind::Planning,
@@ -60,7 +60,7 @@ impl Job {
         }
     }
 
-    /// The board behind the newest result, in full unless it stands in the epoch, or the request for a digest; and its tokens.
+    /// The board with the newest result, in full unless the epoch has it, or the request for a digest; and its tokens.
     fn board(&self, kind: BoardKind, is_digest: bool) -> (Event, u64) {
         let (kind, board) = if is_digest {
             (BoardKind::Digest, Some(todo_board::digest_request()))

@@ -1,4 +1,4 @@
-//! The table of the two loops: which effects are due. Where nothing from outside is needed (`Effect::Decide`), the facts
+//! The table of the two loops: which effects are due. If nothing from outside is needed (`Effect::Decide`), the facts
 //! come from the state alone.
 
 use super::{
@@ -26,9 +26,9 @@ use crate::{
 };
 
 impl Job {
-    /// All effects that may be worked now, each with its name; none while the job is held or has ended. What follows from the
-    /// state alone, and files that the machine wants on the disk, come first and alone; what touches files comes one by one.
-    /// What was handed in ([`Job::submitted`]) is not among them.
+    /// All effects that may be performed now, each with its name; none while the job is held or has ended. Decisions
+    /// from the state alone, and files that the machine wants on the disk, come first and alone; other effects on files
+    /// come one by one. Submitted calls ([`Job::submitted`]) are not among them.
     pub fn owed(&self) -> Vec<Owed> {
         if !self.is_running() {
             return Vec::new();
@@ -40,7 +40,7 @@ impl Job {
         if let Some(write) = self.writes.front() {
             return vec![named(&self.own, Effect::Write(write.clone()))];
         }
-        // Whether the runner has a word to say is known before it is composed.
+        // Whether the runner has a message is known before it is composed.
         let decides = |one: &&Conversation| {
             one.submitted.is_none() && (self.facts_owed(one, self.last_at).is_some() || self.owes_word(one))
         };
@@ -49,7 +49,7 @@ impl Job {
         }
         let mut is_idle = true;
         let mut fits = |effect: &Effect| *effect == Effect::Model || std::mem::take(&mut is_idle);
-        // Who waits longest is asked first: so each comes to its turn, and after a crash the order is the same.
+        // The conversation that waits longest is asked first: each gets its turn, in the same order after a crash.
         let mut at_work: Vec<&Conversation> = self.conversations().collect();
         at_work.sort_by_key(|one| one.last_fact);
         let due = at_work.into_iter().filter_map(|one| Some((one, self.effect_of(one)?)));
@@ -64,7 +64,7 @@ impl Job {
         })
     }
 
-    /// Whether an outcome of that name still means something. It may be owed without being among those that may be worked now.
+    /// Whether an outcome of that name still counts. It may be owed without being among the effects to perform now.
     pub fn is_owed(&self, id: EffectId) -> bool {
         self.is_running() && self.conversation(id.conversation).is_some_and(|one| one.facts == id.number)
     }
@@ -75,7 +75,7 @@ impl Job {
         self.limits.turns.saturating_sub(asked).min(self.spec.instructions.most_parallel().into())
     }
 
-    /// What a conversation asks of the outside world; none where it waits for others.
+    /// The effect that a conversation needs from the outside world; `None` if it waits for others.
     fn effect_of(&self, conversation: &Conversation) -> Option<Effect> {
         if conversation.submitted.is_some() {
             return None;
@@ -112,7 +112,7 @@ impl Job {
         self.is_review() && self.is_executing() && self.phase.checks.is_none() && self.own.calls.pending.is_empty()
     }
 
-    /// The facts that follow from the state alone, where some do; but for the word that comes before a model call.
+    /// The facts that follow from the state alone, if any, except for the runner's message before a model call.
     pub(super) fn facts_owed(&self, conversation: &Conversation, at: Timestamp) -> Option<Vec<Event>> {
         if let Some(role) = &conversation.role {
             return self.owed_by_sub_agent(conversation, role);
@@ -133,7 +133,7 @@ impl Job {
             Progress::Summarising { .. } => return self.replan_limit(),
             Progress::Closing { ending, approved } => return Some(vec![self.close(ending, *approved)]),
             Progress::Archiving { .. } | Progress::Examining { .. } => return None,
-            // Nothing is asked where the plan is a moment old, or no phase is left.
+            // The model is not asked if the plan is a moment old, or no phase is left.
             Progress::Planning(planning) if planning.why == Why::PhaseDone && self.is_planning_needless() => {
                 return Some(planning::end(self, planning, PlanningEnd::Done, at));
             }
@@ -148,7 +148,7 @@ impl Job {
         self.limit_reached().map(|cause| vec![held(&cause)]).or_else(|| self.forced_end(at))
     }
 
-    /// Whether a model call is due that the runner's word comes before.
+    /// Whether the runner's message before a model call is due.
     pub(super) fn owes_word(&self, conversation: &Conversation) -> bool {
         if !conversation.is_own() {
             return conversation.calls.pending.is_empty() && !conversation.epoch.is_complete();
@@ -166,7 +166,7 @@ impl Job {
     }
 
     fn is_planning_needless(&self) -> bool {
-        // Of what readers have read, the job's own model has nothing to remember.
+        // The job's own model has nothing to remember from the readers' work.
         self.is_bootstrap() || self.is_part_reading() || self.next_planned().is_none()
     }
 
@@ -189,7 +189,7 @@ impl Job {
             ParsedCall::Control(ControlCall::TodoComplete { .. }) if let Some(text) = self.completes_nothing() => {
                 skipped(&text)
             }
-            // Nothing is called done whose work is still to come.
+            // Nothing is called done while its work is still to come.
             ParsedCall::Control(_) if let Some(name) = &self.own.calls.skipped => {
                 let name = tokens::head(name, 20);
                 skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
@@ -219,14 +219,14 @@ impl Job {
         }
     }
 
-    /// The first call behind the one that is due that changes a file.
+    /// The first call after the due one that changes a file.
     fn changes_behind(&self) -> Option<&str> {
         let mut behind = self.own.calls.pending.iter().skip(1);
         let change = behind.find(|pending| matches!(&pending.call, ParsedCall::Work(WorkCall::Change(_))));
         change.map(|pending| pending.said.name.as_str())
     }
 
-    /// Why `todo_complete` completes nothing now, where the fault is not the model's: an outcome is for the todo that it saw.
+    /// Why `todo_complete` completes nothing now, without a fault of the model: an outcome is for the todo that it saw.
     fn completes_nothing(&self) -> Option<String> {
         if self.is_bootstrap() {
             let text = "not run: the bootstrap ends when main_plan.md is saved with a plan that can be read";
@@ -246,13 +246,13 @@ impl Job {
         Some(format!("not run: the phase '{}' has just begun, and {why}", self.phase.title))
     }
 
-    /// What becomes of a call while there is planning; none: it is run.
+    /// The facts of a call during planning; `None` means that it is run.
     fn owed_while_planning(&self, pending: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {
         let Progress::Planning(planning) = &self.progress else { return None };
         let said = &pending.said;
         let skipped = |text: String| Some(vec![returned(said, CallEnd::Skipped, text)]);
         let owed = todo_board::owed(planning);
-        // A sub-agent does work.
+        // A sub-agent does work, like a working call.
         let call = match &pending.call {
             ParsedCall::Control(ControlCall::Delegate(_)) => &ParsedCall::Work(WorkCall::GenerateWorkspaceSummary),
             call => call,
@@ -261,7 +261,7 @@ impl Job {
             ParsedCall::Control(
                 ControlCall::TodoComplete { .. } | ControlCall::TodoRewind { .. } | ControlCall::ArchiveAndReset { .. },
             ) => skipped(planning::completes_nothing(planning)),
-            // Also behind a call that was skipped.
+            // It is accepted even after a call that was skipped.
             ParsedCall::Control(ControlCall::TodoWrite(items)) => {
                 Some(planning::set_todos(self, planning, said, items, at))
             }
@@ -281,13 +281,13 @@ impl Job {
         }
     }
 
-    /// Nothing is changed behind a call that could not be read: the reply was written in the belief that it would be run.
+    /// Refuses changes after a call that could not be read: the model replied in the belief that it would be run.
     fn refusal_after_unreadable(&self, pending: &PendingCall) -> Option<String> {
         use crate::job::tool::Family;
         let name = tokens::head(self.own.calls.unreadable.as_deref()?, 20);
         let changes = match (&pending.call, pending.family()?) {
             (_, Family::Control) | (ParsedCall::Work(_), Family::Writing) => pending.said.arguments.is_object(),
-            // What can't be run says so itself.
+            // A call that can't be run reports that itself.
             (ParsedCall::Control(_) | ParsedCall::Invalid { .. }, Family::Writing) | (_, Family::Reading) => false,
         };
         changes.then(|| {
@@ -297,8 +297,8 @@ impl Job {
         })
     }
 
-    /// Ends what can't go on by itself, once all calls of the reply have their results: planning, the bootstrap, stuck
-    /// phases, and phases over their limits.
+    /// Ends work that can't continue by itself, once all calls of the reply have their results: planning, the
+    /// bootstrap, stuck phases, and phases over their limits.
     fn forced_end(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
             Progress::Planning(planning) if planning.asked == 0 => None,
@@ -335,7 +335,7 @@ impl Job {
     }
 }
 
-/// What the first call of a conversation asks of the outside world.
+/// The effect that the first call of a conversation needs from the outside world.
 fn effect_of_call(of: &Conversation, PendingCall { said, call, .. }: &PendingCall) -> Effect {
     match call {
         ParsedCall::Work(WorkCall::Read(read)) => Effect::Read { call: said.clone(), read: read.clone() },

@@ -1,5 +1,5 @@
-//! Readers side by side: behind the bootstrap a phase of the system has all parts of the documents read at once, each by a sub-agent that
-//! has its part before it and can only add records. The job's own model goes on with what they found.
+//! Readers side by side: after the bootstrap, a phase of the system has all parts of the documents read at once, each
+//! by a sub-agent that sees its part and can only add records. The job's own model continues with their results.
 
 use super::{control::with_count, given_documents::read_calls, planning};
 use crate::{
@@ -27,16 +27,16 @@ use serde_json::json;
 
 /// The title of the phase.
 const TITLE: &str = "Read the documents side by side";
-/// Percent of what one reply may bring that a part may have: its marks and headings come beside it.
+/// Percent of the bound for given documents that a part may have: its marks and headings come in addition.
 const PART_PERCENT: u64 = 85;
-/// Percent of a part's lines that its reader sees of the next part, and how many at least; of a document with pages it is one.
+/// Percent of a part's lines that its reader also sees of the next part, and the least number; of pages it is one.
 const SEAM_PERCENT: u64 = 5;
 const LEAST_SEAM_LINES: u64 = 10;
 /// Documents of a part that its todo names.
 const MOST_NAMED: usize = 3;
 
 impl Job {
-    /// The phase in which all parts are read, in front of `plan`; none where nobody wants that, or it was done.
+    /// The phase in which all parts are read, before `plan`; `None` if no readers are wanted, or they are done.
     pub(super) fn begin_part_reading(&self, plan: &Plan, at: Timestamp) -> Option<Vec<Event>> {
         let readers = self.spec.instructions.readers.as_ref().filter(|_| self.part_reading.is_none())?;
         let parts = parts(&self.spec, readers);
@@ -63,7 +63,7 @@ impl Job {
         ])
     }
 
-    /// Readers begin, as many as may be at work at once; when all have ended, so does the phase, unless a part is left to be read.
+    /// Readers begin, as many as may work at once; when all have ended, so does the phase, unless a part is left.
     pub(super) fn owed_to_readers(&self) -> Option<Vec<Event>> {
         let reading = self.part_reading.as_ref().filter(|_| self.is_executing() && self.is_part_reading())?;
         let wanted = self.spec.instructions.readers.as_ref()?.parallel;
@@ -86,7 +86,7 @@ impl Job {
         is_at_end.then(|| self.end_phase(Vec::new(), Why::PhaseDone))
     }
 
-    /// Readers that may be at work at once: as many as were asked for, and all where what is handed in is answered within hours.
+    /// Readers at work at once: as many as were requested, or all if submitted calls are answered within hours.
     pub(super) fn readers_at_once(&self, wanted: u32) -> usize {
         if self.answered.tier == Tier::Batch { usize::MAX } else { wanted as usize }
     }
@@ -97,7 +97,7 @@ impl Job {
         self.sub_agents.is_empty() && self.part_reading.as_ref().is_some_and(is_read)
     }
 
-    /// The end of a reader, where its reply has brought what its part holds, and nothing came back.
+    /// The end of a reader, if its reply has added the records of its part, and no problem was returned.
     pub(super) fn owed_by_reader(&self, sub_agent: &Conversation) -> Option<Vec<Event>> {
         let calls = &sub_agent.calls;
         // A reply without a record is asked about once: it may have been the announcement of one.
@@ -113,7 +113,7 @@ impl Job {
         is_done.then(|| self.end_sub_agent(sub_agent, SubAgentEnd::Reported, said()))
     }
 
-    /// What the end of a reader means for the todo of its part: what was read is done, else the job's own model does it.
+    /// Completes the todo of a reader's part at the reader's end; a part not read is left to the job's own model.
     pub(super) fn part_ended(&self, sub_agent: &Conversation, end: SubAgentEnd, report: &str) -> Option<Event> {
         let SubAgentRole::Reader { part, .. } = sub_agent.role.as_ref()? else { return None };
         let todo = self.phase.todos.all().get((*part as usize).checked_sub(1)?)?;
@@ -130,12 +130,12 @@ impl Job {
         self.part_reading.as_ref().is_some_and(|reading| reading.phase == self.phase.number)
     }
 
-    /// Where records of several readers quote the same place, the job's own model decides.
+    /// If records of several readers quote the same place, the job's own model decides.
     pub(super) fn on_parts_read(&mut self, doubled: &[DoubledRecord]) {
         if let Some(reading) = &mut self.part_reading {
             reading.is_over = true;
         }
-        // The next prompt tells what the readers have found, and said.
+        // The next prompt shows the readers' results and reports.
         self.compaction.forced = Some(EpochCause::PhaseEnded);
         let told = |DoubledRecord { first, second, quote }: &DoubledRecord| {
             format!(
@@ -166,7 +166,7 @@ pub fn parts(spec: &JobSpec, readers: &Readers) -> Vec<Vec<ReadUnit>> {
     let tokens = spec.document_tokens();
     let even = tokens.div_ceil(readers.parts_for(tokens, most));
     let units = units(&spec.documents, even, 1.0, 0);
-    // So much, and no part is closed under an even share of all: there are no more parts than that.
+    // With this bound, no part is closed below an even share of all, so there are no more parts than planned.
     let most = most.min(even + units.iter().map(|unit| unit.tokens).max().unwrap_or_default());
     let mut parts: Vec<Vec<ReadUnit>> = Vec::new();
     let mut left = 0;

@@ -1,5 +1,5 @@
-//! `main_plan.md` as the machine keeps it: what the model saves is checked and put into form, what the system knows (ticks,
-//! marks) is the system's.
+//! `main_plan.md` as the machine keeps it: a plan that the model saves is checked and put into form; ticks and marks
+//! are set by the system.
 
 use super::planning;
 use crate::job::{
@@ -80,7 +80,7 @@ impl Job {
         Err(PlanFault::WorkedPhaseGone { number, title: self.phase.title.clone() })
     }
 
-    /// A plan was saved by the model: `result` says how it is understood. In the bootstrap that is all that is asked for.
+    /// The model has saved a plan: `result` states how it is understood. In the bootstrap, nothing else is required.
     pub(super) fn on_plan_saved(&self, text: &str, result: &mut String) -> Vec<Event> {
         let Ok(plan) = self.read_plan(text) else { return Vec::new() };
         let phases = plan.phases().len();
@@ -120,7 +120,7 @@ impl Job {
 
     pub(super) fn on_files_examined(&self, files: ExaminedFiles) -> Vec<Event> {
         let marked = self.marked(&files);
-        // What a person has left on the disk is the plan from here on, also where the system has nothing to mark in it.
+        // The plan that a person has left on the disk is valid from here on, even if the system marks nothing in it.
         let known = self.plan.as_ref().map(Plan::text);
         let other = files.plan.as_ref().map(Part::text).filter(|text| known != Some(*text));
         let edited = other.and_then(|text| Plan::parse(text).ok()).filter(|plan| known != Some(plan.text()));
@@ -142,11 +142,11 @@ impl Job {
         events
     }
 
-    /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
-    /// changed; `None` where it stands so on the disk.
+    /// The plan with the system's own part (ticks and marks of the phase that ended), and why it was changed; `None` if
+    /// it stands like this on the disk.
     pub(super) fn marked(&self, files: &ExaminedFiles) -> Option<(Plan, String)> {
         let read = files.plan.as_ref().map(Part::text).map(|text| match &self.plan {
-            // A plan's text reads as itself.
+            // Parsing a plan's own text changes nothing.
             Some(plan) if plan.text() == text => Ok(plan.clone()),
             Some(_) | None => Plan::parse(text),
         });
@@ -161,7 +161,7 @@ impl Job {
             return None;
         };
         let worked = why.as_ref().zip(self.past.last()).and_then(|(why, past)| {
-            // A person may have moved the phase meanwhile; one that isn't there any more is nowhere marked.
+            // A person may have moved the phase meanwhile; a phase that isn't there any more is not marked.
             let number = past.phase.plan_phase?;
             let worked = |phase: &&PlannedPhase| phase.title == past.phase.title;
             let same = plan.phases().iter().filter(worked).min_by_key(|phase| phase.number.abs_diff(number))?;
@@ -170,7 +170,7 @@ impl Job {
         let marked = match worked {
             Some((Why::PhaseDone, todos, same)) => {
                 let mut unfinished = planning::contents(todos, TodoStatus::Cancelled);
-                // What was over the bound was put off to the phase behind it, and is not done yet.
+                // Todos over the bound were put off to the phase after it, and are not done yet.
                 let rest = plan.phases().iter().filter(|phase| phase.title == planning::continued(&same.title));
                 unfinished.extend(rest.flat_map(|phase| &phase.steps).map(|step| step.text.clone()));
                 plan.complete_phase(same.number, &unfinished).mark_current()

@@ -1,5 +1,5 @@
-//! Planning: what it owes, the todos that the model proposes, and what the system does when the model does not plan. A weak
-//! model can be slow or poor, but can't wedge the job.
+//! Planning: its obligations, the todos that the model proposes, and what the system does if the model does not plan. A
+//! weak model can be slow or poor, but can't block the job.
 
 use super::answers::returned;
 use crate::{
@@ -45,7 +45,7 @@ pub fn bootstrap_todos(spec: &JobSpec, at: Timestamp) -> Vec<Todo> {
     TodoList::from_pairs(&pairs.map(|(content, active)| (content.to_owned(), active.to_owned())), at)
 }
 
-/// Why a completion completes nothing while there is planning.
+/// Why a completion completes nothing during planning.
 pub(super) fn completes_nothing(planning: &Planning) -> String {
     let next = "look at the plan, and complete the next phase's tasks in your next reply";
     let then = todo_board::owed(planning).unwrap_or(next);
@@ -62,8 +62,8 @@ pub(super) fn plan_read(plan: &Plan) -> Event {
     Event::Plan(PlanEvent::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() })
 }
 
-/// The number of a phase's steps that its bounds are about, and what to do where it is outside of them: for a plan that is
-/// refused once, and then taken with a warning.
+/// A phase whose number of steps is outside its bounds, and what to do about it: for a plan that is refused once, and
+/// then accepted with a warning.
 pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {
     let bounds = job.spec.instructions.phase;
     let phases = plan.phases();
@@ -163,7 +163,7 @@ pub(super) fn end(job: &Job, planning: &Planning, end: PlanningEnd, at: Timestam
     events
 }
 
-/// The plan by which the job goes on: the one that there is, unless there is none, or feedback has found no place in it.
+/// The plan with which the job continues: the present one, unless there is none, or it has no phase for feedback.
 fn plan_for(job: &Job, planning: &Planning) -> Plan {
     let is_feedback = match &planning.why {
         Why::Feedback { .. } => true,
@@ -177,7 +177,7 @@ fn plan_for(job: &Job, planning: &Planning) -> Plan {
     match &job.plan {
         None => plan_of_the_system(&job.spec).mark_current(),
         Some(plan) if is_feedback && Job::next_phase(plan).is_none() => {
-            // Behind what is complete, and before a final review.
+            // After the completed phases, and before a final review.
             plan.insert_after(0, &format!("Address feedback {}", job.feedback.len()), &feedback_steps(job))
                 .mark_current()
         }
@@ -185,8 +185,8 @@ fn plan_for(job: &Job, planning: &Planning) -> Plan {
     }
 }
 
-/// The planned phase `next` begins with the todos that the model has set, else with the steps of the plan; what is over the
-/// bound becomes a phase after it.
+/// The planned phase `next` begins with the todos that the model has set, else with the plan's steps; todos over the
+/// bound become a phase after it.
 fn start_planned(job: &Job, planning: &Planning, plan: &Plan, next: &PlannedPhase, at: Timestamp) -> Vec<Event> {
     let todos = match &planning.todos {
         Some(todos) => todos.clone(),
@@ -213,7 +213,7 @@ fn start_planned(job: &Job, planning: &Planning, plan: &Plan, next: &PlannedPhas
     events
 }
 
-/// The open steps of a phase as todos; its title, where it has none.
+/// The open steps of a phase as todos, or its title if it has none.
 fn pairs_of(phase: &PlannedPhase) -> Vec<(String, String)> {
     let mut seen = std::collections::HashSet::new();
     let steps = phase.steps.iter().filter(|step| !step.done);
@@ -254,7 +254,7 @@ fn split(mut todos: Vec<Todo>, most: usize) -> (Vec<Todo>, Vec<String>) {
     (todos, rest.into_iter().filter(|todo| todo.status.is_open()).map(|todo| todo.content).collect())
 }
 
-/// The title of the phase that takes what is over the bound of the one called `title`.
+/// The title of the phase that takes the todos over the bound of the phase called `title`.
 pub(super) fn continued(title: &str) -> String {
     format!("{title} (continued)")
 }
@@ -289,8 +289,8 @@ fn feedback_steps(job: &Job) -> Vec<String> {
     vec![format!("Address: {}", crate::tokens::head(&text, 100))]
 }
 
-/// The plan for a job whose model writes none: a phase per group of documents, unless readers read them all, then one for the
-/// deliverables.
+/// The plan for a job whose model writes none: a phase per group of documents, unless readers read them all, then one
+/// for the deliverables.
 fn plan_of_the_system(spec: &JobSpec) -> Plan {
     let deliverables: Vec<String> =
         spec.instructions.deliverables.iter().map(|deliverable| format!("Write {}", deliverable.path)).collect();
@@ -319,12 +319,12 @@ fn plan_of_the_system(spec: &JobSpec) -> Plan {
     Plan::write(&phases, &format!("Written by the system, because the model wrote no plan: {what}."))
 }
 
-/// What is shown while a todo is worked that came without an active form.
+/// The active form for a todo that came without one.
 pub(super) fn active_form(content: &str) -> String {
     crate::tokens::head(&format!("Working on: {content}"), 120).to_owned()
 }
 
-/// What the todos of a phase with this status are about.
+/// The contents of the todos with this status.
 pub(super) fn contents(todos: &TodoList, status: TodoStatus) -> Vec<String> {
     todos.all().iter().filter(|todo| todo.status == status).map(|todo| todo.content.clone()).collect()
 }

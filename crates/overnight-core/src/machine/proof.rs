@@ -1,5 +1,5 @@
-//! What comes between a contract that holds and the end: the second reading, and the verifier. The completion that was claimed
-//! waits for them, and is answered with what they found.
+//! The steps between a fulfilled contract and the end: the second reading, and the verifier. The claimed completion
+//! waits for them, and is answered with their findings.
 
 use super::answers::{refusal, returned};
 use crate::{
@@ -22,16 +22,16 @@ use crate::{
 };
 use std::fmt::Write;
 
-/// Percent of the room for what one second reader is to read: its records take as much again, and more.
+/// Percent of the room for the text that one second reader reads: its records take as much again, and more.
 const READER_PERCENT: u64 = 25;
-/// Percent of the room for one part of it: it comes whole in one read.
+/// Percent of the room for one part of that text, which must come whole in one read.
 const UNIT_PERCENT: u64 = 15;
 /// Tokens of the least part that is drawn.
 const LEAST_UNIT: u64 = 400;
 
 impl Job {
-    /// What comes before the end of a job whose contract holds: none where nothing does. `lists` are both readers', once the
-    /// second has read.
+    /// The facts that come before the end of a job whose contract holds; `None` if there are none. `lists` are the
+    /// lists of both readers, once the second has read.
     pub(super) fn owed_proof(&self, call: &ToolCall, lists: Option<&Lists>) -> Option<Vec<Event>> {
         let instructions = &self.spec.instructions;
         if let Some(wanted) = &instructions.second_reader {
@@ -75,7 +75,7 @@ impl Job {
     }
 
     fn begin_reading(&self, wanted: &SecondReader) -> Vec<Event> {
-        // A job's own name is as good as chance, and the same whenever this is decided.
+        // A job's own id is as good as chance, and the same whenever this is decided.
         let of_job = || u64::from_str_radix(&sha256(self.spec.id.to_string().as_bytes())[..12], 16).unwrap_or_default();
         let seed = wanted.seed.unwrap_or_else(of_job);
         let whole = measure::room(&self.spec) * UNIT_PERCENT / 100;
@@ -88,7 +88,7 @@ impl Job {
         events
     }
 
-    /// What is to be read next, divided among second readers: each has as many parts as it has room for, and at most so many.
+    /// The next parts to be read, divided among second readers by their room, and at most `most_units` for each.
     fn parts(&self, queue: &[ReadUnit], most_units: usize) -> Vec<Vec<ReadUnit>> {
         let most = measure::room(&self.spec) * READER_PERCENT / 100;
         let mut parts: Vec<Vec<ReadUnit>> = Vec::new();
@@ -171,7 +171,7 @@ impl Job {
             Some(finding) if finding.settled.is_some() => {
                 vec![refusal(said, format!("finding {id} is settled already"))]
             }
-            // That nobody has judged is no fault that could be explained.
+            // A missing verdict is no fault that could be explained.
             Some(finding) if finding.kind == FindingKind::NoVerdict => {
                 vec![refusal(said, "only a verdict settles that; call job_complete() again".to_owned())]
             }
@@ -183,7 +183,7 @@ impl Job {
     }
 }
 
-/// Tokens of a part where only a share is drawn: so few that several are drawn also of a short document.
+/// Tokens of a part if only a share is drawn: so few that several parts are drawn even from a short document.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

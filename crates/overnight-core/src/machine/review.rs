@@ -1,5 +1,5 @@
-//! What people say of a result, once the job is held for that or has ended: approvals, corrections, settled findings, feedback,
-//! documents that come later. Each is a fact with a name; only feedback makes the job go on.
+//! People's reviews of a result, once the job is held for that or has ended: approvals, corrections, settled findings,
+//! feedback, later documents. Each is a fact with a name; only feedback makes the job continue.
 
 use super::effect::{Command, FieldCorrection};
 use crate::job::{
@@ -12,7 +12,7 @@ use crate::job::{
 use std::sync::Arc;
 
 impl Job {
-    /// The facts of a command that is about the result; none where there is no result, or nothing to be said.
+    /// The facts of a command about the result; none if there is no result, or nothing changes.
     pub(super) fn on_review(&self, at: Timestamp, command: Command) -> Vec<Event> {
         if !self.has_result() {
             return Vec::new();
@@ -68,7 +68,7 @@ impl Job {
         Event::Person(PersonEvent::FieldCorrected { finding: Box::new(finding), path, sha256 })
     }
 
-    /// What such a fact means.
+    /// Applies a fact about a person's action.
     pub(super) fn apply_review(&mut self, at: Timestamp, event: &PersonEvent) {
         match event {
             PersonEvent::FeedbackGiven { number, text, instructions, by } => {
@@ -80,7 +80,7 @@ impl Job {
                 self.refusals.counted = 0;
                 self.proof.sent_back = self.proof.verdicts.len();
                 self.compaction.forced = Some(EpochCause::Feedback);
-                // What was said of a result is not said of the next one; it is kept with the archive of the first.
+                // Reviews of a result don't apply to the next one; they are kept with the archive of the first.
                 self.reviewed.approvals.clear();
                 self.reviewed.records.clear();
                 self.proof.findings.retain(|finding| finding.kind != FindingKind::Correction);

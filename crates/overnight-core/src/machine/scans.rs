@@ -11,18 +11,18 @@ use crate::job::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Replies of a transcriber: one is enough; a model that calls tools which it doesn't have is told so.
+/// The most replies of a transcriber: one is enough; a model that calls tools that it doesn't have is corrected.
 const MOST_REPLIES: u64 = 3;
 
 impl Job {
-    /// Transcribers begin, one for each page that nobody has read.
+    /// Transcribers begin, one for each reading that is missing.
     pub(super) fn owed_to_scans(&self) -> Option<Vec<Event>> {
         let roles = self.unread_pages();
         let start = |(number, role)| self.start_sub_agent_as(number, role, "");
         (!roles.is_empty()).then(|| (self.sub_agents_begun + 1..).zip(roles).flat_map(start).collect())
     }
 
-    /// The end of a transcriber, where its page is read, or can't be.
+    /// The end of a transcriber, if its page has been read, or can't be.
     pub(super) fn owed_by_transcriber(&self, sub_agent: &Conversation) -> Option<Vec<Event>> {
         if sub_agent.turns == 0 || !sub_agent.calls.pending.is_empty() {
             return None;
@@ -42,7 +42,7 @@ impl Job {
 }
 
 impl Instructions {
-    /// The models that transcribe each page, numbered from 1, where `own` is the job's: the second only where one is named.
+    /// The models that transcribe each page, numbered from 1; `own` is the job's. There is a second one only if named.
     pub fn page_readers<'m>(&'m self, own: &'m str) -> impl Iterator<Item = (u32, &'m str)> + Clone {
         let first = self.models.vision.as_deref().unwrap_or(own);
         (1..).zip(std::iter::once(first).chain(self.models.vision_second.as_deref()))
@@ -50,21 +50,21 @@ impl Instructions {
 }
 
 impl Job {
-    /// What a reader, from 1, made of a page: in this job, or in an earlier one.
+    /// The result of a reader, from 1, for a page: from this job, or from an earlier one.
     pub fn page_reading(&self, page: &ScannedPage, reader: u32) -> Option<PageReading> {
         let kept = page.kept.iter().find(|kept| kept.reader == reader);
         let kept = kept.map(|kept| PageReading { text: kept.text.clone(), fault: None });
         kept.or_else(|| self.scans.readings.get(&(page.image.sha256.clone(), reader)).cloned())
     }
 
-    /// The readings that are still to be had, as sub-agents have them.
+    /// The readings that are still missing, as roles of sub-agents.
     pub(crate) fn unread_pages(&self) -> Vec<SubAgentRole> {
         if self.scans.outcomes.is_some() {
             return Vec::new();
         }
         let readers = self.spec.instructions.page_readers(&self.spec.model).map(|(reader, _)| reader);
         let of_page = |page: &'_ ScannedPage| {
-            // A text of its own is the second reading.
+            // A page's own text is the second reading.
             let readers = readers.clone().filter(|reader| *reader == 1 || !page.has_text);
             let unread = readers.filter(|reader| self.page_reading(page, *reader).is_none());
             let role = |reader| SubAgentRole::Transcriber { document: page.document.clone(), page: page.page, reader };
@@ -96,7 +96,7 @@ impl Job {
         self.scans.readings.insert((scan.image.sha256.clone(), reader), reading);
     }
 
-    /// Takes the documents in with the text of their scanned pages.
+    /// Updates the documents, which now have the text of their scanned pages.
     pub(crate) fn on_pages_read(&mut self, documents: &[DocumentEntry], pages: &[PageOutcome]) {
         let all = &mut Arc::make_mut(&mut self.spec).documents;
         for document in documents {

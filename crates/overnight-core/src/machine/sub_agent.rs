@@ -1,5 +1,5 @@
-//! What a sub-agent owes: the results of its calls, its word, its end. Whatever it does is done in its own conversation, and its
-//! end gives back what the job's own waits for.
+//! The obligations towards a sub-agent: the results of its calls, the runner's message, its end. All of it happens in
+//! its own conversation, and its end returns what the job's own waits for.
 
 use super::{
     answers::{in_conversation, refusal, returned, skipped, unseen},
@@ -168,7 +168,7 @@ impl Job {
         Some(self.end_sub_agent(sub_agent, end, ""))
     }
 
-    /// What a sub-agent's work still lacks, in a sentence for it.
+    /// The part of a sub-agent's work that is missing, in a sentence for it.
     fn lacks(&self, sub_agent: &Conversation) -> Option<String> {
         match sub_agent.role.as_ref()? {
             SubAgentRole::Delegate { .. } | SubAgentRole::Transcriber { .. } => None,
@@ -195,7 +195,7 @@ impl Job {
     ) -> Option<Vec<Event>> {
         let refused = |text: String| Some(vec![in_conversation(sub_agent, refusal(said, text))]);
         if let Some(tool) = tool
-            // What the system reads for its opening is no call of the sub-agent.
+            // The reads of the system for its opening are no calls of the sub-agent.
             && sub_agent.epoch.number > 0
             && !sub_agent.tools.contains(*tool)
         {
@@ -207,7 +207,7 @@ impl Job {
         }
         match call {
             ParsedCall::Invalid { reason } => refused(reason.clone()),
-            // What was said to be done was not.
+            // Work that is claimed to be done was not done.
             ParsedCall::Control(ControlCall::Report(_) | ControlCall::Verdict(_))
                 if let Some(text) = undone(&sub_agent.calls) =>
             {
@@ -249,17 +249,17 @@ impl Job {
         }
     }
 
-    /// A sub-agent ends where no call of it waits for a result.
+    /// Ends a sub-agent; its calls without a result get one first.
     pub(super) fn end_sub_agent(&self, sub_agent: &Conversation, end: SubAgentEnd, report: &str) -> Vec<Event> {
         let mut events = skipped(sub_agent, 0);
         events.extend(self.sub_agent_ended(sub_agent, end, report));
         events
     }
 
-    /// A sub-agent has ended, and what the job's own conversation waits for follows.
+    /// A sub-agent has ended: its end, and the consequences for the job's own conversation.
     pub(super) fn sub_agent_ended(&self, sub_agent: &Conversation, end: SubAgentEnd, report: &str) -> Vec<Event> {
         let most = bounds::answer_tokens(&self.spec);
-        // What stands on a page is its text, however long.
+        // The text of a page is kept whole, however long it is.
         let report = if Self::is_transcriber(sub_agent) {
             report.trim().to_owned()
         } else {
@@ -271,8 +271,8 @@ impl Job {
             report: report.clone(),
         })];
         match &sub_agent.role {
-            // The call that waits is answered when those before it are; second readers are counted when all have ended.
-            // So are transcribers.
+            // The call that waits is answered after those before it; second readers are counted when all have ended,
+            // and so are transcribers.
             None
             | Some(
                 SubAgentRole::Delegate { .. } | SubAgentRole::SecondReader { .. } | SubAgentRole::Transcriber { .. },
@@ -285,7 +285,7 @@ impl Job {
         events
     }
 
-    /// The runner's word behind a sub-agent's newest result.
+    /// The runner's message with a sub-agent's newest result.
     pub(super) fn word_to(&self, sub_agent: &Conversation) -> Event {
         if sub_agent.epoch.number == 0 {
             return self.opening_of(sub_agent, "");
@@ -301,7 +301,7 @@ impl Job {
         })
     }
 
-    /// `[runner 3f9a1b2c · sub-agent 2 · turn 3 of 40]`, with what is missing where the sub-agent stopped without it.
+    /// `[runner 3f9a1b2c · sub-agent 2 · turn 3 of 40]`, with the missing work if the sub-agent stopped without it.
     fn line_of(&self, sub_agent: &Conversation) -> String {
         let mark = crate::prompt::opening::runner_mark(self);
         let line = format!("[{mark} · sub-agent {} · turn {} of {MOST_TURNS}]", sub_agent.number, sub_agent.turns + 1);
@@ -322,7 +322,7 @@ impl Job {
             && readers.is_some_and(|readers| readers.deliverable == change.plain_path())
     }
 
-    /// Readers and second readers have one list, wherever they say that their records are to go.
+    /// Readers and second readers write to one list, whatever path they give for their records.
     pub(super) fn as_understood(&self, of: &Conversation, mut pending: PendingCall) -> PendingCall {
         if let (Some(SubAgentRole::Reader { .. }), Some(readers)) = (&of.role, &self.spec.instructions.readers)
             && let ParsedCall::Work(WorkCall::Change(FileChange::Records(add))) = &mut pending.call
@@ -339,7 +339,7 @@ impl Job {
     }
 }
 
-/// The result of a call that was delegated.
+/// The result of a `delegate` call.
 pub(super) fn reported(said: &ToolCall, DelegateReport { agent, end, report }: &DelegateReport) -> Event {
     let (call_end, text) = match end {
         SubAgentEnd::Reported => (CallEnd::Done, format!("{agent} reports:\n{report}")),
@@ -356,7 +356,7 @@ pub(super) fn reported(said: &ToolCall, DelegateReport { agent, end, report }: &
     returned(said, call_end, text)
 }
 
-/// Why nothing ends behind the calls of this reply: one was not done, or came back with what was not seen yet.
+/// Why nothing ends after the calls of this reply: one was not done, or returned a problem that was not seen yet.
 fn undone(calls: &ReplyCalls) -> Option<String> {
     let name = calls.unreadable.as_ref().or(calls.skipped.as_ref()).map(|name| head(name, 20));
     let was_not_done = |name| format!("not run: {name} before it in this reply was not done; look at its result first");

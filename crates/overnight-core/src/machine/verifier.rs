@@ -1,4 +1,4 @@
-//! The verifier's verdict, and what becomes of the completion that waits for it.
+//! The verifier's verdict, and its effect on the completion that waits for it.
 
 use super::answers::{in_conversation, refusal, returned, skipped};
 use crate::job::{
@@ -13,11 +13,11 @@ use crate::job::{
     sub_agent_role::{SubAgentEnd, SubAgentRole},
 };
 
-/// Where the quote of a fault stands, or what is wrong with it.
+/// The place of a fault's quote, or what is wrong with the quote.
 pub type FoundQuote = Result<QuoteSpan, String>;
 
 impl Job {
-    /// The quotes of the verdict that waits were looked for: one result for each fault that has a quote.
+    /// The quotes of the waiting verdict were looked for: one result for each fault that has a quote.
     pub(super) fn on_quotes_found(&self, sub_agent: &Conversation, found: &[Option<FoundQuote>]) -> Vec<Event> {
         let Some(pending) = sub_agent.calls.pending.front() else { return Vec::new() };
         let (ParsedCall::Control(ControlCall::Verdict(given)), Some(SubAgentRole::Verifier { round })) =
@@ -79,7 +79,7 @@ pub(super) fn without_verdict(job: &Job, conversation: u32, round: u32, end: Sub
     verdict(job, conversation, round, Verdict::None, vec![finding])
 }
 
-/// The verdict, what it settles of an earlier round, and the answer to the completion that waits, where there are findings.
+/// The verdict, the settlement of earlier findings, and the answer to the waiting completion, if there are findings.
 fn verdict(job: &Job, conversation: u32, round: u32, verdict: Verdict, findings: Vec<Finding>) -> Vec<Event> {
     let earlier = job.proof.open().filter(|finding| finding.kind.is_verifiers());
     let mut events: Vec<Event> =

@@ -1,4 +1,4 @@
-//! What the model is told at the job's beginning: what its first reply is to do, and what may come behind it.
+//! The instructions at the job's beginning: what the model's first reply must do, and what may follow the plan in it.
 
 use super::{bounds, compact, measure};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 /// Percent of the room that the first opening usually fills.
 const OPENING_PERCENT: u64 = 10;
 
-/// How the work goes, at the job's beginning.
+/// The description of the work, for the job's beginning.
 pub(super) fn begun(job: &Job) -> String {
     let bounds = job.spec.instructions.phase;
     let steps = if compact::fits(&job.spec) {
@@ -37,7 +37,7 @@ pub(super) fn begun(job: &Job) -> String {
         .replace("{{reply}}", &grouped(bounds::reply_tokens(room, room * OPENING_PERCENT / 100)))
 }
 
-/// What may come behind the plan in the first reply.
+/// The calls that may follow the plan in the first reply.
 pub(super) fn behind_plan(spec: &JobSpec) -> &'static str {
     match (&spec.instructions.readers, compact::are_given(spec)) {
         (Some(_), _) => "Then readers work the documents",

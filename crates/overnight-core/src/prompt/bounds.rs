@@ -1,21 +1,21 @@
-//! How many tokens the result of a call may have: a share of the *room*, which is the budget less the system prompt and the
-//! tools. The results of one reply come together in the next prompt, so that what is left of their common share bounds each.
+//! The number of tokens that the result of a call may have: a share of the *room*, which is the budget minus system
+//! prompt and tools. All results of one reply go into the next prompt, so the rest of their common share bounds each.
 
 use super::measure::{counted_room, room};
 use crate::job::{call::ReadCall, conversation::Conversation, spec::JobSpec};
 
-/// Percent of the room for what the system reads for an opening, and for all results of a sub-agent's reply.
+/// Percent of the room for documents that the system reads for an opening, and for all results of a sub-agent's reply.
 const GIVEN_PERCENT: u64 = 25;
-/// Percent of the room up to which the results of a reply of the job's own model may fill it, with all that was said before.
+/// Percent of the room that the history may fill, including the results of a reply of the job's own model.
 const FILLED_PERCENT: u64 = 85;
-/// Percent of the room for them where the epoch has not even a quarter left: it ends, and they stand in the next opening.
+/// Percent of the room for these results if less than a quarter is left: the epoch ends, and its successor shows them.
 pub(super) const CARRIED_PERCENT: u64 = 45;
 /// Percent of the room for one read of a document, and for one result of another tool.
 const DOCUMENT_PERCENT: u64 = 20;
 const OTHER_PERCENT: u64 = 10;
 /// Percent of the room under which it isn't worth while to run one more call of a reply.
 const LEAST_PERCENT: u64 = 2;
-/// Percent of its share by which a text may be longer and is still given whole: a second call would cost more.
+/// Percent by which a text may exceed its share and still be given whole: a second call would cost more.
 const OVER_PERCENT: u64 = 15;
 
 /// The bound of one call's result.
@@ -28,10 +28,10 @@ pub struct ResultBound {
 }
 
 impl ResultBound {
-    /// That of `call`, if it is made next in `conversation`.
+    /// The bound of `call`, if it is made next in `conversation`.
     pub fn of(spec: &JobSpec, conversation: &Conversation, call: &ReadCall) -> Self {
         let percent = match call {
-            // What the system reads for the first opening is chosen so that it has room there.
+            // The documents that the system reads for the first opening are chosen so that they fit there.
             ReadCall::ReadDocument(_) if conversation.epoch.number == 0 => GIVEN_PERCENT,
             _ if call.is_of_document() => DOCUMENT_PERCENT,
             _ => OTHER_PERCENT,
@@ -39,7 +39,7 @@ impl ResultBound {
         Self { share: room(spec) * percent / 100, left: left(spec, conversation) }
     }
 
-    /// That of a call with nothing before it in its reply.
+    /// The bound of a call with no results before it in its reply.
     pub fn alone(share: u64) -> Self {
         Self { share, left: u64::MAX }
     }
@@ -54,7 +54,7 @@ impl ResultBound {
         (self.share + self.share * OVER_PERCENT / 100).min(self.left)
     }
 
-    /// Whether it is the results before it that bound it.
+    /// Whether the results before it, not its own share, set the bound.
     pub fn is_crowded(self) -> bool {
         self.left < self.share
     }
@@ -70,18 +70,18 @@ pub(crate) fn document_tokens(room: u64) -> u64 {
     room * DOCUMENT_PERCENT / 100
 }
 
-/// Tokens of what the system reads for an opening, and of all results of a sub-agent's reply.
+/// Tokens for documents that the system reads for an opening, and for all results of a sub-agent's reply.
 pub fn given_tokens(spec: &JobSpec) -> u64 {
     room(spec) * GIVEN_PERCENT / 100
 }
 
-/// Tokens of all results of one reply, where `held` is what was said before it.
+/// Tokens for all results of one reply; `held` is the size of the history before it.
 pub(super) fn reply_tokens(room: u64, held: u64) -> u64 {
     let left = (room * FILLED_PERCENT / 100).saturating_sub(held);
     if left >= room * GIVEN_PERCENT / 100 { left } else { room * CARRIED_PERCENT / 100 }
 }
 
-/// Tokens that the results of the newest reply leave for the next one of it.
+/// Tokens that the results of the newest reply so far leave for its next result.
 fn left(spec: &JobSpec, conversation: &Conversation) -> u64 {
     let unanswered = conversation.epoch.unanswered_tokens();
     let all = if conversation.is_own() && conversation.epoch.number > 0 {

@@ -1,5 +1,5 @@
-//! The prompt: the tools, the system prompt, and the epoch's messages as they stand there. The order on the wire is for the
-//! provider's cache: what is the same for the whole job comes first, and nothing that was sent ever changes.
+//! The prompt: the tools, the system prompt, and the epoch's messages, unchanged. Their order on the wire serves the
+//! provider's cache: parts that are the same for the whole job come first, and nothing that was sent ever changes.
 
 use super::tools::ToolList;
 use crate::{
@@ -26,7 +26,7 @@ pub fn sub_agent_system_prompt(role: &SubAgentRole) -> String {
     text.trim().to_owned()
 }
 
-/// What a transcriber is told: texts are kept by it.
+/// The instructions to a transcriber; stored transcriptions are keyed by their hash.
 pub const TRANSCRIBE: &str = include_str!("../../../../instructions/runner/transcribe.md");
 
 /// The system prompt of a new job.

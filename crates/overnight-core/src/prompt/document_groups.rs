@@ -1,5 +1,5 @@
-//! The documents as an opening tells of them, in three groups: what is to be read, what was shown and has nothing recorded yet, and
-//! what has. Where there is no room for all of them, what is to be read is the last to be left out.
+//! The documents as an opening lists them, in three groups: those to be read, those shown with nothing recorded yet,
+//! and those with records. If there is no room for all, those to be read are the last to be left out.
 
 use super::opening::count_fitting;
 use crate::{
@@ -9,14 +9,14 @@ use crate::{
 };
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Percent of the tokens that the list of what is to be read may take at most, where there is more to be told.
+/// Percent of the tokens that the list of documents to be read may take, if there are other groups to list.
 const TO_READ_PERCENT: u64 = 70;
-/// Tokens of a group's heading and of what says that there are more.
+/// Tokens of a group's heading and of the line that counts the rest.
 const HEADING_TOKENS: u64 = 24;
 
-/// The documents, as far as `tokens` go.
+/// The list of the documents, in at most `tokens` tokens.
 pub(super) fn documents(job: &Job, tokens: u64) -> String {
-    // What is given with the first opening is still to be worked, and is told of in full.
+    // Documents that are given with the first opening are still to be worked on, and are listed in full.
     let is_given = job.own.epoch.number == 0 && !job.own.epoch.unanswered().is_empty();
     let coverage = if is_given { job.own.coverage.clone() } else { job.coverage_shown() };
     let recorded = job.records_by_document();
@@ -102,7 +102,7 @@ fn line(coverage: &Coverage, document: &DocumentEntry, records: u64) -> String {
     text
 }
 
-/// Estimated tokens of what was not shown yet.
+/// Estimated tokens of the part that was not shown yet.
 fn left_to_read(coverage: &Coverage, document: &DocumentEntry) -> u64 {
     let whole = document.read_tokens();
     let shown = coverage.units(document).min(document.units);
@@ -121,13 +121,13 @@ fn names_told(heading: &str, names: &[String], tokens: u64) -> String {
     }
 }
 
-/// What is left of `tokens` beside what is told already.
+/// The rest of `tokens` after the groups written so far.
 fn left(tokens: u64, groups: &[String]) -> u64 {
     tokens.saturating_sub(groups.iter().map(|group| estimate(group)).sum())
 }
 
 impl Job {
-    /// How many records of all deliverables name each document, by its name in the job.
+    /// The number of records in all deliverables that name each document, by its name in the job.
     pub(crate) fn records_by_document(&self) -> BTreeMap<&str, u64> {
         let mut counts = BTreeMap::new();
         for (named, count) in self.deliverables.values().flat_map(|state| &state.documents) {

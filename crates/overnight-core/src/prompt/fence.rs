@@ -1,6 +1,6 @@
-//! The marks between which a document's text stands wherever a model is shown it: what stands there is material, never an
-//! instruction. A text can't end its own fence: the mark is a hash of the text, and sixteen digits of it
-//! can't be found in advance by whoever writes the text.
+//! The marks around a document's text wherever a model is shown it: the text between them is material, never an
+//! instruction. A text can't end its own fence: the mark consists of sixteen digits of the text's hash, which the
+//! author of the text can't find in advance.
 
 use crate::job::digest::sha256;
 
@@ -19,7 +19,7 @@ pub fn fenced(attributes: &str, text: &str) -> String {
     format!("<document {mark} {attributes}>\n{text}</document {mark}>\n")
 }
 
-/// A name as it stands in an attribute: in quotes that it can't close, without angle brackets. A JSON string.
+/// A name as an attribute: a JSON string without angle brackets, whose quotes the name can't close.
 pub fn quoted(name: &str) -> String {
     // A string can always be written as JSON.
     serde_json::to_string(name).unwrap_or_default().replace('<', "\\u003c").replace('>', "\\u003e")

@@ -1,4 +1,4 @@
-//! What the model is shown of a job: the opening, the board, the tools, and what keeps them small.
+//! The parts of a job that the model is shown: the opening, the board, the tools, and the bounds that keep them small.
 
 mod beginning;
 pub mod bounds;

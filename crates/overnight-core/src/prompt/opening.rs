@@ -1,5 +1,5 @@
-//! The opening of an epoch: where things stand, made by the system from the files as they were read and saved, and from the
-//! facts. It is bounded by construction, however long the job: at most half of the room, beside results that wait for an answer.
+//! The opening of an epoch: the state of the work, made by the system from the facts and the files as read and saved.
+//! It is bounded by construction, however long the job: at most half of the room, beside results without an answer.
 
 use super::{bounds, compact::FRAME, document_groups::documents, todo_board};
 use crate::{
@@ -17,43 +17,43 @@ use crate::{
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
 
-/// Percent of the room that an opening may fill, and with results that the model has not answered to.
+/// Percent of the room that an opening may fill, without and with results that the model has not answered.
 const OPENING_PERCENT: u64 = 50;
 const WHOLE_PERCENT: u64 = 85;
-/// Percent of the room for those results: what one reply may bring, and a little for the lines of calls that were not run.
+/// Percent of the room for those results: the bound for one reply, and a little for the lines of calls not run.
 const UNANSWERED_PERCENT: u64 = bounds::CARRIED_PERCENT + 3;
-/// Hundredths of the room for the task with the contract's state, for plan, memory and past each, for the documents, and
-/// for lessons.
+/// Hundredths of the room for the task with the contract's state, for plan, memory and past each, for the documents,
+/// and for lessons.
 const TASK_SHARE: u64 = 10;
 const FILE_SHARE: u64 = 4;
 const DOCUMENTS_SHARE: u64 = 2;
 const LESSONS_SHARE: u64 = 2;
 const SHARES: u64 = TASK_SHARE + 3 * FILE_SHARE + DOCUMENTS_SHARE + LESSONS_SHARE;
-/// Tokens of the headings, and of the words that say where the whole is, in an opening with no room for more.
+/// Tokens of the headings, and of the references to the whole texts, in an opening with no room for more.
 const LEAST_TOKENS: u64 = 240;
-/// Results of one reply that the words on the current todo tell of.
+/// Results of one reply that the summary of the current todo lists.
 const RESULTS_TOLD: usize = 3;
 
-/// The runner's mark in this job: the documents were there before the job was made, so that nothing in them can have it.
+/// The runner's mark in this job: the documents existed before the job was made, so nothing in them can have it.
 pub fn runner_mark(job: &Job) -> String {
     let hash = sha256(job.spec.id.to_string().as_bytes());
     format!("runner {}", hash.get(..8).unwrap_or_default())
 }
 
-/// The event that opens the next epoch. `digest` are the model's own words on the past, where it was asked for them; the
-/// whole is at most half of `room`, in tokens, and with results that wait for an answer 85 percent of it.
+/// The event that opens the next epoch. `digest` is the model's own summary of the past, if it was asked for one. The
+/// whole takes at most half of `room`, in tokens, and 85 percent of it with results that wait for an answer.
 pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> Event {
     let (event, kept) = composed(job, cause, digest, room);
     if kept == job.own.epoch.unanswered().len() {
         return event;
     }
-    // What has no room here is still to be read.
+    // Results without room here count as not read.
     let mut job = job.clone();
     job.own.epoch.hide_results(kept);
     composed(&job, cause, digest, room).0
 }
 
-/// The event, and how many of the results that wait for an answer stand in it.
+/// The event, and the number of waiting results that it contains.
 fn composed(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> (Event, usize) {
     let board = todo_board::render(job);
     let line = todo_board::status_line(job);
@@ -119,7 +119,7 @@ fn composed(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> (E
     )
 }
 
-/// The completed todos of the phase that is worked, with their outcomes.
+/// The completed todos of the phase that is being worked on, with their outcomes.
 fn done_in_phase(job: &Job) -> Vec<String> {
     let completed = job.phase.todos.all().iter().filter(|todo| todo.status == TodoStatus::Completed);
     let is_worked = job.is_phase_open() && !job.is_bootstrap();
@@ -133,11 +133,11 @@ fn done_in_phase(job: &Job) -> Vec<String> {
 struct Carried {
     parts: Vec<String>,
     images: Vec<Image>,
-    /// The first so many of them are there.
+    /// The number of results that are included, from the first.
     kept: usize,
 }
 
-/// Them whole, each in a part of its own; those beyond `tokens` are counted.
+/// The results in full, each in a part of its own; those beyond `tokens` are only counted.
 fn carried(job: &Job, cause: EpochCause, tokens: u64) -> Carried {
     let (mut parts, mut images, mut left, mut kept) = (Vec::new(), Vec::new(), tokens, 0);
     let results = job.own.epoch.unanswered();
@@ -168,7 +168,7 @@ fn carried(job: &Job, cause: EpochCause, tokens: u64) -> Carried {
     Carried { parts, images, kept }
 }
 
-/// What was done since the epoch began, a line for each reply and its first results.
+/// The work since the epoch began, with a line for each reply and for each of its first results.
 fn words_on(messages: &[Arc<Message>]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut told = 0;
@@ -204,7 +204,7 @@ fn call_told(call: &ToolCall) -> String {
     format!("{}({})", call.name, head(&told.join(", "), 32))
 }
 
-/// The task. Where it doesn't fit, its prose is cut first, then the deliverables; the feedback stays as whole as it can.
+/// The task. If it doesn't fit, its prose is cut first, then the deliverables; feedback is kept whole if possible.
 fn task(job: &Job, tokens: u64) -> String {
     let text = job.instructions.trim();
     if estimate(text) <= tokens {
@@ -219,7 +219,7 @@ fn task(job: &Job, tokens: u64) -> String {
     format!("{}{deliverables}{feedback}", bounded(prose, left, INSTRUCTIONS_FILE))
 }
 
-/// What people sent the job back with, at the end of `text`: told by the facts, because a task may have such a heading too.
+/// People's feedback at the end of `text`. The facts identify it, because a task may have such a heading too.
 fn feedback<'t>(job: &Job, text: &'t str) -> &'t str {
     let headed =
         (1..).zip(&job.feedback).map(|(number, said): (usize, _)| format!("\n\n## Feedback {number}\n\n{said}"));
@@ -227,12 +227,12 @@ fn feedback<'t>(job: &Job, text: &'t str) -> &'t str {
     if text.ends_with(&added) { &text[text.len() - added.len()..] } else { "" }
 }
 
-/// A digest of the past from the journal: the issues of all early ends, the last phase in full, older ones in a line or two.
+/// A digest of the past from the journal: issues of early ends, the last phase in full, older ones in a line or two.
 fn past(job: &Job, tokens: u64) -> String {
     let Some((last, older)) = job.past.split_last() else {
         return "Nothing has been done yet.".to_owned();
     };
-    // The issue of the last phase stands with it; one that a later attempt has worked out is settled.
+    // The issue of the last phase is listed with that phase; an issue that a later attempt has resolved is settled.
     let is_settled = |past: &PastPhase| {
         job.past.iter().any(|later| later.phase.number == past.phase.number && !later.why.is_early_end())
     };
@@ -260,7 +260,7 @@ fn past(job: &Job, tokens: u64) -> String {
     text
 }
 
-/// The newest of `lines` that fit, oldest first, with a word on how many are left out.
+/// The newest of `lines` that fit, oldest first, with the number of lines left out.
 fn newest_lines(lines: &[String], tokens: u64) -> String {
     let cut = lines.len() - count_fitting(lines.iter().rev(), tokens.saturating_sub(16));
     let mut text = if cut > 0 { format!("- {cut} older ones: see archive/\n") } else { String::new() };
@@ -268,7 +268,7 @@ fn newest_lines(lines: &[String], tokens: u64) -> String {
     text
 }
 
-/// How many of the first lines fit in so many tokens, each with its line end.
+/// The number of lines, from the first, that fit in `tokens`, each with its line end.
 pub(super) fn count_fitting<'l>(lines: impl Iterator<Item = &'l String>, tokens: u64) -> usize {
     let mut left = tokens;
     let fits = |line: &&String| match left.checked_sub(estimate(line) + 1) {
@@ -282,7 +282,7 @@ pub(super) fn count_fitting<'l>(lines: impl Iterator<Item = &'l String>, tokens:
 }
 
 fn full(past: &PastPhase) -> String {
-    // Of the bootstrap there is nothing to know but the plan, which stands above.
+    // The only result of the bootstrap is the plan, which stands above.
     if past.phase.kind == PhaseKind::Bootstrap && !past.why.is_early_end() {
         return short(past);
     }

@@ -1,4 +1,4 @@
-//! The opening of a sub-agent's conversation: its task, and what of the job it may know.
+//! The opening of a sub-agent's conversation: its task, and the parts of the job that it may know.
 
 use super::{bounds, measure, opening::runner_mark};
 use crate::{
@@ -20,7 +20,7 @@ const PROMPT_PERCENT: u64 = 10;
 const SCHEMA_PERCENT: u64 = 5;
 const DOCUMENTS_PERCENT: u64 = 5;
 
-/// The parts of a sub-agent's opening. `task` is what was delegated to it; other sub-agents have the job's.
+/// The parts of a sub-agent's opening. `task` is the task delegated to it; other sub-agents have the job's.
 pub(crate) fn parts(job: &Job, sub_agent: &Conversation, task: &str) -> Vec<Part> {
     if let Some(SubAgentRole::Transcriber { .. }) = &sub_agent.role {
         return vec![Part::from("The text of this page:".to_owned())];
@@ -32,7 +32,7 @@ pub(crate) fn parts(job: &Job, sub_agent: &Conversation, task: &str) -> Vec<Part
         runner_mark(job)
     )];
     match &sub_agent.role {
-        // The job's own has another opening, and a transcriber has none.
+        // The job's own conversation has another opening; the transcriber's is returned above.
         None | Some(SubAgentRole::Transcriber { .. }) => {}
         Some(SubAgentRole::Delegate { agent }) => {
             let agent = job.spec.instructions.agents.get(agent);
@@ -74,7 +74,7 @@ pub(crate) fn parts(job: &Job, sub_agent: &Conversation, task: &str) -> Vec<Part
                 parts.push(format!("\n\n## The schema of {}\n{}", path.unwrap_or_default(), schema_told(schema, room)));
             }
             parts.push(format!("\n\n## The task of the whole job\n{}", whole()));
-            // What differs comes last: what is the same for all readers is served from the provider's cache.
+            // The part comes last: everything before it is the same for all readers, so the provider's cache serves it.
             parts.push("\n\n## Your part".to_owned());
             parts.extend(sub_agent.epoch.unanswered().iter().map(|result| format!("\n\n{}", result.text)));
         }
@@ -100,7 +100,7 @@ pub(crate) fn second_list(job: &Job) -> Option<&Deliverable> {
     job.spec.instructions.deliverables.iter().find(|deliverable| deliverable.path == wanted.deliverable)
 }
 
-/// The last name of a path.
+/// The file name of a path.
 pub(crate) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

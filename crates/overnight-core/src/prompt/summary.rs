@@ -22,14 +22,14 @@ const MOST_LINES: usize = 30;
 pub struct FileEntry {
     /// Relative to the workspace.
     pub path: String,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// By the file system.
+    /// The time of the last change, according to the file system.
     pub modified: Timestamp,
 }
 
-/// `workspace_summary.md` at the moment `at`, for `files` as they lie in the workspace. Itself it does not list: size and time
-/// would be those of the one before, and one that a crash cut off would not come out the same again.
+/// `workspace_summary.md` at the moment `at`, for the workspace's `files`. It does not list itself: it would show size
+/// and time of its predecessor, and a summary that a crash cut off could not be reproduced.
 pub fn workspace_summary(job: &Job, at: Timestamp, files: &[FileEntry]) -> String {
     let mut text = format!(
         "# Workspace Summary\n\nGenerated: {at}\n\n## Files\n\n| file | purpose | last modified |\n|---|---|---|\n"

@@ -17,20 +17,20 @@ use std::fmt::Write;
 
 const HEAVY: &str = "═══════════════════════════════════════════════════════════════════";
 const LIGHT: &str = "───────────────────────────────────────────────────────────────────";
-/// Tokens of a todo's text on the board, at most and at least; in between in proportion to the budget.
+/// Tokens of a todo's text on the board, at least and at most; in between in proportion to the budget.
 const LINE_TOKENS: (u64, u64) = (16, 40);
 /// Tokens of a current todo's context, of its criteria, and of the reason for planning, at the full budget.
 const DETAIL_TOKENS: u64 = 400;
-/// Tokens of the plan and of the next todos on the board of planning, and of the checks that fail on that of the review, at
-/// the full budget.
+/// Tokens, at the full budget, of the plan and of the next todos on the planning board, and of the failed checks on the
+/// review board.
 const PLAN_TOKENS: u64 = 3_000;
 const CHECKS_TOKENS: u64 = 2_000;
 /// The budget to which these bounds belong.
 const FULL_BUDGET: u64 = 100_000;
-/// Deliverables in the line of a turn.
+/// Deliverables in the status line of a turn.
 const DELIVERABLES_SHOWN: usize = 4;
-/// Cancelled todos on the board, the latest; the rest is counted. Nothing is ever deleted from a list, so that a model that
-/// rewrites it again and again would fill its prompt with what it gave up.
+/// Cancelled todos on the board, the latest ones; the rest are counted. Nothing is ever deleted from a list, so a model
+/// that keeps rewriting it would otherwise fill its prompt with abandoned todos.
 const CANCELLED_SHOWN: usize = 8;
 
 /// A bound of `tokens` at the full budget, in proportion to `budget`.
@@ -47,7 +47,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// `todos.md` holds everything.
+    /// No bounds: `todos.md` holds everything.
     const NONE: Self = Self { line: u64::MAX / 8, detail: u64::MAX / 8, cancelled: usize::MAX };
 
     fn of(budget: u64) -> Self {
@@ -79,8 +79,8 @@ pub(crate) fn digest_request() -> String {
     frame("DIGEST", &text, "Answer with the digest as text; call no tool")
 }
 
-/// The line that stands behind the newest result at each turn, with what the model is to be reminded of. It begins with the
-/// runner's mark: `[runner 3f9a1b2c · task 3 of 8 · turn 4 · notes.md 320 words · coverage 64 %]`.
+/// The status line after the newest result at each turn, and the reminders to the model. It begins with the runner's
+/// mark: `[runner 3f9a1b2c · task 3 of 8 · turn 4 · notes.md 320 words · coverage 64 %]`.
 pub(crate) fn status_line(job: &Job) -> String {
     let list = &job.phase.todos;
     let place = match &job.progress {
@@ -122,8 +122,8 @@ fn deliverables(job: &Job) -> Vec<String> {
         .collect()
 }
 
-/// `obligations.json 43 records, 42 of 43 quotes found, 1 check fails`. What is written piece by piece is not finished before it is
-/// as long as it is to be.
+/// `obligations.json 43 records, 42 of 43 quotes found, 1 check fails`. A file that is written piece by piece counts as
+/// not finished until it has its required length.
 fn told(name: &str, state: &DeliverableState) -> String {
     let mut facts = Vec::new();
     facts.extend(state.records.map(|records| format!("{records} records")));
@@ -141,7 +141,7 @@ fn told(name: &str, state: &DeliverableState) -> String {
     format!("{name} {}", facts.join(", "))
 }
 
-/// The state of the contract: what of it is there, and what its last check said.
+/// The state of the contract: which deliverables are written, and the result of their last check.
 pub(crate) fn contract(job: &Job, tokens: u64) -> String {
     let written = deliverables(job);
     let missing = job.spec.instructions.deliverables.len().saturating_sub(written.len());
@@ -194,7 +194,7 @@ fn active_board(job: &Job) -> String {
     frame("ACTIVE TODO LIST", &body, &instruction)
 }
 
-/// Whether checks fail that a completion would be refused for, and nothing else is to be done first.
+/// Whether checks fail that would make a completion be refused, and nothing else is to be done first.
 fn is_to_be_mended(job: &Job, todo: &Todo) -> bool {
     let fails = job.phase.checks.iter().flatten().any(|check| !check.passed);
     fails && (job.refusals.counted > 0 || todo.content == LAST_REVIEW_TODO)
@@ -205,7 +205,7 @@ fn agent_of<'t>(job: &Job, todo: &'t Todo) -> Option<&'t str> {
     todo.agent_type.as_deref().filter(|agent| job.spec.instructions.agents.contains_key(*agent))
 }
 
-/// How the checks of the contract stand: those that fail, each with its reason.
+/// The state of the contract's checks: those that fail, each with its reason.
 pub(crate) fn checks_told(checks: &[Check], tokens: u64) -> String {
     let failed: Vec<String> = checks
         .iter()
@@ -236,7 +236,7 @@ fn reminders(job: &Job) -> Vec<String> {
             "Your last reply called no tool. Continue with task {number}, or call todo_complete() if it is done."
         ));
     }
-    // Of a phase that has ended, nothing is to be mended.
+    // In a phase that has ended, nothing is to be corrected.
     reminders.extend(job.own.effort.reminder().filter(|_| job.progress == Progress::Executing));
     reminders
 }
@@ -277,7 +277,7 @@ fn tasks(list: &TodoList, bounds: Bounds) -> String {
                 // The current task is shown whole, as far as the window allows.
                 let most = bounds.line.max(bounds.detail);
                 let _ = write!(text, "[>] {number}. {}      ← CURRENT", bounded(&todo.content, most, TODOS_FILE));
-                // Made by the system of the content, it says nothing new.
+                // An active form that the system made from the content adds nothing.
                 if !todo.active_form.ends_with(&todo.content) {
                     let _ = write!(text, ": {}", cut(&todo.active_form, bounds.line.max(bounds.detail / 2)));
                 }
@@ -314,7 +314,7 @@ pub fn plain(list: &TodoList) -> String {
     tasks(list, Bounds::NONE)
 }
 
-/// The board as tools answer with it, within a window's bounds.
+/// The board in the answer of a tool, within the bounds of a window.
 pub fn answer(list: &TodoList, budget: u64) -> String {
     tasks(list, Bounds::of(budget))
 }
@@ -332,7 +332,7 @@ pub(crate) fn counts_line(counts: TodoCounts) -> String {
     )
 }
 
-/// What `todo_list` answers, in at most about `most` tokens.
+/// The answer of `todo_list`, in at most about `most` tokens.
 pub fn listing(list: &TodoList, filter: TodoFilter, most: u64) -> String {
     let fits = |todo: &&Todo| match filter {
         TodoFilter::All => true,
@@ -352,7 +352,7 @@ pub fn listing(list: &TodoList, filter: TodoFilter, most: u64) -> String {
     if shown.is_empty() { counts } else { format!("{shown}\n{counts}") }
 }
 
-/// What planning waits for, in words for the model; none: nothing is owed.
+/// The steps that planning waits for, in words for the model; `None` means that nothing is owed.
 pub fn owed(planning: &Planning) -> Option<&'static str> {
     match (planning.owes_memory, planning.owes_plan) {
         (true, true) => Some("save workspace.md, and a changed main_plan.md or todos (todo_write)"),
@@ -373,7 +373,7 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
         Some(todos) => (todos.iter().map(|todo| todo.content.as_str()).collect(), TODOS_FILE),
         None => (steps.iter().map(String::as_str).collect(), PLAN_FILE),
     };
-    // The first is begun in the same reply, and is shown as the current one of a phase is.
+    // The first todo begins in the same reply, and is shown in the same detail as a phase's current todo.
     let todos = todos.into_iter().enumerate().map(|(at, todo)| match at {
         0 => format!("- {}", bounded(todo, bounds.line.max(bounds.detail), file)),
         _ => format!("- {}", cut(todo, bounds.line)),
@@ -387,7 +387,7 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
         .replace("{{next}}", &next)
         .replace("{{todos}}", &bounded(&todos.join("\n"), share_of(budget, PLAN_TOKENS), PLAN_FILE))
         .replace("{{owed}}", owed(planning).unwrap_or("nothing"))
-        // Last, so that nothing in the plan is taken for a place to be filled.
+        // Replaced last, so that nothing in the plan is mistaken for a placeholder.
         .replace("{{plan}}", &bounded(plan, share_of(budget, PLAN_TOKENS), PLAN_FILE));
     let instruction = match owed(planning) {
         Some(owed) => format!("{}, then go on with the first task, all in one reply", sentence(owed)),
@@ -397,7 +397,7 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
     frame("PLANNING", &body, &instruction)
 }
 
-/// Why there is planning, where it isn't simply that a phase is done.
+/// The reason for planning, unless a phase is simply done.
 fn because(why: &Why, most: u64) -> Option<String> {
     let text = |text: &str| bounded(text, most, "the archive of the phase");
     match why {

@@ -1,5 +1,5 @@
-//! The tools as the model is told of them: names, arguments, descriptions. The list is the same for the whole job, because
-//! a changed list throws away the provider's prompt cache.
+//! The tools as they are described to the model: names, arguments, descriptions. The list is the same for the whole
+//! job, because a changed list invalidates the provider's prompt cache.
 
 use crate::{
     job::{
@@ -14,14 +14,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The tools of a conversation, as a model is told of them.
+/// The tools of a conversation, as they are described to a model.
 #[derive(Debug)]
 pub struct ToolList {
-    /// In the order in which the model sees them.
+    /// The tools, in the order in which the model sees them.
     pub specs: Arc<[ToolSpec]>,
     /// The list's name: the SHA-256 of its specs as JSON.
     pub sha256: String,
-    /// Estimated, of the whole list.
+    /// Estimated tokens of the whole list.
     pub tokens: u64,
 }
 
@@ -37,12 +37,12 @@ impl ToolList {
     /// The list of a set, made once a process.
     pub fn of(set: ToolSet) -> Arc<Self> {
         static MADE: Mutex<BTreeMap<ToolSet, Arc<ToolList>>> = Mutex::new(BTreeMap::new());
-        // Nothing that panics is done while it is held.
+        // Nothing that panics runs while the lock is held.
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         made.entry(set).or_insert_with(|| Arc::new(Self::new(set))).clone()
     }
 
-    /// That of a job which neither delegates nor has findings.
+    /// The list of a job that neither delegates nor has findings.
     pub fn usual() -> Arc<Self> {
         Self::of(ToolSet::of_job(&[]))
     }

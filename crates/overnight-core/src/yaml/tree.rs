@@ -37,7 +37,7 @@ pub(super) fn build(text: &str) -> Result<YamlNode, YamlError> {
     let grow = NodeSeed { left: &left, depth: 0, reason: &reason };
     grow.deserialize(serde_yaml::Deserializer::from_str(text)).map_err(|error| {
         let what = reason.take().unwrap_or_else(|| {
-            // The library appends positions within the text it was given; ours is the one that counts.
+            // The library appends a position within the text it was given; only the line computed here is used.
             let said = error.to_string();
             format!("not valid YAML: {}", shown(said.split(" at line ").next().unwrap_or("")))
         });
@@ -59,8 +59,8 @@ fn line_of_error(text: &str, error: &serde_yaml::Error) -> Option<u64> {
     Some(line_at(text, error.location()?.index()))
 }
 
-/// The byte at which `[` and `{` are open too often, wherever they stand: the library's scanner takes quadratic time on
-/// those, before any limit of its own.
+/// The byte at which too many `[` and `{` are open, wherever they stand: the library's scanner takes quadratic time on
+/// those, before any limit of its own applies.
 fn too_open(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     text.bytes().position(|byte| {
@@ -82,7 +82,7 @@ fn line_at(text: &str, byte: usize) -> u64 {
 struct NodeSeed<'c> {
     left: &'c Cell<usize>,
     depth: usize,
-    /// Our own words for an error; the library's carry its positions.
+    /// The reason for an error in this program's words; the library's words carry positions.
     reason: &'c RefCell<Option<String>>,
 }
 
@@ -193,7 +193,7 @@ impl NodeSeed<'_> {
     }
 }
 
-/// Reads a key, and refuses one that was there before: raised here, the error has the second key's position.
+/// Reads a key and refuses a duplicate: an error raised here has the position of the second key.
 struct KeySeed<'c, 's> {
     grow: NodeSeed<'c>,
     seen: &'s HashSet<String>,
@@ -222,7 +222,7 @@ impl Visitor<'_> for KeySeed<'_, '_> {
     }
 }
 
-/// Fails at the place that `steps` lead to, so that the library says where that is.
+/// Fails at the place to which `steps` lead, so that the library reports its position.
 struct LocateSeed<'p> {
     steps: &'p [YamlStep],
     at_key: bool,
@@ -308,7 +308,7 @@ impl Visitor<'_> for FailHere {
     }
 }
 
-/// A tree as JSON: an inline schema.
+/// Writes a tree as JSON, for an inline schema.
 impl Serialize for YamlNode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

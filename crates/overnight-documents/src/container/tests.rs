@@ -20,7 +20,7 @@ fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// What is inside with its size, what is left out and why, and whether the file is a document itself.
+/// The members with their sizes, the omissions with reasons, and whether the file is a document itself.
 type Listed = (Vec<(String, u64)>, Vec<(String, String)>, bool);
 
 fn listed(name: &str, bytes: &[u8]) -> Listed {

@@ -1,4 +1,4 @@
-//! What a path given by a user means: a folder, a pattern or a file.
+//! The meaning of a path given by a user: a folder, a pattern or a file.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -120,7 +120,7 @@ impl QuoteIndex {
         }
     }
 
-    /// What is indexed.
+    /// The indexed text.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -15,7 +15,7 @@ struct Series {
     values: Vec<String>,
 }
 
-/// A chart as its title and a table; none where it has no figures, or they can't be read.
+/// A chart as its title and a table; none if it has no figures, or they can't be read.
 pub(crate) fn chart(package: &Package<'_>, part: &str) -> Option<String> {
     let (title, series) = read(package, part).ok()?;
     let mut blocks = Blocks::default();

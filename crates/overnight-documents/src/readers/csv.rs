@@ -13,11 +13,11 @@ const MAX_RECORDS: usize = 100;
 const MAX_BYTES: usize = 12_000;
 /// A first record longer than this isn't repeated.
 const MAX_HEADER: usize = 3_000;
-/// What is said where it isn't.
+/// The note if it isn't repeated.
 const NOT_REPEATED: &str = ", the first row is too long to be repeated";
-/// A longer record is none: a quotation mark was left open.
+/// A longer record is invalid: a quotation mark was left open.
 const MAX_RECORD: usize = 64 << 10;
-/// How much of a file is looked at for what stands between its values.
+/// How much of a file is searched for its separator.
 const LOOK: usize = 64 << 10;
 const DELIMITERS: [(u8, &str); 4] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs"), (b'|', "bars")];
 
@@ -66,7 +66,7 @@ impl Reader for CsvReader {
     }
 }
 
-/// Which records stand on which page: from, and up to but not with.
+/// The records of each page: from the first one up to, but not including, the last.
 fn cuts(records: &[usize]) -> Vec<(usize, usize)> {
     let mut cuts = Vec::new();
     let (mut from, mut start, mut before) = (0, 0, 0);
@@ -81,7 +81,7 @@ fn cuts(records: &[usize]) -> Vec<(usize, usize)> {
     cuts
 }
 
-/// Where each record ends; none where a quotation mark was left open, or is no quotation mark.
+/// The end of each record; none if a quotation mark was left open, or isn't used for quoting.
 fn records(text: &str, delimiter: u8) -> Option<Vec<usize>> {
     let mut reader =
         ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
@@ -108,12 +108,12 @@ fn lines(text: &str) -> Vec<usize> {
     ends
 }
 
-/// What stands between the values of a text.
+/// The separator of a text's values.
 pub(crate) fn csv_delimiter(text: &str) -> u8 {
     delimiter(text).0
 }
 
-/// What stands between values: what splits the first records into the same number of values, most often.
+/// The separator: the one that most often splits the first records into the same number of values.
 fn delimiter(text: &str) -> (u8, &'static str) {
     let head = text.get(..text.floor_char_boundary(LOOK)).unwrap_or_default();
     let score = |delimiter: u8| {
@@ -122,7 +122,7 @@ fn delimiter(text: &str) -> (u8, &'static str) {
         let widths: Vec<usize> = reader.byte_records().flatten().take(50).map(|record| record.len()).collect();
         let first = widths.first().copied().unwrap_or(1);
         let same = widths.iter().filter(|width| **width == first).count();
-        // One value in a record is no sign of anything.
+        // A record with one value is no evidence.
         if first > 1 { (same * 100 / widths.len().max(1), first) } else { (0, 0) }
     };
     let best = DELIMITERS.iter().rev().max_by_key(|(delimiter, _)| score(*delimiter));

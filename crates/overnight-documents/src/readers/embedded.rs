@@ -1,5 +1,5 @@
-//! Pictures within documents, by their names: a text says where one stands, `[picture image1.png, 640×480 pixels]`, and who
-//! looks at pages can ask for it by that name. What is small is an ornament.
+//! Pictures within documents, by their names: a text names each picture, `[picture image1.png, 640×480 pixels]`, and a
+//! program that shows pages can request it by that name. Small pictures are ornaments.
 
 use super::image;
 use super::package::Package;
@@ -13,9 +13,9 @@ use std::sync::LazyLock;
 /// Pixels of the shorter side of a picture that is named, and of all of it, at least.
 const LEAST_SIDE: u32 = 40;
 const LEAST_PIXELS: u64 = 10_000;
-/// Bytes in which a file says how large its picture is: cameras put a small one before it.
+/// The first bytes of a file, which include the size of its picture: cameras put a small one before it.
 const HEAD_BYTES: u64 = 256 << 10;
-/// Letters of a name.
+/// The maximum number of characters of a name.
 const MOST_NAME: usize = 100;
 /// Bytes of a picture within a document.
 const MOST_BYTES: u64 = 64 << 20;
@@ -28,11 +28,11 @@ static MARKER: LazyLock<Option<Regex>> =
 pub struct EmbeddedPicture {
     /// Bytes of its marker in the text.
     pub at: Range<usize>,
-    /// As the text names it.
+    /// The name in the text.
     pub name: String,
-    /// Pixels.
+    /// The width in pixels.
     pub width: u32,
-    /// Pixels.
+    /// The height in pixels.
     pub height: u32,
 }
 
@@ -49,13 +49,13 @@ pub fn embedded_pictures(text: &str) -> impl Iterator<Item = EmbeddedPicture> + 
     })
 }
 
-/// Whether a text says nothing but that there are pictures.
+/// Whether a text consists only of names of pictures.
 pub fn is_pictures_only(text: &str) -> bool {
     let Some(marker) = MARKER.as_ref() else { return text.trim().is_empty() };
     marker.replace_all(text, "").trim().is_empty()
 }
 
-/// What a text says of the picture in the part `part` of `package`; none where it is small, or of a kind that nobody here decodes.
+/// The marker for the picture in the part `part` of `package`; none if it is small, or its format isn't decoded here.
 pub(crate) fn marker(package: &Package<'_>, part: &str) -> Option<String> {
     let (width, height) = image::size(&package.head(part, HEAD_BYTES)?)?;
     let name = part.rsplit('/').next().unwrap_or(part);

@@ -1,27 +1,27 @@
-//! Fields that are a formula (`EQ`; ECMA-376 part 1, 17.16.5.17), on one line as other formulas are: what they show stands
-//! nowhere but in what makes them. Phonetic guides of East Asian words are such fields too; of those the words count, as they do
-//! where the guides are elements of their own.
+//! Fields that are a formula (`EQ`; ECMA-376 part 1, 17.16.5.17), written on one line like other formulas: their
+//! results are stored only as the instruction. Phonetic guides of East Asian words are such fields too; only their
+//! words are kept, as for guides that are elements of their own.
 
 use super::package::{group, side_by_side};
 
-/// Below this many objects in one another, what makes them stands as it is.
+/// Objects nested more deeply than this are left as their instruction.
 const MAX_DEPTH: usize = 50;
 
-/// What a field shows by what makes it; none where it is no formula.
+/// The result of a field from its instruction; none if it is no formula.
 pub(super) fn equation(instruction: &str) -> Option<String> {
     let code = instruction.trim_start();
     let rest = code.get(2..).filter(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))?;
     if !code[..2].eq_ignore_ascii_case("eq") {
         return None;
     }
-    // Where numbers have a comma, a semicolon stands between operands.
+    // If numbers have a decimal comma, a semicolon separates operands.
     let separator = if rest.contains(';') { ';' } else { ',' };
     let is_guide = rest.contains("\\* hps");
     let mut code = EquationCode { rest, separator, is_guide, depth: 0 };
     Some(code.operand().text.trim().to_owned())
 }
 
-/// What isn't read yet of what makes a field.
+/// The unread rest of a field's instruction.
 struct EquationCode<'c> {
     rest: &'c str,
     separator: char,
@@ -32,11 +32,11 @@ struct EquationCode<'c> {
 #[derive(Debug, Default)]
 struct Operand {
     text: String,
-    /// It is nothing but raised text.
+    /// The operand is nothing but raised text.
     is_raised: bool,
 }
 
-/// How an object is drawn: its names, and the signs that stand around or before it.
+/// The form of an object: its names, and the signs that stand around or before it.
 #[derive(Debug, Default)]
 struct EquationObject {
     names: Vec<String>,
@@ -53,14 +53,14 @@ impl EquationCode<'_> {
         Some(next)
     }
 
-    /// Takes what `is_part` of the head of the rest.
+    /// Takes the leading characters for which `is_part` holds.
     fn take(&mut self, is_part: impl Fn(char) -> bool) -> &str {
         let (head, rest) = self.rest.split_at(self.rest.find(|found| !is_part(found)).unwrap_or(self.rest.len()));
         self.rest = rest;
         head
     }
 
-    /// Up to where the next operand begins, or the object ends.
+    /// Reads up to the beginning of the next operand, or the end of the object.
     fn operand(&mut self) -> Operand {
         let mut parts: Vec<(String, bool)> = Vec::new();
         let mut text = String::new();
@@ -94,7 +94,7 @@ impl EquationCode<'_> {
         Operand { text: side_by_side(parts), is_raised }
     }
 
-    /// What stands in the bracket that was opened.
+    /// Reads the operands in the bracket that was opened.
     fn operands(&mut self) -> Vec<Operand> {
         self.depth += 1;
         let mut operands = vec![self.operand()];
@@ -123,7 +123,7 @@ impl EquationCode<'_> {
         let mut object = EquationObject::default();
         loop {
             let name = self.take(|found| found.is_ascii_alphabetic()).to_ascii_lowercase();
-            // A name runs into the sign behind it only where that is no letter.
+            // A sign may directly follow a name only if it isn't a letter.
             if matches!(name.as_str(), "lc" | "rc" | "bc" | "fc" | "vc") {
                 self.take(char::is_whitespace);
                 if self.rest.starts_with('\\') {

@@ -1,8 +1,8 @@
-//! The text of a paragraph as it is put together of runs. What is raised, lowered or struck through in it is marked.
+//! The text of a paragraph, assembled from runs. Raised, lowered and struck-through text is marked.
 
 use crate::raised::{self, BaselineShift};
 
-/// How a run stands in its line.
+/// The style of a run in its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RunStyle {
     pub(crate) script: BaselineShift,
@@ -10,26 +10,26 @@ pub(crate) struct RunStyle {
     pub(crate) is_struck: bool,
 }
 
-/// Text so far. The run in hand is marked when it is over: several in the same style are one.
+/// The text so far. The current run is marked when it ends: adjacent runs in the same style are one.
 #[derive(Debug, Default)]
 pub(crate) struct InlineText {
     text: String,
     style: RunStyle,
-    /// Where what is raised or lowered began, and what is struck through.
+    /// Where the raised or lowered text, and the struck-through text began.
     script_from: usize,
     struck_from: usize,
 }
 
 impl InlineText {
     pub(crate) fn push(&mut self, style: RunStyle, text: &str) {
-        // Blanks look alike in any style, and divide no run.
+        // Blanks look the same in any style, and separate no runs.
         if !text.trim().is_empty() {
             self.set(style);
         }
         self.text.push_str(text);
     }
 
-    /// What comes next is in this style.
+    /// Sets the style of the following text.
     pub(crate) fn set(&mut self, style: RunStyle) {
         if style == self.style {
             return;
@@ -50,7 +50,7 @@ impl InlineText {
         self.style = style;
     }
 
-    /// As it is so far; the run in hand has no marks yet.
+    /// The text so far; the current run has no marks yet.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
@@ -59,14 +59,14 @@ impl InlineText {
         self.text.trim().is_empty()
     }
 
-    /// All of it; nothing is left.
+    /// Takes the whole text and leaves nothing.
     pub(crate) fn take(&mut self) -> String {
         self.set(RunStyle::default());
         std::mem::take(&mut self.text)
     }
 }
 
-/// A line struck through, blanks at its ends left outside.
+/// A struck-through line; blanks at its ends are left outside.
 fn struck(line: &str) -> String {
     let text = line.trim();
     if text.is_empty() { line.to_owned() } else { line.replacen(text, &format!("~~{text}~~"), 1) }

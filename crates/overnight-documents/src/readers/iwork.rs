@@ -1,5 +1,5 @@
-//! Documents of Pages, Numbers and Keynote. What they hold is Apple's own, and no library at hand reads it well; but many hold
-//! a preview as PDF, which shows all pages as their program does. That is read; those without one are refused.
+//! Documents of Pages, Numbers and Keynote. Their format is Apple's own, and no available library reads it well; but
+//! many contain a preview as PDF, which shows all pages as their program does. That is read; others are refused.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use super::{PageSink, PdfReader, ReadFailure, Reader, Source};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// What they are, and what to do with one that has no preview.
+/// The name of the format, and the advice for a document without a preview.
 pub(crate) const IWORK: (&str, &str) =
     ("a document of Pages, Numbers or Keynote", "export it as PDF, or as DOCX, XLSX or PPTX");
 const PREVIEW: &str = "QuickLook/Preview.pdf";

@@ -1,16 +1,16 @@
 //! The readers: bytes of one format in, text out, page after page.
 //!
-//! - `reader`: what a reader is, and whom it tells
+//! - `reader`: the interface of readers, and of the receivers of their pages
 //! - `plain`: text of any sort; `csv`: values with separators; `html`: web pages; `epub`: books of them
-//! - `word`, `slides`, `workbook`: office files; `package`: what those of today share
-//! - `open_document`, `rtf`, and through libraries `old_office` and `one_note`: other texts and slides; `flow`: what they share
+//! - `word`, `slides`, `workbook`: office files; `package`: shared code for those of today
+//! - `open_document`, `rtf`, by libraries `old_office`, `one_note`: other texts and slides; `flow`: their shared code
 //! - `iwork`: the previews that documents of Pages, Numbers and Keynote hold
 //! - `data`: JSON, XML, notebooks
 //! - `chart`: the figures that a chart was drawn from
 //! - `equation_field`: formulas that stand in fields of texts
-//! - `inline_text`: runs of text in a line, what is raised or struck in it marked
+//! - `inline_text`: runs of text in a line, with marks for raised or struck text
 //! - `pdf`: PDF; `image`: pictures; `embedded`: those within documents, by their names
-//! - `mail`: mails, and what is attached to them
+//! - `mail`: mails and their attachments
 
 mod chart;
 mod csv;

@@ -16,7 +16,7 @@ use crate::units::Unit;
 const FORMAT: &str = "a OneNote section";
 /// The most levels of outlines and tables that are read.
 const MAX_DEPTH: usize = 60;
-/// Beyond this many levels, items are no longer moved in.
+/// Items nested more deeply than this are no longer indented.
 const MAX_INDENTS: usize = 8;
 
 /// Reads sections of OneNote.
@@ -127,7 +127,7 @@ fn shown(text: &RichText) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Without the addresses that are hidden before the text of a link: a sign, `HYPERLINK`, and the address in quotation marks.
+/// Removes the addresses hidden before link texts: a sign, `HYPERLINK`, and the address in quotation marks.
 fn without_links(text: &str) -> String {
     const SIGN: char = '\u{fddf}';
     let mut pieces = text.split(SIGN);
@@ -158,7 +158,7 @@ fn table(table: &Table, depth: usize, omitted: &mut OneNoteOmissions, flow: &mut
     flow.add(FlowPart::SetOff);
 }
 
-/// What is said of a picture for those who don't see it.
+/// Writes the alternative text of a picture.
 fn alternative(text: Option<&str>, flow: &mut Flow) {
     if let Some(text) = text.map(one_line).filter(|text| !text.is_empty()) {
         flow.paragraph(format!("[picture: {text}]"));
@@ -176,7 +176,7 @@ mod tests {
     use crate::extract::{detect, extract};
     use crate::format::Format;
 
-    /// What each file of OneNote begins with.
+    /// The first bytes of every OneNote file.
     const SIGN: [u8; 16] = *b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3";
 
     #[test]

@@ -1,11 +1,11 @@
-//! Markdown, reStructuredText, source code, plain text: the document is its own text. Nothing is interpreted, so a quote of
-//! what a person sees in an editor is found, and line numbers are the file's own (but for lines too long to show).
+//! Markdown, reStructuredText, source code, plain text: the document is its own text. Nothing is interpreted, so a
+//! quote copied from an editor is found, and line numbers are the file's own (but for lines too long to show).
 
 use super::{PageSink, ReadFailure, Reader, Source};
 use crate::units::Unit;
 use crate::{encoding, text};
 
-/// Reads any text. It has pages where there are form feeds between them.
+/// Reads any text. It has pages if form feeds separate them.
 pub(crate) struct PlainReader;
 
 impl Reader for PlainReader {

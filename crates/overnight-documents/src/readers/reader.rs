@@ -8,45 +8,45 @@ use crate::units::Unit;
 /// A document as a reader gets it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source<'a> {
-    /// Tells kinds of text apart; what is wrong is said without it.
+    /// Distinguishes kinds of text; errors don't contain it.
     pub(crate) name: &'a str,
     pub(crate) bytes: &'a [u8],
 }
 
 /// One format's reader. A pure function of name and bytes.
 pub(crate) trait Reader: Sync {
-    /// Name and version, as kept with the text: `unpdf 0.52.1`, with `+2` behind it where our part changed for the second
-    /// time. Must change whenever the text made of some document changes: texts are kept by it.
+    /// Name and version, as stored with the text: `unpdf 0.52.1`, followed by `+2` after our second change to our part.
+    /// Must change whenever the text of some document changes: stored texts depend on it.
     fn version(&self) -> &'static str;
 
-    /// Tells `pages` of the whole document, pages in ascending order.
+    /// Reports the whole document to `pages`, pages in ascending order.
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure>;
 }
 
 /// Receives a document's pages.
 pub trait PageSink {
-    /// How many pages there will be, as soon as it is known: so that those never reached can be named.
+    /// The number of pages, as soon as it is known, so that pages never reached can be named.
     fn expect(&mut self, pages: u64) -> Result<(), Stopped>;
 
-    /// Page `page`, from 1, is about to be worked on. False: not needed, it is to be passed over without a word. A
-    /// document without pages has one.
+    /// Page `page`, from 1, is about to be read. False: it isn't needed, and is skipped silently. A document without
+    /// pages has one.
     fn begin(&mut self, page: u64) -> Result<bool, Stopped>;
 
     /// The text of the page begun, or more of it. Form feeds in it count as line ends. A page that is begun and gets no text is
     /// empty, which is no gap: a blank page.
     fn text(&mut self, text: &str) -> Result<(), Stopped>;
 
-    /// Something on the page begun can't be had. A fragment: `no text on it, probably a scan`.
+    /// Something on the current page can't be read. A fragment: `no text on it, probably a scan`.
     fn gap(&mut self, why: &str) -> Result<(), Stopped>;
 
-    /// The characters of the page begun were recognised in an image of it, by whoever made the document.
+    /// The characters of the current page were recognised in an image of it by the document's creator.
     fn recognised(&mut self) -> Result<(), Stopped>;
 
-    /// What a person should know about how the text came about, a fragment: `read as windows-1252, a guess`.
+    /// A fact about the extraction that a person should know, a fragment: `read as windows-1252, a guess`.
     fn note(&mut self, note: String) -> Result<(), Stopped>;
 }
 
-/// Tells of things of several sorts: how many there are, what is said of one, and what stands behind the number of more.
+/// Reports several kinds of things: their counts, the text for a single one, and the text behind a larger number.
 pub(crate) fn note_counts(pages: &mut dyn PageSink, counts: &[(u64, &str, &str)]) -> Result<(), Stopped> {
     for &(count, one, many) in counts {
         match count {
@@ -72,10 +72,10 @@ pub(crate) enum ReadFailure {
     Refused(#[from] Refusal),
 }
 
-/// Texts are passed on in pieces of about so many bytes, so that nobody has to hold a long one twice.
+/// The approximate size of pieces in which texts are passed on, so that no process holds a long text twice.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Passes pages on, long texts in pieces that end with a line where there is a line end within reach.
+/// Passes pages on; long texts in pieces that end with a line if a line end is within reach.
 pub(crate) struct InPieces<'p>(pub(crate) &'p mut dyn PageSink);
 
 impl PageSink for InPieces<'_> {

@@ -86,7 +86,7 @@ pub struct Certify {
 pub struct Certificate {
     /// Documents of the night.
     pub documents: u32,
-    /// Those documents that were escalated.
+    /// The documents that were escalated.
     pub escalated: u32,
     /// Accepted documents that were drawn.
     pub drawn: u32,

@@ -1,6 +1,6 @@
-//! Anthropic's Message Batches. A batch has no name of ours: one whose creation was not answered is known by its time and its
-//! size, and, once it has ended, by the names of its calls. Source: anthropic-sdk-python, `resources/messages/batches.py`,
-//! `types/messages/message_batch.py`.
+//! Anthropic's Message Batches. They can't be named by the client: a batch whose creation was not answered is
+//! identified by its time and size, and, once it has ended, by the names of its calls. Source: anthropic-sdk-python,
+//! `resources/messages/batches.py`, `types/messages/message_batch.py`.
 
 use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, items, not_done, primer, safe};
 use crate::{
@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
 const PATH: &str = "v1/messages/batches";
-/// Clocks differ by less.
+/// The most by which clocks are assumed to differ.
 const SKEW: TimeDelta = TimeDelta::minutes(5);
 
-/// The one endpoint.
+/// The only endpoint.
 #[derive(Debug)]
 pub(super) struct AnthropicBatches;
 
 #[async_trait]
 impl BatchApi for AnthropicBatches {
-    /// (256 MB may be sent; so much is held in memory.)
+    /// (256 MB may be sent; this is the limit of what is held in memory.)
     fn most_bytes(&self) -> u64 {
         48_000_000
     }
@@ -86,7 +86,7 @@ impl BatchApi for AnthropicBatches {
         }
         Ok(match open[..] {
             [] => Found::NotThere,
-            // If it turns out to be somebody else's, the names of its calls tell.
+            // If it turns out to be another client's, the names of its calls will show that.
             [only] => Found::There(only.to_owned()),
             _ => Found::Unsure,
         })
@@ -118,12 +118,12 @@ impl BatchApi for AnthropicBatches {
     }
 }
 
-/// How a call has ended.
+/// The result of a call.
 fn end(http: &BatchHttp<'_>, result: &Value) -> HandedEnd {
     match field(result, "type") {
         "succeeded" => HandedEnd::Replied(result["message"].to_string()),
         "errored" => {
-            // The error stands in the envelope that a refused request has, or alone.
+            // The error is wrapped as in a refused request, or stands alone.
             let error = Some(&result["error"]["error"]).filter(|error| error.is_object()).unwrap_or(&result["error"]);
             let status = match field(error, "type") {
                 "invalid_request_error" => 400,

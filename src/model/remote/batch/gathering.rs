@@ -1,4 +1,4 @@
-//! Which of the calls that were gathered are sent together, and when.
+//! Decides which of the gathered calls are sent together, and when.
 
 use super::{GatherPace, timing::now};
 use crate::store::GatheredCall;
@@ -6,9 +6,9 @@ use chrono::TimeDelta;
 use overnight_core::job::time::Timestamp;
 use std::time::Duration;
 
-/// Calls of one batch: so many replies are held in memory at once.
+/// The most calls of one batch, as all their replies are held in memory at once.
 const MOST_CALLS: usize = 2_000;
-/// Calls whose times are so near to each other go together.
+/// Calls whose deadlines are this close together are sent together.
 const SAME_TIME: TimeDelta = TimeDelta::minutes(15);
 
 /// The calls that go together now; none: more may come.
@@ -18,7 +18,7 @@ pub(super) fn wave(
     most_bytes: u64,
     most_tokens: Option<u64>,
 ) -> Option<Vec<&GatheredCall>> {
-    // The earliest time, and those near to it; those that may take as long as they like come last.
+    // The earliest deadline, and those near it; calls without a deadline come last.
     let earliest = gathered.iter().filter_map(|call| call.until).min();
     let latest = earliest.map(|until| Timestamp::new(until.utc() + SAME_TIME));
     let alike = gathered.iter().filter(|call| match (call.until, latest) {

@@ -1,6 +1,6 @@
-//! Gemini's batches, with the requests in the body of their creation. That is not idempotent: what may have been created is looked
-//! for by its name. Source: python-genai, `batches.py`; the key of a request may be missing in its answer, which then stands at
-//! its place (python-genai, issue 2008).
+//! Gemini's batches, with the requests in the body of their creation. Creation is not idempotent: a batch that may have
+//! been created is searched for by its name. Source: python-genai, `batches.py`; an answer may lack its request's key,
+//! and then belongs to the request at the same place (python-genai, issue 2008).
 
 use super::super::wire::gemini::escaped;
 use super::{BatchApi, BatchHttp, Found, NotCreated, SentCall, Standing, field, items, not_done, primer, safe};
@@ -12,10 +12,10 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
-/// Pages of batches that are looked through for one.
+/// The most pages of batches that are searched for one.
 const MOST_PAGES: usize = 50;
 
-/// The one endpoint.
+/// The only endpoint.
 #[derive(Debug)]
 pub(super) struct GeminiBatches;
 
@@ -109,7 +109,7 @@ impl BatchApi for GeminiBatches {
         let Some(list) = list else {
             return Ok(keys.iter().map(|key| (key.clone(), not_done(told().trim()))).collect());
         };
-        // Places say whose an answer is only where every call has one.
+        // An answer can be assigned by its place only if every call has one.
         let by_place = |place: usize| keys.get(place).filter(|_| list.len() == keys.len()).cloned();
         let ends = list.iter().enumerate().filter_map(|(place, item)| {
             let named = Some(field(&item["metadata"], "key")).filter(|key| !key.is_empty()).map(str::to_owned);
@@ -119,12 +119,12 @@ impl BatchApi for GeminiBatches {
     }
 }
 
-/// `batches/abc`, whatever the provider has named it.
+/// The path `batches/abc`, whatever prefix the provider's name has.
 fn path(handle: &str) -> String {
     format!("batches/{}", safe(handle.strip_prefix("batches/").unwrap_or(handle)))
 }
 
-/// How a call has ended.
+/// The result of a call.
 fn end(http: &BatchHttp<'_>, item: &Value) -> HandedEnd {
     if item["response"].is_object() {
         return HandedEnd::Replied(item["response"].to_string());

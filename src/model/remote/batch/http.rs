@@ -14,14 +14,14 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Bytes of an answer: of a batch's results the most.
+/// The most bytes of an answer; a batch's results are the largest.
 const MOST_BYTES: usize = 512 * 1024 * 1024;
 /// Until an answer begins, and between two pieces of one.
 const IDLE: Duration = Duration::from_mins(2);
 /// For a whole request with its answer.
 const WHOLE: Duration = Duration::from_mins(20);
 
-/// One server, as batches of one model are sent there.
+/// One server, as used for the batches of one model.
 #[derive(Debug)]
 pub(in super::super) struct BatchHttp<'a> {
     pub(in super::super) address: &'a Address,
@@ -37,12 +37,12 @@ pub(in super::super) struct BatchHttp<'a> {
 pub(super) type Sent = (HeaderValue, Vec<u8>);
 
 impl BatchHttp<'_> {
-    /// A JSON answer.
+    /// Gets a JSON answer.
     pub(super) async fn get(&self, path: &str) -> Result<Value, Failure> {
         self.json(Method::GET, path, None).await
     }
 
-    /// Sends JSON, or nothing.
+    /// Sends JSON, or an empty body.
     pub(in super::super) async fn post(&self, path: &str, body: Option<Vec<u8>>) -> Result<Value, Failure> {
         self.json(Method::POST, path, body.map(|body| (HeaderValue::from_static("application/json"), body))).await
     }
@@ -57,21 +57,21 @@ impl BatchHttp<'_> {
     pub(super) async fn lines(&self, url: &str) -> Result<Vec<Value>, Failure> {
         let body = self.ask(Method::GET, url, None).await?;
         let lines = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-        // A line that can't be read is one whose call has no answer.
+        // An unreadable line means that its call has no answer.
         Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// Where a path is.
+    /// The URL of a path.
     pub(super) fn url(&self, path: &str) -> String {
         self.address.url(path)
     }
 
-    /// Whether an address that the provider gave is on its own server: the key goes nowhere else.
+    /// Whether a URL from the provider is on its own server: the key is sent nowhere else.
     pub(super) fn is_own(&self, url: &str) -> bool {
         url.strip_prefix(self.address.shown()).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// The answer to a refused call of a batch, as a failure that says what helps.
+    /// Converts the answer to a refused call of a batch into a failure that states the remedy.
     pub(super) fn refused(&self, status: u16, body: &Value) -> HandedEnd {
         let (kind, words) = self.wire.refusal(status, &self.secrets.hide(&body.to_string()));
         super::kept(&self.errors.refused(kind, status, &words))

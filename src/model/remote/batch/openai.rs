@@ -13,11 +13,11 @@ use reqwest::{Method, header::HeaderValue};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
-/// Under which a batch's name stands among its metadata.
+/// The key of a batch's name in its metadata.
 const NAME: &str = "overnight_batch";
-/// Pages of 100 batches that are looked through for one.
+/// The most pages of 100 batches that are searched for one.
 const MOST_PAGES: usize = 20;
-/// Separates the parts of an upload (RFC 2046, section 5.1.1). Lines of JSON never begin so.
+/// Separates the parts of an upload (RFC 2046, section 5.1.1). Lines of JSON never begin like this.
 const BOUNDARY: &str = "overnight-batch-2f6d1c0e9b7a4d35";
 
 /// Batches for one of the endpoints.
@@ -28,7 +28,7 @@ pub(super) struct OpenAiBatches {
 
 #[async_trait]
 impl BatchApi for OpenAiBatches {
-    /// (200 MB may be sent; so much is held in memory.)
+    /// (200 MB may be sent; this is the limit of what is held in memory.)
     fn most_bytes(&self) -> u64 {
         48_000_000
     }
@@ -42,7 +42,7 @@ impl BatchApi for OpenAiBatches {
         for name in ["stream", "stream_options"] {
             fields.remove(name);
         }
-        // All that begin alike are to find what the first has left in the cache.
+        // All calls with the same beginning should find in the cache what the first one left there.
         if let Some(key) = fields.get_mut("prompt_cache_key") {
             *key = json!(format!("overnight-{prefix}"));
         }
@@ -53,7 +53,7 @@ impl BatchApi for OpenAiBatches {
     }
 
     async fn create(&self, http: &BatchHttp<'_>, name: &str, calls: &[SentCall]) -> Result<String, NotCreated> {
-        // An upload costs nothing, and what is left of one in vain is deleted by the provider.
+        // An upload costs nothing, and the provider deletes the file of a failed attempt.
         let file =
             http.json(Method::POST, "files", Some(self.upload(name, calls))).await.map_err(NotCreated::Surely)?;
         let asked = json!({
@@ -108,7 +108,7 @@ impl BatchApi for OpenAiBatches {
         _: &[String],
     ) -> Result<Vec<(String, HandedEnd)>, Failure> {
         let mut ends = Vec::new();
-        // A batch without failed calls may have the second as an empty name.
+        // A batch without failed calls may have an empty name for the second file.
         for file in ["output_file_id", "error_file_id"].map(|name| field(polled, name)) {
             if !file.is_empty() {
                 let lines = http.lines(&http.url(&format!("files/{}/content", safe(file)))).await?;
@@ -136,7 +136,7 @@ impl OpenAiBatches {
     }
 }
 
-/// How the call of a line has ended.
+/// The result of a line's call.
 fn end(http: &BatchHttp<'_>, line: &Value) -> HandedEnd {
     let response = &line["response"];
     let status = response["status_code"].as_u64().and_then(|status| u16::try_from(status).ok());

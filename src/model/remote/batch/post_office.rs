@@ -1,7 +1,7 @@
-//! The calls of one lane – a model at a server, with a key – from the moment in which they are handed in to their answers. They lie in
-//! the database, so that the calls of all jobs and workers are sent together; one worker at a time speaks with the provider. What is
-//! about to be sent is written down before, the provider's name for it behind: after a crash what may have been created is looked
-//! for, and nothing is sent twice.
+//! The calls of one lane – a model at a server, with a key – from their submission to their answers. They are stored in
+//! the database, so that the calls of all jobs and workers are sent together; one worker at a time communicates with
+//! the provider. A batch is recorded before it is sent, and the provider's handle afterwards: after a crash, a batch
+//! that may have been created is searched for, and nothing is sent twice.
 
 use super::{
     BatchApi, BatchHttp, Found, GatherPace, NotCreated, RefusedBatch, SentCall, Standing,
@@ -27,25 +27,25 @@ use std::{
 use tokio::{sync::Mutex, time::Instant};
 use uuid::Uuid;
 
-/// For how long a lane is held; it is renewed well before.
+/// The duration for which a lane is held; the hold is renewed well before.
 const LEASE: Duration = Duration::from_secs(30);
 const RENEW: Duration = Duration::from_secs(10);
-/// How often results are fetched again that lack something.
+/// The number of times that incomplete results are fetched again.
 const MOST_FETCHES: u32 = 3;
 /// Answers that are written in one transaction.
 const CHUNK: usize = 100;
-/// How long what may have been created may take to stand in the provider's list.
+/// The time after which a newly created batch must appear in the provider's list.
 const SETTLED: Duration = Duration::from_mins(1);
 /// A provider may not know a batch in the first moments, nor when it has only just ended.
 const NOT_KNOWN_YET: Duration = Duration::from_mins(10);
-/// A primer costs what it writes to the cache; so many calls that find it there pay for it.
+/// A primer costs as much as its cache write; this many calls that read the cache pay for it.
 const LEAST_PRIMED: usize = 5;
-/// Tokens of a beginning that providers keep at least.
+/// The fewest tokens of a prefix that providers keep.
 const LEAST_PREFIX: u64 = 1_024;
-/// For how long a primed beginning is counted on, of the hour for which it is asked for.
+/// The time for which a primed prefix is relied on, out of the hour that was requested.
 const PRIMED_FOR: Duration = Duration::from_mins(50);
 
-/// A call that is handed in.
+/// A call to submit.
 #[derive(Debug)]
 pub(in super::super) struct Gathering {
     pub(in super::super) key: String,
@@ -68,22 +68,22 @@ pub(in super::super) struct PostOffice {
     memory: Mutex<Memory>,
 }
 
-/// What only this process has to know.
+/// State that only this process needs.
 #[derive(Debug, Default)]
 struct Memory {
-    /// When a batch is asked about next.
+    /// The time at which each batch is polled next.
     polls: HashMap<Uuid, Instant>,
-    /// Nothing is sent before.
+    /// Nothing is sent before this time.
     rests_until: Option<Instant>,
-    /// Tokens of a batch, where the account may not have more in line.
+    /// The most tokens of a batch, if the account may not have more queued.
     most_tokens: Option<u64>,
-    /// Batches that were looked for and found: one of them may be somebody else's.
+    /// Batches that were searched for and found: one of them may be another client's.
     found: BTreeSet<Uuid>,
-    /// How often the results of a batch were fetched, and lacked something.
+    /// How often the results of a batch were fetched and were incomplete.
     fetched: HashMap<Uuid, u32>,
 }
 
-/// Sends a primer: USD that it has cost, where that is known.
+/// Sends a primer and returns its cost in USD, if known.
 pub(in super::super) type SendPrimer<'a> = &'a (dyn Fn(Value) -> PrimerSent<'a> + Send + Sync);
 type PrimerSent<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Option<f64>, Failure>> + Send + 'a>>;
 
@@ -92,17 +92,17 @@ impl PostOffice {
         Self { store, lane, api, pace, who: Uuid::now_v7(), memory: Mutex::default() }
     }
 
-    /// Bytes that one call may have.
+    /// The most bytes of one call.
     pub(in super::super) fn most_bytes(&self) -> u64 {
         self.api.most_bytes() / 2
     }
 
-    /// How often the lane is looked after.
+    /// The interval at which the lane is tended.
     pub(in super::super) fn every(&self) -> Duration {
         self.pace.quiet.min(self.pace.least_poll) / 2
     }
 
-    /// How long an answer is waited for.
+    /// The longest wait for an answer.
     pub(in super::super) fn within(&self, until: Option<Timestamp>) -> Duration {
         let longest = self.api.expires_after() + GRACE;
         until.map_or(longest, |until| Duration::from_millis(until.millis_since(now())).min(longest))
@@ -129,7 +129,7 @@ impl PostOffice {
         self.store.forget_handed(keys).await.map_err(stored)
     }
 
-    /// Does what is due: sends what was gathered, asks about what was sent, takes answers in. Nothing, where somebody else is at it.
+    /// Sends gathered calls, polls batches and takes in answers, as far as due; nothing while another worker does it.
     pub(in super::super) async fn tend(&self, http: &BatchHttp<'_>, prime: SendPrimer<'_>) -> Result<(), Failure> {
         let mut memory = self.memory.lock().await;
         let lease = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
@@ -164,7 +164,7 @@ impl PostOffice {
         fault.and(self.send_due(http, memory, prime).await)
     }
 
-    /// What has become of a batch.
+    /// Polls a batch, and acts on its state.
     async fn look_after(
         &self,
         http: &BatchHttp<'_>,
@@ -178,7 +178,7 @@ impl PostOffice {
             return self.look_for(http, batch, age, memory).await;
         };
         if !batch.is_cancelled && now() >= times.gives_up {
-            // Where it can't be given up any more, it has ended, which is found out at once.
+            // If it can no longer be cancelled, it has ended, which is found out immediately.
             let _ = self.api.cancel(http, handle).await;
             self.store.batch_cancelled(batch.id).await.map_err(stored)?;
             memory.polls.remove(&batch.id);
@@ -188,7 +188,7 @@ impl PostOffice {
             return Ok(());
         }
         let pause = (age / 10).clamp(self.pace.least_poll, self.pace.most_poll);
-        // What was given up is over in a moment, and there isn't much time to fetch it.
+        // A cancelled batch ends in a moment, and there isn't much time to fetch it.
         let pause = if is_given_up { Duration::ZERO } else { pause };
         memory.polls.insert(batch.id, Instant::now() + pause);
         let taken = match self.api.poll(http, handle).await {
@@ -203,7 +203,7 @@ impl PostOffice {
         };
         match taken {
             Ok(true) => {
-                // What was too much may not be for ever.
+                // A size that was too much once may be accepted again later.
                 memory.most_tokens = memory.most_tokens.map(|tokens| tokens.saturating_add(tokens / 4));
                 Ok(())
             }
@@ -214,13 +214,13 @@ impl PostOffice {
         }
     }
 
-    /// What of a batch has no answer gets none.
+    /// Gives up a batch: its calls without an answer fail.
     async fn give_up(&self, batch: &ProviderBatch, why: &str) -> Result<(), Failure> {
         self.end_rest(batch.id, &BTreeSet::new(), &unanswered(why)).await?;
         self.store.batch_ended(batch.id, "given up").await.map_err(stored)
     }
 
-    /// Whether a batch was created of which that isn't known.
+    /// Searches for a batch of which it is unknown whether it was created.
     async fn look_for(
         &self,
         http: &BatchHttp<'_>,
@@ -242,7 +242,7 @@ impl PostOffice {
             }
             Ok(Found::NotThere) if age >= SETTLED => self.store.release_batch(batch.id).await.map_err(stored),
             Ok(Found::NotThere | Found::Unsure) => Ok(()),
-            // A server that takes batches and lists none.
+            // The server accepts batches, but can't list them.
             Err(failure) if failure.kind.remedy() == Remedy::Configure && age >= NOT_KNOWN_YET => {
                 self.give_up(batch, &format!("whether its batch was created can't be found out: {failure}")).await
             }
@@ -269,8 +269,8 @@ impl PostOffice {
         let (ends, others): (Vec<_>, Vec<_>) = ends.into_iter().partition(|(key, _)| ours.contains(key));
         let ends: Vec<_> = ends.into_iter().map(|(key, end)| (key, readable(end))).collect();
         if ends.is_empty() && !others.is_empty() && memory.found.remove(&batch.id) {
-            // It was taken for the one that was looked for, and is somebody else's. (Results of a batch that we have created are paid for,
-            // and sent again it would be paid again.)
+            // It was taken for the batch that was searched for, and is another client's. (Results of a batch that we
+            // have created are paid for; sending it again would mean paying again.)
             self.store.release_batch(batch.id).await.map_err(stored)?;
             return Ok(true);
         }
@@ -279,7 +279,7 @@ impl PostOffice {
             failpoint::hit("batch.answered");
         }
         let answered: BTreeSet<String> = ends.into_iter().map(|(key, _)| key).collect();
-        // A file that came to nothing, or was cut off, may come whole another time; what it holds is paid for.
+        // A file that is empty or cut off may be complete another time; its content is paid for.
         let fetched = memory.fetched.entry(batch.id).or_default();
         if answered.len() < keys.len() && *fetched < MOST_FETCHES {
             *fetched += 1;
@@ -291,7 +291,7 @@ impl PostOffice {
         Ok(true)
     }
 
-    /// The calls of a batch that have no answer get this one.
+    /// Ends those calls of a batch that have no answer with `end`.
     async fn end_rest(&self, id: Uuid, answered: &BTreeSet<String>, end: &HandedEnd) -> Result<(), Failure> {
         let keys = self.store.calls_of_batch(id).await.map_err(stored)?;
         let rest: Vec<_> =
@@ -302,7 +302,7 @@ impl PostOffice {
         Ok(())
     }
 
-    /// The provider took nothing of a batch.
+    /// Handles a batch of which the provider accepted nothing.
     async fn on_refused(
         &self,
         http: &BatchHttp<'_>,
@@ -316,7 +316,7 @@ impl PostOffice {
             memory.most_tokens = Some((batch.tokens / 2).max(1));
             memory.rests_until = Some(Instant::now() + self.pace.least_poll);
         } else if is_too_much && self.store.open_batches(&self.lane).await.map_err(stored)?.len() > 1 {
-            // What is in line before it has to end first.
+            // The batches queued before it have to end first.
             memory.rests_until = Some(Instant::now() + self.pace.most);
         } else if is_too_much {
             self.end_rest(batch.id, &BTreeSet::new(), &unanswered(&reason)).await?;
@@ -327,7 +327,7 @@ impl PostOffice {
             let at_fault = lines.iter().filter_map(|(place, what)| Some((keys.get(*place)?.clone(), told(what))));
             let at_fault: Vec<_> = at_fault.collect();
             if at_fault.is_empty() {
-                // Sent again as it is, it would be refused again.
+                // If it were sent again unchanged, it would be refused again.
                 self.end_rest(batch.id, &BTreeSet::new(), &told(&reason)).await?;
             }
             self.store.end_handed(&at_fault).await.map_err(stored)?;
@@ -335,7 +335,7 @@ impl PostOffice {
         self.store.release_batch(batch.id).await.map_err(stored)
     }
 
-    /// Sends what was gathered, where it is time.
+    /// Sends the gathered calls that are due.
     async fn send_due(&self, http: &BatchHttp<'_>, memory: &mut Memory, prime: SendPrimer<'_>) -> Result<(), Failure> {
         loop {
             if memory.rests_until.is_some_and(|until| Instant::now() < until) {
@@ -355,7 +355,7 @@ impl PostOffice {
         }
     }
 
-    /// Has the provider's cache hold what the calls have in common, where that pays. Gives the prefixes that it holds.
+    /// Has the provider cache the prefix that calls share, if that pays. Returns the cached prefixes.
     async fn prime(&self, wave: &[&GatheredCall], prime: SendPrimer<'_>) -> Result<BTreeSet<String>, Failure> {
         let mut primed = self.store.primed(&self.lane).await.map_err(stored)?;
         primed.retain(|_, until| *until > now());
@@ -372,7 +372,7 @@ impl PostOffice {
             let bodies = self.store.handed_bodies(std::slice::from_ref(first)).await.map_err(stored)?;
             let Some((_, body)) = bodies.into_iter().next() else { continue };
             let body: Value = serde_json::from_str(&body).unwrap_or_default();
-            // Without it the calls are only dearer.
+            // If it fails, the calls are only more expensive.
             if let Ok(usd) = prime(self.api.primer(&body)).await {
                 self.store.set_primer_cost(first, usd).await.map_err(stored)?;
                 primed.insert(prefix.to_owned(), now().after(PRIMED_FOR));
@@ -411,7 +411,7 @@ impl PostOffice {
         let is_primed: BTreeSet<&str> =
             wave.iter().filter(|call| primed.contains(&call.prefix)).map(|call| call.key.as_str()).collect();
         let calls = bodies.into_iter().map(|(key, body)| {
-            // Of a cold batch nobody reads what is written to the cache.
+            // In a batch without a primer no call reads what another one writes to the cache.
             let body = if is_primed.contains(key.as_str()) { body } else { self.unmarked(body) };
             SentCall { key, body }
         });
@@ -428,7 +428,7 @@ impl PostOffice {
             Err(NotCreated::Perhaps(failure)) => Err(failure),
             Err(NotCreated::Surely(failure)) => {
                 match failure.kind {
-                    // So many bytes, or so many tokens, are too much for one batch.
+                    // The bytes or tokens are too many for one batch.
                     FailureKind::ContextLength if batch.calls > 1 => {
                         memory.most_tokens = Some((batch.tokens / 2).max(1));
                     }

@@ -1,14 +1,14 @@
-//! A primer: a short request that begins as the calls of a batch do. The calls of a batch that comes cold don't see what each other
-//! writes to the provider's cache; behind a primer they find their common beginning there.
+//! A primer: a short request that begins like the calls of a batch. Calls of a cold batch don't see what its other
+//! calls write to the provider's cache; after a primer they find their common prefix there.
 
 use serde_json::{Value, json};
 
-/// What it asks for.
+/// The primer's message.
 const ASKED: &str = "Answer with the one word OK.";
 /// Tokens of its reply: the fewest that OpenAI's Responses take.
 const TOKENS: u64 = 16;
 
-/// A primer for a body whose messages stand in a list, and begin with the system prompt where it is one of them.
+/// A primer for a body whose messages are in a list, which begins with the system prompt if that is a message.
 pub(super) fn of_messages(body: &Value, list: &str) -> Value {
     let mut primer = body.clone();
     let messages = super::items(&body[list]);
@@ -23,7 +23,7 @@ pub(super) fn of_messages(body: &Value, list: &str) -> Value {
     primer
 }
 
-/// The same for Gemini, whose system prompt stands by itself.
+/// The same for Gemini, whose system prompt is a separate field.
 pub(super) fn of_contents(body: &Value) -> Value {
     let mut primer = body.clone();
     primer["contents"] = json!([{ "role": "user", "parts": [{ "text": ASKED }] }]);

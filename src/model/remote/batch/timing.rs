@@ -5,13 +5,13 @@ use chrono::{TimeDelta, Utc};
 use overnight_core::job::time::Timestamp;
 use std::time::Duration;
 
-/// Beyond the provider's own time.
+/// Added to the provider's own time limit.
 pub(super) const GRACE: Duration = Duration::from_hours(2);
-/// How long before its time a batch is given up, so that what is done can still be fetched: a tenth of its time, within these
-/// bounds, and never more than half of it.
+/// How long before its deadline a batch is given up, so that completed calls can still be fetched: a tenth of its time,
+/// within these bounds, and never more than half of it.
 const GIVES_UP: [Duration; 2] = [Duration::from_secs(15), Duration::from_mins(1)];
 
-/// When a batch is given up, and when nothing of it is waited for any more.
+/// The time at which a batch is given up, and the time after which no answer of it is awaited.
 pub(super) struct Times {
     pub(super) gives_up: Timestamp,
     pub(super) over: Timestamp,
@@ -28,14 +28,14 @@ impl Times {
     }
 }
 
-/// So long before its time that what is done can be fetched.
+/// The time before the deadline at which completed calls can still be fetched.
 fn before(until: Timestamp, since: Timestamp) -> Timestamp {
     let time = Duration::from_millis(until.millis_since(since));
     let ahead = (time / 10).clamp(GIVES_UP[0], GIVES_UP[1]).min(time / 2);
     Timestamp::new(until.utc() - TimeDelta::from_std(ahead).unwrap_or_default())
 }
 
-/// Whether no batch that is sent now would be answered in its time.
+/// Whether no batch sent now would be answered before the call's deadline.
 pub(super) fn is_late(call: &GatheredCall) -> bool {
     call.until.is_some_and(|until| now() >= before(until, call.handed))
 }

@@ -1,5 +1,5 @@
-//! Anthropic's Messages API, which other servers speak as well (llama.cpp's among them). User and assistant take turns
-//! strictly, so the board stands behind the tool results in one message; thinking goes back unchanged with its reply.
+//! Anthropic's Messages API, which other servers support as well (llama.cpp's among them). User and assistant alternate
+//! strictly, so the board follows the tool results in one message; thinking is sent back unchanged with its reply.
 
 mod reply;
 #[cfg(test)]
@@ -80,7 +80,7 @@ impl Wire for Anthropic {
     }
 }
 
-/// What the server's own name for an error means; `None` where it isn't known.
+/// The meaning of the server's own name for an error; `None` if it isn't known.
 fn kind(error: &Value) -> Option<FailureKind> {
     let message = text(error, "message");
     Some(match text(error, "type") {
@@ -144,7 +144,7 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
 fn choice(quirks: &Quirks) -> Option<Value> {
     let one_by_one = quirks.parallel_calls == Some(false);
     let kind = match quirks.tool_choice {
-        // That calls come one by one can only be said together with a choice; this one is the vendor's usual.
+        // One call at a time can only be requested together with a tool choice; this one is the vendor's default.
         ToolChoice::Unset if one_by_one => "auto",
         ToolChoice::Unset => return None,
         ToolChoice::Auto => "auto",
@@ -172,8 +172,8 @@ fn system(prompt: &Prompt, quirks: &Quirks) -> Vec<Value> {
     blocks
 }
 
-/// The epoch. Where marks are wanted, one stands behind the opening and one behind the newest message: all before it is as it
-/// was in the request before.
+/// The epoch. If marks are wanted, one follows the opening and one the newest message: everything before a mark is the
+/// same as in the previous request.
 fn messages(prompt: &Prompt, quirks: &Quirks) -> Value {
     let mut sides: Vec<RoleMessage> = Vec::new();
     let is_long = quirks.long_cache == LongCache::All;
@@ -235,12 +235,12 @@ fn answer(sides: &mut Vec<RoleMessage>, call: &str, text: &str, images: Vec<Valu
     }
     say(sides, "user", vec![result]);
     if let Some(side) = sides.last_mut() {
-        // Stable: what is no result goes behind.
+        // A stable sort: parts that are no results move to the end.
         side.parts.sort_by_key(|part| self::text(part, "type") != "tool_result");
     }
 }
 
-/// A reply of the model as it goes back: its thinking first and unchanged, or each piece of it where it stood.
+/// A reply of the model as it is sent back: its thinking first and unchanged, or each piece of it in its place.
 fn reply(text: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> {
     let uses = calls.iter().map(|call| {
         json!({ "type": "tool_use", "id": call.id, "name": tool_name(&call.name), "input": as_object(&call.arguments) })
@@ -250,7 +250,7 @@ fn reply(text: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> 
         return own;
     };
     if own.is_empty() {
-        // Thinking alone is refused.
+        // Thinking alone would be refused.
         return own;
     }
     if !is_in_place(carried, text, calls.len()) {
@@ -285,7 +285,7 @@ fn has_marks(quirks: &Quirks) -> bool {
     quirks.cache_marks.unwrap_or(Anthropic.marks_cache())
 }
 
-/// What stands up to here is worth keeping in the provider's cache: for five minutes, or for an hour.
+/// Marks a block: everything up to it is worth keeping in the provider's cache for five minutes, or for an hour.
 fn mark(block: Option<&mut Value>, is_long: bool) {
     if let Some(block) = block {
         block["cache_control"] =

@@ -13,7 +13,7 @@ pub const MOST_CALLS: usize = 128;
 /// Bytes of one call's arguments, at most.
 pub const MOST_ARGUMENTS: usize = 4 * 1024 * 1024;
 
-/// Pieces of one call's arguments that begin as the whole would, at most: what comes behind is looked at no closer.
+/// The most pieces of one call's arguments that look like the start of the whole; later ones aren't examined.
 const MOST_BEGUN: usize = 128;
 
 /// Bytes of an id or of a name, at most.
@@ -22,14 +22,14 @@ const MOST_NAME: usize = 1_024;
 /// A part of a call as it came. Missing fields are empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallPart<'a> {
-    /// The number that the server gives the call: told apart by it, never counted by it.
+    /// The number that the server gives the call: used only to tell calls apart, never as a count.
     pub index: Option<u64>,
     pub id: &'a str,
     pub name: &'a str,
     pub arguments: &'a str,
 }
 
-/// Arguments that come in pieces, and where one of them began as the whole object would.
+/// Arguments that come in pieces, and the places of pieces that look like the start of a whole object.
 #[derive(Debug, Default)]
 pub struct ArgumentPieces {
     text: String,
@@ -53,20 +53,20 @@ impl ArgumentPieces {
         self.text.is_empty()
     }
 
-    /// Whether more has to come.
+    /// Whether more must follow.
     fn is_open(&self) -> bool {
         serde_json::from_str::<IgnoredAny>(&self.text).is_err()
     }
 
-    /// Whether other arguments, which are whole, come behind these, which are.
+    /// Whether `other` begins another call: both arguments are complete objects, and they differ.
     fn is_followed_by(&self, other: &str) -> bool {
         let is_object =
             |text: &str| text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
         is_object(other) && is_object(&self.text) && !is_same_json(&self.text, other)
     }
 
-    /// All of them, one behind the other. Where that is no JSON, and a piece says again all that came before it or repeats
-    /// its beginning, as some servers do at the end of a call or with each piece, that piece takes its place.
+    /// The concatenated pieces. If they are no JSON, and the last complete piece repeats all earlier ones or their
+    /// beginning, as some servers send it at the end of a call or with each piece, that piece is the result.
     pub fn whole(self) -> String {
         if self.begun.is_empty() || !self.is_open() {
             return self.text;
@@ -76,7 +76,7 @@ impl ArgumentPieces {
         let last = self.begun.iter().rposition(|begin| piece(before(*begin).1).is_ok());
         let Some(last) = last else { return self.text };
         let (earlier, whole) = before(self.begun[last]);
-        // All that came before says it once, or each piece of it began anew.
+        // The earlier text is a prefix or a copy of it, or each earlier piece is.
         let repeats = |text: &str| whole.starts_with(text.trim_end()) || is_same_json(text, whole);
         let begins = std::iter::once(0).chain(self.begun[..last].iter().copied());
         let is_repeated = repeats(earlier)
@@ -99,7 +99,7 @@ struct ComingCall {
     id: String,
     name: String,
     arguments: ArgumentPieces,
-    /// Other numbers under which pieces of it came.
+    /// Other numbers that came with pieces of it.
     strays: Vec<u64>,
 }
 
@@ -118,7 +118,7 @@ impl CallParts {
         self.put(place, piece)
     }
 
-    /// Adds a call of its own, in formats that never cut one.
+    /// Adds a new call, for formats that never split one.
     pub fn begin(&mut self, piece: CallPart<'_>) -> Result<(), Failure> {
         self.put(None, piece)
     }
@@ -144,7 +144,7 @@ impl CallParts {
         if call.id.is_empty() {
             piece.id.clone_into(&mut call.id);
         }
-        // A server that repeats the name in each part means it once.
+        // Some servers repeat the name in each part: it counts once.
         if call.name != piece.name && call.arguments.is_empty() {
             call.name.push_str(piece.name);
         }
@@ -166,7 +166,7 @@ impl CallParts {
             };
         };
         let Some(place) = self.0.iter().rposition(|call| call.index == Some(index)) else {
-            // A part that says neither whose it is nor what is called can only go on with what has begun.
+            // A part with neither id nor name can only continue a call.
             return if piece.id.is_empty() && piece.name.is_empty() { self.open(index) } else { None };
         };
         // Some servers give every call of a reply the same number.
@@ -181,7 +181,7 @@ impl CallParts {
         has_other_id || has_other_name || call.arguments.is_followed_by(piece.arguments)
     }
 
-    /// The call that goes on under a number that no call has: as before, else the last one that is not whole, else the last.
+    /// The call that a part with an unknown number continues: as before, else the last incomplete one, else the last.
     fn open(&self, index: u64) -> Option<usize> {
         let known = self.0.iter().rposition(|call| call.strays.contains(&index));
         known
@@ -204,8 +204,8 @@ pub fn arguments(value: Option<&Value>) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Arguments as a JSON object, for servers that take nothing else. What could not be read is the object's only field, so
-/// that the model sees what it said.
+/// Arguments as a JSON object, for servers that accept nothing else. Unreadable arguments become the object's only
+/// field, so that the model sees what it wrote.
 pub fn as_object(arguments: &Value) -> Cow<'_, Value> {
     match arguments {
         Value::Object(_) => Cow::Borrowed(arguments),
@@ -216,8 +216,8 @@ pub fn as_object(arguments: &Value) -> Cow<'_, Value> {
     }
 }
 
-/// A count of tokens. Nothing that a server writes here is a reason to lose its reply: what is no count is `None`, less
-/// than nothing is nothing, and more than a trillion is a trillion.
+/// A count of tokens. No wrong value here is a reason to lose the reply: a value that is not a number is `None`, a
+/// negative one is zero, and one above a trillion is a trillion.
 pub fn count(value: Option<&Value>) -> Option<u64> {
     const MOST: u64 = 1_000_000_000_000;
     let number = value?.as_number()?;
@@ -232,12 +232,12 @@ pub fn count(value: Option<&Value>) -> Option<u64> {
     number.as_f64().map(|count| (count as u64).min(MOST))
 }
 
-/// A text field; empty where it is missing or something else.
+/// A text field; empty if it is missing or of another type.
 pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The tier that OpenAI's field `service_tier` names; none where it says nothing that is known.
+/// The tier that OpenAI's field `service_tier` names; none if its value is unknown.
 pub fn tier(value: &Value) -> Option<Tier> {
     match text(value, "service_tier") {
         "flex" => Some(Tier::Flex),
@@ -255,7 +255,7 @@ pub fn malformed(reason: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Malformed, reason)
 }
 
-/// What was to be JSON and isn't: a page of a proxy, a torn line.
+/// Data that should be JSON and isn't: a page of a proxy, a truncated line.
 pub fn no_json(what: &str, body: &str) -> Failure {
     let mut body = body.to_owned();
     super::split_letters::join(&mut body);

@@ -1,5 +1,5 @@
-//! Classifies error responses, in whatever shape they come: the same for all wire formats, because what stands in
-//! front of a server (a proxy, a gateway, another vendor's format) answers in a shape of its own.
+//! Classifies error responses in any shape; the same for all wire formats, because a proxy, a gateway, or a server with
+//! another vendor's format answers in a shape of its own.
 
 use crate::model::{Failure, FailureKind};
 use serde_json::{Map, Value};
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 /// Characters of a server's own words that are shown.
 const MOST_WORDS: usize = 300;
 
-/// Characters of them that are read to find out what they mean.
+/// The most characters of them that are read to find their meaning.
 const MOST_READ: usize = 4_096;
 
-/// Bytes of a text or page in which the words are looked for.
+/// The most bytes of a text or page that are searched for the words.
 const MOST_PAGE: usize = 64 * 1024;
 
-/// What a status other than 200 means where nothing else is known.
+/// The meaning of a status other than 200 if nothing else is known.
 pub fn by_status(status: u16) -> FailureKind {
     match status {
         // A redirect isn't followed, as the key would go with it: the address is another.
@@ -22,7 +22,7 @@ pub fn by_status(status: u16) -> FailureKind {
         402 => FailureKind::QuotaUsed,
         408 => FailureKind::TimedOut,
         409 => FailureKind::Conflict,
-        // Of bytes or of tokens: a shorter prompt has fewer of both.
+        // Too many bytes or tokens: a shorter prompt has fewer of both.
         413 => FailureKind::ContextLength,
         429 => FailureKind::RateLimited,
         400..=499 => FailureKind::BadRequest,
@@ -32,8 +32,8 @@ pub fn by_status(status: u16) -> FailureKind {
     }
 }
 
-/// How servers say that prompt and reply don't fit in the model's window, or the request not in what takes it: in their words
-/// and in their codes, in small letters.
+/// Phrases and codes, in small letters, with which servers state that prompt and reply don't fit in the model's window,
+/// or that the request is too large for a server on the way.
 const TOO_LONG: [&str; 44] = [
     // OpenAI, Azure, vLLM, SGLang, llama.cpp, LM Studio, Mistral, DeepSeek, Cerebras, Together, OpenRouter, Ollama
     "context_length",
@@ -77,7 +77,7 @@ const TOO_LONG: [&str; 44] = [
     "tokens in request more than max",
     "range of input length",
     "input length should be",
-    // Gateways, of bytes
+    // Gateways, about bytes
     "entity too large",
     "entity_too_large",
     "payload too large",
@@ -90,8 +90,8 @@ const TOO_LONG: [&str; 44] = [
 /// Codes that are numbers or say less than these words: Mistral's, Zhipu's.
 const TOO_LONG_CODES: [&str; 2] = ["3051", "1261"];
 
-/// What is too long, and how that is said, where the words are none of the known ones. Counts of tokens a minute and bounds of
-/// other fields have other words for what they count.
+/// Words for the long thing and for its being too long, for refusals without a known phrase. Tokens per minute and
+/// limits of other fields use other words for what they count.
 const LONG_THINGS: [&str; 7] = ["prompt", "input", "context", "message", "conversation", "sequence", "request"];
 const BEING_LONG: [&str; 9] = [
     "too long",
@@ -105,7 +105,7 @@ const BEING_LONG: [&str; 9] = [
     "over the limit",
 ];
 const LENGTHS: [&str; 3] = ["token", "length", "too long"];
-/// In the words of a bound on something else.
+/// Words that show that the limit is a different one.
 const OTHER_BOUNDS: [&str; 6] = ["per minute", "a minute", "per day", "rate limit", "quota", "tool_calls"];
 
 /// Whether a server's words say that prompt and reply don't fit in the model's window.
@@ -114,7 +114,7 @@ pub fn speaks_of_length(text: &str) -> bool {
     TOO_LONG.iter().any(|said| text.contains(said))
 }
 
-/// Whether words that nobody knows say the same. Only for a refusal that blames what was sent.
+/// Whether unknown wording says the same. Only for a refusal that blames the request.
 fn speaks_of_some_length(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -126,7 +126,7 @@ pub fn words(body: &str) -> String {
     shown(&ErrorDetails::of(body).words)
 }
 
-/// What kind of failure a status other than 200 is, by status, codes and words, with those words.
+/// The kind of failure for a status other than 200, by status, codes and words; and those words.
 pub fn refusal(status: u16, body: &str) -> (FailureKind, String) {
     let said = ErrorDetails::of(body);
     (kind(status, &said), shown(&said.words))
@@ -138,7 +138,7 @@ pub fn in_reply(error: &Value) -> Failure {
     said.hear(error, 0);
     let kind = match (said.status, by_codes(&said)) {
         (Some(status), _) => Some(kind(status, &said)),
-        // Such an error speaks of tokens too: of those of a minute.
+        // Such an error mentions tokens too: those per minute.
         (None, Some(FailureKind::RateLimited)) => {
             by_words(&said).filter(|kind| *kind == FailureKind::QuotaUsed).or(Some(FailureKind::RateLimited))
         }
@@ -168,7 +168,7 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
             told.or_else(|| by_codes(said).filter(|kind| *kind == FailureKind::Overloaded)).unwrap_or(usual)
         }
         FailureKind::RateLimited => told.filter(|kind| *kind == FailureKind::QuotaUsed).unwrap_or_else(|| {
-            // One request that is larger than what is granted for a minute never comes through by waiting.
+            // A single request above the limit per minute never succeeds by waiting.
             if said.speaks_of(&["request too large"]) { FailureKind::ContextLength } else { usual }
         }),
         FailureKind::Overloaded
@@ -188,8 +188,8 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
     }
 }
 
-/// How vendors say that reasoning does not belong to the history or to the account with which it came back: Anthropic's two
-/// errors, OpenAI's, Google's.
+/// Phrases of vendors that state that reasoning does not belong to the history or account with which it was sent back:
+/// Anthropic's two errors, OpenAI's, Google's.
 const HISTORY_REFUSED: [&str; 4] = [
     "bound to a different conversation",
     "invalid `signature` in `thinking` block",
@@ -197,7 +197,7 @@ const HISTORY_REFUSED: [&str; 4] = [
     "thought signature is not valid",
 ];
 
-/// What is certain from codes and words, whatever the status is.
+/// The kind that is certain from codes and words, whatever the status is.
 fn by_words(said: &ErrorDetails) -> Option<FailureKind> {
     if said.speaks_of(&["insufficient_quota", "billing_hard_limit_reached", "credit balance is too low"])
         || said.speaks_of(&["insufficient balance", "insufficient credits", "billing_not_active"])
@@ -218,7 +218,7 @@ fn by_words(said: &ErrorDetails) -> Option<FailureKind> {
     }
 }
 
-/// What vendors' names of errors mean.
+/// The meaning of vendors' names of errors.
 fn by_codes(said: &ErrorDetails) -> Option<FailureKind> {
     said.codes.iter().find_map(|code| match code.to_ascii_lowercase().as_str() {
         "rate_limit_exceeded"
@@ -304,7 +304,7 @@ impl ErrorDetails {
                 Some(_) | None => {}
             }
         }
-        // The first of these that says something; what is behind it is the same again, or less.
+        // The first of these that has words; the later ones repeat them, or say less.
         for name in ["error", "message", "msg", "detail", "errors", "error_description"] {
             let before = self.words.len();
             if let Some(value) = fields.get(name) {
@@ -314,7 +314,7 @@ impl ErrorDetails {
                 break;
             }
         }
-        // A gateway says that "the provider returned an error" and has the provider's own answer beside it.
+        // A gateway states that "the provider returned an error" and adds the provider's own answer.
         if let Some(Value::String(raw)) = fields.get("metadata").and_then(|metadata| metadata.get("raw")) {
             match serde_json::from_str::<Value>(raw) {
                 Ok(value) => self.hear(&value, level + 1),
@@ -367,7 +367,7 @@ fn without_tags(page: &str) -> String {
         .collect()
 }
 
-/// One line, bounded; what isn't a letter, a sign or a space is none of a terminal's business.
+/// One line, bounded, without control characters, which must not reach a terminal.
 fn shown(text: &str) -> String {
     let text: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

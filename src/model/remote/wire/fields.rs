@@ -1,5 +1,5 @@
-//! What two formats have in common with the fields of a body: numbers that are no numbers, fields that the user adds, parts
-//! of one role, the key of a cache. What all formats have in common is in `call_parts`.
+//! Helpers for body fields shared by two formats: malformed numbers, fields that the user adds, parts of one role,
+//! cache keys. The helpers shared by all formats are in `call_parts`.
 
 use super::{call_parts::malformed, split_letters};
 use crate::model::{Failure, FailureKind};
@@ -14,12 +14,12 @@ use serde_json::{Map, Value};
 pub(super) const DONE: &str = "[DONE]";
 /// Blocks or parts of one reply, at most: a server must not fill the memory with empty ones.
 pub(super) const MOST_PARTS: usize = 256;
-/// Letters of a tool's name, at most; what is longer is an invention of the model.
+/// The most letters of a tool's name; a longer one is an invention of the model.
 const MOST_NAME: usize = 64;
-/// Into so many groups the jobs of one system prompt are put: the vendor routes by the key of the cache, and asks for at most
-/// some 15 requests a minute under one.
+/// The number of groups into which the jobs with one system prompt are put: the vendor routes by the cache key, and
+/// asks for at most some 15 requests a minute with the same key.
 const CACHE_GROUPS: u32 = 8;
-/// Stands where a vendor wants the user to speak first, and nobody has.
+/// Inserted if a vendor requires the user to speak first, and no user message exists.
 pub(super) const OPENING: &str = "(the conversation begins here)";
 
 /// Reads an event or a body.
@@ -35,7 +35,7 @@ pub(super) fn broken() -> Failure {
     Failure::new(FailureKind::BrokenStream, "the reply ended, and what marks the end of a whole one never came")
 }
 
-/// A count of tokens, however it is written; what is no such number counts as nothing.
+/// A count of tokens in any notation; anything else counts as zero.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -49,8 +49,8 @@ pub(super) fn count(value: &Value, field: &str) -> u64 {
     }
 }
 
-/// The name of a tool that was called. A model may have made one up with letters that its vendor refuses to take back, and
-/// then no prompt with that call in it would be taken any more.
+/// The name of a called tool, made valid. A model may invent a name with letters that its vendor refuses in a history,
+/// and then every later prompt with that call would be refused.
 pub(super) fn tool_name(name: &str) -> String {
     let is_usual = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     let name: String = name.chars().take(MOST_NAME).map(|letter| if is_usual(letter) { letter } else { '_' }).collect();
@@ -74,7 +74,7 @@ pub(super) fn base64(prompt: &Prompt, image: &Image) -> String {
     prompt.image_bytes.get(&image.sha256).map(|bytes| BASE64_STANDARD.encode(bytes)).unwrap_or_default()
 }
 
-/// An image as an address that holds it (RFC 2397).
+/// An image as a data URL (RFC 2397).
 pub(super) fn data_url(prompt: &Prompt, image: &Image) -> String {
     format!("data:{};base64,{}", image.media, base64(prompt, image))
 }

@@ -56,7 +56,7 @@ impl Wire for Gemini {
         Some(format!("models/{}", escaped(model)))
     }
 
-    /// As many as an image has at most at the usual resolution. Source: Google's guide to media resolution.
+    /// The most tokens of an image at the usual resolution. Source: Google's guide to media resolution.
     fn image_tokens(&self, _width: u32, _height: u32) -> u64 {
         1_120
     }
@@ -82,7 +82,7 @@ impl Wire for Gemini {
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
         let (usual, words) = error_response::refusal(status, body);
         let told = serde_json::from_str::<Value>(body).ok().and_then(|body| kind(error(&body)?));
-        // What was found in the words is more than its name for the error says.
+        // A kind found in the words is more specific than the error's name.
         let is_found = matches!(usual, FailureKind::HistoryRefused | FailureKind::ContextLength);
         (told.filter(|_| !is_found).unwrap_or(usual), words)
     }
@@ -97,7 +97,7 @@ fn error(body: &Value) -> Option<&Value> {
     body.get("error").filter(|error| !error.is_null())
 }
 
-/// What the server's own name for an error means; `None` where it isn't known.
+/// The meaning of the server's own name for an error; `None` if it isn't known.
 fn kind(error: &Value) -> Option<FailureKind> {
     let message = text(error, "message").to_lowercase();
     Some(match text(error, "status") {
@@ -127,7 +127,7 @@ fn is_used_up(message: &str) -> bool {
     message.contains("billing") || message.contains("depleted") || message.match_indices("limit: 0").any(is_zero)
 }
 
-/// A name within a path.
+/// A name escaped for use in a path.
 pub(in super::super) fn escaped(name: &str) -> String {
     let mut path = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -192,7 +192,7 @@ fn system(prompt: &Prompt) -> Vec<Value> {
 
 fn contents(prompt: &Prompt) -> Value {
     let mut sides: Vec<RoleMessage> = Vec::new();
-    // Calls have names of our own in the conversation; here is what the vendor called them.
+    // The conversation has our own ids for calls; these are the vendor's.
     let mut theirs: BTreeMap<&str, [String; 2]> = BTreeMap::new();
     for message in prompt.messages() {
         match message {

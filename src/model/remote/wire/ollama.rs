@@ -31,7 +31,7 @@ impl Wire for Ollama {
         None
     }
 
-    /// A server at home wants none; what stands in front of one may.
+    /// A local server needs no key; a proxy in front of one may.
     fn key_header(&self, key: &str) -> (&'static str, String) {
         ("authorization", format!("Bearer {key}"))
     }
@@ -53,7 +53,7 @@ impl Wire for Ollama {
     }
 }
 
-/// There is no tool choice and no word for parallel calls in this format.
+/// This format has no tool choice and no field for parallel calls.
 fn body(request: &WireRequest<'_>) -> Value {
     let WireRequest { prompt, model, quirks } = *request;
     let mut options = Map::new();
@@ -69,11 +69,11 @@ fn body(request: &WireRequest<'_>) -> Value {
     if !prompt.tools.is_empty() {
         body.insert("tools".to_owned(), prompt.tools.iter().map(|tool| json!(openai::ToolJson::of(tool))).collect());
     }
-    // Here a reply is streamed unless one says otherwise.
+    // In this format replies are streamed by default.
     body.insert("stream".to_owned(), quirks.streams.into());
     for (field, value) in &quirks.extra {
         match value {
-            // One option more is not a reason to lose the window.
+            // An added option must not replace the window.
             Value::Object(more) if field == "options" => options.extend(more.clone()),
             value => drop(body.insert(field.clone(), value.clone())),
         }
@@ -122,9 +122,9 @@ struct OllamaReply {
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
-    /// Nothing more comes, though no line says so.
+    /// The input has ended, though no line states it.
     is_over: bool,
-    /// The last line had counts of tokens, as they stand behind all that is said.
+    /// The last line had token counts, which follow all content.
     is_counted: bool,
 }
 
@@ -141,7 +141,7 @@ impl Decode for OllamaReply {
     fn whole(&mut self, body: &str) -> Result<(), Failure> {
         match split_letters::read(body) {
             Ok(line) => self.line(&line)?,
-            // Lines though none were asked for.
+            // Lines, though none were requested.
             Err(_) => {
                 for line in body.lines().filter(|line| !line.trim().is_empty()) {
                     self.event(None, line)?;
@@ -151,7 +151,7 @@ impl Decode for OllamaReply {
         if self.stop.is_none() && body.trim().is_empty() {
             return Err(call_parts::no_json("the reply", body));
         }
-        // A whole body can't have been cut.
+        // A complete body can't have been cut off.
         self.is_over = true;
         Ok(())
     }
@@ -210,7 +210,7 @@ impl OllamaReply {
         if is_done {
             self.stop = Some(if text(line, "done_reason") == "length" { Stop::Length } else { Stop::Done });
         }
-        // What was in the server's own cache isn't told apart, and in some versions isn't counted.
+        // Tokens from the server's own cache aren't reported separately, and in some versions aren't counted.
         let (input, output) =
             (call_parts::count(line.get("prompt_eval_count")), call_parts::count(line.get("eval_count")));
         self.is_counted = input.is_some() || output.is_some();

@@ -1,5 +1,5 @@
-//! OpenAI's Chat Completions, and whatever speaks them: llama.cpp, vLLM, LM Studio, Mistral, DeepSeek, OpenRouter, Groq.
-//! What they differ in is read as it comes; how one wants to be asked stands in the table of models.
+//! OpenAI's Chat Completions, and other servers that support them: llama.cpp, vLLM, LM Studio, Mistral, DeepSeek,
+//! OpenRouter, Groq. Differences in replies are read leniently; those of requests are in the table of models.
 
 mod decode;
 
@@ -55,8 +55,8 @@ impl Wire for OpenAi {
         Some("models".to_owned())
     }
 
-    /// Six for five squares of 32 pixels, of which it counts so many at the detail that is asked for. Source: OpenAI's guide
-    /// to images.
+    /// Six for five squares of 32 pixels, of which it counts so many at the requested detail. Source: OpenAI's guide to
+    /// images.
     fn image_tokens(&self, width: u32, height: u32) -> u64 {
         squares(width, height, 32).min(2_500) * 6 / 5
     }
@@ -79,7 +79,7 @@ impl Wire for OpenAi {
     }
 }
 
-/// What is sent: settings as the quirks have them, and the prompt, written as it stands, because it is most of what is
+/// The request body: settings from the quirks, and the prompt, serialised directly, because it is most of the data
 /// sent, many times over.
 struct ChatBody<'a>(WireRequest<'a>);
 
@@ -133,7 +133,7 @@ impl Serialize for ChatBody<'_> {
     }
 }
 
-/// A tool as this format and Ollama's tell of it.
+/// A tool as this format and Ollama's describe it.
 #[derive(Serialize)]
 pub(super) struct ToolJson<'a> {
     r#type: &'static str,
@@ -187,7 +187,7 @@ impl<'a> ContentJson<'a> {
     }
 }
 
-/// The history. Images of results stand in them, or in a message of their own behind the results of one reply.
+/// The history. Images of results are in them, or in a message of their own after the results of one reply.
 fn messages(prompt: &Prompt, takes: TakesImages) -> Vec<MessageJson<'_>> {
     let (mut messages, mut behind) = (Vec::new(), Vec::new());
     let flush = |messages: &mut Vec<_>, behind: &mut Vec<Image>| {
@@ -263,7 +263,7 @@ fn call_id(id: &str) -> Cow<'_, str> {
     }
 }
 
-/// Puts back what a reply of this format brought along, beside what the message says itself.
+/// Restores the fields that a reply of this format carried, besides those that the message itself has.
 pub(super) fn carry(said: &mut Map<String, Value>, carried: Option<&Value>, format: &str) {
     let Some(Value::Object(fields)) = carried.and_then(|carried| carried.get(format)) else { return };
     for (field, value) in fields {

@@ -1,6 +1,6 @@
-//! OpenAI's Responses API, stateless: the server keeps nothing (`store: false`), and reasoning goes back encrypted with the
-//! reply that it belongs to. Ids of messages and calls are left out, because a server that stores nothing looks for them in
-//! vain; those of reasoning stay. Source: the types of openai-python, `types/responses`.
+//! OpenAI's Responses API, stateless: the server stores nothing (`store: false`), and reasoning is sent back encrypted
+//! with the reply that it belongs to. Ids of messages and calls are left out, because a server that stores nothing
+//! can't find them; those of reasoning stay. Source: the types of openai-python, `types/responses`.
 
 mod decode;
 #[cfg(test)]
@@ -115,7 +115,7 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
     body
 }
 
-/// A message as the items that stand for it. The end of what all requests have in common is marked where that is wanted.
+/// A message as its items. The end of the part that all requests share is marked if requested.
 fn items(prompt: &Prompt, message: &Message, marks: bool) -> Vec<Value> {
     let content = |text: &str| {
         let images = message.images();
@@ -142,7 +142,7 @@ fn items(prompt: &Prompt, message: &Message, marks: bool) -> Vec<Value> {
     }
 }
 
-/// A reply as it goes back: its reasoning where it stood.
+/// A reply as it is sent back: its reasoning in its place.
 fn reply(said: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> {
     let message = |text: &str, phase: Option<&Value>| {
         let mut message = json!({
@@ -160,7 +160,7 @@ fn reply(said: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> 
     let own = || (!said.trim().is_empty()).then(|| message(said, None));
     let carried = carried.and_then(|carried| carried.get(NAME)).and_then(Value::as_array);
     let carried = carried.map(Vec::as_slice).unwrap_or_default();
-    // A reply that was repaired goes back without: reasoning is refused before another item than it was made for.
+    // A repaired reply is sent back without it: reasoning is refused before another item than the one it was made for.
     if !is_in_place(carried, said, calls.len()) {
         return own().into_iter().chain(made).collect();
     }
@@ -172,7 +172,7 @@ fn reply(said: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> 
             _ => Some(item.clone()),
         })
         .collect();
-    // Reasoning belongs to the item behind it.
+    // Reasoning belongs to the item after it.
     while items.pop_if(|item| is_reasoning(item)).is_some() {}
     items
 }

@@ -1,17 +1,17 @@
-//! JSON as servers write it where a letter was cut: the two escaped halves of one beyond the first 65,536, or the bytes of any
-//! one in UTF-8, stand in two pieces of a reply, or a part stands alone. No text of ours can hold a part, and no parser takes one:
-//! while a reply comes, signs of private use stand for it; when the reply is whole, parts that have met are the letter, and what
-//! is left alone is U+FFFD.
+//! JSON in which a server has split a letter: the two escaped halves of one beyond the first 65,536, or the UTF-8 bytes
+//! of any letter, are in two pieces of a reply, or a part stands alone. A Rust string can't hold a part, and no parser
+//! accepts one: while a reply arrives, private-use characters stand for the parts; when it is complete, parts that have
+//! met become the letter, and those left alone become U+FFFD.
 
 use serde_json::Value;
 use std::{borrow::Cow, ops::RangeInclusive};
 
-/// Stands for the first half, U+D800; the others follow. Unicode gives these signs to nobody.
+/// Stands for the first half, U+D800; the others follow. Unicode assigns these characters to nobody.
 const FIRST_MARK: u32 = 0x10_F000;
-/// Stands for the byte 0 of a letter that is not whole; the others follow.
+/// Stands for the byte 0 of an incomplete letter; the others follow.
 const FIRST_BYTE_MARK: u32 = 0x10_F800;
 const HALVES: RangeInclusive<u32> = 0xD800..=0xDFFF;
-/// How the marks begin in UTF-8.
+/// The first bytes of the marks in UTF-8.
 const MARK_BYTES: &[u8] = b"\xF4\x8F";
 /// Bytes of `\ud83c`.
 const ESCAPE: usize = 6;
@@ -37,14 +37,14 @@ pub fn read(text: &str) -> serde_json::Result<Value> {
     })
 }
 
-/// Reads JSON that is whole.
+/// Reads complete JSON.
 pub fn read_whole(text: &str) -> serde_json::Result<Value> {
     let mut value = read(text)?;
     join_in_value(&mut value);
     Ok(value)
 }
 
-/// The text with marks in place of escaped halves that stand alone; `None` where there is none.
+/// The text with marks in place of escaped halves without a partner; `None` if there are none.
 fn marked(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut written: Option<String> = None;
@@ -52,7 +52,7 @@ fn marked(text: &str) -> Option<String> {
     while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
         let place = at + found;
         at = match (half(&bytes[place..]), half(bytes.get(place + ESCAPE..).unwrap_or_default())) {
-            // A whole letter.
+            // A complete letter.
             (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => place + 2 * ESCAPE,
             (Some(half), _) => {
                 let written = written.get_or_insert_default();
@@ -61,21 +61,21 @@ fn marked(text: &str) -> Option<String> {
                 copied = place + ESCAPE;
                 copied
             }
-            // The letter behind the backslash belongs to it.
+            // The letter after the backslash belongs to it.
             (None, _) => (place + 2).min(bytes.len()),
         };
     }
     written.map(|written| written + &text[copied..])
 }
 
-/// The half that the text begins with, escaped.
+/// The escaped half with which the text begins.
 fn half(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
     let code = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
     HALVES.contains(&code).then_some(code)
 }
 
-/// Puts marked halves and bytes together.
+/// Joins marked halves and bytes into letters.
 pub fn join(text: &mut String) {
     if memchr::memmem::find(text.as_bytes(), MARK_BYTES).is_none() {
         return;
@@ -101,7 +101,7 @@ pub fn join(text: &mut String) {
     *text = String::from_utf16_lossy(&units);
 }
 
-/// As [`join`], in all texts of a value.
+/// As [`join`], for all texts of a value.
 pub fn join_in_value(value: &mut Value) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -125,7 +125,7 @@ mod tests {
             (&[r#""a\ud83c b""#], "a\u{fffd} b"),
             (&[r#""\udf50\ud83c""#], "\u{fffd}\u{fffd}"),
             (&[r#""\ud83c""#, r#""\ud83c\udf50""#], "\u{fffd}🍐"),
-            // No escape: a backslash, and letters behind it.
+            // Not an escape: a backslash, and letters after it.
             (&[r#""\\ud83c \ud83c""#], "\\ud83c \u{fffd}"),
             (&[r#""\ud83c""#, r#""é""#], "\u{fffd}é"),
         ] {
@@ -154,7 +154,7 @@ mod tests {
         #[test]
         fn any_units_are_what_utf_16_makes_of_them(units: Vec<u16>, cut: proptest::sample::Index) {
             let marks = FIRST_MARK..=FIRST_MARK + HALVES.end() - HALVES.start();
-            // What nobody writes is not told from a mark.
+            // Such characters, which no real text has, can't be told from marks.
             proptest::prop_assume!(!String::from_utf16_lossy(&units).chars().any(|it| marks.contains(&u32::from(it))));
             let (one, two) = units.split_at(cut.index(units.len() + 1));
             let escaped = |units: &[u16]| {

@@ -1,4 +1,4 @@
-//! What the checks of one deliverable came to: for the contract, for the answer to whoever wrote the file, and for the board.
+//! The results of one deliverable's checks: for the contract, for the answer to the file's writer, and for the board.
 
 use super::Check;
 use crate::amount::grouped;
@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 /// Doubts of one file that are named.
 const MOST_DOUBTS: usize = 10_000;
-/// Doubts that whoever wrote the file is told.
+/// Doubts that the writer of the file is shown.
 const TOLD_DOUBTS: usize = 5;
 /// Documents whose records are counted.
 const MOST_DOCUMENTS: usize = 10_000;
@@ -18,17 +18,17 @@ const MOST_DETAIL: usize = 300;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedDeliverable {
     path: String,
-    /// All that could be made.
+    /// All checks that could be made.
     pub checks: Vec<Check>,
-    /// Items of its list, where it has one.
+    /// The number of items of its list, if it has one.
     pub records: Option<u64>,
-    /// None where no quotes were to be checked.
+    /// The counts of quotes; `None` if there were no quotes to check.
     pub quotes: Option<QuoteCount>,
-    /// What a person should look at, in the order of the file; the first ones where there are very many.
+    /// Doubts for a person, in the order of the file; only the first ones if there are very many.
     pub doubts: Vec<ValueDoubt>,
     /// How many doubts there are.
     pub doubtful: u64,
-    /// Its records by the documents that their quotes name.
+    /// The number of its records by the document that their quotes name.
     documents: BTreeMap<String, u64>,
 }
 
@@ -42,26 +42,26 @@ pub struct ValueDoubt {
     pub why: String,
 }
 
-/// How a deliverable stood when it was checked last.
+/// The state of a deliverable at its last check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeliverableState {
     /// Relative to the workspace.
     pub path: String,
-    /// Items of its list, where it has one.
+    /// The number of items of its list, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
-    /// None where no quotes were to be checked.
+    /// The counts of quotes; `None` if there were no quotes to check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotes: Option<QuoteCount>,
-    /// Values that a person should look at.
+    /// The number of values that a person should look at.
     #[serde(default, skip_serializing_if = "crate::amount::is_zero")]
     pub doubts: u64,
     /// Checks that don't hold, each with the beginning of its detail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Check>,
-    /// Its records by the documents that their quotes name. In the journal only those whose number is another one than before,
-    /// with 0 where there are none any more.
+    /// The number of its records by the document that their quotes name. In the journal only documents whose number has
+    /// changed, with 0 if there are none any more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub documents: BTreeMap<String, u64>,
 }
@@ -70,9 +70,9 @@ pub struct DeliverableState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuoteCount {
-    /// Where they should stand.
+    /// Quotes that were found where they should stand.
     pub found: u64,
-    /// With those that could not be looked for.
+    /// All quotes, including those that could not be looked for.
     pub all: u64,
 }
 
@@ -97,14 +97,14 @@ impl CheckedDeliverable {
         self.checks.push(Check::new(format!("{}: {what}", self.path), passed, detail));
     }
 
-    /// The check that was added last, where it fails, does so for what is still to be written.
+    /// Marks the check that was added last, if it fails, as failing only for content that is still to be written.
     pub(super) fn call_unfinished(&mut self) {
         if let Some(check) = self.checks.last_mut() {
             check.unfinished = !check.passed;
         }
     }
 
-    /// A record whose quote names this document.
+    /// Counts a record whose quote names this document.
     pub(super) fn count_of(&mut self, document: &str) {
         if let Some(count) = self.documents.get_mut(document) {
             *count += 1;
@@ -127,7 +127,7 @@ impl CheckedDeliverable {
         all.all += count.all;
     }
 
-    /// What a job remembers of it.
+    /// The state that a job keeps.
     pub fn state(&self) -> DeliverableState {
         let brief = |check: &Check| {
             let mut detail: String = check.detail.chars().take(MOST_DETAIL).collect();
@@ -149,15 +149,15 @@ impl CheckedDeliverable {
         }
     }
 
-    /// The outcome of every check in one short paragraph: `Schema: ok. Quotes: 3 of 3 found.` Empty where the file only has to
-    /// be there.
+    /// The outcome of every check in one short paragraph: `Schema: ok. Quotes: 3 of 3 found.` Empty if the file only
+    /// has to exist.
     pub fn paragraph(&self) -> String {
         let sentences: Vec<String> = self
             .checks
             .iter()
             .filter_map(|check| {
                 let what = check.name.get(self.path.len() + 2..)?;
-                // That the file is there is no news to whoever wrote it.
+                // The writer of the file already knows that it exists.
                 let is_news = !check.passed || !matches!(what, "exists" | "not empty");
                 is_news.then(|| {
                     let mut letters = what.chars();
@@ -183,7 +183,7 @@ pub fn doubts_told(number: u64) -> String {
 }
 
 impl DeliverableState {
-    /// What of it is news to whoever knows `before`: of its documents those whose number of records is another one.
+    /// Keeps only what has changed since `before`: the documents whose number of records is a different one.
     pub(crate) fn keep_news(&mut self, before: Option<&Self>) {
         let empty = BTreeMap::new();
         let before = before.map_or(&empty, |before| &before.documents);
@@ -192,7 +192,7 @@ impl DeliverableState {
         self.documents.extend(gone.into_iter().map(|name| (name, 0)));
     }
 
-    /// It as a whole, where [`Self::keep_news`] left what is news to whoever knows `before`.
+    /// The complete state, after [`Self::keep_news`] kept only what has changed since `before`.
     pub(crate) fn with_known(mut self, before: Option<Self>) -> Self {
         let mut documents = before.map(|before| before.documents).unwrap_or_default();
         documents.append(&mut self.documents);

@@ -20,13 +20,13 @@ use std::{
 
 /// Tokens of one text of a record that are shown.
 const TEXT_TOKENS: u64 = 60;
-/// Tokens of the first line and of the call that goes on.
+/// Tokens of the first line, and of the line that names the next call.
 const FRAME_TOKENS: u64 = 80;
-/// The field of a record that names its document, where no rule for quotes says another.
+/// The field of a record that names its document, unless a rule for quotes names another.
 const DOCUMENT: &str = "document";
 
-/// Makes all `edits` of the file whose text is `current`, and gives the whole file. The error is a sentence for whoever
-/// called: then none is made.
+/// Makes all `edits` of the file whose text is `current`, and returns the whole file. The error is a sentence for the
+/// caller: then no edit is made.
 pub fn edit_records(
     d: &Deliverable,
     current: &str,
@@ -85,7 +85,7 @@ pub fn edit_records(
     Ok(format!("{file:#}\n"))
 }
 
-/// What edits are in all: `Changed 2 records and removed 1`.
+/// A summary of the edits: `Changed 2 records and removed 1`.
 pub fn edits_told(edits: &[RecordEdit]) -> String {
     let removed = edits.iter().filter(|edit| edit.remove == Some(true)).count();
     let records = |count: usize| if count == 1 { "1 record".to_owned() } else { format!("{count} records") };
@@ -96,8 +96,8 @@ pub fn edits_told(edits: &[RecordEdit]) -> String {
     }
 }
 
-/// The records of the file whose text is `current`, a line each, in as many tokens as there are at most. `is_meant` says whether a
-/// record's document is the one that was named. The error is a sentence for whoever called.
+/// The records of the file whose text is `current`, one per line, in at most `most` tokens. `is_meant` says whether a
+/// record's document is the one that was named. The error is a sentence for the caller.
 pub fn list_records(
     d: &Deliverable,
     current: &str,

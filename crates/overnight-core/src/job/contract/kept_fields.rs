@@ -1,11 +1,11 @@
-//! The check of a deliverable that an earlier job has begun: all but the fields that are asked for again is as it was.
+//! The check of a deliverable that an earlier job has begun: only the requested fields may be changed.
 
 use super::{Check, SPELLED_OUT, and_more, clip};
 use crate::job::{earlier_result::EarlierResult, instructions::Deliverable};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Compares a deliverable with what the earlier job has left of it.
+/// Compares a deliverable with the version of the earlier job.
 pub fn check_kept_fields(
     deliverable: &Deliverable,
     earlier: &EarlierResult,
@@ -31,7 +31,7 @@ pub fn check_kept_fields(
     Check::new(format!("{}: only {fields} changed", deliverable.path), passed, detail)
 }
 
-/// The keys that may have other values: the fields that are asked for, and what belongs to their own quotes only.
+/// The keys whose values may change: the requested fields, and the fields that belong only to their own quotes.
 fn asked(deliverable: &Deliverable, only: &[String]) -> BTreeSet<String> {
     let mut keys: BTreeSet<String> = only.iter().flat_map(|field| [field.clone(), format!("{field}_quote")]).collect();
     let mut kept: BTreeSet<&String> = BTreeSet::new();
@@ -47,7 +47,7 @@ fn asked(deliverable: &Deliverable, only: &[String]) -> BTreeSet<String> {
 
 struct KeptFields {
     asked: BTreeSet<String>,
-    /// Places, and what became of them: a fragment.
+    /// The places that changed, each with a phrase on the change.
     changed: Vec<(String, String)>,
 }
 

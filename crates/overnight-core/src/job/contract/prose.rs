@@ -1,4 +1,4 @@
-//! The checks of running text: how many words, and what must not occur.
+//! The checks of running text: the number of words, and texts that must not occur.
 
 use crate::amount::shown;
 
@@ -10,11 +10,11 @@ pub(super) fn check_words(text: &str, min: u64) -> Result<String, String> {
     Ok(format!("{found} (at least {min})."))
 }
 
-/// Words as a person counts them: runs of letters and digits, joined by an apostrophe or hyphen, or within a number by a
-/// point or comma; in scripts written without blanks each character counts as one.
+/// Words as a person counts them: runs of letters and digits, joined by an apostrophe or hyphen, or within a number by
+/// a point or comma; in scripts written without blanks each character counts as one.
 pub fn words(text: &str) -> u64 {
     let mut count = 0;
-    // The character before, and what it would join to the word before that.
+    // The last character of the current word, and a character that may join the next one to it.
     let (mut inside, mut glue) = (None, None);
     for c in text.chars() {
         if without_blanks(c) {
@@ -67,7 +67,7 @@ pub(super) fn check_forbidden(text: &str, forbid: &[String]) -> Result<String, S
     if found.is_empty() { Ok("none.".to_owned()) } else { Err(found.join(" ")) }
 }
 
-/// Case ignored, any white space for a blank, and no letter or digit directly beside where the text begins or ends with one.
+/// A pattern that ignores case, takes any white space for a blank, and has word boundaries at letters and digits.
 fn pattern(forbidden: &str) -> Result<regex::Regex, regex::Error> {
     let parts: Vec<String> = forbidden.split_whitespace().map(regex::escape).collect();
     let edge = |c: Option<char>| {

@@ -1,4 +1,4 @@
-//! The checks of quotes: each must stand in the document that its record names. What a document has is asked of the caller.
+//! The checks of quotes: each must stand in the document that its record names. The caller looks in the documents.
 
 use super::{
     CheckedDeliverable, NamedPlace, NearestText, QuoteCount, QuoteQuery, QuoteResult, SPELLED_OUT, and_more, clip,
@@ -72,11 +72,11 @@ pub(super) fn check_quotes(
     (count, Err(detail))
 }
 
-/// Takes the place of a quote, its record, and what is wrong: a sentence that follows the place directly.
+/// A callback for the place of a quote, its record, and what is wrong: a sentence that follows the place directly.
 pub(super) type VisitQuote<'v> = &'v mut dyn FnMut(&str, &Value, Result<(), String>, &mut dyn Sources);
 
-/// Looks for each quote of `value` that there is, and tells `visit` its place, its record and what is wrong: a sentence that
-/// follows the place directly. The first ones that `is_wanted` takes and that are not found are explained.
+/// Looks for each quote of `value` that `is_wanted` accepts, and passes its place, its record and what is wrong (a
+/// sentence that follows the place directly) to `visit`. The first ones that are not found are explained.
 pub(super) fn each_quote(
     deliverable: &Deliverable,
     rule: &Quotes,
@@ -102,8 +102,8 @@ pub(super) fn each_quote(
     Ok(())
 }
 
-/// Looks anew for the quotes that a change at `place` made others of: their text, document or page differs between the value
-/// `before` and the one `after`, or a value beside them does. `take_line` gives what `quotes.jsonl` would have of the last one.
+/// Looks again for quotes that a change at `place` affects: their text, document or page, or a value beside them,
+/// differs between `before` and `after`. `take_line` returns the line that `quotes.jsonl` would have for the last one.
 pub fn quotes_changed_at<S: Sources>(
     deliverable: &Deliverable,
     place: &str,
@@ -157,14 +157,14 @@ fn is_optional(deliverable: &Deliverable, rule: &Quotes, path: &JsonPath) -> boo
     parts.iter().any(|part| !part["properties"][&rule.text].is_null()) && !parts.iter().any(|part| is_named(part))
 }
 
-/// `None` where there is no quote to check.
+/// Checks the quote of one record; `None` if it has no quote to check.
 fn check_quote(
     (deliverable, rule, is_optional): (&str, &Quotes, bool),
     (place, record): (&str, &Value),
     is_explained: bool,
     sources: &mut dyn Sources,
 ) -> Option<Result<(), String>> {
-    // A field of a record, `$.contracts[*].amount`, has no quote where it has no value.
+    // A field of a record, `$.contracts[*].amount`, has no quote if it has no value.
     if record.is_null() && rule.each.contains('.') && !rule.each.ends_with(']') {
         return None;
     }

@@ -1,4 +1,4 @@
-//! A quote that is to be found in its document, and what came of it.
+//! A query for a quote in its document, and the result.
 
 use crate::job::instructions::Quotes;
 use serde_json::Value;
@@ -15,27 +15,27 @@ pub enum QuoteResult {
         /// The first one that has it, from 1.
         found_on: u64,
     },
-    /// It would stand anywhere.
+    /// The quote is so short that it would stand anywhere.
     TooShort,
     /// In another document of the job.
     InOtherDocument {
         /// Its name.
         document: String,
-        /// The page, where that document has pages.
+        /// The page, if that document has pages.
         page: Option<u64>,
     },
     /// In no page of the document.
     NotFound {
-        /// What the document has instead, if that was asked for and anything is like it.
+        /// The nearest text of the document, if that was requested and anything is similar.
         nearest: Option<NearestText>,
     },
     /// The job has no document of that name.
     NoSuchDocument,
-    /// The time of the call was over before.
+    /// The time of the call was over before the search.
     NotLookedFor,
 }
 
-/// What a document has instead of a quote.
+/// The text of a document that is nearest to a quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearestText {
     /// `page 21`, or `line 300` where there are no pages.
@@ -48,27 +48,27 @@ pub struct NearestText {
     pub word: String,
 }
 
-/// Where a record says that its quote stands.
+/// The place that a record gives for its quote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamedPlace {
-    /// Of a document with pages.
+    /// The page, for a document with pages.
     pub page: Option<NamedUnit>,
-    /// Of a document without pages.
+    /// The line, for a document without pages.
     pub line: Option<NamedUnit>,
 }
 
 /// A page or a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedUnit {
-    /// From 1.
+    /// The number, from 1.
     pub number: u64,
-    /// The instructions name the field: the quote must stand there. Else it only says which of several places is meant.
+    /// Whether the quote must stand there: the instructions name the field. Else it only chooses one of several places.
     pub is_required: bool,
 }
 
 impl NamedPlace {
-    /// What `item` says. Where the rule names no field for it, fields called `page` and `line` are looked at. The error is a fault
-    /// of the record: what follows its place directly.
+    /// Reads the place from `item`. If the rule names no field for it, fields called `page` and `line` are used. The
+    /// error is a fault of the record: a text that follows the record's place directly.
     pub fn of(rule: &Quotes, item: &Value) -> Result<Self, String> {
         let unit = |key: Option<&String>, unit: &str| match key {
             None => {
@@ -86,7 +86,7 @@ impl NamedPlace {
         Ok(Self { page: unit(rule.page.as_ref(), "page")?, line: unit(rule.line.as_ref(), "line")? })
     }
 
-    /// The one that counts for a document.
+    /// The page or line that counts for a document.
     pub fn in_document(&self, has_pages: bool) -> Option<NamedUnit> {
         if has_pages { self.page } else { self.line }
     }
@@ -95,19 +95,19 @@ impl NamedPlace {
 /// A quote that is to be found in its document.
 #[derive(Clone, Copy, Debug)]
 pub struct QuoteQuery<'a> {
-    /// The deliverable that it stands in, and where there: `$.requirements[3]`.
+    /// The deliverable that contains it.
     pub deliverable: &'a str,
-    /// A path within the JSON.
+    /// The place of the object in the deliverable: `$.requirements[3]`.
     pub item: &'a str,
-    /// The quote's key there.
+    /// The quote's key in that object.
     pub key: &'a str,
-    /// As the deliverable has them.
+    /// The document, as the deliverable names it.
     pub document: &'a str,
     /// The words, as they were copied.
     pub quote: &'a str,
-    /// Where it should stand there.
+    /// The place where the quote should stand.
     pub at: NamedPlace,
-    /// Whether to say what comes nearest, or which other document has it, where the quote isn't found.
+    /// Whether to report the nearest text, or another document that has the quote, if it isn't found.
     pub is_explained: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the values of a record stand in its quote. A value that must and doesn't is a fault; where that can't be told, and where
+//! Whether the values of a record stand in its quote. A value that must and doesn't is a fault; if that is unclear, or
 //! the instructions name no values, it is a doubt for a person.
 
 use super::{
@@ -9,17 +9,17 @@ use crate::job::instructions::Quotes;
 use overnight_rules::carried::{ValueInText, carried, is_literal};
 use serde_json::Value;
 
-/// Values of a record whose quote was found, and their fields.
+/// The faults and doubts of the values of a record whose quote was found.
 #[derive(Debug, Default)]
 pub(super) struct QuotedValues {
-    /// Those that must stand in the quote and don't: a sentence that follows the place.
+    /// Values that must stand in the quote and don't: each a sentence that follows the place.
     pub(super) failed: Vec<String>,
-    /// Those that may not: a sentence's beginning each.
+    /// Values that may not stand in the quote: each the beginning of a sentence.
     pub(super) doubts: Vec<String>,
 }
 
-/// Looks for the values of `record` in its quote, which was found just now. `siblings` are all rules for quotes of these records,
-/// `rule` too: a value that none of them names may stand in the quote of any.
+/// Looks for the values of `record` in its quote, which was just found. `siblings` are all rules for quotes of these
+/// records, including `rule`: a value that none of them names may stand in any of their quotes.
 pub(super) fn check_values(
     rule: &Quotes,
     siblings: &[&Quotes],
@@ -99,17 +99,17 @@ pub(super) fn is_other(rule: &Quotes, before: &Value, after: &Value) -> bool {
     })
 }
 
-/// Characters of a text that stands in its quote rather than being made of it.
+/// Characters of a text that is copied from its quote rather than derived from it.
 const MOST_COPIED: usize = 60;
-/// Fields that are of the record's own making.
+/// Fields that a record has by itself, without a source.
 const NOT_QUOTED: [&str; 4] = ["id", "page", "line", "confidence"];
 
-/// What has a quote of its own, and is no longer than a name, is copied from it.
+/// Whether a text is no longer than a name; such a text with a quote of its own is copied from it.
 fn is_short_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| (1..=MOST_COPIED).contains(&text.trim().chars().count()))
 }
 
-/// Whether a rule says what a field is: a quote, where it stands, or a value that it carries.
+/// Whether a rule defines a field: as a quote, as the quote's place, or as a value that the quote carries.
 fn is_named_by(rule: &Quotes, field: &String) -> bool {
     [&rule.text, &rule.document].contains(&field)
         || [&rule.page, &rule.line].into_iter().flatten().any(|named| named == field)

@@ -1,4 +1,4 @@
-//! Where a deliverable has its list of records.
+//! The place of the list of records in a deliverable.
 
 use crate::job::instructions::{Deliverable, Quotes};
 use crate::job::json_path::JsonPath;
@@ -7,10 +7,10 @@ use std::fmt;
 
 /// The key of the value in an object that is a field with its quote: `{"value": …, "quote": …}`.
 pub const VALUE: &str = "value";
-/// Objects within objects in which lists are looked for.
+/// Levels of nested objects in which lists are looked for.
 const DEEPEST: usize = 8;
 
-/// Where a list stands in a JSON file: the keys that lead to it.
+/// The place of a list in a JSON file: the keys that lead to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListPath(pub(super) Vec<String>);
 
@@ -21,7 +21,7 @@ impl fmt::Display for ListPath {
     }
 }
 
-/// Items of the deliverable's list in `value`, where it has one list.
+/// The number of items of the deliverable's list in `value`, if it has one list.
 pub(super) fn count(d: &Deliverable, value: &Value) -> Option<u64> {
     if let Value::Array(items) = value {
         return Some(items.len() as u64);
@@ -31,8 +31,8 @@ pub(super) fn count(d: &Deliverable, value: &Value) -> Option<u64> {
     Some(found.as_array()?.len() as u64)
 }
 
-/// Where the records of a deliverable stand, a path for each list (`$.obligations[*]`): those that carry quotes, else those of
-/// the schema. An object with a quote that is a field of a record (`$.obligations[*].due`) is no record itself.
+/// The lists of a deliverable's records, one path each (`$.obligations[*]`): those that carry quotes, else those of the
+/// schema. An object with a quote that is a field of a record (`$.obligations[*].due`) is no record itself.
 pub fn record_lists(d: &Deliverable) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for rule in &d.quotes {
@@ -55,7 +55,7 @@ pub fn records_of(rule: &Quotes) -> String {
     list.map_or_else(|| rule.each.clone(), |list| list.to_string())
 }
 
-/// Which of `quotes` stands at the place `object` under the key `key`, and the place of its record.
+/// The one of `quotes` that stands at the place `object` under the key `key`, and the place of its record.
 pub fn record_with<'q, 'd, 'p>(
     quotes: &'q [RecordQuote<'d>],
     object: &'p str,
@@ -65,8 +65,8 @@ pub fn record_with<'q, 'd, 'p>(
     of_key.filter_map(|quote| Some((quote, quote.record_of(object)?))).max_by_key(|(quote, _)| quote.keys.len())
 }
 
-/// What the field `name` of an object that stands at `within` in a record is called there: `due.day`, and `due` for the value of
-/// the object `due`. Empty: the object is the record.
+/// The name that the field `name` of an object at `within` has in its record: `due.day`, and `due` for the value of the
+/// object `due`. If `within` is empty, the object is the record.
 pub fn field_name(within: &str, name: &str) -> String {
     match (within, name) {
         ("", name) => name.to_owned(),
@@ -80,7 +80,7 @@ pub fn field_name(within: &str, name: &str) -> String {
 pub struct RecordQuote<'d> {
     /// Its rule.
     pub rule: &'d Quotes,
-    /// The keys that lead from the record to the object with the quote; none where that is the record.
+    /// The keys that lead from the record to the object with the quote; empty if that is the record.
     keys: Vec<String>,
 }
 
@@ -105,12 +105,12 @@ impl RecordQuote<'_> {
         self.keys.iter().rev().try_fold(object, |place, key| place.strip_suffix(key.as_str())?.strip_suffix('.'))
     }
 
-    /// What the field `name` of the object with the quote is called in its record: see [`field_name`].
+    /// The name that the field `name` of the object with the quote has in its record: see [`field_name`].
     pub fn name_of(&self, name: &str) -> String {
         field_name(&self.keys.join("."), name)
     }
 
-    /// The fields of the record that are as good as the quote: itself, and the value that it is for, where it is for one.
+    /// The fields of the record that stand for the quote: the quote itself, and the value that it proves, if any.
     pub fn fields(&self) -> impl Iterator<Item = String> + '_ {
         let of_object = (!self.keys.is_empty()).then_some(VALUE);
         let value = self.rule.named_field().or(of_object);
@@ -118,7 +118,7 @@ impl RecordQuote<'_> {
     }
 }
 
-/// The list that is meant: the one that was named, else that of the quotes, else the only one of the schema.
+/// The list that is meant: the named one, else that of the quotes, else the only one of the schema.
 pub(super) fn list_of(d: &Deliverable, named: Option<&str>) -> Result<ListPath, String> {
     let mut quoted = Vec::new();
     for rule in &d.quotes {
@@ -191,7 +191,7 @@ impl ListPath {
             .fold(Value::Array(items), |inner, key| Value::Object(Map::from_iter([(key.clone(), inner)])))
     }
 
-    /// The list in `file`, made where it is missing; none where something else stands there.
+    /// The list in `file`, created if it is missing; `None` if something else stands there.
     pub(super) fn items<'v>(&self, file: &'v mut Value) -> Option<&'v mut Vec<Value>> {
         let mut at = file;
         for (place, key) in self.0.iter().enumerate() {

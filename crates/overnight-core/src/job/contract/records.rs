@@ -1,5 +1,5 @@
-//! Records for the list of a deliverable. Each is checked by itself, against the schema as an item of the list and by its
-//! quotes, so that good ones are written and bad ones come back with what is wrong.
+//! Records for the list of a deliverable. Each is checked by itself, against the schema as an item of the list and by
+//! its quotes, so that good ones are written, and bad ones are returned with their faults.
 
 pub use super::record_list::{RecordQuote, VALUE, field_name, record_lists, record_quotes, record_with, records_of};
 use super::{
@@ -26,45 +26,45 @@ use std::{
 pub const MOST_RECORDS: usize = 200;
 /// Errors of the schema that are read.
 const MOST_ERRORS: usize = 10_000;
-/// Characters of what is wrong with one record.
+/// The most characters on the faults of one record.
 const MOST_SAID: usize = 600;
 
-/// Records of one call, by what became of them.
+/// The number of records of one call, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordCount {
-    /// Written by this call.
+    /// Records written by this call.
     pub added: u64,
-    /// Equal to one that was there already.
+    /// Records equal to one that was there already.
     pub present: u64,
 }
 
-/// What adding records comes to.
+/// The result of adding records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddedRecords {
-    /// The whole file with them.
+    /// The text of the whole file with the records.
     pub text: String,
-    /// Of those that are in the file now.
+    /// The number of the records that are in the file now.
     pub count: RecordCount,
-    /// `$.obligations`.
+    /// The list: `$.obligations`.
     list: String,
-    /// Items of the list now.
+    /// The number of items of the list now.
     now: usize,
-    /// By place in the call, from 0.
+    /// The refused records, by place in the call, from 0.
     refused: BTreeMap<usize, RecordRefusal>,
 }
 
 /// Why a record is not written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RecordRefusal {
-    /// What follows its place directly: `.id: this value is not of type "integer".`
+    /// The faults, each a text that follows the record's place directly: `.id: this value is not of type "integer".`
     pub(super) faults: Vec<String>,
     /// The fields that are at fault.
     fields: Vec<String>,
 }
 
-/// Adds `records` to a list of the file whose text is `current`; none where there is no file yet. The error is a sentence for
-/// whoever called: nothing was looked at.
+/// Adds `records` to a list of the file whose text is `current` (`None` if there is no file yet). The error is a
+/// sentence for the caller: then no record was looked at.
 pub fn add_records(
     d: &Deliverable,
     current: Option<&str>,
@@ -103,12 +103,12 @@ pub fn add_records(
 }
 
 impl AddedRecords {
-    /// Whether something that was asked for is in the file now.
+    /// Whether any of the given records is in the file now.
     pub fn is_any_there(&self) -> bool {
         self.count.added + self.count.present > 0
     }
 
-    /// Those of `records` that were not written to `file`, as facts.
+    /// The given `records` that were not written to `file`, as facts.
     pub fn refused(&self, file: &str, records: &[Value]) -> Vec<RefusedRecord> {
         let fact = |(index, refusal): (&usize, &RecordRefusal)| {
             let RecordRefusal { faults, fields } = refusal;
@@ -127,7 +127,7 @@ impl AddedRecords {
         self.refused.iter().filter_map(fact).collect()
     }
 
-    /// The call's answer. `count` is what the call did when it was made first.
+    /// The call's answer. `count` is the outcome of the call when it was first made.
     pub fn answer(&self, file: &str, count: RecordCount) -> String {
         let records = |number: u64| if number == 1 { "record" } else { "records" };
         let RecordCount { added, present } = count;
@@ -156,8 +156,8 @@ impl AddedRecords {
     }
 }
 
-/// Which records that were refused for `file` are mended by what a change puts into their lists: `before` is the file's text as it
-/// was, `after` as it is then.
+/// The refused records for `file` that are mended by the records which a change adds to their lists: `before` is the
+/// file's text before the change, `after` its text after it.
 pub fn mended_records(
     d: &Deliverable,
     file: &str,
@@ -191,7 +191,7 @@ pub fn mended_records(
     lists.into_iter().filter_map(mended_in).flatten().collect()
 }
 
-/// Those of the records `new` that may not be written.
+/// The records of `new` that may not be written.
 pub(super) fn refused(
     d: &Deliverable,
     path: &ListPath,
@@ -207,7 +207,7 @@ pub(super) fn refused(
             let mut rest = error.instance_path().segments();
             let leads =
                 path.0.iter().all(|key| matches!(rest.next(), Some(LocationSegment::Property(found)) if found == *key));
-            // What is wrong around the list is no fault of a record.
+            // An error outside of the list is no fault of a record.
             if let (true, Some(LocationSegment::Index(index))) = (leads, rest.next())
                 && new.contains(&index)
             {
@@ -243,7 +243,7 @@ pub(super) fn refused(
         })?;
     }
     for (index, what, Quotes { text, document, page, line, .. }) in wrong {
-        // A quote that is looked for at another place has another place.
+        // A mended quote may have another place.
         refuse(&mut refused, index, what, [text, document].into_iter().chain(page).chain(line).cloned());
     }
     Ok(refused)
@@ -331,7 +331,7 @@ mod tests {
         let first = add(Some("\n"), &records, None).unwrap();
         let again = add(Some(&first.text), &records, None).unwrap();
         assert_eq!((&again.text, again.count), (&first.text, RecordCount { added: 0, present: 1 }));
-        // Repeated after a crash it answers as it did.
+        // After a crash, the repeated call answers as the first one did.
         assert_eq!(again.answer("r", first.count), first.answer("r", first.count));
         let none = add(Some(&first.text), &json!([{"quote": "bad", "document": "a"}]), None).unwrap();
         assert!(!none.is_any_there() && again.is_any_there());

@@ -1,4 +1,4 @@
-//! The rules for values. One that doesn't hold is a failed check or, where its level says so, a doubt for a person, which stops
+//! The rules for values. A rule that doesn't hold is a failed check or, by its level, a doubt for a person, which stops
 //! nothing.
 
 use super::{CheckedDeliverable, SPELLED_OUT, and_more, clip, sources::Sources};
@@ -21,14 +21,14 @@ use std::{
 const MOST_NAME: usize = 40;
 /// The path of the whole file.
 const WHOLE: &str = "$";
-/// Records that are worth a thread.
+/// Records for which a thread of their own is worthwhile.
 const LEAST_PART: usize = 500;
 
-/// What rules said of records that haven't changed since, and the rules as they were read.
+/// The verdicts of rules on records that haven't changed since, and the parsed rules.
 #[derive(Debug, Default)]
 pub struct RuleMemory {
     rules: HashMap<String, Rule>,
-    /// By deliverable and path, then by the record's hash: those that don't hold, by their number.
+    /// By deliverable and path, then by the record's hash: the rules that don't hold, by their number.
     verdicts: HashMap<(String, String), HashMap<u128, Failures>>,
 }
 
@@ -45,22 +45,22 @@ impl RuleMemory {
     }
 }
 
-/// What the rules of one path came to.
+/// The rules of one path.
 struct RuleGroup<'d> {
     each: &'d str,
     checks: Vec<(&'d ValueCheck, Rule)>,
 }
 
-/// What one rule came to.
+/// The outcome of one rule.
 #[derive(Default)]
 struct RuleOutcome {
     failed: u64,
     spelled: Vec<String>,
-    /// Places of those that are not spelled out.
+    /// The places of failures that are not spelled out.
     rest: Vec<String>,
 }
 
-/// The rules of a deliverable by their paths. Those that can't be read are told to `unread`.
+/// The rules of a deliverable, by path. Rules that can't be read are passed to `unread`.
 fn groups<'d>(d: &'d Deliverable, memory: &mut RuleMemory, unread: &mut dyn FnMut(&ValueCheck)) -> Vec<RuleGroup<'d>> {
     let mut groups: Vec<RuleGroup<'_>> = Vec::new();
     for check in &d.checks {
@@ -124,8 +124,8 @@ pub(super) fn check_rules(
     }
 }
 
-/// Tells `visit` each record, or the file, for which a rule of `value` does not hold: its place, what follows from it, and a
-/// sentence's beginning.
+/// Calls `visit` for each record, or the file, for which a rule of `value` doesn't hold: with its place, the level, and
+/// the beginning of a sentence.
 pub fn each_broken_rule(
     d: &Deliverable,
     value: &Value,
@@ -141,7 +141,7 @@ pub fn each_broken_rule(
     }
 }
 
-/// Tells `visit` which rule of a group fails for which record, and gives the number of records.
+/// Calls `visit` for each rule of a group that fails for a record, and returns the number of records.
 fn each_failure(
     d: &Deliverable,
     group: &RuleGroup<'_>,
@@ -181,11 +181,11 @@ fn each_failure(
     hashes.len() as u64
 }
 
-/// What rules said of records, by their hashes.
+/// The verdicts of rules on records, by the records' hashes.
 #[derive(Default)]
 struct Evaluated {
     verdicts: HashMap<u128, Failures>,
-    /// Those whose time was over, which holds for now only.
+    /// The records whose time was over; their verdicts hold for now only.
     for_now: HashSet<u128>,
 }
 
@@ -218,7 +218,7 @@ fn evaluate_alone(group: &RuleGroup<'_>, which: &[usize], records: &[(u128, &Val
     })
 }
 
-/// Those of some rules of a group that don't hold.
+/// The rules that don't hold, out of some rules of a group.
 fn failures(
     evaluator: &mut Evaluator,
     group: &RuleGroup<'_>,
@@ -232,7 +232,7 @@ fn failures(
     which.iter().copied().zip(verdicts).filter(|(_, verdict)| *verdict != RuleVerdict::Holds).collect()
 }
 
-/// What rules see of what is outside of their file.
+/// The access of rules to everything outside of their file.
 struct Documents<'s> {
     sources: &'s mut dyn Sources,
 }
@@ -260,7 +260,7 @@ fn named(check: &ValueCheck) -> String {
     format!("rule \"{}\"", clip(check.message.as_deref().unwrap_or(&check.rule), 100))
 }
 
-/// What a rule says of a record, without a full stop.
+/// The message of a rule on a record, without a full stop.
 fn why(check: &ValueCheck, verdict: &RuleVerdict) -> String {
     let rule = check.message.clone().unwrap_or_else(|| format!("`{}` does not hold", clip(&check.rule, 200)));
     let rule = rule.trim_end_matches('.');
@@ -280,7 +280,7 @@ fn told(outcome: &RuleOutcome, records: u64) -> String {
     text
 }
 
-/// ` (R-17)`: how a record calls itself, the first of its fields that is short.
+/// A record's own name, ` (R-17)`: its first text or number, if that is short.
 fn name_of(record: &Value) -> String {
     let first =
         record.as_object().and_then(|fields| fields.values().find(|value| value.is_string() || value.is_number()));

@@ -1,28 +1,28 @@
-//! What the checks of a deliverable ask of whoever calls them: where quotes stand, and what documents and other files say.
+//! What the checks of a deliverable request from their caller: places of quotes, texts of documents, other files.
 
 use super::{QuoteQuery, QuoteResult};
 use overnight_rules::date::DayOrder;
 use serde_json::Value;
 
-/// Documents and files, as the checks look at them. Whoever can only look for quotes is a function from a query to its result.
+/// Documents and files for the checks. A caller that can only find quotes passes a function from query to result.
 pub trait Sources {
     /// Looks for a quote.
     fn find_quote(&mut self, query: QuoteQuery<'_>) -> QuoteResult;
 
-    /// The text of the quote that was found last, with so many whole lines before and behind it.
+    /// The text of the quote that was found last, with this many whole lines before and after it.
     fn around_quote(&mut self, _lines: u64) -> Option<String> {
         None
     }
 
-    /// What is doubtful of the quote that was found last: fragments.
+    /// The doubts about the quote that was found last, as phrases.
     fn doubts_of_quote(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Keeps which values of the record do not stand in the quote that was found last, or may not: its field, and why.
+    /// Keeps the values of the record that do not, or may not, stand in the quote found last: field and reason.
     fn keep_values(&mut self, _doubtful: &[DoubtfulValue]) {}
 
-    /// Whether day or month comes first in the dates of a document, where they say.
+    /// Whether day or month comes first in the dates of a document, if its dates show it.
     fn day_order(&mut self, _document: &str) -> Option<DayOrder> {
         None
     }
@@ -52,8 +52,8 @@ impl<F: FnMut(QuoteQuery<'_>) -> QuoteResult> Sources for F {
 /// A value that does not stand in its quote, or may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoubtfulValue {
-    /// Its field.
+    /// The field.
     pub field: String,
-    /// None: it doesn't stand there. Else why that can't be told, a fragment that follows the value.
+    /// Why that is unclear, a phrase that follows the value; `None` if the value doesn't stand in the quote.
     pub unclear: Option<String>,
 }

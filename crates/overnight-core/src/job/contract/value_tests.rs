@@ -1,4 +1,4 @@
-//! Rules for values, and values in their quotes: what fails, what is a doubt, and what is told.
+//! Rules for values, and values in their quotes: failures, doubts, and their texts.
 
 use super::*;
 use crate::job::instructions::{CheckLevel, Quotes, ValueCheck};
@@ -6,7 +6,7 @@ use overnight_rules::date::DayOrder;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// A document in which every quote is found, with a line before and behind it.
+/// A document in which every quote is found, with a line before and after it.
 #[derive(Default)]
 struct Library {
     quoted: String,

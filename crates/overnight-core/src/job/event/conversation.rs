@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use strum::VariantNames;
 
-/// What a board is for.
+/// The purpose of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BoardKind {
@@ -39,24 +39,24 @@ fn is_own(conversation: &u32) -> bool {
     *conversation == OWN
 }
 
-/// A conversation with a model: what it is shown, what it answers, and who speaks beside the job itself. `conversation` names it; 0 is the job's own.
+/// A model's conversation: what it is shown, its answers, its sub-agents. `conversation` names it; 0 is the job's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, VariantNames)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "a field is a key of the journal, named for what it holds")]
 pub enum ConversationEvent {
-    /// A new history begins, with this as its first message; its last part is the board.
+    /// A new history begins with this opening as its first message; its last part is the board.
     EpochOpened {
         conversation: u32,
         number: u32,
         cause: EpochCause,
         opening: Vec<Part>,
-        /// Of results that the model has not answered to yet.
+        /// The images of results that the model has not answered yet.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
         tokens: u64,
     },
-    /// The runner's own word behind the newest result: the board in full where it changed, and the line of the turn.
+    /// The runner's message with the newest result: the board in full if it changed, and the status line of the turn.
     BoardShown {
         conversation: u32,
         kind: BoardKind,
@@ -72,12 +72,12 @@ pub enum ConversationEvent {
         conversation: u32,
         turn: u64,
         text: String,
-        /// As they were said and as they are understood.
+        /// The calls as the model made them, and in their parsed form.
         calls: Vec<PendingCall>,
         usage: Usage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
-        /// What it would have cost at the standard tier, where it was answered at another.
+        /// The cost at the standard tier, if it was answered at another.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         standard_usd: Option<f64>,
         /// The provider's name for the batch in which it was answered.
@@ -88,43 +88,43 @@ pub enum ConversationEvent {
         /// Tokens of the prompt as counted here, and of the reply.
         prompt_tokens: u64,
         reply_tokens: u64,
-        /// SHA-256 of the prompt as JSON: a prompt that is rebuilt later can be told from another.
+        /// SHA-256 of the prompt as JSON, by which a prompt that is rebuilt later can be checked.
         prompt_sha256: String,
-        /// What goes back to the vendor with the reply.
+        /// Data that is sent back to the vendor with the reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carried: Option<Arc<Value>>,
-        /// The tier at which it was answered, where that is another than was asked for.
+        /// The tier at which it was answered, if that differs from the requested one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tier: Option<Tier>,
-        /// What had to be repaired to read the reply.
+        /// The repairs that were needed to read the reply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<String>,
     },
-    /// An attempt to have a reply brought none; the next comes after `wait_ms`. Where no conversation is named, it is that of the
-    /// one sub-agent at work, else the job's own.
+    /// An attempt to get a reply failed; the next one comes after `wait_ms`. If no conversation is named, it is that of
+    /// the one sub-agent at work, else the job's own.
     AttemptFailed {
         #[serde(default, skip_serializing_if = "is_own")]
         conversation: u32,
         turn: u64,
-        /// From 1 at each turn.
+        /// The number of the attempt, from 1 at each turn.
         attempt: u32,
         kind: FailureKind,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<u16>,
         wait_ms: u64,
         reason: String,
-        /// Of a reply that could not be read, what came: its beginning and its end.
+        /// The beginning and the end of a reply that could not be read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         received: Option<String>,
     },
-    /// A call was handed in, and is answered later.
+    /// A call was submitted, and is answered later.
     CallSubmitted {
         #[serde(default, skip_serializing_if = "is_own")]
         conversation: u32,
         turn: u64,
         call: SubmittedCall,
     },
-    /// A conversation beside the job's own begins: who, with which model (none: the job's own), with which tools.
+    /// A sub-agent's conversation begins, with its role, its model (`None` means the job's own) and its tools.
     #[serde(rename = "helper_started")]
     #[strum(serialize = "helper_started")]
     SubAgentStarted {

@@ -4,15 +4,15 @@ use crate::job::{ending::Ending, limits::Limits, models::Tier, record::HoldReaso
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-/// What becomes of the job as a whole.
+/// Changes of the job as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, VariantNames)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "a field is a key of the journal, named for what it holds")]
 pub enum LifeEvent {
-    /// The first fact of every job. `tools_sha256` is of the list of tools that the model is told of.
+    /// The first fact of every job. `tools_sha256` is the hash of the list of tools that the model is given.
     JobCreated { spec_sha256: String, spec: Box<JobSpec>, tools_sha256: String },
-    /// A process took the job up; what lies between this line and the one before was not work.
+    /// A process opened the job; the time between this line and the one before was not work.
     Opened {
         version: String,
         model: String,
@@ -28,6 +28,6 @@ pub enum LifeEvent {
     Resumed { limits: Limits },
     /// All that will be delivered is decided; the phase's archive and the end follow.
     EndingDecided { ending: Box<Ending> },
-    /// Only what people say of the result comes after it.
+    /// The job has ended; only people's reviews of the result come after it.
     JobEnded { ending: Box<Ending> },
 }

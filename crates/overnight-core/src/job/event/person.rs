@@ -4,7 +4,7 @@ use crate::job::{finding::Finding, models::ModelChoice, part::Part, seen_result:
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-/// What a person did about the job.
+/// Actions of people on the job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, VariantNames)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
@@ -28,7 +28,7 @@ pub enum PersonEvent {
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         comment: Option<String>,
-        /// None in older journals.
+        /// The parts that the person had in view; `None` in older journals.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<Box<SeenResult>>,
     },

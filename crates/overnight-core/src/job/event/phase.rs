@@ -4,7 +4,7 @@ use crate::job::{lessons::Lesson, todo::Todo};
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::VariantNames;
 
-/// Phases differ by data.
+/// The kind of a phase; phases differ only by data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseKind {
@@ -17,7 +17,7 @@ pub enum PhaseKind {
 }
 
 impl PhaseKind {
-    /// As it is stored.
+    /// The name, as it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bootstrap => "bootstrap",
@@ -44,34 +44,34 @@ pub enum Why {
     PhaseDone,
     /// The model called `todo_rewind`.
     Rewound {
-        /// What makes the phase impossible as planned.
+        /// The issue that makes the phase impossible as planned.
         issue: String,
     },
-    /// Nothing moved any more.
+    /// No progress was made any more.
     Stuck {
-        /// Which sign of it was seen.
+        /// The sign of it that was seen.
         detail: String,
     },
     /// A bound on turns was reached.
     LimitReached {
-        /// Which one.
+        /// The bound that was reached.
         detail: String,
     },
     /// The model called `archive_and_reset`.
     Reset {
-        /// In the model's words.
+        /// The reason, in the model's words.
         reason: String,
     },
     /// The job ends with this phase unfinished.
     Abandoned {
-        /// Why it ends so.
+        /// The reason for that end.
         reason: String,
     },
     /// A person sent the job back.
     Feedback {
-        /// From 1, of all feedback.
+        /// The number of the feedback, from 1.
         number: u32,
-        /// What the person wrote.
+        /// The text of the feedback.
         text: String,
     },
 }
@@ -90,7 +90,7 @@ impl Why {
         }
     }
 
-    /// What went wrong, where something did.
+    /// The issue, if something went wrong.
     pub fn issue(&self) -> Option<&str> {
         match self {
             Self::PhaseDone => None,
@@ -103,7 +103,7 @@ impl Why {
         }
     }
 
-    /// Rewind, stuck, limit and reset count against the bounds on re-planning.
+    /// Whether it is a rewind, stuck, limit or reset, which count against the bounds on re-planning.
     pub fn is_early_end(&self) -> bool {
         match self {
             Self::Rewound { .. } | Self::Stuck { .. } | Self::LimitReached { .. } | Self::Reset { .. } => true,
@@ -111,7 +111,7 @@ impl Why {
         }
     }
 
-    /// What an archive folder's name gets after the slug.
+    /// The suffix of an archive folder's name, after the slug.
     pub(crate) fn folder_suffix(&self, attempt: u32) -> String {
         match self {
             Self::PhaseDone | Self::Feedback { .. } => String::new(),
@@ -122,7 +122,7 @@ impl Why {
     }
 }
 
-/// A phase, its todos, and what the model notes while it works them.
+/// A phase, its todos, and the model's notes during the work on them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, VariantNames)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
@@ -137,17 +137,17 @@ pub enum PhaseEvent {
         plan_phase: Option<u32>,
         todos: Vec<Todo>,
     },
-    /// No todo of it will be worked any more.
+    /// The phase has ended: no todo of it will be worked on any more.
     PhaseEnded { why: Why, folder: String },
     /// The phase that ended is kept under `archive/`.
     ArchiveStored { folder: String, manifest_sha256: String },
     /// `workspace_summary.md` is on the disk.
     SummaryWritten { sha256: String },
-    /// The running phase has another list.
+    /// The running phase has a new list of todos.
     TodosWritten { todos: Vec<Todo> },
     /// The current todo is done, and the next one begins.
     TodoCompleted { id: u32, outcome: Option<String>, unevidenced: bool },
-    /// `todo_complete` came behind a failure.
+    /// `todo_complete` was refused because it came after a failure.
     TodoCompletionRefused { id: u32, reason: String },
     /// The model recorded what it achieved.
     AccomplishmentAdded { text: String },

@@ -4,13 +4,13 @@ use crate::job::{part::Part, plan::PlannedPhase};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-/// How planning came to its end.
+/// How planning ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanningEnd {
     /// Nothing was owed any more.
     Done,
-    /// What was owed did not come within its tries: the memory stays as it is, and so do the plan and its next todos.
+    /// The owed steps were not done within the tries: memory, plan and its next todos stay as they are.
     FellBack,
 }
 
@@ -18,10 +18,10 @@ pub enum PlanningEnd {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExaminedFiles {
-    /// `main_plan.md`; none: there is no such file.
+    /// `main_plan.md`; `None` if there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Part>,
-    /// `workspace.md`; none: there is no such file.
+    /// `workspace.md`; `None` if there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Part>,
     /// `instructions.md`.
@@ -30,7 +30,7 @@ pub struct ExaminedFiles {
     pub summary: Part,
 }
 
-/// Planning: the files that it reads, and what the model and the system make of them.
+/// Planning: the files that it reads, and their changes by the model and the system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, VariantNames)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
@@ -38,7 +38,7 @@ pub struct ExaminedFiles {
 pub enum PlanEvent {
     /// Planning begins from what stands on the disk.
     FilesExamined { files: ExaminedFiles },
-    /// The plan as it stands in `main_plan.md`, where a person has changed it.
+    /// The plan as it stands in `main_plan.md`, after a person has changed it.
     PlanRead { text: Part, phases: Vec<PlannedPhase> },
     /// The plan as the model saved it, in the one form and with the marks that are the system's.
     PlanSaved { text: Part, phases: Vec<PlannedPhase> },
@@ -52,6 +52,6 @@ pub enum PlanEvent {
     PlanningRefused { reason: String },
     /// Planning is over.
     PlanningEnded { end: PlanningEnd, memory_waived: bool },
-    /// A plan or a list was taken though it is outside its bounds; the board says so.
+    /// A plan or a list was accepted although it is outside its bounds; the board says so.
     TodosWarned { warning: String },
 }

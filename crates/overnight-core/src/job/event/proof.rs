@@ -25,9 +25,9 @@ pub enum ProofEvent {
     CompletionRefused { checks: Vec<Check> },
     /// The documents are read side by side, in these parts: one for each todo of the phase.
     PartReadingBegun { parts: Vec<Vec<ReadUnit>> },
-    /// All parts are read, and records of several that quote the same place are told.
+    /// All parts are read; these records of several readers quote the same place.
     PartsRead { doubled: Vec<DoubledRecord> },
-    /// Scanned pages are read and compared: their documents as they are now, and what came of each page.
+    /// Scanned pages are read and compared: their documents as they are now, and the outcome for each page.
     PagesRead { documents: Vec<DocumentEntry>, pages: Vec<PageOutcome> },
     /// The documents are read a second time: these parts of them, drawn by `seed`.
     SecondReadingBegun { seed: u64, units: Vec<ReadUnit> },

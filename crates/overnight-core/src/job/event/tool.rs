@@ -4,7 +4,7 @@ use crate::job::tool_result::{PreparedWrite, ToolResult};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-/// What becomes of the calls of a reply that are done outside the machine.
+/// Calls of a reply that are done outside the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, VariantNames)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]

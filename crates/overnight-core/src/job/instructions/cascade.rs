@@ -1,5 +1,5 @@
-//! The key `cascade`: a cheap model reads all documents of a batch, a strong one those that leave a doubt, and a random draw of the
-//! rest, until it can be said how much of the result is as the strong one reads it.
+//! The key `cascade`: a cheap model reads all documents of a batch, a strong one those that leave a doubt, and a random
+//! draw of the rest, until it is certain enough how much of the result the strong one would confirm.
 
 use crate::yaml::{ValueError, YamlValue};
 use schemars::JsonSchema;
@@ -13,24 +13,24 @@ pub struct Cascade {
     pub cheap: String,
     /// Reads those that leave a doubt, and those that are drawn.
     pub strong: String,
-    /// Which results of the cheap model are good enough.
+    /// The conditions under which a result of the cheap model is good enough.
     pub accept: Acceptance,
-    /// None: nothing is drawn.
+    /// The certification; `None` means that nothing is drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certify: Option<CertifyWanted>,
 }
 
-/// What a result must be free of, beside having passed all its checks.
+/// The problems that a result must not have, besides passing all its checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Acceptance {
     /// Doubts about its records: quotes, rules for values, refused records, confidence.
     pub rules: bool,
-    /// What a second reader found that the first did not, or the other way round.
+    /// Records that the second reader found and the first did not, or the other way round.
     pub second_reader: bool,
 }
 
-/// Who reads the drawn results.
+/// The reader of the drawn results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DrawReader {
@@ -48,18 +48,18 @@ impl DrawReader {
     }
 }
 
-/// What is to be certified.
+/// The certification that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CertifyWanted {
-    /// Who says what is right.
+    /// The reader that decides what is right.
     #[serde(default, skip_serializing_if = "DrawReader::is_model")]
     pub by: DrawReader,
-    /// The share of results that are to be as `by` reads them, 0.5 to less than 1.
+    /// The share of results that must be as `by` reads them, 0.5 to less than 1.
     pub right: f64,
     /// The probability with which that is to hold, 0.5 to less than 1.
     pub confidence: f64,
-    /// Of the draw; none: it follows from the batch's id.
+    /// The seed of the draw; `None`: it follows from the batch's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }

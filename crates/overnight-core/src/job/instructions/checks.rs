@@ -1,5 +1,5 @@
-//! The rules for values (`checks` of a deliverable), and the words for values (`quotes.same_as`). A rule that can't be read, or that
-//! names a field which the schema doesn't have, is a fault of the instructions.
+//! The rules for values (`checks` of a deliverable), and the words for values (`quotes.same_as`). A rule that can't be
+//! read, or names a field that the schema doesn't have, is a fault of the instructions.
 
 use super::{CheckLevel, Quotes, ValueCheck, values::or_default};
 use crate::{
@@ -83,7 +83,7 @@ pub(super) fn same_as(at: &YamlValue<'_>) -> Result<BTreeMap<String, Vec<String>
     Ok(words)
 }
 
-/// Whether the fields that a quote carries, or is for, are some that the schema has.
+/// Checks that the fields which a quote carries, or proves, exist in the schema.
 pub(super) fn check_carried(at: &YamlValue<'_>, quotes: &Quotes, schema: Option<&Value>) -> Result<(), ValueError> {
     let path = JsonPath::parse(&quotes.each).ok();
     let Some(fields) = schema.zip(path).and_then(|(schema, path)| schema_fields(schema, &path)) else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! The keys for what the checks of a contract can't prove, that nothing is missing and that it says what was asked: sub-agents, a
-//! second reader, a verifier. Each is a conversation of its own, with a model of its own where one is named.
+//! The keys for properties that checks of a contract can't prove (nothing is missing, and it answers the task):
+//! sub-agents, a second reader, a verifier. Each is a conversation of its own, with a model of its own if one is named.
 
 use super::{
     Deliverable, ReadBeside,
@@ -14,17 +14,17 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Readers at work at once where the instructions name no number.
+/// The default number of readers at work at once.
 const READERS: u32 = 8;
-/// Tokens of a part where the instructions name no number, and the least that they may name.
+/// The default tokens of a part, and the least that the instructions may name.
 const PART_TOKENS: u64 = 20_000;
 const LEAST_PART_TOKENS: u64 = 1_000;
 
-/// Tools that an agent has where its instructions name none: they read.
+/// Tools that an agent has by default: they read.
 const READING_TOOLS: [Tool; 6] =
     [Tool::ReadFile, Tool::ListRecords, Tool::ListFiles, Tool::SearchFiles, Tool::ListDocuments, Tool::ReadDocument];
 
-/// Tools that an agent has only where its instructions name them: they write, into a folder of the sub-agent's own.
+/// Tools that an agent has only if its instructions name them: they write, into the sub-agent's own folder.
 const WRITING_TOOLS: [Tool; 5] =
     [Tool::WriteFile, Tool::AppendFile, Tool::EditFile, Tool::AddRecords, Tool::EditRecords];
 
@@ -36,7 +36,7 @@ pub struct Agent {
     pub prompt: String,
     /// Names of the tools that it may call; [`Agent::may_call`] says what none means.
     pub tools: Vec<String>,
-    /// `provider:name`; none: that of [`ModelRoles::helpers`](crate::job::models::ModelRoles::helpers), else the job's.
+    /// `provider:name`, else [`ModelRoles::helpers`](crate::job::models::ModelRoles::helpers), else the job's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
@@ -59,14 +59,14 @@ pub struct SecondReader {
     pub deliverable: String,
     /// Share of the documents that is read again, over 0, at most 1.
     pub share: f64,
-    /// From which the share is drawn; none: from the job.
+    /// The seed with which the share is drawn; `None`: it follows from the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Open findings that a completed job may have.
     pub tolerance: u64,
 }
 
-/// Read all parts of the documents side by side, before the job goes on with what they found.
+/// The readers of all parts of the documents, side by side, before the job continues with their results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Readers {
@@ -79,8 +79,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Parts for so many tokens of text, where one may have `most`: as few as there can be, but so many that each reader has one, and none
-    /// waits for a last one alone; each of a quarter of `most` at least.
+    /// The number of parts for `tokens` of text, each of at most `most`: as few as possible, but so many that each
+    /// reader has one, and none waits for a last one alone; each of at least a quarter of `most`.
     pub fn parts_for(&self, tokens: u64, most: u64) -> u64 {
         let (most, parallel) = (most.max(1), u64::from(self.parallel.max(1)));
         let fewest = tokens.div_ceil(most).max(1);
@@ -134,7 +134,7 @@ fn agent_tools(at: &YamlValue<'_>) -> Result<Vec<String>, ValueError> {
     at.list()?.iter().map(tool).collect()
 }
 
-/// The value of `second_reader`. `model` is that of `models.second_reader`, and takes in the one that is named here.
+/// The value of `second_reader`. `model` is that of `models.second_reader`, and receives the one that is named here.
 pub(super) fn second_reader(
     at: &YamlValue<'_>,
     deliverables: &[Deliverable],
@@ -160,7 +160,7 @@ pub(super) fn second_reader(
     })
 }
 
-/// The path of a deliverable with quotes. `what` is the key that needs it, and why.
+/// The path of a deliverable with quotes. `what` is the key that needs it, and the reason.
 fn quoted_deliverable(
     at: &YamlValue<'_>,
     deliverables: &[Deliverable],
@@ -180,7 +180,7 @@ fn quoted_deliverable(
     }
 }
 
-/// The value of `readers`. `model` is that of `models.readers`, and takes in the one that is named here.
+/// The value of `readers`. `model` is that of `models.readers`, and receives the one that is named here.
 pub(super) fn readers(
     at: &YamlValue<'_>,
     deliverables: &[Deliverable],
@@ -197,7 +197,7 @@ pub(super) fn readers(
     })
 }
 
-/// The value of `verify`. `model` is that of `models.verify`, and takes in the one that is named here.
+/// The value of `verify`. `model` is that of `models.verify`, and receives the one that is named here.
 pub(super) fn verify(
     at: &YamlValue<'_>,
     read_beside: ReadBeside<'_>,

@@ -6,7 +6,7 @@ use crate::{
     yaml::{ValueError, YamlValue},
 };
 
-/// A path that stays in the instructions' folder; the error is a fragment.
+/// Checks that a path stays in the instructions' folder; the error is a phrase.
 pub(super) fn beside(path: &str) -> Result<(), &'static str> {
     let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
     if path.contains(['\\', ':']) || !path.split('/').all(plain) {
@@ -28,7 +28,7 @@ pub(super) fn read_file(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Resu
     Ok((path, text))
 }
 
-/// The text of the file that `at` names, which is not blank.
+/// The text of the file that `at` names, which must not be blank.
 pub(super) fn text_beside(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<String, ValueError> {
     let (path, text) = read_file(at, read_beside)?;
     if text.trim().is_empty() {

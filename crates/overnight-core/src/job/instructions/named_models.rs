@@ -1,11 +1,11 @@
-//! Which models are named for whom beside the one that does the work.
+//! The models that the instructions name for other work than the main work.
 
 use super::Instructions;
 use crate::job::{models::ModelRoles, sub_agent_role::SubAgentRole};
 use std::collections::BTreeSet;
 
 impl Instructions {
-    /// The model that is named for a sub-agent; none: the job's own.
+    /// The model that is named for a sub-agent; `None` means the job's own.
     pub fn model_of(&self, role: &SubAgentRole) -> Option<&str> {
         match role {
             SubAgentRole::Delegate { agent } => {
@@ -36,8 +36,8 @@ impl Instructions {
         used.into_iter().flatten().chain(agents).collect()
     }
 
-    /// Takes readers, second reader and verifier out that would be the job's own model, where that is rules: they agree with
-    /// themselves, and prove nothing by it. Where `models` names them, they are asked all the same.
+    /// If the job's own model is a set of rules: removes readers, second reader and verifier that would use it, because
+    /// agreement with itself proves nothing. Those for which `models` names a model stay.
     pub fn without_own_proof(&mut self) {
         let ModelRoles { readers, second_reader, verify, .. } = &self.models;
         self.readers.take_if(|_| readers.is_none());

@@ -47,7 +47,7 @@ const KEYS: [&str; 23] = [
     "tools",
 ];
 
-/// Each is looked up among the others.
+/// The most deliverables: each is looked up among the others.
 const MAX_DELIVERABLES: usize = 500;
 
 pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, YamlError> {
@@ -64,7 +64,7 @@ pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructi
 }
 
 struct SplitFile<'t> {
-    /// What stands between the fences; its first line is the file's second.
+    /// The text between the fences; its first line is the file's second.
     front: &'t str,
     body: &'t str,
     body_line: u64,
@@ -290,7 +290,7 @@ fn deliverables(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<D
     Ok(found)
 }
 
-/// The error is a fragment that follows the path.
+/// Checks the path of a deliverable. The error is a phrase that follows the path.
 fn output_path(path: &str) -> Result<(), &'static str> {
     let rest = path.strip_prefix("output/").ok_or("but deliverables lie under output/, such as output/report.md")?;
     if path.contains(['\\', ':']) {
@@ -332,7 +332,7 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
     Ok(value)
 }
 
-/// One rule or a list of rules.
+/// Reads one rule or a list of rules.
 fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
     let rule = |at: &YamlValue<'_>| -> Result<Quotes, ValueError> {
         let keys = at.table(&["each", "text", "document", "page", "line", "for", "carries", "context", "same_as"])?;

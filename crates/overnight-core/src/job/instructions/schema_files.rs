@@ -1,5 +1,5 @@
-//! Schemas that refer to files beside them: `{ "$ref": "address.json#/$defs/city" }`. The files are taken into the schema, so
-//! that a job depends on nothing outside of its workspace, and references lead to them there.
+//! Schemas that refer to files beside them: `{ "$ref": "address.json#/$defs/city" }`. The files are copied into the
+//! schema, so that a job depends on nothing outside its workspace, and references are changed to lead there.
 
 use super::{ReadBeside, files_beside::beside};
 use crate::{
@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 /// Files that one schema refers to.
 const MOST_FILES: usize = 50;
-/// Where they stand in it.
+/// The key of the schema that holds them.
 const DEFINITIONS: &str = "$defs";
 
-/// Takes all files into `schema`, which lies in `folder` (`schemas/`, or nothing). The error is a fragment that follows the
-/// schema's key.
+/// Copies all files into `schema`, which lies in `folder` (`schemas/`, or nothing). The error is a phrase that follows
+/// the schema's key.
 pub(super) fn bundle(schema: &mut Value, folder: &str, read_beside: ReadBeside<'_>) -> Result<(), String> {
     let mut files = Files { read_beside, taken: BTreeMap::new() };
     files.rewrite(schema, folder, None)?;
@@ -33,7 +33,7 @@ pub(super) fn bundle(schema: &mut Value, folder: &str, read_beside: ReadBeside<'
 
 struct Files<'r> {
     read_beside: ReadBeside<'r>,
-    /// By path, as they stand in the schema.
+    /// The copied files by path, as they stand in the schema.
     taken: BTreeMap<String, Value>,
 }
 
@@ -52,7 +52,7 @@ impl Files<'_> {
         }
     }
 
-    /// Where a reference leads in the whole schema.
+    /// The target of a reference in the whole schema.
     fn target(&mut self, target: &str, folder: &str, own: Option<&str>) -> Result<String, String> {
         let (file, place) = target.split_once('#').unwrap_or((target, ""));
         if file.is_empty() {
@@ -78,7 +78,7 @@ impl Files<'_> {
             if !is_within(&content, MOST_LEVELS) {
                 return Err(cannot(format!("is nested more than {MOST_LEVELS} levels deep")));
             }
-            // Before its own references are followed, which may lead back here.
+            // Inserted before its own references are followed, which may lead back here.
             self.taken.insert(path.clone(), Value::Bool(true));
             let inner = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
             if let Some(fields) = content.as_object_mut() {

@@ -1,5 +1,5 @@
-//! The instructions that come with the program, so that `overnight run extract-requirements` works from any folder. A file
-//! of the same name in the instructions folder wins: that is for the caller to look at first.
+//! The instructions that come with the program, so that `overnight run extract-requirements` works in any folder. A
+//! file of the same name in the instructions folder has priority: the caller looks there first.
 
 use super::{Instructions, InstructionsError, UnreadFile, parse};
 

@@ -1,5 +1,5 @@
-//! What the model is told: the task, and the contract in plain words. What is checked at the end must have been said at
-//! the beginning, so this text is made from the same data as the checks.
+//! The task and the contract in plain words, for the model. Everything that is checked at the end must have been stated
+//! at the beginning, so this text is made from the same data as the checks.
 
 use super::{CheckLevel, Deliverable, Instructions, Quotes, ValueCheck};
 use crate::job::{
@@ -49,8 +49,8 @@ impl Instructions {
         schemas.chain(prompts).chain(rubric).collect()
     }
 
-    /// What tells instructions from others: the hash of their file, whose text is `text`; where files beside it belong to them
-    /// (schemas, agents' prompts, the rubric), of the list of all, a line each as `sha256sum` prints them.
+    /// The hash that identifies instructions: that of their file, whose text is `text`; if files beside it belong to
+    /// them (schemas, agents' prompts, the rubric), that of the list of all, one line each as `sha256sum` prints them.
     pub fn hash(&self, text: &str) -> String {
         let mut files = self.assets();
         let whole = sha256(text.as_bytes());
@@ -72,7 +72,7 @@ fn percent(share: f64) -> String {
 }
 
 impl Deliverable {
-    /// Where the schema lies in a workspace: `assets/schemas/report.json` for `output/report.json`.
+    /// The place of the schema in a workspace: `assets/schemas/report.json` for `output/report.json`.
     pub(crate) fn schema_asset(&self) -> Option<String> {
         self.schema.as_ref()?;
         Some(format!("assets/schemas/{}", self.path.strip_prefix("output/").unwrap_or(&self.path)))
@@ -83,7 +83,7 @@ impl Deliverable {
         self.schema.as_ref().is_none_or(|schema| takes_null(schema, each, key))
     }
 
-    /// What to write where there is no value: null, nothing, or a value all the same.
+    /// The advice for a missing value: null, no key, or a value all the same.
     fn otherwise(&self, each: &str, key: &str, [null, left_out]: [&'static str; 2]) -> &'static str {
         if self.takes_null(each, key) {
             return null;

@@ -9,7 +9,7 @@ pub(super) fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Re
     value.unwrap_or_else(|| Ok(T::default()))
 }
 
-/// Takes in the name of a model that may stand at `elsewhere` too, and must then be the same.
+/// Reads the name of a model into `model`; it may stand at `elsewhere` too, but must then be the same.
 pub(super) fn name_model(
     model: &mut Option<String>,
     elsewhere: &str,

@@ -1,4 +1,4 @@
-//! [`JsonPath::each_in`]: the values that a path leads to, of a file that is read as it comes.
+//! [`JsonPath::each_in`]: the values to which a path leads, in a file that is read as a stream.
 
 use super::{JsonPath, PathSegment};
 use serde::{
@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::fmt::{self, Write};
 
 impl JsonPath {
-    /// [`Self::each`] of what `file` brings: one of the values is in memory at a time, and what lies beside them is passed
-    /// over. Of a key that stands twice in an object, both count.
+    /// Like [`Self::each`], for a `file` that is read as a stream: one of the values is in memory at a time, and all
+    /// others are skipped. If a key occurs twice in an object, both count.
     pub fn each_in<'de, D: Deserializer<'de>>(
         &self,
         file: D,
@@ -27,7 +27,7 @@ struct PathWalk<'w> {
 }
 
 impl PathWalk<'_> {
-    /// Goes on behind a step, whose name is `name`.
+    /// Continues after a step called `name`.
     fn step<T>(&mut self, name: fmt::Arguments<'_>, go: impl FnOnce(PathWalk<'_>) -> T) -> T {
         let here = self.place.len();
         let _ = self.place.write_fmt(name);
@@ -51,7 +51,7 @@ impl<'de> DeserializeSeed<'de> for PathWalk<'_> {
     }
 }
 
-/// Lists and objects are gone into where the path says so; nothing of the rest is what it leads to.
+/// Enters lists and objects as the path says; it leads to no other kind of value.
 impl<'de> Visitor<'de> for PathWalk<'_> {
     type Value = ();
 

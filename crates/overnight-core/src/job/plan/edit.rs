@@ -53,8 +53,8 @@ impl Plan {
         self.with_states(|_| PhaseState::Open)
     }
 
-    /// Takes the marks of completion from `before`, since they are the system's: a completed phase with the same title and
-    /// steps stands as it stood there, boxes and details included; a phase that only the author marked is open again.
+    /// Takes the marks of completion from `before`, since they are the system's: a completed phase with the same title
+    /// and steps is kept as it was, with boxes and details; a phase that only the author marked is open again.
     #[must_use]
     pub fn with_marks_of(&self, before: &Self) -> Self {
         let worked = |number: u32, title: &str| {
@@ -69,7 +69,7 @@ impl Plan {
         let before = &before.spanned();
         let (old, mut lines) = (before.lines(), plan.lines());
         let steps = |phase: &PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
-        // From the last to the first, so that the spans before stay true; read again once, for a plan may have many phases.
+        // From the last to the first, so that earlier spans stay valid; read only once, as there may be many phases.
         for (at, phase) in plan.phases.iter().enumerate().rev() {
             if worked(phase.number, &phase.title) && steps(&before.phases[at]) == steps(phase) {
                 let old = old[filled(&old, &before.spans[at])].to_vec();
@@ -77,15 +77,15 @@ impl Plan {
             }
         }
         plan = plan.reread(&lines);
-        // What is wrong with it is said with the lines of the text that was given.
+        // Errors refer to the lines of the text that was given.
         for (span, given) in plan.spans.iter_mut().zip(&self.spans) {
             span.source = given.source;
         }
         plan
     }
 
-    /// Inserts a phase behind phase `number` (0: before the first), and numbers the unfinished ones behind it anew.
-    /// Completed phases keep their numbers: the new one comes behind the last of them. In a plan that is full, the steps
+    /// Inserts a phase after phase `number` (0: before the first), and renumbers the unfinished phases after it.
+    /// Completed phases keep their numbers: the new one comes after the last of them. In a plan that is full, the steps
     /// join the phase that stands at the place.
     #[must_use]
     pub fn insert_after(&self, number: u32, title: &str, steps: &[String]) -> Self {
@@ -147,7 +147,7 @@ impl Plan {
         self.remarked(|phase| phase.state = state(phase))
     }
 
-    /// Other marks behind titles and in boxes, and all else as it is.
+    /// The plan with other marks after titles and in boxes, and everything else as it is.
     fn remarked(&self, mark: impl Fn(&mut PlannedPhase)) -> Self {
         let mut lines = self.lines();
         for (phase, span) in self.phases.iter().zip(&self.spanned().spans) {
@@ -179,7 +179,7 @@ fn filled(lines: &[String], span: &PhaseSpan) -> std::ops::Range<usize> {
     span.heading..span.end - blank
 }
 
-/// What two spellings of one step have in common: letters and digits in lower case.
+/// The key that two spellings of one step share: letters and digits in lower case.
 fn key(text: &str) -> String {
     let key: String = text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     if key.is_empty() { text.trim().to_owned() } else { key }

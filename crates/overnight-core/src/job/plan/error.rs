@@ -1,5 +1,5 @@
-//! What can be wrong with a plan: one sentence each, with the line, what is wrong there and what was expected.
-//! Lines are those of the text that was given to [`Plan::parse`](super::Plan::parse), counted from 1.
+//! The errors of a plan: one sentence each, with the line, what is wrong there and what was expected. Lines are those
+//! of the text that was given to [`Plan::parse`](super::Plan::parse), counted from 1.
 
 use super::{MAX_BYTES, MAX_PHASES, MAX_TITLE};
 

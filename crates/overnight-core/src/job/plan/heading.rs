@@ -1,5 +1,5 @@
-//! Reads the line that names a phase: "Phase 1: Title", also with "-" or "." behind the number, in bold, and with signs or words
-//! of its state before and behind it.
+//! Reads the line that names a phase: "Phase 1: Title", also with "-" or "." after the number, in bold, and with signs
+//! or words for its state before and after it.
 
 use super::PhaseState;
 use regex::Regex;
@@ -11,7 +11,7 @@ const WORD: &str = r"completed?|done|finished|current|active|in[ -]progress|pend
 static NAME: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"^((?:\[[ x]\]|[^\p{L}\p{N}])*)phase\s*#?(\d{1,6})(?:\s*(?:/|of\s)\s*\d+)?"));
 static WORD_PHASE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"^[^\p{L}\p{N}]*phase\b"));
-/// What stands behind a title and doesn't belong to it: signs, a word in brackets, the closing `#`s of a heading.
+/// The part after a title that doesn't belong to it: signs, a word in brackets, the closing `#`s of a heading.
 static BEHIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!(r"(?:(?:{SIGN})+(?:{WORD})?|[(\[]\s*(?:{SIGN})*(?:{WORD})\s*[)\]]|\[[ x]?\]|(?:^|\s)#+)$"))
 });
@@ -28,7 +28,7 @@ pub(super) struct PhaseHeading {
     pub(super) state: PhaseState,
 }
 
-/// A test reads all of them: none is wrong.
+/// Compiles a pattern. A test compiles all of them, so none is invalid.
 pub(super) fn regex(pattern: &str) -> Option<Regex> {
     regex::RegexBuilder::new(pattern).case_insensitive(true).build().ok()
 }
@@ -60,7 +60,7 @@ pub(super) fn read_bold_heading(line: &str) -> Option<PhaseHeading> {
     is_whole.then(|| read_heading(&format!("{lead}{inner} {rest}")))?
 }
 
-/// The number of the phase that a line speaks of, which begins with it in bold, whatever stands behind it.
+/// The number of the phase with which a line begins in bold, whatever follows.
 pub(super) fn bold_number(line: &str) -> Option<u32> {
     Some(read_heading(&BOLD.as_ref()?.captures(line)?[2])?.number)
 }
@@ -70,7 +70,7 @@ pub(super) fn says_phase(text: &str) -> bool {
     WORD_PHASE.as_ref().is_some_and(|word| word.is_match(text))
 }
 
-/// A title as one tidy line without the marks around it, and those behind it.
+/// A title as one tidy line without the marks around it, and the marks after it.
 pub(super) fn tidy(text: &str) -> (String, String) {
     let (mut title, mut marks) = (text.to_owned(), String::new());
     loop {
@@ -101,8 +101,8 @@ fn state(marks: &str) -> PhaseState {
     }
 }
 
-/// The text of a step without boxes, signs and numbers before it, whether they say that it is done, and whether there were any
-/// boxes or signs.
+/// The text of a step without the boxes, signs and numbers before it, whether these say that it is done, and whether
+/// there were any boxes or signs.
 pub(super) fn step(text: &str) -> (&str, bool, bool) {
     let text = text.trim();
     let (marks, rest) =

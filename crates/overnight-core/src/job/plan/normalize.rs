@@ -10,7 +10,7 @@ use super::{
 /// The heading of a phase, as it was found.
 struct HeadingFound {
     line: usize,
-    /// The heading's level; of a bold line, that of a phase.
+    /// The heading's level; for a bold line, the level of a phase.
     level: u8,
     named: PhaseHeading,
 }
@@ -40,13 +40,13 @@ fn headings<'a>(lines: &'a [String], scan: &'a Scan) -> impl Iterator<Item = (us
     })
 }
 
-/// Takes the plan out of the fences around it, where phases stand in one before any other. The lines keep their numbers.
+/// Removes the fences around the plan, if phases in a fence come before any others. Lines keep their numbers.
 pub(super) fn unfence(lines: &mut [String]) {
-    // What stands in a fence within the outer one is read as if it stood alone: else the plan would be another one the next time.
+    // A fence within the outer one is read as if it stood alone: otherwise the plan would be different the next time.
     while unfence_once(lines) {}
 }
 
-/// Whether there was a fence.
+/// Removes one fence; returns whether there was one.
 fn unfence_once(lines: &mut [String]) -> bool {
     let scan = scan(lines);
     let end = find(lines, &scan).first().map_or(lines.len(), |found| found.line);
@@ -60,7 +60,7 @@ fn unfence_once(lines: &mut [String]) -> bool {
     let Some(first) = plan.map(|block| block.first) else { return false };
     let Some(char) = lines[first].trim_start().chars().next().filter(|char| "`~".contains(*char)) else { return false };
     lines[first].clear();
-    // By the rules of Markdown a fence inside ends the outer one at its own end, but who wraps a plan in a fence doesn't mean that.
+    // In Markdown, the end of an inner fence ends the outer one, but a plan wrapped in a fence is not meant like that.
     let mut is_inner = false;
     for line in &mut lines[first + 1..] {
         let width = line.trim().chars().take_while(|&next| next == char).count();
@@ -126,7 +126,7 @@ fn not_named(line: usize, text: &str) -> PlanError {
     PlanError::NotNamed { line: line + 1, text: text.chars().take(80).collect() }
 }
 
-/// Numbers must rise, every phase has a title, and none is written in a form of its own.
+/// Numbers must rise, every phase must have a title, and none may be written in a form of its own.
 fn check(lines: &[String], scan: &Scan, found: &[HeadingFound]) -> Result<(), PlanError> {
     if found.is_empty() {
         let is_filled = |line: &String| !line.trim().is_empty();
@@ -147,8 +147,8 @@ fn check(lines: &[String], scan: &Scan, found: &[HeadingFound]) -> Result<(), Pl
             return Err(PlanError::TitleTooLong { line, chars });
         }
     }
-    // A phase that is only in bold among headings, or goes on behind the bold, would be lost. Phases are numbered anew, so that
-    // such a line must speak of one that is there before and after that.
+    // A phase that is only bold among headings, or continues after the bold text, would be lost. Phases are renumbered,
+    // so such a line must name a phase that exists before and after that.
     let is_there = |number: u32| {
         (1..=found.len()).contains(&(number as usize)) && found.iter().any(|it| it.named.number == number)
     };

@@ -1,5 +1,5 @@
-//! What the Markdown parser says about a plan: its top-level blocks with the lines that they stand on, and the lines that are
-//! code or HTML, where nothing is to be found.
+//! The structure of a plan by the Markdown parser: its top-level blocks with their lines, and the lines of code or
+//! HTML, in which nothing is looked for.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -10,7 +10,7 @@ pub(super) struct PlanListItem {
     pub(super) last: usize,
     /// Its box, if it has one, and whether that is ticked.
     pub(super) task: Option<bool>,
-    /// The plain text of the paragraph that it begins with, on its first line; empty where it begins with something else.
+    /// The plain text of the paragraph that begins it, on its first line; empty if it begins with something else.
     pub(super) text: String,
     is_read: bool,
 }
@@ -40,7 +40,7 @@ pub(super) struct Scan {
 }
 
 pub(super) fn scan(lines: &[String]) -> Scan {
-    // A heading behind the text shows whether something in it is left open.
+    // A heading after the text shows whether something in it is left open.
     let text = lines.join("\n") + "\n\n#\n";
     let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let line_of = |offset: usize| starts.partition_point(|&start| start <= offset).saturating_sub(1);

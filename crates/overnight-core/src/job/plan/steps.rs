@@ -1,4 +1,4 @@
-//! The steps of a phase: the items of its lists that have boxes or signs, or where none has, of its first list.
+//! The steps of a phase: the items of its lists with boxes or signs, or, if there are none, of its first list.
 
 use super::{
     PlannedStep,
@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 
 static BULLET: LazyLock<Option<Regex>> = LazyLock::new(|| heading::regex(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+"));
 
-/// The phases of lines whose headings are in their one form: each with the blocks from its heading to the next heading of
-/// level 1 or 2.
+/// The phases of lines whose headings are in their one form: each with the blocks from its heading to the next heading
+/// of level 1 or 2.
 pub(super) fn sections<'a>(lines: &[String], scan: &'a Scan) -> Vec<(PhaseHeading, &'a [PlanBlock])> {
     let is_end = |block: &PlanBlock| matches!(block.kind, PlanBlockKind::Heading(..=2));
     let mut sections = Vec::new();
@@ -40,7 +40,7 @@ fn chosen(section: &[PlanBlock]) -> Vec<&PlanListItem> {
     lists.into_iter().flatten().filter(|item| !item.text.is_empty()).collect()
 }
 
-/// The lines with every step as `- [ ] step`, what belongs to it indented by two. Lines stay lines.
+/// The lines with every step as `- [ ] step`, and its further lines indented by two. No line is added or removed.
 pub(super) fn shape(mut lines: Vec<String>, scan: &Scan) -> Vec<String> {
     for (_, section) in sections(&lines, scan) {
         for item in chosen(section) {

@@ -1,4 +1,4 @@
-//! What plans do when they are changed and compared, and that no text makes reading one panic, wander or crawl.
+//! Tests of changes and comparisons of plans, and that no text makes reading one panic, wander or crawl.
 
 use proptest::prelude::*;
 

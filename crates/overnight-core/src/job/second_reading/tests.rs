@@ -31,7 +31,7 @@ fn as_many_records_of_one_place_are_paired() {
     // The pair that shares most would leave two without a partner.
     let (first, second) = (spans(&[(0, 20), (10, 40)]), spans(&[(10, 30), (30, 40)]));
     assert_eq!(align(&first, &second), pairs(&[(0, 0), (1, 1)]));
-    // By order they would share 40 characters, so 105.
+    // Paired in order they would share 40 characters, like this 105.
     let (first, second) = (spans(&[(0, 100), (10, 20)]), spans(&[(0, 30), (5, 105)]));
     assert_eq!(align(&first, &second), pairs(&[(0, 1), (1, 0)]));
 }
@@ -57,7 +57,7 @@ fn long_lists_are_aligned() {
     assert_eq!((around.pairs, around.ambiguous[0].second.len()), (vec![(0, 0)], 20_000));
 }
 
-/// What is left over on each side.
+/// The records left over on each side.
 fn left_over(alignment: &Alignment) -> [Vec<usize>; 2] {
     let is_paired = |side: usize, record: usize| alignment.pairs.iter().any(|&(a, b)| [a, b][side] == record);
     [0, 1].map(|side| {
@@ -217,7 +217,7 @@ proptest! {
         prop_assert_eq!(drawn.is_empty(), all.is_empty());
         prop_assert!(drawn.iter().all(|unit| rest.any(|other| other == unit)), "in order");
         prop_assert!(tokens(&drawn) as f64 >= wanted);
-        // All but one were not enough.
+        // All units but one were not enough.
         let largest = drawn.iter().map(|unit| unit.tokens).max().unwrap_or(0);
         prop_assert!(drawn.len() <= 1 || ((tokens(&drawn) - largest) as f64) < wanted);
     }

@@ -13,7 +13,7 @@ impl Job {
         std::iter::once(&self.own).chain(self.sub_agents.values())
     }
 
-    /// The conversation of that number, where it is not over.
+    /// The conversation with this number, unless it is over.
     pub fn conversation(&self, number: u32) -> Option<&Conversation> {
         if number == OWN { Some(&self.own) } else { self.sub_agents.get(&number) }
     }
@@ -22,8 +22,8 @@ impl Job {
         if number == OWN { Some(&mut self.own) } else { self.sub_agents.get_mut(&number) }
     }
 
-    /// The call that is to be done now. The job's own conversation waits for its sub-agents; only further calls of `delegate` are
-    /// begun beside them.
+    /// The call that is to be done now. The job's own conversation waits for its sub-agents; only further calls of
+    /// `delegate` begin beside them.
     pub fn due_call<'j>(&'j self, conversation: &'j Conversation) -> Option<&'j PendingCall> {
         let pending = &conversation.calls.pending;
         if !conversation.is_own() || self.sub_agents.is_empty() {
@@ -38,7 +38,7 @@ impl Job {
                 || self.sub_agents.values().any(|sub_agent| sub_agent.answers.as_ref() == Some(id))
         };
         let next = pending.iter().find(|call| !is_begun(call))?;
-        // What can't be begun is refused when those before it have their results.
+        // A call that can't begin is refused once those before it have their results.
         let ParsedCall::Control(ControlCall::Delegate(call)) = &next.call else { return None };
         let is_known = self.spec.instructions.agents.contains_key(call.agent_type.trim());
         let has_place = self.sub_agents.len() < self.spec.instructions.parallel as usize;
@@ -50,8 +50,8 @@ impl Job {
         conversation.is_own() && !self.sub_agents.is_empty() && self.due_call(conversation).is_none()
     }
 
-    /// The number of the turn that is to be asked for in a conversation, as the model counts that is asked: what other models
-    /// have answered is not among its turns.
+    /// The number of the next turn of a conversation, counted for the model that is asked: turns that other models have
+    /// answered are not included.
     pub fn turn_of_model(&self, conversation: &Conversation) -> u64 {
         match conversation.named_model(&self.spec) {
             Some(model) => self.turns_of_named.get(model).copied().unwrap_or_default() + 1,
@@ -66,7 +66,7 @@ impl Job {
             && self.conversations().all(|one| one.submitted.is_some() || self.waits(one))
     }
 
-    /// With what stands in results that the model answers to next: who reads what is said behind them has seen it.
+    /// The coverage including results that the model answers next: text after them is read together with them.
     pub fn coverage_shown(&self) -> Coverage {
         let mut coverage = self.own.coverage.clone();
         for part in self.own.epoch.unanswered().iter().filter_map(|result| result.shown.as_ref()) {

@@ -1,4 +1,4 @@
-//! What people have said of a result, and whether there is one to speak of.
+//! People's judgements on a result, and whether there is a result to judge.
 
 use super::{Job, Status};
 use crate::job::{
@@ -8,15 +8,15 @@ use crate::job::{
 use std::collections::BTreeMap;
 
 impl Job {
-    /// What each person has made of the result, by name: whether it was right as it was. Who has corrected something or sent it back
-    /// found it wrong; who has approved it and did neither found it right.
+    /// Each person's judgement on the result, by name: whether it was right as it was. A person who corrected something
+    /// or sent it back found it wrong; one who approved it and did neither found it right.
     pub fn judgements(&self) -> BTreeMap<&str, bool> {
         let approvals = self.reviewed.approvals.iter().filter_map(|approval| approval.by.as_deref());
         let objectors = self.reviewed.objectors.iter().map(|name| (name.as_str(), false));
         approvals.map(|name| (name, true)).chain(objectors).collect()
     }
 
-    /// Takes out what others than `name` have said of the present result: who is to judge it by themselves sees nothing of that.
+    /// Removes the reviews of the present result by others than `name`, for a person who is to judge it independently.
     pub fn hide_others(&mut self, name: &str) {
         self.reviewed.approvals.retain(|approval| approval.by.as_deref() == Some(name));
         self.reviewed.records.retain(|approval| approval.by == name);

@@ -1,4 +1,4 @@
-//! What a result says of second reading and verdicts.
+//! The second reading and the verdicts, as a result reports them.
 
 use super::Job;
 use crate::job::{
@@ -8,7 +8,7 @@ use crate::job::{
 };
 
 impl Job {
-    /// What a result says of second reading and verdicts, where there were any.
+    /// The second reading and the verdicts for a result, if there were any.
     pub fn proof_result(&self) -> Option<ProofResult> {
         let proof = &self.proof;
         let of = |is_verifiers: bool| {

@@ -1,5 +1,5 @@
-//! JSON, also several values one after another (JSON Lines): each key with its value on a line, moved in by its level. Texts
-//! stand without quotation marks and escapes, numbers with the digits that the file has.
+//! JSON, also several values one after another (JSON Lines): each key with its value on a line, indented by its level.
+//! Texts have no quotation marks and escapes, numbers have the digits of the file.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::units::Unit;
 /// Values nested more deeply than this stand as the file has them.
 const MAX_DEPTH: usize = 60;
 
-/// What every JSON text is in (RFC 8259, section 8.1).
+/// The encoding of every JSON text (RFC 8259, section 8.1).
 const UTF_8: &str = "utf-8";
 
 /// Reads JSON and JSON Lines.

@@ -1,7 +1,7 @@
-//! Data that people read: JSON, XML (also feeds and SVG), notebooks. What they hold, not how it is marked up: keys with values,
-//! the text of elements, cells with what they printed. What can't be parsed stands as it is, with a note.
+//! Data that people read: JSON, XML (also feeds and SVG), notebooks. The text is the content, not the markup: keys with
+//! values, the text of elements, cells with their output. Unparsable files stay as they are, with a note.
 //!
-//! - `json`: keys and values; `notebook`: Jupyter's cells; `xml`: elements; `plain_text`: what all of them fall back to
+//! - `json`: keys and values; `notebook`: Jupyter's cells; `xml`: elements; `plain_text`: the fallback of all of them
 
 mod json;
 mod notebook;

@@ -1,4 +1,4 @@
-//! Notebooks of Jupyter (IPYNB, formats 3 and 4): text as it is, code in fences, and behind it what it printed.
+//! Notebooks of Jupyter (IPYNB, formats 3 and 4): text as it is, code in fences, followed by its output.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub(crate) struct NotebookReader;
 struct Notebook {
     #[serde(default)]
     cells: Vec<Cell>,
-    /// Of format 3.
+    /// For format 3.
     #[serde(default)]
     worksheets: Vec<Worksheet>,
     #[serde(default)]
@@ -87,7 +87,7 @@ impl Reader for NotebookReader {
     }
 }
 
-/// What an output shows as text, and whether it is only an image.
+/// The text of an output, and whether it is only an image.
 fn printed(output: &Value) -> (String, bool) {
     // Format 3 has the forms of an output beside its kind.
     let forms = output.get("data").unwrap_or(output);
@@ -115,7 +115,7 @@ fn joined(value: &Value) -> String {
     }
 }
 
-/// Without a terminal's signs for colours.
+/// Removes a terminal's escape sequences for colours.
 fn without_colours(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let mut plain = pieces.next().unwrap_or_default().to_owned();

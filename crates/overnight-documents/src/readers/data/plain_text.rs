@@ -1,9 +1,9 @@
-//! A document of data as text, as it stands: where it isn't what its name says.
+//! The text of a data file as it is, if it isn't what its name says.
 
 use crate::readers::{PageSink, ReadFailure};
 use crate::units::Unit;
 
-/// Tells the text, and why it stands as it is.
+/// Reports the text, and why it is left as it is.
 pub(super) fn tell(
     text: &str,
     format: &str,
@@ -17,7 +17,7 @@ pub(super) fn tell(
     Ok(Unit::Line)
 }
 
-/// Lines behind the first are moved in.
+/// Indents all lines but the first.
 pub(super) fn indented(text: &str, indent: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     lines.join(&format!("\n{indent}"))

@@ -1,6 +1,6 @@
-//! XML: an element's name with its text on a line, moved in by its level, and behind the name those attributes that say
-//! something. Where text and elements stand side by side, as in prose, all of it is the outer element's text. Of drawings
-//! (SVG), titles and texts are read; in feeds, texts that are HTML are read as HTML.
+//! XML: an element's name with its text on a line, indented by its level, and behind the name the attributes with
+//! information. If text and elements are mixed, as in prose, all of it is the outer element's text. For drawings (SVG),
+//! titles and texts are read; in feeds, HTML in texts is read as HTML.
 
 use std::fmt::Write as _;
 
@@ -16,9 +16,9 @@ use crate::units::Unit;
 /// The most elements and texts that are kept, and how deeply names are shown.
 const MAX_NODES: usize = 1_000_000;
 const MAX_DEPTH: usize = 60;
-/// How much of a file is looked at for its encoding and its first element.
+/// How much of a file is searched for its encoding and its first element.
 const HEAD: usize = 1_024;
-/// What XML is in that declares nothing (XML 1.0, section 4.3.3).
+/// The encoding of XML that declares none (XML 1.0, section 4.3.3).
 const UTF_8: &str = "utf-8";
 
 /// Reads XML.
@@ -67,7 +67,7 @@ impl Reader for XmlReader {
     }
 }
 
-/// Whether it is an office document in one XML file.
+/// Whether the text is an office document in one XML file.
 pub(crate) fn is_open_document(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(HEAD * 8)];
     head.contains("<office:document ")
@@ -88,9 +88,9 @@ fn declared(bytes: &[u8]) -> Option<&str> {
 #[derive(Debug, Default)]
 struct Node {
     name: String,
-    /// What stands behind the name; or the text.
+    /// For an element the text behind its name; for a text the text itself.
     text: String,
-    /// The places of what stands in it.
+    /// The indexes of the nodes inside.
     children: Vec<usize>,
 }
 
@@ -109,7 +109,7 @@ impl XmlTree {
                     Node { name: element.name().to_owned(), text: attributes(&element), ..Node::default() }
                 }
                 XmlNode::Text(text) => {
-                    // One text comes in pieces.
+                    // One text is reported in several pieces.
                     let last = open.last().and_then(|at| self.nodes.get(*at)?.children.last().copied());
                     if let Some(last) =
                         last.and_then(|last| self.nodes.get_mut(last)).filter(|last| last.name.is_empty())
@@ -193,7 +193,7 @@ impl XmlTree {
                     let _ = writeln!(told, "{}", one_line(&self.text(at)));
                 }
                 "text" => {
-                    // Pieces that say where they stand are set apart.
+                    // Pieces with their own positions are separated.
                     let mut text = String::new();
                     for (place, child) in self.children(at) {
                         let stands_apart = ["x: ", "y: ", "dy: "].iter().any(|name| child.text.contains(name));
@@ -210,7 +210,7 @@ impl XmlTree {
     }
 }
 
-/// A text as it is read: of HTML in it, what a page shows.
+/// A text as it is read: if it is HTML, as a page shows it.
 fn shown(text: &str, indent: &str) -> String {
     let is_html = text.contains("</") || ["<p>", "<br", "<a ", "<img "].iter().any(|tag| text.contains(tag));
     if is_html {
@@ -226,7 +226,7 @@ fn shown(text: &str, indent: &str) -> String {
     indented(text.trim(), indent).lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// Those that say something, behind the name: ` (currency: EUR)`.
+/// The attributes with information, as written behind the name: ` (currency: EUR)`.
 fn attributes(element: &Element) -> String {
     let mut told = String::new();
     for (name, value) in element.all() {

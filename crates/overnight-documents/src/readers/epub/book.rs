@@ -1,5 +1,5 @@
-//! What a book says of itself: its chapters in order, their titles, and what of it is locked. Read event by event, so that
-//! no depth and no entity of it counts for more than its bytes.
+//! The structure of a book: its chapters in order, their titles, and its locked files. It is read event by event, so
+//! that neither depth nor entities cost more than their bytes.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -12,10 +12,10 @@ const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// The most chapters of a book.
 const MAX_CHAPTERS: usize = 20_000;
-/// Ways of making fonts useless outside their book, which are no protection of its text.
+/// Methods that make fonts useless outside their book, which don't protect its text.
 const OF_FONTS: &[&str] = &["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"];
 
-/// A book's chapters and what is known of them.
+/// A book's chapters and their properties.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     /// In reading order, without tables of contents.
@@ -24,18 +24,18 @@ pub(super) struct Book {
     pub(super) title: Option<String>,
     /// Titles by file, from its table of contents.
     pub(super) titles: HashMap<String, String>,
-    /// Files that nobody reads without a key.
+    /// Files that can't be read without a key.
     pub(super) locked: HashSet<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Chapter {
-    /// Its file; empty where the book names none.
+    /// The chapter's file; empty if the book names none.
     pub(super) file: String,
     pub(super) media: String,
-    /// It is the table of contents.
+    /// The chapter is the table of contents.
     is_navigation: bool,
-    /// A picture on the outside.
+    /// The chapter is the cover picture.
     pub(super) is_cover: bool,
 }
 
@@ -108,7 +108,7 @@ impl Book {
         let mut met = HashSet::new();
         for id in order {
             let item = items.get(&id);
-            // One file stands in some books once for each of its sections.
+            // In some books one file is listed once for each of its sections.
             let file = item.map_or(&id, |item| &item.file);
             if item.is_some_and(|item| item.is_navigation) || !met.insert(file.clone()) {
                 continue;
@@ -152,7 +152,7 @@ fn root_file(package: &Package<'_>) -> Option<String> {
     found.filter(|path| !path.is_empty())
 }
 
-/// Files that are encrypted, fonts apart.
+/// The encrypted files, without fonts.
 fn locked(package: &Package<'_>) -> HashSet<String> {
     let mut locked = HashSet::new();
     let mut is_of_font = false;
@@ -173,7 +173,7 @@ fn locked(package: &Package<'_>) -> HashSet<String> {
     locked
 }
 
-/// Titles by file, from either kind of table of contents: of several in one file, the first.
+/// Titles by file, from either kind of table of contents; a file with several titles gets the first.
 fn titles(package: &Package<'_>, path: &str) -> HashMap<String, String> {
     let mut titles = HashMap::new();
     // In the new kind a link has its text inside; in the old one the text comes before the link.

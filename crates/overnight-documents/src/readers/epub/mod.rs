@@ -1,6 +1,6 @@
 //! EPUB, both versions: an archive of web pages, one for each chapter.
 //!
-//! - `book`: which chapters there are, in which order, what they are called, and which are locked
+//! - `book`: the chapters, their order and titles, and which files are locked
 //! - `read`: the reader
 
 mod book;

@@ -88,7 +88,7 @@ fn read_chapter(
     if text.lines().all(is_picture) && !chapter.is_cover {
         pages.gap(SCAN)?;
     }
-    // What the chapter calls itself, where that isn't only the book's title.
+    // The chapter's own title, unless it is only the book's title.
     let own_title = (book.title.as_deref().map(one_line).as_ref() != Some(&own_title)).then_some(&own_title);
     let title = book.titles.get(&chapter.file).or(own_title);
     let title = title.filter(|title| !title.is_empty() && !text.contains(title.as_str()) && !has_heading(&text));

@@ -1,4 +1,4 @@
-//! Books made here, and what is read of them.
+//! Books made here, and the texts read from them.
 
 use std::io::{Cursor, Write};
 
@@ -110,7 +110,7 @@ fn an_old_table_of_contents_names_chapters_too() {
     let mut bytes = book.bytes();
     let at = memchr::memmem::find(&bytes, b"mimetype").unwrap();
     bytes[at] = b'm';
-    // The new one is missing, so the old one is asked.
+    // The new table of contents is missing, so the old one is used.
     let read = extract("a.epub", &bytes).unwrap();
     assert_eq!(read.text, "# Own title\n\nx\n\x0c# Own title\n\ny\n");
 }
@@ -178,7 +178,7 @@ fn a_book_made_to_exhaust_a_reader_is_read_to_a_bound() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
-    /// A book changed anywhere: a text or a sentence.
+    /// A book with bytes changed anywhere gives a text or an error sentence.
     #[test]
     fn changed_books_never_panic(changes in proptest::collection::vec((0_usize..4000, proptest::num::u8::ANY), 1..16), end in 0_usize..4000) {
         let book = Book::of(&[("a.xhtml", Some("<h1>A</h1><p>x</p>")), ("b.xhtml", Some("y"))])

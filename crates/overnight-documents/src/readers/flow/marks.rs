@@ -1,9 +1,9 @@
-//! Signs for what plain text doesn't show: raised, lowered and struck text, and the numbers before the items of lists.
+//! Signs for formats that plain text doesn't show: raised, lowered and struck text, and the numbers of list items.
 
 use crate::raised::{self, BaselineShift};
 use crate::readers::package::roman;
 
-/// How a run of characters is set.
+/// The format of a run of characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Emphasis {
     pub(crate) is_raised: bool,

@@ -1,8 +1,8 @@
-//! A text document on its way from its reader to the pages: blocks in a row, with breaks, notes and gaps between them. What
-//! the readers of ODT, RTF and the old Office formats share, which learn only at the end what divides a document into pages.
+//! A text document between reader and pages: a series of blocks, with breaks, notes and gaps between them. Shared by
+//! the readers of ODT, RTF and the old Office formats, which learn only at the end what divides it into pages.
 //!
-//! - `parts`: what a document is made of, and how it is told; `table`: rows of cells; `marks`: signs of raised, lowered and
-//!   struck text, and the numbers of lists
+//! - `parts`: the parts of a document, and how they are reported; `table`: rows of cells; `marks`: signs of raised,
+//!   lowered and struck text, and the numbers of lists
 
 mod marks;
 mod parts;

@@ -1,5 +1,5 @@
-//! The parts of a document in their order. Breaks divide it into pages; where there are none, its chapters do; where there are
-//! none either, it is counted in lines.
+//! The parts of a document in their order. Breaks divide it into pages; without breaks, its chapters do; without
+//! chapters, it is counted in lines.
 
 use crate::readers::package::{BlockKind, Blocks};
 use crate::readers::{PageSink, Stopped};
@@ -13,19 +13,19 @@ const MAX_BREAKS: u64 = 100_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FlowPart {
     Block(BlockKind, String),
-    /// Its level, from 1.
+    /// A heading with its level, from 1.
     Heading(u8, String),
-    /// What comes next is set off, also where it is of the same kind: two tables.
+    /// The next part is separated, even if it is of the same kind: two tables.
     SetOff,
     /// A page ends here.
     Break,
     /// A footnote or endnote that the text before refers to: it stands at the end of the page.
     Note(String),
-    /// Something on the page can't be had.
+    /// Something on the page can't be read.
     Gap(String),
 }
 
-/// A document, or what stands in one cell or text box of it.
+/// A document, or the content of one of its cells or text boxes.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     parts: Vec<FlowPart>,
@@ -76,27 +76,27 @@ impl Flow {
         self.add(FlowPart::Gap(why.into()));
     }
 
-    /// Whether there is nothing to read in it.
+    /// Whether the parts have no text.
     pub(crate) fn is_blank(&self) -> bool {
         !self.parts.iter().any(|part| matches!(part, FlowPart::Block(..) | FlowPart::Heading(..)))
     }
 
-    /// Whether there is nothing in it at all.
+    /// Whether there are no parts at all.
     pub(crate) const fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Bytes that it holds.
+    /// The number of bytes that the parts hold.
     pub(crate) const fn held(&self) -> usize {
         self.held
     }
 
-    /// Moves all parts of another behind these.
+    /// Appends all parts of another flow.
     pub(crate) fn append(&mut self, other: Self) {
         other.parts.into_iter().for_each(|part| self.add(part));
     }
 
-    /// Its text in blocks, as for a cell; notes, gaps and breaks go to `outer`, which it stands in.
+    /// The text in blocks, as for a cell; notes, gaps and breaks go to `outer`, which contains it.
     pub(crate) fn into_blocks(self, outer: &mut Self) -> Blocks {
         let mut blocks = Blocks::default();
         for part in self.parts {
@@ -110,7 +110,7 @@ impl Flow {
         blocks
     }
 
-    /// Tells `pages` of the document.
+    /// Reports the document to `pages`.
     pub(crate) fn tell(self, pages: &mut dyn PageSink) -> Result<Unit, Stopped> {
         let chapters = if self.breaks == 0 { self.chapter_level() } else { None };
         let unit = if self.breaks > 0 || chapters.is_some() { Unit::Page } else { Unit::Line };
@@ -142,7 +142,7 @@ impl Flow {
         Ok(unit)
     }
 
-    /// Tells all of it as the page that was begun.
+    /// Reports all parts as the current page.
     pub(crate) fn tell_page(self, pages: &mut dyn PageSink) -> Result<(), Stopped> {
         let mut page = FlowPage::default();
         self.parts.into_iter().for_each(|part| page.add(part));

@@ -15,13 +15,13 @@ pub(crate) struct FlowTable {
 }
 
 impl FlowTable {
-    /// One more cell of the row in hand, which covers so many columns.
+    /// Adds a cell to the current row; it covers `span` columns.
     pub(crate) fn cell(&mut self, text: &str, span: usize) {
         self.cells.push(text.trim().to_owned());
         self.cells.extend(std::iter::repeat_n(String::new(), span.clamp(1, MAX_SPAN) - 1));
     }
 
-    /// The row in hand ends. A single cell is a frame around its text; so are the cells of a row that fits in no line.
+    /// Ends the row. A single cell is a frame around its text; so are the cells of a row that doesn't fit in a line.
     pub(crate) fn end_row(&mut self, is_nested: bool, flow: &mut Flow) {
         let cells = std::mem::take(&mut self.cells);
         if cells.iter().all(String::is_empty) {

@@ -1,4 +1,4 @@
-//! Which elements begin and end lines, and how those within a line are shown.
+//! Which elements begin and end lines, and how elements within a line are shown.
 
 use super::tree::{NodeId, Tree};
 use crate::raised::BaselineShift;
@@ -67,7 +67,7 @@ pub(super) fn is_block(name: &str) -> bool {
     )
 }
 
-/// What an element makes of its text, if it makes anything of it.
+/// The format that an element gives to its text, if any.
 pub(super) fn style_of(tree: &Tree, id: NodeId, outer: RunStyle) -> Option<RunStyle> {
     let script = match (tree.name(id)?, tree.style(id, "vertical-align").as_deref()) {
         ("sup", _) | ("span" | "font" | "a", Some("super")) => Some(BaselineShift::Raised),

@@ -1,8 +1,8 @@
-//! What a browser shows of a form's controls: what was typed, ticked and chosen.
+//! The content of a form's controls in a browser: texts typed, boxes ticked and options chosen.
 
 use super::tree::{NodeId, Tree};
 
-/// What an `input` shows; none where that is nothing.
+/// The visible text of an `input`; none if it shows nothing.
 pub(super) fn input(tree: &Tree, id: NodeId) -> Option<String> {
     let is_on = tree.attribute(id, "checked").is_some();
     let value = || tree.attribute(id, "value").map(str::trim).filter(|value| !value.is_empty());

@@ -10,7 +10,7 @@ pub(super) struct ListCounter {
     style: ListNumbering,
 }
 
-/// How an ordered list counts.
+/// The numbering style of an ordered list.
 #[derive(Clone, Copy)]
 enum ListNumbering {
     Decimal,
@@ -20,7 +20,7 @@ enum ListNumbering {
 }
 
 impl ListCounter {
-    /// The count of a list that begins.
+    /// The counter at the beginning of a list.
     pub(super) fn of(tree: &Tree, list: NodeId) -> Self {
         let by_style = tree.style(list, "list-style-type").or_else(|| tree.style(list, "list-style"));
         let by_style = by_style.as_deref().and_then(|style| style.split_whitespace().find_map(of_style));
@@ -39,7 +39,7 @@ impl ListCounter {
         Self { next: start.unwrap_or(first), step: if is_reversed { -1 } else { 1 }, style }
     }
 
-    /// What stands before the list's next item.
+    /// The marker of the list's next item.
     pub(super) fn next_marker(&mut self, tree: &Tree, item: NodeId) -> String {
         if let Some(value) = tree.attribute(item, "value").and_then(|value| value.trim().parse().ok()) {
             self.next = value;
@@ -50,7 +50,7 @@ impl ListCounter {
     }
 }
 
-/// A style's name as the older attribute has it.
+/// The name of a style as the older attribute writes it.
 fn of_style(name: &str) -> Option<&'static str> {
     Some(match name {
         "lower-alpha" | "lower-latin" => "a",

@@ -3,7 +3,7 @@
 use super::tree::{NodeId, Tree};
 use crate::readers::package::{group, one_line, side_by_side};
 
-/// Signs that stand over a letter, and what joins them to it.
+/// Accents over a letter, and the combining characters for them.
 const ACCENTS: [(&str, char); 10] = [
     ("¯", '\u{305}'),
     ("‾", '\u{305}'),
@@ -74,7 +74,7 @@ pub(super) fn formula(tree: &Tree, id: NodeId) -> String {
     }
 }
 
-/// What stands in an element, side by side.
+/// The content of an element, side by side.
 fn row(tree: &Tree, id: NodeId) -> String {
     let shown = tree.children(id).map(|child| {
         let text = formula(tree, child);

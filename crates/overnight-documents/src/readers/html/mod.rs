@@ -1,12 +1,12 @@
 //! HTML → text with Markdown's block structure and no inline marks.
 //!
-//! Parsed by `html5ever`, as a browser would; the rest is our own, because no converter to Markdown does what we need: they
-//! escape (`\_`, `\*`, `\[`), mark emphasis and links, and so a quote of what a reader sees isn't found in their text
+//! Parsed by `html5ever`, as a browser would; the rest is our own, because converters to Markdown don't fit: they
+//! escape (`\_`, `\*`, `\[`), mark emphasis and links, so a quote of the visible text isn't found in their output
 //! (`htmd` has no option against that); and the common tree (`rcdom`) is made for tests, with searches through all
 //! siblings.
 //!
 //! - `tree`: a flat tree with bounds that the parser lacks
-//! - `prune`: what a reader of the page would not call its text
+//! - `prune`: removes parts that a reader wouldn't call text
 //! - `write`: the text; `blocks`: what elements make of it; `table`: rows; `list_counter`: numbers of items;
 //!   `mathml`: formulas; `controls`: what forms have
 //! - `read`: the four put together

@@ -1,16 +1,16 @@
-//! What a reader of a page would not call its text: scripts, navigation, links for machines; and which part of the page is
-//! the main one. Too little pruned costs tokens; too much loses text that someone will ask for. So: what says by its
-//! element, its role or a well-known class that it is navigation goes, everything else stays.
+//! Removes parts that a reader of a page would not call its text (scripts, navigation, links for machines), and finds
+//! the main part. Too little pruned costs tokens; too much loses text that someone will ask for. So only elements are
+//! removed whose names, roles or well-known classes mean navigation.
 
 use super::tree::{NodeId, ROOT, Tree, TreeStep};
 
-/// Elements that show no text, or none of the page's own.
+/// Elements without text, or without any of the page's own.
 const DROPPED: &[&str] =
     &["datalist", "defs", "desc", "head", "metadata", "noembed", "noframes", "script", "style", "template", "title"];
-/// Elements that show something else than text, and are counted.
+/// Elements that show something other than text; they are counted.
 const OBJECTS: &[&str] = &["applet", "audio", "canvas", "embed", "frameset", "iframe", "object", "video"];
 const DROPPED_ROLES: &[&str] = &["navigation", "search", "contentinfo"];
-/// Classes and names of elements that show where one may go, or the numbers of lines of code.
+/// Classes and names of elements for navigation, or for the numbers of code lines.
 const DROPPED_NAMES: [&str; 11] = [
     "nav",
     "navbar",
@@ -24,10 +24,10 @@ const DROPPED_NAMES: [&str; 11] = [
     "linenos",
     "lineno",
 ];
-/// In these a `footer` signs or explains what it stands under; elsewhere it is the page's.
+/// In these elements a `footer` signs or explains its content; elsewhere it is the page's.
 const OWN_FOOTER: &[&str] = &["article", "main", "section", "blockquote", "figure", "dialog", "td"];
 
-/// Whether a node is left out everywhere, with all that is in it.
+/// Whether a node is always left out, with everything in it.
 pub(super) fn is_unseen(tree: &Tree, id: NodeId) -> bool {
     tree.name(id).is_some_and(|name| {
         DROPPED.contains(&name)
@@ -37,12 +37,12 @@ pub(super) fn is_unseen(tree: &Tree, id: NodeId) -> bool {
     })
 }
 
-/// Whether an element shows what is no text.
+/// Whether an element shows something other than text.
 pub(super) fn is_object(tree: &Tree, id: NodeId) -> bool {
     tree.name(id).is_some_and(|name| OBJECTS.contains(&name))
 }
 
-/// Whether a browser shows nothing of an element, by what it says itself.
+/// Whether an element is hidden in a browser by its own attributes.
 pub(super) fn is_hidden(tree: &Tree, id: NodeId) -> bool {
     let Some(name) = tree.name(id) else { return false };
     let is = |property: &str, values: &[&str]| tree.style(id, property).is_some_and(|value| values.contains(&&*value));
@@ -55,7 +55,7 @@ pub(super) fn is_hidden(tree: &Tree, id: NodeId) -> bool {
                 || is("font-size", &["0", "0px", "0pt"]))
 }
 
-/// Whether an option of a list is the one that is shown: the first, where none is chosen.
+/// Whether an option of a list is the selected one: the first, if none is selected.
 fn is_chosen(tree: &Tree, id: NodeId) -> bool {
     let list = tree.ancestors(id).find(|&up| tree.name(up) == Some("select"));
     let Some(list) = list.filter(|_| tree.attribute(id, "selected").is_none()) else { return true };
@@ -67,13 +67,13 @@ fn is_chosen(tree: &Tree, id: NodeId) -> bool {
             first.get_or_insert(option);
             has_chosen |= tree.attribute(option, "selected").is_some();
         }
-        // Who isn't the first needs no further look.
+        // An option that isn't the first needs no further check.
         !has_chosen && first.is_none_or(|first| first == id)
     });
     first == Some(id) && !has_chosen && tree.attribute(list, "multiple").is_none()
 }
 
-/// Whether an element only leads elsewhere. What is called so may hold running text: a chapter on navigation.
+/// Whether an element only has links elsewhere. Its name may mislead: a chapter on navigation has running text.
 fn leads_elsewhere(tree: &Tree, id: NodeId) -> bool {
     const SENTENCE: usize = 5;
     let (mut in_link, mut words, mut longest) = (0_usize, [0_usize; 2], 0);
@@ -93,7 +93,7 @@ fn leads_elsewhere(tree: &Tree, id: NodeId) -> bool {
     words[0] <= words[1] || longest < SENTENCE
 }
 
-/// Whether a node of a web page is left out, with all that is in it.
+/// Whether a node of a web page is left out, with everything in it.
 pub(super) fn is_dropped(tree: &Tree, id: NodeId) -> bool {
     let Some(name) = tree.name(id) else { return false };
     if is_unseen(tree, id) {
@@ -103,7 +103,7 @@ pub(super) fn is_dropped(tree: &Tree, id: NodeId) -> bool {
         return leads_elsewhere(tree, id);
     }
     match name {
-        // With scripts, as a browser has them, it isn't shown.
+        // A browser with scripts doesn't show it.
         "noscript" => true,
         "nav" => leads_elsewhere(tree, id),
         "body" | "html" | "main" | "article" => false,
@@ -141,17 +141,17 @@ fn is_dropped_link(tree: &Tree, id: NodeId) -> bool {
         || tree.has_class(id, |class| class.starts_with("skip"))
 }
 
-/// Where a page's text is.
+/// The part of a page with its text.
 pub(super) struct MainPart {
     pub(super) root: NodeId,
     /// Characters of text outside it, blanks not counted.
     pub(super) left_out: usize,
 }
 
-/// The page's main part, if it says which that is and most of its text is in there; else all of it.
+/// The page's main part, if the page marks one that contains most of its text; else the whole page.
 pub(super) fn main_part(tree: &Tree) -> MainPart {
     let mut all = 0_usize;
-    // Of each sort of candidate the one with most text, sorts in order of trust.
+    // For each kind of candidate the one with the most text; kinds are in order of trust.
     let mut best: [Option<(usize, NodeId)>; 3] = [None; 3];
     let mut open: Vec<(NodeId, usize)> = Vec::new();
     tree.walk(ROOT, |step| {

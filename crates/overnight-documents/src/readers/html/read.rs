@@ -16,7 +16,7 @@ use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// Reads HTML and XHTML, and pages saved with all that belongs to them (MHTML).
+/// Reads HTML and XHTML, and pages saved with their resources (MHTML).
 pub(crate) struct HtmlReader;
 
 impl Reader for HtmlReader {
@@ -41,7 +41,7 @@ impl Reader for HtmlReader {
     }
 }
 
-/// The text of a page of HTML, as characters: of its main part, without what is around it.
+/// The text of an HTML page, given as characters: of its main part, without its surroundings.
 fn of_page(
     html: &str,
     is_xhtml: bool,
@@ -57,14 +57,14 @@ fn of_page(
     Ok(read.text)
 }
 
-/// A text, and what was left out of it.
+/// A text, and the counts of omissions.
 #[derive(Debug, Default)]
 pub(crate) struct HtmlText {
     pub(crate) text: String,
     pub(crate) left_out: HtmlOmissions,
 }
 
-/// Counts of what a page has beside its text.
+/// Counts of a page's content other than text.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HtmlOmissions {
     pub(crate) hidden: u64,
@@ -92,13 +92,13 @@ impl HtmlOmissions {
     }
 }
 
-/// All text of a piece of HTML that is not a page of a web site: of a chapter, of a mail.
+/// All text of a piece of HTML that is not a web page: a chapter, a mail.
 pub(crate) fn of_part(html: &str, is_xhtml: bool) -> Result<HtmlText, ReadFailure> {
     let tree = parsed(html, is_xhtml)?;
     Ok(written(&tree, ROOT, prune::is_unseen))
 }
 
-/// All text of a book's chapter, and its title; `pictures` says what stands in the place of one, by its source.
+/// All text of a book's chapter, and its title; `pictures` gives the marker of a picture by its source.
 pub(crate) fn of_chapter(
     html: &str,
     pictures: &dyn Fn(&str) -> Option<String>,
@@ -149,8 +149,8 @@ fn is_xhtml(name: &str, text: &str) -> bool {
     matches!(ending(name).as_str(), "xhtml" | "xht") || text.trim_start().starts_with("<?xml")
 }
 
-/// What XHTML says in its own way, as HTML says it: elements closed in themselves, text between `<![CDATA[` and `]]>`, and
-/// declarations in front, of which none counts. No entity of a document's own is ever expanded.
+/// Converts XHTML syntax to HTML: self-closing elements, text between `<![CDATA[` and `]]>`, and leading declarations,
+/// which are all ignored. No entity defined by a document is ever expanded.
 fn as_html(xhtml: &str) -> Cow<'_, str> {
     let plain = without_sections(without_declarations(xhtml));
     match plain {
@@ -159,7 +159,7 @@ fn as_html(xhtml: &str) -> Cow<'_, str> {
     }
 }
 
-/// Behind `<!DOCTYPE … [ … ]>`, whose brackets an HTML parser would show.
+/// The text behind `<!DOCTYPE … [ … ]>`, whose brackets an HTML parser would show.
 fn without_declarations(xhtml: &str) -> &str {
     const LOOK: usize = 4096;
     let head = &xhtml[..xhtml.floor_char_boundary(LOOK.min(xhtml.len()))];
@@ -192,7 +192,7 @@ fn without_sections(xhtml: &str) -> Cow<'_, str> {
     Cow::Owned(html)
 }
 
-/// In XHTML `<script src="x"/>` is a whole element; to an HTML parser it is the beginning of one that swallows the page.
+/// In XHTML `<script src="x"/>` is a whole element; an HTML parser takes it for a start tag, and loses the page.
 fn without_self_closing(html: &str) -> Cow<'_, str> {
     const VOID: &[&str] = &[
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",

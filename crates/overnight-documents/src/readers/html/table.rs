@@ -1,4 +1,4 @@
-//! Tables: which of them are tables, and how cells line up. A table that only arranges a page is read as the blocks in it.
+//! Tables: which ones hold data, and how cells line up. A table that only arranges a page is read as the blocks in it.
 
 use super::tree::{NodeId, Tree, TreeStep};
 use crate::readers::package::{row, rule};
@@ -25,7 +25,7 @@ pub(super) fn is_data(tree: &Tree, table: NodeId) -> bool {
                 _ => {}
             }
         }
-        // A layout's tables may be nested: what is known already needs no further look.
+        // The tables of a layout may be nested: a known result needs no further check.
         !blocks
     });
     side_by_side && !blocks
@@ -35,7 +35,7 @@ pub(super) fn is_data(tree: &Tree, table: NodeId) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     cells: Vec<String>,
-    /// For each column, how many more rows the cell above reaches into.
+    /// For each column, the number of further rows that the cell above covers.
     reach: Vec<usize>,
     header_written: bool,
 }
@@ -45,7 +45,7 @@ impl Rows {
         self.cells.clear();
     }
 
-    /// Whether a row was written already.
+    /// Whether a row has been written.
     pub(super) const fn has_begun(&self) -> bool {
         self.header_written
     }
@@ -67,7 +67,7 @@ impl Rows {
         }
     }
 
-    /// The row's lines, the first row's with the rule below it; `None` where nothing stands in it.
+    /// The row's lines, for the first row with the rule below it; `None` if the row is empty.
     pub(super) fn end_row(&mut self) -> Option<Vec<String>> {
         // Cells that reach down to the right of the row's last cell.
         for reach in self.reach.iter_mut().skip(self.cells.len()) {

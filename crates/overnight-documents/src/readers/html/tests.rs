@@ -1,4 +1,4 @@
-//! Pages in, whole texts out.
+//! Pages and their complete texts.
 
 use crate::extract::extract as read;
 use crate::{DocumentError, QuoteIndex, Refusal};

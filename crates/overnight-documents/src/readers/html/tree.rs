@@ -9,16 +9,16 @@ use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeS
 use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::{Attribute, LocalName, Namespace, ParseOpts, QualName, parse_document};
 
-/// Elements inside one another. Browsers stop at 512.
+/// The maximum nesting depth of elements. Browsers stop at 512.
 const MAX_DEPTH: u32 = 500;
-/// Nodes in all, and how many more than one in two bytes there may be (`<p>x` makes two of four).
+/// The maximum number of nodes, and how many nodes may exceed one in two bytes (`<p>x` makes two from four).
 const MAX_NODES: usize = 20_000_000;
 const SPARE_NODES: usize = 10_000;
 /// Attributes of one element: the parser compares each with all before it.
 const MAX_ATTRIBUTES: usize = 20_000;
-/// How much is parsed between two looks at the bounds, in bytes.
+/// How many bytes are parsed between two checks of the limits.
 const CHUNK: usize = 4096;
-/// Bytes of the address of a picture.
+/// The maximum bytes of a picture's address.
 const MOST_SOURCE: usize = 1_000;
 /// The attributes that a reader or a pruner asks for; others are not kept.
 const KEPT: &[&str] = &[
@@ -52,7 +52,7 @@ const NONE: NodeId = NodeId::MAX;
 pub(super) const ROOT: NodeId = 0;
 
 enum Content {
-    /// The document, a comment, a template's content: nothing to read.
+    /// The document, a comment, a template's content: it has no text.
     Nothing,
     Text(String),
     Element {
@@ -71,7 +71,7 @@ struct TreeNode {
     depth: u32,
 }
 
-/// What a walk comes by: each node before and after all that is in it.
+/// The steps of a walk: each node is entered, and left after everything in it.
 pub(super) enum TreeStep {
     Enter(NodeId),
     Leave(NodeId),
@@ -83,7 +83,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Parses a page; the error says which bound it broke, as "it …".
+    /// Parses a page; the error names the limit that it exceeded, as "it …".
     pub(super) fn parse(html: &str) -> Result<Self, String> {
         if has_attribute_flood(html) {
             return Err(format!("it has an element with over {MAX_ATTRIBUTES} attributes"));
@@ -91,7 +91,7 @@ impl Tree {
         let most_nodes = MAX_NODES.min(html.len() / 2 + SPARE_NODES);
         let sink = Sink(RefCell::new(Self { nodes: vec![TreeNode::new(Content::Nothing)], too_deep: false }));
         let mut options = ParseOpts::default();
-        // What is shown without scripts is read as what it is; who prunes decides.
+        // Content for browsers without scripts is parsed as elements; the pruner decides about it.
         options.tree_builder.scripting_enabled = false;
         let mut parser = parse_document(sink, options);
         let mut rest = html;
@@ -156,8 +156,8 @@ impl Tree {
         std::iter::successors(Some(id), |&id| Some(self.node(id).parent).filter(|&up| up != NONE)).skip(1)
     }
 
-    /// Goes through everything in `from`, itself included. Where `visit` answers an `Enter` with `false`, that node is
-    /// passed over, without a `Leave`; answers to a `Leave` don't matter.
+    /// Goes through everything in `from`, itself included. If `visit` returns `false` for an `Enter`, that node is
+    /// skipped, without a `Leave`; results for a `Leave` are ignored.
     pub(super) fn walk(&self, from: NodeId, mut visit: impl FnMut(TreeStep) -> bool) {
         let mut at = from;
         loop {
@@ -195,7 +195,7 @@ impl Tree {
         id
     }
 
-    /// Makes `child`, which is nowhere, the last in `parent`, or the one before `next` in it.
+    /// Inserts `child`, which has no parent, as the last one in `parent`, or before `next`.
     fn insert(&mut self, parent: NodeId, next: NodeId, child: NodeId) {
         let before = if next == NONE { self.node(parent).last } else { self.node(next).before };
         let depth = self.node(parent).depth + 1;
@@ -290,7 +290,7 @@ fn has_attribute_flood(html: &str) -> bool {
     false
 }
 
-/// What the parser builds the tree through.
+/// The interface through which the parser builds the tree.
 struct Sink(RefCell<Tree>);
 
 impl Sink {
@@ -299,7 +299,7 @@ impl Sink {
     }
 }
 
-/// An element's name as the parser asks for it: a copy (a number, mostly), since the tree may grow meanwhile.
+/// An element's name for the parser: a copy (mostly a number), since the tree may grow meanwhile.
 #[derive(Debug)]
 struct Name(Namespace, LocalName);
 
@@ -336,7 +336,7 @@ impl TreeSink for Sink {
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> NodeId {
-        // Pictures that are written out in their place are not kept.
+        // Pictures embedded in their addresses are not kept.
         let is_kept = |name: &str, bytes| KEPT.contains(&name) && (name != "src" || bytes <= MOST_SOURCE);
         let kept = attributes.into_iter().filter(|of| is_kept(&of.name.local, of.value.len()));
         let attributes = kept.map(|attribute| (attribute.name.local, attribute.value)).collect();
@@ -373,7 +373,7 @@ impl TreeSink for Sink {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    /// Content of a template hangs below it like any other, so that it counts in its depth; it is pruned with it.
+    /// The content of a template hangs below it like any other, so that it counts in the depth; it is pruned with it.
     fn get_template_contents(&self, target: &NodeId) -> NodeId {
         *target
     }
@@ -384,7 +384,7 @@ impl TreeSink for Sink {
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
-    /// Only for `html` and `body`, of which nothing is asked.
+    /// Only called for `html` and `body`, whose attributes aren't used.
     fn add_attrs_if_missing(&self, _: &NodeId, _: Vec<Attribute>) {}
 
     fn remove_from_parent(&self, target: &NodeId) {

@@ -1,6 +1,6 @@
-//! A page's blocks, written as they come by. A paragraph is one line; lists, quotes and fences are marked as in Markdown;
-//! nothing inside a line is marked or escaped, so that it reads as it is seen, but for what would hide the lines behind it as
-//! code.
+//! Writes a page's blocks in order. A paragraph is one line; lists, quotes and fences are marked as in Markdown;
+//! nothing inside a line is marked or escaped, so that it reads as it is seen, except where it would turn the lines
+//! behind it into code.
 
 use super::blocks::{font_of, is_block, style_of};
 use super::list_counter::ListCounter;
@@ -12,10 +12,10 @@ use crate::readers::package::picture;
 use crate::readers::{InlineText, RunStyle};
 use crate::sign_fonts;
 
-/// Beyond this many lists and quotes inside one another, lines are no longer moved in.
+/// Lists and quotes nested more deeply than this are no longer indented.
 const MAX_INDENTS: usize = 8;
 
-/// What a line stands in.
+/// The blocks that contain a line.
 enum OpenBlock {
     List(Option<ListCounter>),
     /// A list's item, or a definition; its marker is written with its first line.
@@ -26,28 +26,28 @@ enum OpenBlock {
     Quote,
 }
 
-/// What stands in the place of a picture, by its source.
+/// The marker of a picture, by its source.
 pub(super) type PictureMarkers<'p> = dyn Fn(&str) -> Option<String> + 'p;
 
 #[derive(Default)]
 pub(super) struct Writer<'p> {
     pictures: Option<&'p PictureMarkers<'p>>,
     out: String,
-    /// The line in hand; with `\n` where a `<br>` was.
+    /// The current line, with `\n` for a `<br>`.
     line: InlineText,
-    /// How elements that we are in show their text, and in which fonts.
+    /// The formats and fonts of the open elements.
     styles: Vec<(NodeId, RunStyle)>,
     fonts: Vec<(NodeId, String)>,
-    /// Where the texts of links began.
+    /// Where the texts of open links began.
     links: Vec<usize>,
     /// Lists within a cell.
     cell_lists: Vec<Option<ListCounter>>,
-    /// Pictures of which nothing is said.
+    /// The number of pictures without a description.
     pub(super) images: u64,
     frames: Vec<OpenBlock>,
-    /// The level of the heading that the line in hand is.
+    /// The heading level of the current line.
     heading: Option<u8>,
-    /// How many `pre` we are in.
+    /// The number of open `pre` elements.
     pre: usize,
     rows: Option<Rows>,
     in_cell: bool,
@@ -56,12 +56,12 @@ pub(super) struct Writer<'p> {
 }
 
 impl<'p> Writer<'p> {
-    /// One that names pictures.
+    /// A writer that names pictures.
     pub(super) fn showing(pictures: &'p PictureMarkers<'p>) -> Self {
         Self { pictures: Some(pictures), ..Self::default() }
     }
 
-    /// The text of all that was entered and left.
+    /// The text of all nodes that were entered and left.
     pub(super) fn finish(mut self) -> String {
         self.flush();
         if !self.out.is_empty() {
@@ -70,7 +70,7 @@ impl<'p> Writer<'p> {
         self.out
     }
 
-    /// Takes in a node; whether what is in it is to be taken in as well.
+    /// Enters a node; returns whether its content is to be entered too.
     pub(super) fn enter(&mut self, tree: &Tree, id: NodeId) -> bool {
         if let Some(text) = tree.text(id) {
             self.add_text(text);
@@ -129,7 +129,7 @@ impl<'p> Writer<'p> {
                     let marker = marker.map_or_else(|| "- ".to_owned(), |count| count.next_marker(tree, id));
                     self.add_text(&marker);
                 }
-                // Only counted, to be in step when it is left.
+                // Only counted, to stay in step when it is left.
                 "pre" | "listing" | "xmp" | "plaintext" if self.pre > 0 => self.pre += 1,
                 _ => {}
             }
@@ -216,7 +216,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// In a cell and in preformatted text blocks make no lines of their own.
+    /// In a cell and in preformatted text, blocks make no lines of their own.
     const fn is_inline(&self) -> bool {
         self.in_cell || self.pre > 0
     }
@@ -249,7 +249,7 @@ impl<'p> Writer<'p> {
         self.line.push(self.style(), &added);
     }
 
-    /// A picture, by what is said of it. Where that is said to be nothing, it is an ornament.
+    /// Writes a picture by its description. A picture with an empty description is an ornament.
     fn picture(&mut self, alternative: Option<&str>) {
         match alternative.map(str::trim) {
             None => self.images += 1,
@@ -268,7 +268,7 @@ impl<'p> Writer<'p> {
         let label = line.get(from..).unwrap_or(line);
         let text = label.trim_end();
         let shown = links::behind(text, target).map(|shown| {
-            // Where it is shorter, the blank before it is there.
+            // A shorter text has the blank before it already.
             if text.len() == label.len() { shown } else { format!("{} ", shown.trim_start()) }
         });
         self.add_text(&shown.unwrap_or_default());
@@ -282,7 +282,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// Writes the line in hand as a block; whether there was one.
+    /// Writes the current line as a block; returns whether there was one.
     fn flush(&mut self) -> bool {
         let line = self.line.take();
         let line = line.trim();
@@ -298,7 +298,7 @@ impl<'p> Writer<'p> {
             if n > 0 {
                 self.next_line();
             }
-            // what is a fence on the page is none here
+            // A fence in the page's text must not become one here.
             if part.starts_with("```") || part.starts_with("~~~") {
                 self.out.push('\\');
             }
@@ -339,7 +339,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// What stands before a block: a blank line or just a new one, and the marks of all that it is in.
+    /// Begins a block: a blank line or just a new one, and the marks of all containing blocks.
     fn begin_block(&mut self) {
         let new_item = self.frames.iter().any(|frame| matches!(frame, OpenBlock::Item { written: false, .. }));
         if !self.out.is_empty() {
@@ -350,7 +350,7 @@ impl<'p> Writer<'p> {
             match frame {
                 OpenBlock::Item { marker, written: false } => {
                     self.out.push_str(marker);
-                    // From now on the marker's place is kept free.
+                    // From now on the width of the marker is left blank.
                     *frame = OpenBlock::Item { marker: " ".repeat(marker.chars().count()), written: true };
                     indents += 1;
                 }

@@ -1,5 +1,5 @@
-//! How many pages a picture has, and one of them as pixels: turned upright as its file says (EXIF), within limits that are held
-//! before anything is decoded.
+//! The number of pages of a picture, and one of them as pixels: turned upright according to its file (EXIF), within
+//! limits that are checked before anything is decoded.
 
 use crate::refusal::Refusal;
 use image::{
@@ -13,28 +13,28 @@ use tiff::{
 
 /// Pixels of a page: an A3 page at 600 dots per inch has 70 million.
 const MOST_PIXELS: u64 = 100_000_000;
-/// A letter has some pixels.
+/// The minimum side in pixels: a letter has some pixels.
 const LEAST_SIDE: u32 = 8;
-/// Bytes that decoding may take, beside the file.
+/// The maximum bytes that decoding may use, in addition to the file.
 const MOST_BYTES: u64 = 640 << 20;
 /// Images of a TIFF file that are counted.
 const MOST_PAGES: u64 = 100_000;
-/// A side of a pixel may be so much longer than the other: faxes have half as many lines as columns.
+/// The range of a pixel's aspect ratio that counts as square: faxes have half as many lines as columns.
 const SQUARE: RangeInclusive<f64> = 0.95..=1.05;
 const MOST_STRETCHED: f64 = 8.0;
 
-/// What a picture's file has.
+/// The properties of a picture's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PictureFile {
     /// At least 1.
     pub(super) pages: u64,
-    /// What is named behind the last of them can't be found.
+    /// The image named behind the last one can't be found.
     pub(super) is_broken: bool,
-    /// It ends before its picture does.
+    /// The file ends before its picture does.
     pub(super) is_cut: bool,
 }
 
-/// What the file of a picture has, `bytes`.
+/// The properties of the picture file in `bytes`.
 pub(super) fn file(bytes: &[u8]) -> Result<PictureFile, Refusal> {
     let format = format(bytes)?;
     let is_cut = format == ImageFormat::Jpeg && is_cut_off(bytes);
@@ -42,14 +42,14 @@ pub(super) fn file(bytes: &[u8]) -> Result<PictureFile, Refusal> {
         ImageFormat::Tiff => tiff_pages(bytes, MOST_PAGES).map(|found| (found.places.len() as u64, found.is_broken))?,
         _ => (1, false),
     };
-    // Whoever can't decode its first page says so before anybody waits for it.
+    // If the first page can't be decoded, the error is reported before anybody waits for it.
     check(decoder(bytes, 1)?.dimensions())?;
     Ok(PictureFile { pages, is_broken, is_cut })
 }
 
-/// Whether no mark of an end (ITU-T T.81, B.1.1.3) follows what a JPEG file has of its picture: decoders paint the rest grey.
+/// Whether no end mark (ITU-T T.81, B.1.1.3) follows the image data of a JPEG file: decoders paint the rest grey.
 fn is_cut_off(bytes: &[u8]) -> bool {
-    // A small picture within the head has its own end.
+    // A thumbnail in the header has an end mark of its own.
     memchr::memmem::rfind(bytes, b"\xff\xda")
         .is_some_and(|scan| memchr::memmem::find(&bytes[scan..], b"\xff\xd9").is_none())
 }
@@ -69,7 +69,7 @@ pub(super) fn page(bytes: &[u8], page: u64) -> Result<DynamicImage, Refusal> {
     Ok(image)
 }
 
-/// Pixels of its first page, by the beginning of its file; none where that doesn't say.
+/// The size of the first page in pixels, from the beginning of the file; none if it isn't there.
 pub(crate) fn size(head: &[u8]) -> Option<(u32, u32)> {
     ImageReader::with_format(Cursor::new(head), format(head).ok()?).into_dimensions().ok()
 }
@@ -93,9 +93,9 @@ fn decoder(bytes: &[u8], page: u64) -> Result<Box<dyn ImageDecoder + '_>, Refusa
 
 /// The images of a TIFF file.
 struct TiffImages {
-    /// Where each is described.
+    /// The offset of each image's description.
     places: Vec<u64>,
-    /// What is named behind the last of them can't be read, or is one of them.
+    /// The image named behind the last one can't be read, or is one of those before.
     is_broken: bool,
 }
 
@@ -115,7 +115,7 @@ fn tiff_pages(bytes: &[u8], most: u64) -> Result<TiffImages, Refusal> {
     }
 }
 
-/// The size of an image of a TIFF file with the shorter side of its pixels made as long as the other; none where it is.
+/// The size of a TIFF image after stretching its pixels to squares; none if they are square.
 fn square_pixels(bytes: &[u8], page: u64, (width, height): (u32, u32)) -> Option<(u32, u32)> {
     if format(bytes).ok()? != ImageFormat::Tiff {
         return None;
@@ -139,8 +139,8 @@ fn square_pixels(bytes: &[u8], page: u64, (width, height): (u32, u32)) -> Option
     (u64::from(size.0) * u64::from(size.1) <= MOST_PIXELS).then_some(size)
 }
 
-/// Makes the image that is described at `place` the first one of a TIFF file: the library reads only that. The header says where
-/// it is, in 32 bits, or in 64 where the file is a BigTIFF.
+/// Makes the image described at `place` the first one of a TIFF file, because the library reads only that. The header
+/// has its offset, in 32 bits, or in 64 for a BigTIFF.
 fn begin_at(bytes: &mut [u8], place: u64) -> Option<()> {
     let is_little = bytes.starts_with(b"II");
     let is_big = bytes.get(2..4)?.contains(&43);

@@ -1,4 +1,4 @@
-//! Pixels as a PNG: no larger than it is wanted, and in grey where nothing in it has a colour.
+//! Encodes pixels as a PNG: no larger than requested, and in grey if nothing in it has a colour.
 
 use super::pages;
 use crate::page_picture::{Colours, MarkedBox, PagePicture, PictureOptions, QuoteOnPage};
@@ -12,16 +12,16 @@ use std::io::Cursor;
 /// Dots per inch at which a page of A4 has [`PAGE_PIXELS`] pixels.
 const PAGE_DPI: u64 = 150;
 const PAGE_PIXELS: u64 = 1_240 * 1_754;
-/// What a marked place keeps of its red, green and blue, of 255.
+/// How much a marked place keeps of its red, green and blue, of 255.
 const MARK: [u16; 3] = [255, 229, 138];
-/// Pixels by which it is told whether there is a colour.
+/// The number of pixels that are checked for colours.
 const LOOKED_AT: u32 = 100_000;
-/// What red, green and blue of a grey differ by at most: cameras and JPEG tint it.
+/// The maximum difference of red, green and blue in a grey: cameras and JPEG tint it.
 const TINT: u8 = 24;
-/// The side of a block of pixels that is as bright all over, but for ink; and how bright ink is at most, percent of its mean.
+/// The side of a block of pixels, evenly bright but for ink; and the brightness limit of ink, in percent of the mean.
 const BLOCK: usize = 64;
 const DARKER: u64 = 65;
-/// Of 1,000 pixels, those that may be more coloured in a picture that is grey.
+/// How many of 1,000 pixels may be more coloured in a grey picture.
 const COLOURED: usize = 2;
 
 /// Page `page` of the picture in `bytes`, from 1, as a PNG with no more pixels than an A4 page has at `dpi`.
@@ -64,7 +64,7 @@ pub(crate) fn paint_page(
     Ok((PagePicture { width, height, boxes, ink, told: Vec::new() }, encoded(&image)?))
 }
 
-/// A page of another reader as a PNG: red, green, blue and how little is seen through it, of each pixel.
+/// A page of another reader as a PNG, from the red, green, blue and opacity of each pixel.
 pub(crate) fn png(
     (width, height): (u32, u32),
     rgba: Vec<u8>,
@@ -87,14 +87,14 @@ fn turned(image: DynamicImage, turns: u8) -> DynamicImage {
     }
 }
 
-/// The rows that are wanted.
+/// The requested rows.
 fn part(image: DynamicImage, (from, to): (u8, u8)) -> DynamicImage {
     let (width, height) = image.dimensions();
     let [top, bottom] = [from, to].map(|percent| height * u32::from(percent.min(100)) / 100);
     if bottom - top < height { image.crop_imm(0, top, width, bottom.saturating_sub(top).max(1)) } else { image }
 }
 
-/// Colours a place, of pixels of so many bytes each.
+/// Colours a place in pixels of `bytes` bytes each.
 pub(crate) fn mark((width, height): (u32, u32), pixels: &mut [u8], bytes: usize, marked: &MarkedBox) {
     #[expect(
         clippy::cast_precision_loss,
@@ -115,7 +115,7 @@ pub(crate) fn mark((width, height): (u32, u32), pixels: &mut [u8], bytes: usize,
     }
 }
 
-/// On white paper, without colours that nobody wants.
+/// Puts the image on white paper and removes unwanted colours.
 fn flat(image: DynamicImage, colours: Colours) -> DynamicImage {
     let is_grey = match colours {
         Colours::AsTheyAre => false,
@@ -146,7 +146,7 @@ fn encoded(image: &DynamicImage) -> Result<Vec<u8>, Refusal> {
     Ok(png.into_inner())
 }
 
-/// Pixels that are much darker than the mean of the block around them, of 10,000: shadows and grey paper are none.
+/// Pixels, of 10,000, that are much darker than the mean of the block around them: shadows and grey paper don't count.
 fn ink(image: &DynamicImage) -> u32 {
     let grey = image.to_luma8();
     let (width, height) = grey.dimensions();

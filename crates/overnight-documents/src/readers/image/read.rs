@@ -1,18 +1,18 @@
-//! The reader of pictures: it tells their pages, and no text.
+//! The reader of pictures: it reports their pages, without text.
 
 use super::pages::{self, PictureFile};
 use crate::readers::reader::{PageSink, ReadFailure, Reader, Source};
 use crate::units::Unit;
 
-/// Why a page of a picture is a gap.
+/// The reason why a page of a picture is a gap.
 pub(crate) const PICTURE: &str = "a picture, whose characters nobody has recognised";
 
-/// Pages that are read: what lies behind is a gap of its own.
+/// The maximum number of pages that are read: the others are a gap of their own.
 const MOST_PAGES: u64 = 1_000;
 const TOO_MANY: &str = "a picture behind the first 1,000 of its file, which are read";
 const BROKEN: &str = "are named in the file and can't be found there: some may be missing";
 
-/// Tells pages, and no text.
+/// Reports pages without text.
 pub(crate) struct ImageReader;
 
 impl Reader for ImageReader {

@@ -39,7 +39,7 @@ fn painted(bytes: &[u8], page: u64) -> DynamicImage {
     image
 }
 
-/// A JPEG whose camera was turned: EXIF says so in its first segment.
+/// A JPEG from a camera that was turned: EXIF states that in its first segment.
 fn turned(orientation: u8) -> Vec<u8> {
     let jpeg = as_file(&sample(), ImageFormat::Jpeg);
     let tiff =
@@ -115,7 +115,7 @@ fn a_picture_is_turned_where_that_is_asked_for() {
 
 #[test]
 fn pages_are_upright() {
-    // The black corner and the size, as EXIF numbers the eight ways.
+    // The black corner and the size, for the eight orientations of EXIF.
     let corner = |orientation| {
         let image = painted(&turned(orientation), 1).to_luma8();
         let (width, height) = image.dimensions();
@@ -144,14 +144,14 @@ fn a_page_is_as_large_as_wanted_and_grey_where_that_is_enough() {
     let grey = PictureOptions { colours: Colours::Greys, ..PictureOptions::FOR_MODELS };
     let (_, png) = page_picture(&bytes, 1, &[], grey).unwrap();
     assert!(!image::load_from_memory(&png).unwrap().color().has_color());
-    // What is seen through stands on white paper.
+    // Transparent pixels stand on white paper.
     let clear = DynamicImage::ImageRgba8(RgbaImage::from_pixel(8, 8, Rgba([0, 0, 0, 0])));
     assert_eq!(painted(&as_file(&clear, ImageFormat::Png), 1).to_luma8().get_pixel(1, 1), &Luma([255]));
 }
 
 #[test]
 fn hostile_pictures_are_refused_in_a_sentence() {
-    // A bomb: a PNG that says that it has 50,000 × 50,000 pixels.
+    // A bomb: a PNG that claims to have 50,000 × 50,000 pixels.
     let mut bomb = as_file(&DynamicImage::ImageLuma8(GrayImage::new(8, 8)), ImageFormat::Png);
     bomb[16..24].copy_from_slice(&[50_000_u32.to_be_bytes(), 50_000_u32.to_be_bytes()].concat());
     let mut sum = flate2::Crc::new();
@@ -162,7 +162,7 @@ fn hostile_pictures_are_refused_in_a_sentence() {
     assert_eq!(told(&bomb), expected);
     let png = as_file(&sample(), ImageFormat::Png);
     assert!(matches!(pages::file(&png[..20]), Err(Refusal::Damaged { .. })));
-    // Cut off in its pixels: it is known to be a picture, and its page can't be painted.
+    // A picture cut off in its pixels is recognised, but its page can't be painted.
     let jpeg = as_file(&sample(), ImageFormat::Jpeg);
     for bytes in [&png[..png.len() - 30], &jpeg[..jpeg.len() / 2]] {
         let told = page_picture(bytes, 1, &[], PictureOptions::FOR_MODELS).map(|(picture, _)| picture.width);

@@ -1,5 +1,5 @@
-//! Which parts of a mail are its text, and which were attached. Of a text that was sent in two forms the plain one is
-//! read, unless there is nothing in it, or little more than where to see the other.
+//! Sorts the parts of a mail into text and attachments. If a text was sent in two forms, the plain one is read, unless
+//! it is empty, or hardly more than a pointer to the other one.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,19 @@ use super::parsed_mail::{Attachment, TransferEncoding};
 use crate::readers::html::of_part;
 use crate::readers::package::one_line;
 
-/// Parts inside one another; honest mails have four or five.
+/// The maximum nesting depth of parts; real mails have four or five.
 const MAX_DEPTH: usize = 20;
-/// Parts of one mail.
+/// The maximum number of parts of one mail.
 const MAX_PARTS: usize = 5_000;
-/// Why some parts of a mail are not had.
+/// The reason for parts of a mail that aren't read.
 pub(super) const TOO_MANY: &str = "it has more than 5,000 parts";
 const CUT: &str = "it breaks off: the end of its last part is missing, and what came behind it";
-/// The plain form says little where the other has so many times its words, and so many more.
+/// The plain form says little if the other one has this many times its words, and this many more.
 const MUCH_MORE: usize = 3;
 const LITTLE: usize = 20;
-/// Forms of a text that say what the others do.
+/// Other forms of a text with the same content.
 const OTHER_FORMS: [&str; 3] = ["text/x-amp-html", "text/enriched", "text/watch-html"];
-/// Images smaller than this that the text shows are logos and lines, not documents.
+/// Images in the text that are smaller than this are logos and lines, not documents.
 pub(super) const MAX_LOGO_BYTES: usize = 20_000;
 
 /// One part of a mail's text.
@@ -40,7 +40,7 @@ pub(super) struct MailBody<'a> {
     pub(super) gaps: Vec<String>,
 }
 
-/// Sorts the parts of a mail, which is made of `bytes`.
+/// Sorts the parts of a mail, which was parsed from `bytes`.
 pub(super) fn sort_parts<'a>(mail: &Message<'_>, bytes: &'a [u8]) -> MailBody<'a> {
     let mut sort = BodySorter { mail, bytes, left: MAX_PARTS };
     let mut all = sort.part(0, 0);
@@ -52,7 +52,7 @@ pub(super) fn sort_parts<'a>(mail: &Message<'_>, bytes: &'a [u8]) -> MailBody<'a
     all
 }
 
-/// Whether the line behind a mail's last part is missing. What lies in other parts ends with them.
+/// Whether the line behind a mail's last part is missing. Mails inside other parts end with them.
 fn is_cut(mail: &Message<'_>, bytes: &[u8]) -> bool {
     let Some(MessagePart { body: PartType::Multipart(_), .. }) = mail.parts.first() else { return false };
     let boundary = mail.content_type().and_then(|kind| kind.attribute("boundary"));
@@ -62,7 +62,7 @@ fn is_cut(mail: &Message<'_>, bytes: &[u8]) -> bool {
 struct BodySorter<'m, 'a> {
     mail: &'m Message<'m>,
     bytes: &'a [u8],
-    /// How many more parts are looked at.
+    /// How many more parts are read.
     left: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a> BodySorter<'_, 'a> {
         }
         let children = match &part.body {
             PartType::Multipart(children) if kind == "multipart" => children,
-            // Broken on the way: all of it is shown.
+            // The part was damaged on the way: all of it is shown.
             _ if kind == "multipart" => return self.leaf(part, "text", "plain", depth),
             _ => return self.leaf(part, kind, subtype, depth),
         };
@@ -96,7 +96,7 @@ impl<'a> BodySorter<'_, 'a> {
 fn media<'p>(part: &'p MessagePart<'_>) -> (&'p str, &'p str) {
     match part.content_type() {
         Some(told) => (told.ctype(), told.subtype().unwrap_or_default()),
-        // In a digest.
+        // The part is in a digest.
         None if matches!(part.body, PartType::Message(_)) => ("message", "rfc822"),
         None => ("text", "plain"),
     }
@@ -119,8 +119,8 @@ impl MailBody<'_> {
     }
 }
 
-/// The same text in several forms: the plain one, unless it only says where the other is; else the first with any text.
-/// What was attached beside each is kept.
+/// Chooses among several forms of a text: the plain one, unless it only points to the other one; else the first with
+/// any text. The attachments of all forms are kept.
 fn best(mut forms: Vec<MailBody<'_>>) -> MailBody<'_> {
     let shown = |form: &MailBody<'_>, html: bool| {
         form.pieces.iter().any(|piece| piece.is_html == html && !piece.content.trim_ascii().is_empty())
@@ -144,7 +144,7 @@ fn best(mut forms: Vec<MailBody<'_>>) -> MailBody<'_> {
     forms.into_iter().fold(MailBody::default(), MailBody::and)
 }
 
-/// How many words a form shows.
+/// The number of words in a form.
 fn words(form: &MailBody<'_>) -> usize {
     let count = |piece: &BodyPiece<'_>| {
         let text = String::from_utf8_lossy(&piece.content);
@@ -171,7 +171,7 @@ impl<'a> BodySorter<'_, 'a> {
         let parameter = |name: &str| part.content_type().and_then(|kind| kind.attribute(name));
         let transfer = TransferEncoding::called(part.content_transfer_encoding().unwrap_or_default());
         let body = at(part.offset_body, part.offset_end);
-        // A mail of one part is that part, whatever it is called.
+        // A mail with a single part is that part, whatever its name.
         if is_text && !is_attached && (file_name.is_none() || depth == 0) && transfer != TransferEncoding::Unknown {
             let content = transfer.unpack(body);
             if content.is_empty() && !body.trim_ascii().is_empty() {

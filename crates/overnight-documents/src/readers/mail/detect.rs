@@ -1,17 +1,17 @@
-//! Whether some bytes are a mail. Prose and source code may begin with a word and a colon; so a mail is what begins with
-//! nothing but header fields, some of which no one else writes.
+//! Whether some bytes are a mail. Prose and source code may begin with a word and a colon; so a mail must begin with
+//! nothing but header fields, some of which occur only in mails.
 
 use crate::encoding;
 use crate::format::ending;
 use crate::ole;
 
-/// How much of a document is looked at.
+/// How many bytes of a document are checked.
 const HEAD_BYTES: usize = 4096;
-/// Who sent it, and when or by what: a mail has one of each.
+/// Fields for the sender, and for the date or the program: a mail has one of each.
 const SENT: &[&str] = &["from", "received", "return-path", "sender"];
 const PROVED: &[&str] = &["date", "message-id", "mime-version", "received", "content-type"];
 
-/// Whether a mail has such a field on its way or from its writer.
+/// Whether a mail gets this field on its way or from its writer.
 fn is_field(name: &str) -> bool {
     matches!(
         name,
@@ -56,7 +56,7 @@ pub(crate) fn begins_like_one(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether these bytes are a web page as a browser saves it with its images: it looks like a mail, and nobody sent it.
+/// Whether these bytes are a web page saved by a browser with its images: it looks like a mail, but was never sent.
 pub(crate) fn is_saved_page(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let has = |what: &str| memchr::memmem::find(head, what.as_bytes()).is_some();
@@ -105,7 +105,7 @@ pub(crate) fn is_mailbox(bytes: &[u8]) -> bool {
         && fields(&head[first + 1..]).is_some_and(|found| found.iter().filter(|field| is_field(field)).count() >= 2)
 }
 
-/// `From ann@example.org Sat Jan  3 01:05:34 1996`. A patch of `git` begins so as well, and is read as the text it is.
+/// `From ann@example.org Sat Jan  3 01:05:34 1996`. A patch of `git` begins like this too, and is read as text.
 pub(super) fn is_envelope(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     let words: Vec<&[u8]> = rest.trim_ascii().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
@@ -120,7 +120,7 @@ pub(super) fn is_outlook(bytes: &[u8]) -> bool {
     begins_like_outlook(bytes) && ole::first_held(bytes, &["/EncryptedPackage", "/__properties_version1.0"]) == Some(1)
 }
 
-/// Whether a file that begins so may be a mail, by its name or its first bytes.
+/// Whether a file may be a mail, by its name or its first bytes.
 pub(crate) fn may_be_one(name: &str, head: &[u8]) -> bool {
     if is_saved_page(head) {
         return false;
@@ -128,7 +128,7 @@ pub(crate) fn may_be_one(name: &str, head: &[u8]) -> bool {
     ending(name) == "eml" || begins_like_outlook(head) || begins_like_one(head) || is_mailbox(head)
 }
 
-/// Whether these bytes may be one: all old office programs' files begin so.
+/// Whether these bytes may be an Outlook mail: all files of old office programs begin like this.
 fn begins_like_outlook(head: &[u8]) -> bool {
     head.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 }

@@ -1,4 +1,4 @@
-//! A mail as it goes through the net.
+//! A mail in the format in which it is sent.
 
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::{Addr, Address, HeaderName, Message, MessageParser, MimeHeaders, PartType};
@@ -60,7 +60,7 @@ fn parser() -> MessageParser {
     parser.header_text(HeaderName::Subject).default_header_ignore()
 }
 
-/// Frees a mail level by level: as the library frees it, mails in mails overflow the stack where someone nested thousands.
+/// Frees a mail level by level: the library's recursion would overflow the stack with thousands of nested mails.
 fn dismantle(mail: Message<'_>) {
     let mut left = vec![mail];
     while let Some(mail) = left.pop() {
@@ -72,7 +72,7 @@ fn dismantle(mail: Message<'_>) {
     }
 }
 
-/// The head of a mail or a part in whatever encoding: only ASCII is allowed there, and everything is sent.
+/// The head of a mail or a part in any encoding: only ASCII is allowed there, but anything is sent.
 pub(super) fn decoded(head: &[u8]) -> Option<Message<'static>> {
     let decoded = encoding::decode(head, None).ok()?;
     // A field at the end counts only with a line end behind it.
@@ -80,7 +80,7 @@ pub(super) fn decoded(head: &[u8]) -> Option<Message<'static>> {
     parser().parse_headers(&ended).map(Message::into_owned)
 }
 
-/// The fields that a person sees.
+/// The fields shown to a person.
 fn fields(head: &[u8]) -> Vec<(&'static str, String)> {
     let Some(mail) = decoded(head) else { return Vec::new() };
     let fields = [
@@ -93,7 +93,7 @@ fn fields(head: &[u8]) -> Vec<(&'static str, String)> {
     fields.into_iter().filter_map(|(label, value)| Some((label, value.filter(|value| !value.is_empty())?))).collect()
 }
 
-/// Whether lines stand in a head that are no part of a field: the empty line behind it is missing.
+/// Whether a head has lines that belong to no field: the empty line behind it is missing.
 fn has_stray_lines(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').any(|line| {
         let name = line.iter().take_while(|byte| byte.is_ascii_graphic() && **byte != b':').count();
@@ -123,7 +123,7 @@ pub(super) fn people(addresses: &Address<'_>) -> String {
     }
 }
 
-/// Somebody by name and address, as far as those are known.
+/// A person by name and address, as far as they are known.
 pub(super) fn person(name: Option<String>, address: Option<String>) -> String {
     match (name, address) {
         (Some(name), Some(address)) if name != address => format!("{name} <{address}>"),
@@ -131,7 +131,7 @@ pub(super) fn person(name: Option<String>, address: Option<String>) -> String {
     }
 }
 
-/// The text of one piece. What can't be had of it is told to the letter.
+/// The text of one piece. Problems are added to the letter.
 fn text(piece: &BodyPiece<'_>, letter: &mut ParsedMail<'_>) -> String {
     let Some(text) = characters(piece, &mut letter.notes) else {
         letter.gaps.push("a text of it is binary data, and was left out".to_owned());
@@ -164,7 +164,7 @@ fn characters(piece: &BodyPiece<'_>, notes: &mut Vec<String>) -> Option<String> 
     let of_html = || if piece.is_html { encoding::declared_in_html(&piece.content) } else { None };
     let label = declared.map(str::to_owned).or_else(of_html);
     let decoded = encoding::decode(&piece.content, label.as_deref()).ok()?;
-    // That a mail is in the encoding that it declares needs no word.
+    // A declared encoding that is right needs no note.
     let told = decoded.notes.into_iter().filter(|note| !note.ends_with("as it declares"));
     for note in told {
         if !notes.contains(&note) {

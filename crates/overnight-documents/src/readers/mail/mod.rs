@@ -1,9 +1,9 @@
 //! Mails: RFC 5322 (`.eml`), Outlook's own (`.msg`), and many in one file (`.mbox`).
 //!
-//! How a mail is put together, its header fields, encoded words and transfer encodings are `mail-parser`'s. Characters are
-//! decoded as those of any other document, from the bytes of each part: the library puts � where no encoding is declared.
-//! It reads mails in mails without recursion, but those inside a packed one; a thousand levels of these overflow the stack of
-//! the process that reads, which is told as any other end of it.
+//! `mail-parser` handles a mail's structure, its header fields, encoded words and transfer encodings. Characters are
+//! decoded as in any other document, from the bytes of each part: the library puts � where no encoding is declared. It
+//! parses nested mails without recursion, except in packed ones; a thousand levels of these overflow the stack of the
+//! reading process, which is reported like any other crash.
 //!
 //! - `detect`: whether some bytes are a mail
 //! - `body`: which parts are the mail's text, and which are attachments

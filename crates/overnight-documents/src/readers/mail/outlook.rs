@@ -26,7 +26,7 @@ const MAX_ATTACHMENTS: usize = 5_000;
 const MAX_RECIPIENTS: usize = 5_000;
 
 const SUBJECT: &str = "0037";
-/// A sender's name, and what may hold the address; so of who it was sent for, and of a recipient.
+/// The sender's name, and properties that may have the address; also for the represented sender and a recipient.
 const SENDER: (&str, [&str; 2]) = ("0C1A", ["5D01", "0C1F"]);
 const SENT_FOR: (&str, [&str; 2]) = ("0042", ["5D02", "0065"]);
 const RECIPIENT: (&str, [&str; 2]) = ("3001", ["39FE", "3003"]);
@@ -34,7 +34,7 @@ const RECIPIENT: (&str, [&str; 2]) = ("3001", ["39FE", "3003"]);
 const RECIPIENT_TYPE: u16 = 0x0c15;
 const TO: (u64, &str) = (1, "0E04");
 const CC: (u64, &str) = (2, "0E03");
-/// The head that the mail came with.
+/// The header with which the mail arrived.
 const HEADERS: &str = "007D";
 const BODY: &str = "1000";
 const HTML: &str = "1013";
@@ -68,7 +68,7 @@ pub(super) fn letter(bytes: &[u8]) -> Result<ParsedMail<'static>, Refusal> {
 
 struct OutlookFile<'a> {
     file: CompoundFile<Cursor<&'a [u8]>>,
-    /// How many bytes may still be read: streams may be made to lie over one another.
+    /// How many more bytes may be read: a hostile file's streams may overlap.
     left: usize,
     code_page: Option<String>,
 }
@@ -77,13 +77,13 @@ impl OutlookFile<'_> {
     fn stream(&mut self, path: &str) -> Option<Vec<u8>> {
         let stream = self.file.open_stream(path).ok()?;
         let mut content = Vec::new();
-        // What is there of a stream that is cut off.
+        // A stream that is cut off is read as far as it goes.
         let _cut = stream.take(self.left as u64).read_to_end(&mut content);
         self.left -= content.len().min(self.left);
         Some(content)
     }
 
-    /// A property that is a text, in one of its two types.
+    /// A text property, in one of its two types.
     fn text(&mut self, folder: &str, id: &str) -> Option<String> {
         if let Some(wide) = self.stream(&format!("{folder}/__substg1.0_{id}001F")) {
             return Some(encoding_rs::UTF_16LE.decode_without_bom_handling(&wide).0.trim_end_matches('\0').to_owned());
@@ -111,7 +111,7 @@ impl OutlookFile<'_> {
         head.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
     }
 
-    /// Who sent it: with an address, if one stands anywhere.
+    /// The sender, with an address if there is one anywhere.
     fn from(&mut self) -> Option<String> {
         let sender = self.person("", SENDER);
         if sender.as_ref().is_some_and(|sender| sender.contains('@')) {
@@ -124,12 +124,12 @@ impl OutlookFile<'_> {
 
     fn person(&mut self, folder: &str, (name, addresses): (&str, [&str; 2])) -> Option<String> {
         let name = self.line(folder, name);
-        // An address of Exchange's own says nothing outside of it.
+        // An address internal to Exchange is useless outside of it.
         let address = addresses.iter().filter_map(|id| self.line(folder, id)).find(|address| address.contains('@'));
         Some(person(name, address)).filter(|person| !person.is_empty())
     }
 
-    /// The kind of each recipient, and who it is.
+    /// The kind of each recipient, and the recipient.
     fn recipients(&mut self) -> Vec<(u64, String)> {
         let mut recipients = Vec::new();
         for folder in self.folders("__recip_version1.0_", MAX_RECIPIENTS) {
@@ -140,7 +140,7 @@ impl OutlookFile<'_> {
         recipients
     }
 
-    /// The folders at the top whose names begin so, in their order.
+    /// The top-level folders whose names begin with `name`, in order.
     fn folders(&self, name: &str, most: usize) -> Vec<String> {
         let all = self.file.read_root_storage().filter(|entry| entry.is_storage() && entry.name().starts_with(name));
         all.map(|entry| format!("/{}", entry.name())).take(most).collect()
@@ -197,7 +197,7 @@ impl OutlookFile<'_> {
         }
     }
 
-    /// A mail in the mail, as a file of its own.
+    /// An embedded mail, as a file of its own.
     fn copy(&mut self, folder: &str) -> Option<Vec<u8>> {
         let entries: Vec<(bool, String)> = self
             .file
@@ -212,7 +212,7 @@ impl OutlookFile<'_> {
             if is_stream {
                 let mut content = self.stream(&path)?;
                 if within == format!("/{PROPERTIES}") && content.len() >= 24 {
-                    // Only the outermost header has eight more bytes, which mean nothing.
+                    // Only the outermost header has eight more bytes, without meaning.
                     content.splice(24..24, [0; 8]);
                 }
                 copy.create_stream(Path::new(within)).ok()?.write_all(&content).ok()?;

@@ -1,4 +1,4 @@
-//! A mail as a person sees it: who wrote to whom when about what, the text, and what was attached.
+//! A mail as a person sees it: sender, recipients, date, subject, text and attachments.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,23 +8,23 @@ use mail_parser::parsers::MessageStream;
 
 use crate::member_names::MemberNames;
 
-/// A parsed mail, whatever it was stored in.
+/// A parsed mail, whatever its file format.
 #[derive(Default)]
 pub(super) struct ParsedMail<'a> {
-    /// `Subject` and what stands behind it.
+    /// Names of fields such as `Subject`, and their values.
     pub(super) head: Vec<(&'static str, String)>,
     pub(super) text: String,
     pub(super) attachments: Vec<Attachment<'a>>,
-    /// What isn't had of it, as fragments.
+    /// The missing parts, as fragments.
     pub(super) gaps: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
-/// Something sent along with a mail.
+/// An attachment of a mail.
 pub(crate) struct Attachment<'a> {
     /// Unique in its mail and valid as a document's name, once [`name_all`] was called.
     pub(crate) name: String,
-    /// `application/pdf`.
+    /// The media type: `application/pdf`.
     pub(super) media: String,
     pub(super) body: Cow<'a, [u8]>,
     pub(super) transfer: TransferEncoding,
@@ -40,7 +40,7 @@ impl Attachment<'_> {
         }
     }
 
-    /// Its own bytes.
+    /// The decoded bytes.
     pub(crate) fn content(&self) -> Cow<'_, [u8]> {
         self.transfer.unpack(&self.body)
     }
@@ -52,12 +52,12 @@ pub(super) enum TransferEncoding {
     Plain,
     Base64,
     QuotedPrintable,
-    /// Nobody reads it.
+    /// An encoding that can't be read.
     Unknown,
 }
 
 impl TransferEncoding {
-    /// By the name that a header field gives it.
+    /// By its name in a header field.
     pub(super) fn called(name: &str) -> Self {
         match name.trim().to_ascii_lowercase().as_str() {
             "base64" => Self::Base64,
@@ -67,7 +67,7 @@ impl TransferEncoding {
         }
     }
 
-    /// The body's own bytes. What is broken of it is passed over.
+    /// The decoded bytes of the body. Broken parts are skipped.
     pub(super) fn unpack(self, body: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Plain | Self::Unknown => Cow::Borrowed(body),
@@ -80,13 +80,13 @@ impl TransferEncoding {
     }
 }
 
-/// Only what belongs to base64, up to its end.
+/// The letters of base64, up to its end.
 fn letters(body: &[u8]) -> Vec<u8> {
     let end = memchr::memchr(b'=', body).map_or(body.len(), |at| (at + 2).min(body.len()));
     body[..end].iter().copied().filter(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)).collect()
 }
 
-/// The ending for an attachment that comes without a name; what it is shows in its content as well.
+/// The ending for an attachment without a name; its content also shows its format.
 fn ending(media: &str) -> &str {
     match media.split_once('/').unwrap_or_default() {
         ("message", "rfc822" | "global") => "eml",
@@ -97,7 +97,7 @@ fn ending(media: &str) -> &str {
     }
 }
 
-/// Gives every attachment its name: what it was sent under, else its number and type.
+/// Gives every attachment its name: the sent one, or else its number and type.
 pub(super) fn name_all(attachments: &mut [Attachment<'_>]) {
     let mut names = MemberNames::default();
     for (at, attachment) in attachments.iter_mut().enumerate() {
@@ -113,7 +113,7 @@ pub(super) fn name_all(attachments: &mut [Attachment<'_>]) {
 }
 
 impl ParsedMail<'_> {
-    /// As a document: header lines, a blank line, the text, and a list of the attachments.
+    /// The mail as a document: header lines, a blank line, the text, and a list of the attachments.
     pub(super) fn document(&self) -> String {
         let mut document = String::new();
         for (name, value) in &self.head {

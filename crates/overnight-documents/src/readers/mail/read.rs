@@ -1,4 +1,4 @@
-//! The reader of mails, and their attachments for who wants those.
+//! The reader of mails, and access to their attachments.
 
 use super::body::TOO_MANY;
 use super::parsed_mail::{Attachment, ParsedMail};
@@ -36,7 +36,7 @@ impl Reader for MailReader {
         }
         let letter = mime::letter(source.bytes);
         if letter.head.is_empty() && letter.attachments.is_empty() {
-            // Called a mail, and none.
+            // The name is that of a mail, but the content isn't one.
             return PlainReader.read(source, pages);
         }
         one(&letter, pages)
@@ -60,11 +60,11 @@ fn tell(letter: &ParsedMail<'_>, pages: &mut dyn PageSink) -> Result<(), ReadFai
     Ok(pages.text(&letter.document())?)
 }
 
-/// What was attached to a mail.
+/// The attachments of a mail.
 #[derive(Default)]
 pub(crate) struct Attachments<'a> {
     pub(crate) attachments: Vec<Attachment<'a>>,
-    /// What there was no end of: a pattern for names, and a fragment.
+    /// Attachments beyond a limit: a pattern for names, and a fragment.
     pub(crate) left_out: Vec<(String, String)>,
 }
 
@@ -76,7 +76,7 @@ impl Attachments<'_> {
 }
 
 impl<'a> Attachments<'a> {
-    /// What was attached to this mail, with `folder` before each name.
+    /// Adds the attachments of this mail, with `folder` before each name.
     fn add(&mut self, folder: &str, letter: ParsedMail<'a>) {
         if letter.gaps.iter().any(|gap| gap == TOO_MANY) {
             self.left_out.push((format!("{folder}*"), format!("{TOO_MANY}: what is behind them is not read")));
@@ -89,11 +89,11 @@ impl<'a> Attachments<'a> {
     }
 }
 
-/// What was attached to a mail, where these bytes are one.
+/// The attachments of a mail, if these bytes are one.
 pub(crate) fn attachments<'a>(name: &str, bytes: &'a [u8]) -> Result<Option<Attachments<'a>>, Refusal> {
     let mut all = Attachments::default();
     if let Some(narrow) = encoding::of_wide(bytes) {
-        // A mail saved as wide letters: its parts are those of the narrow one.
+        // A mail saved as UTF-16: its parts are those of the converted mail.
         let inner = attachments(name, &narrow)?;
         return Ok(inner.map(Attachments::into_owned));
     }
@@ -101,7 +101,7 @@ pub(crate) fn attachments<'a>(name: &str, bytes: &'a [u8]) -> Result<Option<Atta
         all.add("", outlook::letter(bytes)?);
     } else if detect::is_mailbox(bytes) {
         for (number, mail) in (1..).zip(mbox::mails(bytes)) {
-            // Encoded content has no line that would have to be restored.
+            // Encoded content has no lines that would need restoring.
             all.add(&format!("mail-{number}/"), mime::letter(mail));
         }
     } else if ending(name) == "eml" || detect::begins_like_one(bytes) {

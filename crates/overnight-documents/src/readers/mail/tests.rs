@@ -1,4 +1,4 @@
-//! Mails written here, and what is read of them.
+//! Mails written here, and the texts read from them.
 
 use std::fmt::Write;
 use std::io::{Cursor, Write as _};
@@ -307,7 +307,7 @@ fn a_plain_form_that_says_little_is_not_read_for_the_other() {
     assert!(text("To view this, open it in a browser.").contains("The keeper must lock"));
     let same = "The keeper must lock every gate. ".repeat(9);
     assert!(text(&same).contains("every gate") && !text(&same).contains("the gate"));
-    // A form that says the same is no attachment, but one alone is.
+    // A form with the same content is no attachment, but a single one is.
     assert_eq!(inside("a.eml", mail("Hello", "text/enriched\n\n<b>Hello</b>").as_bytes()), []);
     let alone = "From: a@b\nContent-Type: text/enriched\n\n<bold>The keeper must go.</bold>\n";
     assert_eq!(inside("a.eml", alone.as_bytes()).len(), 1);
@@ -365,7 +365,7 @@ fn mails_made_to_exhaust_a_reader_are_read_to_a_bound() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
-    /// A mail changed anywhere: a text or a sentence; all that is found in it can be taken.
+    /// A mail changed anywhere gives a text or an error sentence, and every document found in it can be read.
     #[test]
     fn changed_mails_never_panic(changes in proptest::collection::vec((0_usize..4000, proptest::num::u8::ANY), 1..16), end in 0_usize..4000) {
         let other = outlook(&[

@@ -12,7 +12,7 @@ pub(super) fn long(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// So many units of UTF-16.
+/// Reads `units` units of UTF-16.
 pub(super) fn wide(bytes: &[u8], at: usize, units: usize) -> Option<Vec<u16>> {
     let text = bytes.get(at..at.checked_add(units.checked_mul(2)?)?)?;
     Some(text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect())

@@ -1,5 +1,5 @@
-//! What stands before the paragraphs of a DOC. The library that reads it counts its lists in figures, and knows neither letters
-//! nor the numbers of headings: the paragraphs are gone through here once more, and found again by their letters.
+//! The labels before the paragraphs of a DOC. The library that reads it numbers its lists in digits, and knows neither
+//! letters nor the numbers of headings: the paragraphs are read here once more, and matched by their letters.
 
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
@@ -9,26 +9,26 @@ use encoding_rs::WINDOWS_1252;
 use super::bytes::{byte, long, short, wide};
 use super::lists::WordLists;
 
-/// How far ahead a paragraph is looked for, among those with letters; one with few letters may be another that reads the same.
+/// How far ahead a paragraph is searched, among those with letters; one with few letters may equal another one.
 const REACH: usize = 300;
 const FEW_LETTERS: usize = 12;
 const SHORT_REACH: usize = 20;
-/// The most styles below one another.
+/// The maximum depth of styles based on one another.
 const MAX_STYLES_BELOW: usize = 20;
-/// So much of a field is enough to know what it is.
+/// This much of a field is enough to recognise it.
 const NAME: usize = 16;
-/// Pages of properties have so many bytes.
+/// The size in bytes of a page of properties.
 const PAGE: usize = 512;
 /// Properties of paragraphs: the level in a list, and the number of the list's use.
 const LEVEL: u16 = 0x260a;
 const LIST: u16 = 0x460b;
 const TABLE: u16 = 0xd608;
 
-/// The paragraphs of a document, as far as they weren't asked for.
+/// The paragraphs of a document that weren't looked up yet.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     paragraphs: VecDeque<Labelled>,
-    /// Fields that show what they are a formula for, which nobody wrote into the file.
+    /// Formula fields whose results aren't stored in the file.
     pub(super) formulas: u64,
 }
 
@@ -38,14 +38,14 @@ struct Labelled {
     label: (u8, String),
 }
 
-/// What is said of a paragraph's list, by itself or by its style.
+/// The list properties of a paragraph, its own or its style's.
 #[derive(Debug, Clone, Copy, Default)]
 struct ListWords {
     list: Option<u16>,
     level: Option<u8>,
 }
 
-/// What the parts of the file are found by.
+/// The data for finding the parts of the file.
 struct Places<'f> {
     text: &'f [u8],
     table: &'f [u8],
@@ -53,12 +53,12 @@ struct Places<'f> {
 }
 
 impl Labels {
-    /// None of them where the file isn't of Word 97 or later, or is damaged.
+    /// Empty if the file is older than Word 97, or damaged.
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self::parts(bytes).and_then(|(text, table)| read(&text, &table)).unwrap_or_default()
     }
 
-    /// The text and the tables about it.
+    /// The text and its tables.
     fn parts(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut file = cfb::CompoundFile::open(Cursor::new(bytes)).ok()?;
         let mut stream = |name: &str| {
@@ -70,7 +70,7 @@ impl Labels {
         Some((text, table))
     }
 
-    /// The level in its list of the next paragraph that has this text, and what stands before it, which may be nothing.
+    /// The list level of the next paragraph that has this text, and its label, which may be empty.
     pub(super) fn find(&mut self, text: &str) -> Option<(u8, String)> {
         let letters = letters(text.chars());
         let reach = if letters.len() < FEW_LETTERS { SHORT_REACH } else { REACH };
@@ -101,7 +101,7 @@ fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
     let styles = places.styles().unwrap_or_default();
     let runs = places.runs()?;
     let (mut paragraphs, mut formulas) = (VecDeque::new(), 0);
-    // Of each open field, whether it shows something, and else its name.
+    // For each open field, whether it is showing its result, and its name.
     let (mut letters, mut fields): (String, Vec<(bool, String)>) = (String::new(), Vec::new());
     let mut silent = 0_usize;
     places.each_char(length, |found, place| match found {
@@ -130,7 +130,7 @@ fn read(text: &[u8], table: &[u8]) -> Option<Labels> {
             let label = words_at(&runs, place).and_then(|(own, style)| {
                 let below = styles.get(usize::from(style)).copied().unwrap_or_default();
                 let list = own.list.or(below.list).filter(|list| *list > 0)?;
-                // The level is the style's where the list is.
+                // The level comes from the style if the list does.
                 let level = own.level.or(below.level).unwrap_or(0);
                 Some((level, lists.next(list, level)?))
             });
@@ -154,7 +154,7 @@ fn words_at(runs: &[LabelRun], place: u32) -> Option<(ListWords, u16)> {
 }
 
 impl Places<'_> {
-    /// Where a part stands in the table stream.
+    /// The offset of a part in the table stream.
     fn offset(&self, pair: usize) -> Option<usize> {
         usize::try_from(long(self.text, self.pairs + 8 * pair)?).ok()
     }
@@ -165,7 +165,7 @@ impl Places<'_> {
         self.table.get(from..from.checked_add(length)?)
     }
 
-    /// Tells the main text's characters, each with its place in the file, by the pieces that it is kept in.
+    /// Reports the main text's characters, each with its offset in the file, by the pieces in which the text is stored.
     fn each_char(&self, length: u32, mut tell: impl FnMut(char, u32)) -> Option<()> {
         const BYTES: u32 = 0x4000_0000;
         let part = self.part(33)?;
@@ -179,7 +179,7 @@ impl Places<'_> {
         let mut told = 0;
         for piece in 0..count {
             let (first, last) = (long(pieces, 4 * piece)?, long(pieces, 4 * piece + 4)?.min(length));
-            // They follow one another.
+            // The pieces follow one another.
             if first < told {
                 return None;
             }
@@ -205,7 +205,7 @@ impl Places<'_> {
         Some(())
     }
 
-    /// What is said of paragraphs by themselves, by their places in the file, and their styles.
+    /// The paragraphs' own properties, by their offsets in the file, and their styles.
     fn runs(&self) -> Option<Vec<LabelRun>> {
         const ENTRY: usize = 13;
         let pages = self.part(13)?;
@@ -220,7 +220,7 @@ impl Places<'_> {
                 let at = 2 * usize::from(byte(page, 4 * (inside + 1) + ENTRY * run)?);
                 let (mut words, mut style) = (ListWords::default(), 0);
                 if at > 0 {
-                    // Its length is in units of two bytes, less one, or, behind a zero, in whole ones.
+                    // The length is in units of two bytes, less one, or, behind a zero, in whole units.
                     let (from, size) = match byte(page, at)? {
                         0 => (at + 2, 2 * usize::from(byte(page, at + 1)?)),
                         size => (at + 1, 2 * usize::from(size) - 1),
@@ -236,7 +236,7 @@ impl Places<'_> {
         Some(runs)
     }
 
-    /// What styles say, each with what those below it say.
+    /// The properties of styles, each including those of the styles that it is based on.
     fn styles(&self) -> Option<Vec<ListWords>> {
         let part = self.part(1)?;
         let mut at = 2 + usize::from(short(part, 0)?);
@@ -261,7 +261,7 @@ impl Places<'_> {
     }
 }
 
-/// What a paragraphs' style says, and the style below it.
+/// The properties of a paragraph style, and the style that it is based on.
 fn style(style: &[u8], head: usize) -> Option<(ListWords, usize)> {
     const OF_PARAGRAPHS: u16 = 1;
     let kind = short(style, 2)?;
@@ -277,7 +277,7 @@ fn style(style: &[u8], head: usize) -> Option<(ListWords, usize)> {
 }
 
 impl ListWords {
-    /// Reads properties: each a number that tells how long its value is.
+    /// Reads properties: each has a number that determines the length of its value.
     fn learn(&mut self, mut properties: &[u8]) {
         while let Some(kind) = short(properties, 0) {
             let rest = &properties[2..];

@@ -1,4 +1,4 @@
-//! The lists of a DOC (MS-DOC, 2.9.131 and 2.9.147): what stands before the paragraphs of each, which is written nowhere and
+//! The lists of a DOC (MS-DOC, 2.9.131 and 2.9.147): the labels before their paragraphs, which aren't stored but
 //! counted from the paragraphs before.
 
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use super::bytes::{byte, long, short, wide};
 use crate::readers::package::number;
 
 const LEVELS: usize = 9;
-/// The most units of what stands before a paragraph.
+/// The maximum length of a label before a paragraph, in code units.
 const MAX_LABEL: usize = 100;
 /// The most lists that are kept.
 const MAX_LISTS: usize = 20_000;
@@ -32,7 +32,7 @@ struct Level {
     kind: u8,
     is_legal: bool,
     goes_on: bool,
-    /// With the numbers of levels in the places of their counts.
+    /// The label's text, with the numbers of levels in the places of their counts.
     text: Vec<u16>,
 }
 
@@ -44,7 +44,7 @@ struct ListUse {
     levels: HashMap<usize, Level>,
 }
 
-/// All lists, and how far each is counted.
+/// All lists, and the current count of each.
 #[derive(Debug, Default)]
 pub(super) struct WordLists {
     lists: HashMap<u32, Vec<Level>>,
@@ -54,10 +54,10 @@ pub(super) struct WordLists {
 }
 
 impl WordLists {
-    /// From the places of the lists and of their uses in the table stream.
+    /// Reads from the offsets of the lists and of their uses in the table stream.
     pub(super) fn read(table: &[u8], lists: usize, uses: usize) -> Self {
         let mut all = Self::default();
-        // What is damaged has no numbers.
+        // Damaged lists have no numbers.
         let _ = all.read_lists(table, lists);
         let _ = all.read_uses(table, uses);
         all
@@ -105,13 +105,13 @@ impl WordLists {
         Some(())
     }
 
-    /// Counts one more paragraph of a list, which is named by the number of its use, from 1; gives what stands before it.
+    /// Counts one more paragraph of a list, which is given by the number of its use, from 1; returns the label.
     pub(super) fn next(&mut self, number: u16, at: u8) -> Option<String> {
         let index = usize::from(number).checked_sub(1)?;
         let used = self.uses.get(index)?;
         let own = self.lists.get(&used.list)?;
         let at = usize::from(at).min(LEVELS - 1);
-        // A list of one level has the same on all.
+        // A list with one level uses it on all levels.
         let levels: Vec<&Level> =
             (0..LEVELS).filter_map(|at| used.levels.get(&at).or_else(|| own.get(at)).or_else(|| own.first())).collect();
         let level = levels.get(at)?;
@@ -157,7 +157,7 @@ impl Level {
     }
 }
 
-/// The level that begins at a place, which is moved behind it.
+/// Reads the level at `at`, and moves `at` behind it.
 fn level(table: &[u8], at: &mut usize) -> Option<Level> {
     const HEAD: usize = 28;
     let flags = byte(table, *at + 5)?;

@@ -1,5 +1,5 @@
-//! Documents within a presentation: what an object on a slide shows of another program's. Texts, workbooks and presentations
-//! are read, once each.
+//! Documents within a presentation: objects of other programs on a slide. Texts, workbooks and presentations are read,
+//! once each.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
@@ -20,7 +20,7 @@ const MAX_OBJECTS: usize = 20_000;
 const MAX_READ: usize = 500;
 /// The most bytes of an object.
 const MAX_BYTES: u64 = 32 << 20;
-/// Of a record of an object: whether its bytes are packed.
+/// The flag of an object's record for compressed bytes.
 const PACKED: u16 = 1;
 
 /// A presentation's objects, by their numbers.
@@ -33,7 +33,7 @@ pub(super) struct SlideObjects<'a> {
 }
 
 impl<'a> SlideObjects<'a> {
-    /// Those that the document lists, each in a part of its own.
+    /// The objects that the document lists, each in a part of its own.
     pub(super) fn of(document: Record<'a>, part: impl Fn(u32) -> Option<Record<'a>>) -> Self {
         let lists = document.children().filter(|found| found.kind == kind::OBJECT_LIST);
         let atoms = lists.flat_map(|list| list.all(kind::OBJECT_ATOM));
@@ -41,7 +41,7 @@ impl<'a> SlideObjects<'a> {
         Self { places: places.take(MAX_OBJECTS).collect(), ..Self::default() }
     }
 
-    /// Writes what an object shows, and gives what is to be said about it.
+    /// Writes the content of an object, and returns notes about it.
     pub(super) fn tell(&mut self, object: u32, flow: &mut Flow) -> Vec<String> {
         let is_full = self.known.len() >= MAX_READ;
         let place = self.places.get(&object).filter(|_| !is_full || self.known.contains_key(&object));
@@ -66,7 +66,7 @@ fn read(place: Record<'_>) -> Option<Extracted> {
     let mut file = cfb::CompoundFile::open(Cursor::new(&*bytes)).ok()?;
     let mut pages = CollectedPages::default();
     let source = Source { name: "", bytes: &bytes };
-    // A library that panics leaves out an object and not the slide.
+    // If a library panics, the object is left out, but not the slide.
     let unit = catch_unwind(AssertUnwindSafe(|| -> Option<Result<Unit, ReadFailure>> {
         if file.exists("/WordDocument") {
             Some(OldOfficeReader.read(source, &mut pages))
@@ -86,7 +86,7 @@ fn read(place: Record<'_>) -> Option<Extracted> {
     (!read.text.trim().is_empty()).then_some(read)
 }
 
-/// Sheets with nothing but their names are left out, and where one remains, its name.
+/// Leaves out sheets with nothing but their names, and the name of a single remaining sheet.
 fn without_blank_sheets(text: &str) -> String {
     let named = text.split('\x0c').map(|sheet| sheet.split_once('\n').unwrap_or((sheet, "")));
     let sheets: Vec<(&str, &str)> = named.filter(|(_, rows)| !rows.trim().is_empty()).collect();
@@ -101,7 +101,7 @@ fn unpacked(place: Record<'_>) -> Option<Vec<u8>> {
         return Some(place.bytes.to_vec());
     }
     let mut bytes = Vec::new();
-    // What is whole of it may be enough.
+    // The readable part of the bytes may be enough.
     let _ = ZlibDecoder::new(place.bytes.get(4..)?).take(MAX_BYTES).read_to_end(&mut bytes);
     Some(bytes)
 }

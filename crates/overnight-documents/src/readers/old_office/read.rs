@@ -13,11 +13,11 @@ use crate::readers::{PageSink, ReadFailure, Reader, Source, note_counts};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// The most tables inside one another.
+/// The maximum nesting depth of tables.
 const MAX_DEPTH: usize = 20;
-/// Stands in a paragraph's text where a page ends.
+/// Marks in a paragraph's text the end of a page.
 const PAGE_END: char = '\u{c}';
-/// Beyond this many levels, items of lists are no longer moved in.
+/// Items of lists nested more deeply than this are no longer indented.
 const MAX_INDENTS: usize = 8;
 
 /// Reads DOC and PPT.
@@ -56,13 +56,13 @@ impl Reader for OldOfficeReader {
     }
 }
 
-/// A library's error as a clause: what stands before its first colons names the format once more.
+/// A library's error as a clause: the text before its first colons only repeats the format.
 fn why(error: &str) -> String {
     let last = error.rsplit(": ").next().unwrap_or(error);
     format!("it is not as such files are ({last})")
 }
 
-/// What the file has beside its text. The library is silent about it.
+/// The content of the file other than its text, which the library ignores.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a thing that a file has or not")]
 struct Beside {
@@ -79,7 +79,7 @@ struct Beside {
 
 impl Beside {
     fn of(bytes: &[u8]) -> Self {
-        /// Behind the heads of the file information block: lengths of its texts, for those of Word 97 and later.
+        /// Behind the headers of the file information block: the lengths of its texts, for Word 97 and later.
         const COMMENTS: usize = 0x5c;
         const TEXT_BOXES: usize = 0x64;
         let mut beside = Self::default();
@@ -94,7 +94,7 @@ impl Beside {
         beside.objects = objects as u64;
         let mut head = Vec::new();
         if let Ok(stream) = file.open_stream("/WordDocument") {
-            // What can't be read is said by who reads the text.
+            // The reader of the text reports unreadable parts.
             let _ = stream.take(0x70).read_to_end(&mut head);
         }
         let length =
@@ -215,7 +215,7 @@ fn paragraph(paragraph: &Paragraph, beside: &mut Beside, flow: &mut Flow) {
         counted.unwrap_or_default()
     });
     let (level, label) = (usize::from(label.0), Some(label.1).filter(|label| !label.is_empty()));
-    // A page can end within a paragraph, and what follows goes on as one without a mark.
+    // A page can end within a paragraph, and the rest continues as a paragraph without a mark.
     for (at, piece) in text.split(PAGE_END).enumerate() {
         if at > 0 {
             flow.add(FlowPart::Break);

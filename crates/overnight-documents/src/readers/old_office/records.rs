@@ -1,6 +1,6 @@
 //! The records that a PPT is made of (MS-PPT, 2.3.1), each with its kind and its bytes, which may be records too.
 
-/// The most records inside one another.
+/// The maximum nesting depth of records.
 const MAX_DEPTH: usize = 40;
 
 /// Kinds of records.
@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
         self.children().find(|record| record.kind == kind)
     }
 
-    /// All records in it of one kind, in their order; what is in those isn't looked through.
+    /// All records inside of one kind, in their order; their own contents aren't searched.
     pub(super) fn all(self, kind: u16) -> Vec<Self> {
         let mut found = Vec::new();
         self.collect(kind, 0, &mut found);
@@ -83,7 +83,7 @@ impl<'a> Record<'a> {
         number(self.bytes, at)
     }
 
-    /// Its bytes as UTF-16.
+    /// The bytes as UTF-16.
     pub(super) fn units(self) -> Vec<u16> {
         self.bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
     }

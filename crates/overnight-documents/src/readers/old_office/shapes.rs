@@ -9,10 +9,10 @@ const TITLE: u32 = 0;
 const CENTRED_TITLE: u32 = 6;
 /// A shape that is a picture.
 const PICTURE: u16 = 75;
-/// The option of a shape that is its text in letters with effects.
+/// The option of a shape with its text as decorative letters (WordArt).
 const LETTERS: u16 = 0xc0;
 
-/// A text, and the marks in it that stand for something else: where, and the record's kind.
+/// A text, and the placeholder marks in it: the position of each, and the record's kind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SlideText {
     kind: u32,
@@ -26,7 +26,7 @@ impl SlideText {
         self.text.trim().is_empty()
     }
 
-    /// Puts what is shown in the place of the marks.
+    /// Replaces the marks by the texts that are shown.
     pub(super) fn resolve(&mut self, footers: &SlideFooters, dates: &mut u64) {
         self.marks.sort_unstable();
         let mut text = Vec::new();
@@ -65,7 +65,7 @@ impl SlideText {
     }
 }
 
-/// What stands at a slide's edges.
+/// The texts at a slide's edges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SlideFooters {
     date: Option<String>,
@@ -87,21 +87,21 @@ impl SlideFooters {
         Self { date: text(0, OWN_DATE), header: text(1, HEADER), footer: text(2, FOOTER) }
     }
 
-    /// Those that have a shape on a master.
+    /// The footers that have a shape on a master.
     pub(super) fn within(&self, master: Record<'_>) -> Self {
         let shown = |text: &Option<String>, mark: u16| text.clone().filter(|_| !master.all(mark).is_empty());
         let date = shown(&self.date, kind::OWN_DATE_MARK);
         Self { date, header: None, footer: shown(&self.footer, kind::FOOTER_MARK) }
     }
 
-    /// Those that no text of the slide's own shows.
+    /// The footers that none of the slide's own texts shows.
     pub(super) fn unshown<'f>(&'f self, texts: &'f [SlideText]) -> impl Iterator<Item = &'f str> {
         let is_shown = |footer: &str| texts.iter().any(|text| text.text.trim() == footer.trim());
         [&self.date, &self.footer].into_iter().flatten().map(String::as_str).filter(move |footer| !is_shown(footer))
     }
 }
 
-/// What is drawn on a page.
+/// The drawn content of a page.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     pub(super) texts: Vec<SlideText>,
@@ -113,7 +113,7 @@ pub(super) struct Drawn {
     pub(super) dates: u64,
 }
 
-/// The texts of a page's shapes, those of its outline where a shape refers to them, and what no shape refers to.
+/// The texts of a page's shapes, outline texts in place of references to them, and outline texts without a reference.
 pub(super) fn drawn(page: Record<'_>, outline: &[SlideText], footers: &SlideFooters) -> Drawn {
     let is_notes = page.kind == kind::NOTES;
     let mut drawn = Drawn::default();
@@ -171,7 +171,7 @@ pub(super) fn texts<'a>(records: impl Iterator<Item = Record<'a>>) -> Vec<SlideT
     texts
 }
 
-/// The text of a shape that is letters with effects: what is long of its options stands behind all of them.
+/// The text of a shape with decorative letters: long values stand behind all of its options.
 fn letters(shape: Record<'_>) -> Option<SlideText> {
     let options = shape.child(kind::SHAPE_OPTIONS)?;
     let mut from = usize::from(options.instance) * 6;

@@ -1,4 +1,4 @@
-//! A presentation (PPT): slides in their order, each with its texts as they were drawn, the footer and date of its own, and notes.
+//! A presentation (PPT): slides in order, each with its texts in drawing order, its own footer and date, and notes.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{Cursor, Read};
@@ -16,7 +16,7 @@ use crate::units::Unit;
 const MAX_EDITS: usize = 4_096;
 /// The most slides that are read.
 const MAX_SLIDES: usize = 20_000;
-/// What stands in the head of a file with a password.
+/// The mark in the header of a file with a password.
 const ENCRYPTED: u32 = 0xf3d1_c4df;
 /// Lists of slides, of masters and of notes.
 const SLIDES: u16 = 0;
@@ -27,10 +27,10 @@ const FORMAT: &str = "an old PowerPoint presentation (PPT)";
 
 pub(super) type OleFile<'a> = cfb::CompoundFile<Cursor<&'a [u8]>>;
 
-/// Reads the file up to its notes about what was left out. `is_inner`: it stands in another, and the documents in it aren't read.
+/// Reads the file and notes omissions. `is_inner`: it is embedded in another file, and documents in it aren't read.
 pub(super) fn read(file: &mut OleFile<'_>, is_inner: bool, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
     let mut part = |name: &str| {
-        // A file for PowerPoint 95 too has it twice.
+        // A file that also serves PowerPoint 95 has the stream twice.
         let both = format!("/PP97_DUALSTORAGE{name}");
         let mut bytes = Vec::new();
         let mut stream = file.open_stream(&both).or_else(|_| file.open_stream(name)).ok()?;
@@ -55,7 +55,7 @@ pub(super) fn read(file: &mut OleFile<'_>, is_inner: bool, pages: &mut dyn PageS
 }
 
 struct Presentation<'a> {
-    /// Where its parts are, by their numbers.
+    /// The offsets of its parts, by their numbers.
     parts: HashMap<u32, u32>,
     stream: &'a [u8],
     document: Record<'a>,
@@ -100,7 +100,7 @@ impl<'a> Presentation<'a> {
                 _ => {}
             }
         }
-        // They were taken from the end.
+        // The slides were taken from the end.
         if list.instance == SLIDES {
             self.slides.reverse();
         }
@@ -205,7 +205,7 @@ impl<'a> Presentation<'a> {
     }
 }
 
-/// Where the parts are, and which of them is the document, as the last save and those before it say.
+/// The offsets of the parts, and which of them is the document, according to the last save and those before it.
 fn directory(stream: &[u8], last: Option<u32>) -> Option<(HashMap<u32, u32>, u32)> {
     let mut edits = Vec::new();
     let mut at = last?;
@@ -216,7 +216,7 @@ fn directory(stream: &[u8], last: Option<u32>) -> Option<(HashMap<u32, u32>, u32
         if before == 0 || edits.len() >= MAX_EDITS {
             break;
         }
-        // They lead back, or in circles.
+        // The saves lead backwards, or in circles.
         at = Some(before).filter(|before| *before < at)?;
     }
     let mut parts = HashMap::new();
@@ -227,7 +227,7 @@ fn directory(stream: &[u8], last: Option<u32>) -> Option<(HashMap<u32, u32>, u32
     parts.contains_key(&document).then_some((parts, document))
 }
 
-/// The same without that chain: all directories in the order of the file.
+/// The same without the chain of saves: all directories in the order of the file.
 fn all_directories(stream: &[u8]) -> Option<(HashMap<u32, u32>, u32)> {
     let (mut parts, mut document) = (HashMap::new(), None);
     for record in records(stream) {

@@ -1,4 +1,4 @@
-//! The two files of the sample, and what damage does to them.
+//! The two files of the sample, and the effects of damage.
 
 use std::io::{Cursor, Read, Write};
 

@@ -1,16 +1,16 @@
-//! What stands in one paragraph: runs, notes, fields, frames. Text comes with the signs for how it is set.
+//! The content of one paragraph: runs, notes, fields, frames. Text comes with the signs for its format.
 
 use super::story::OpenStory;
 use crate::readers::flow::{Emphasis, Flow, FlowPart, written};
 use crate::readers::package::{BrokenPart, Element, Xml, XmlNode};
 
-/// A paragraph's text, and what hangs on it.
+/// A paragraph's text, and the parts attached to it.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     pub(super) text: String,
     /// Text boxes, objects and notes: they follow the paragraph.
     pub(super) behind: Flow,
-    /// Where a page ends within it: bytes of its text before.
+    /// The page ends within the paragraph: the number of text bytes before each.
     pub(super) breaks: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ struct Run {
 }
 
 impl OpenStory<'_> {
-    /// The rest of the paragraph or heading whose first tag came last.
+    /// Reads the rest of the paragraph or heading whose start tag was read last.
     pub(super) fn line(&mut self, xml: &mut Xml<'_>, is_hidden: bool) -> Result<Line, BrokenPart> {
         let mut line = Line::default();
         let mut open: Vec<(bool, Run)> = Vec::new();
@@ -74,7 +74,7 @@ impl OpenStory<'_> {
         }
     }
 
-    /// An element in a paragraph. Some: it is open, and what stands in it is text of the paragraph.
+    /// An element in a paragraph. Some: it is open, and its content is text of the paragraph.
     fn inline(
         &mut self,
         element: &Element,
@@ -131,7 +131,7 @@ impl OpenStory<'_> {
             }
             _ => return Ok(Some(true)),
         }
-        // Those that were not read to their end here have one of their own.
+        // Elements that were not read to their end here have an end tag of their own.
         Ok(matches!(element.name(), "s" | "tab" | "line-break" | "soft-page-break").then_some(false))
     }
 
@@ -162,7 +162,7 @@ impl OpenStory<'_> {
     }
 }
 
-/// Text with line ends and runs of blanks as one blank each.
+/// Adds text with each line end and each run of blanks as one blank.
 fn collapse(text: &str, into: &mut String, is_first: bool) {
     for found in text.chars() {
         if !matches!(found, ' ' | '\n' | '\r' | '\t') {

@@ -1,4 +1,4 @@
-//! The numbers before items and headings. They stand nowhere in the document: each is counted from those before.
+//! The numbers before items and headings. The document doesn't store them: each is counted from the previous ones.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ const LEVELS: usize = 10;
 /// The most lists whose counts are kept.
 const MAX_LISTS: usize = 50_000;
 
-/// How far a list is counted, by level.
+/// The current counts of a list, by level.
 pub(super) type Counts = [Option<u32>; LEVELS];
 
-/// How far all lists are counted.
+/// The current counts of all lists.
 #[derive(Debug, Default)]
 pub(super) struct OpenNumbering {
     by_list: HashMap<String, Counts>,
@@ -20,12 +20,12 @@ pub(super) struct OpenNumbering {
 }
 
 impl OpenNumbering {
-    /// Where a list begins to count: at the end of another one, by its identifier or its style, or anew.
+    /// The counts at the beginning of a list: those at the end of another one, by its identifier or its style, or none.
     pub(super) fn begin(&self, goes_on: Option<&str>) -> Counts {
         goes_on.and_then(|list| self.by_list.get(list)).copied().unwrap_or_default()
     }
 
-    /// A list ended; others may go on from it.
+    /// Ends a list; others may continue its counts.
     pub(super) fn end(&mut self, names: [Option<String>; 2], counts: Counts) {
         for name in names.into_iter().flatten() {
             if self.by_list.len() < MAX_LISTS || self.by_list.contains_key(&name) {
@@ -35,7 +35,7 @@ impl OpenNumbering {
     }
 }
 
-/// Counts one more item on a level, from 0, and gives what stands before it.
+/// Counts one more item on a level, from 0, and returns its label.
 pub(super) fn next(levels: &[OpenListLevel], at: usize, counts: &mut Counts, restart: Option<u32>) -> String {
     let at = at.min(LEVELS - 1);
     let start = |at: usize| levels.get(at).map_or(1, |level| level.start);

@@ -37,12 +37,12 @@ impl OpenStory<'_> {
             match xml.next()? {
                 XmlNode::Start(element) => match element.name() {
                     "body" => is_body = true,
-                    // A formula as it was typed; its signs one after the other say less.
+                    // A formula as it was typed; its signs alone say less.
                     "annotation" => {
                         flow.paragraph(one_line(&xml.text()?));
                         return Ok(!flow.is_blank());
                     }
-                    // The objects in a text are not looked for: they may lead in circles.
+                    // The objects in a text are not searched, because they may form a cycle.
                     "text" if is_body && self.is_drawn => {
                         let styles = styles(package, folder);
                         let mut story = OpenStory::new(&styles, None);
@@ -65,7 +65,7 @@ impl OpenStory<'_> {
     }
 }
 
-/// The styles of a document within the file. Without them its items have lesser marks.
+/// The styles of a document within the file. Without them, only the marks of its items are less exact.
 fn styles(package: &Package<'_>, folder: &str) -> Styles {
     let mut styles = Styles::default();
     for part in ["styles.xml", "content.xml"] {

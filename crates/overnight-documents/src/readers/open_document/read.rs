@@ -9,7 +9,7 @@ use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, note_counts
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// What refusals call it.
+/// The name of the format in refusals.
 const FORMAT: &str = "an OpenDocument file";
 
 /// Reads ODT, ODP and ODG.
@@ -88,7 +88,7 @@ fn text(
     Ok(unit)
 }
 
-/// What a person should know about what was left out.
+/// Reports the omissions that a person should know.
 fn tell(omitted: &OpenOmissions, pages: &mut dyn PageSink) -> Result<(), Stopped> {
     let counts = [
         (omitted.images, "1 image was left out", "images were left out"),

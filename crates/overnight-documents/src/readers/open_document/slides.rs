@@ -1,4 +1,4 @@
-//! The pages of a presentation or a drawing: shapes, in the order in which a person reads them, and notes.
+//! The pages of a presentation or a drawing: shapes in reading order, and notes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,10 @@ use crate::text::MAX_TEXT_BYTES;
 
 /// The most shapes on a page.
 const MAX_SHAPES: usize = 20_000;
-/// The most footers that pages share.
+/// The most footers shared by pages.
 const MAX_FOOTERS: usize = 10_000;
 
-/// Reads the pages up to the end of the body, and gives how many there were and how many are hidden.
+/// Reads the pages up to the end of the body, and returns the numbers of pages and of hidden pages.
 pub(super) fn read(story: &mut OpenStory<'_>, xml: &mut Xml<'_>, pages: &mut dyn PageSink) -> Result<(u64, u64), Halt> {
     let (mut count, mut hidden) = (0, 0);
     let mut footers: HashMap<String, String> = HashMap::new();
@@ -81,7 +81,7 @@ impl OpenSlide {
                         in_notes = true;
                         inside += 1;
                     }
-                    // Groups: their shapes stand where they say themselves.
+                    // The shapes of a group have their own positions.
                     "g" | "a" => inside += 1,
                     "page-thumbnail" | "animations" | "par" | "forms" | "layer-set" => xml.skip()?,
                     _ => {
@@ -159,7 +159,7 @@ impl OpenSlide {
     }
 }
 
-/// Where a shape stands, in hundredths of a millimetre or so: only the order matters.
+/// The position of a shape, in about hundredths of a millimetre: only the order matters.
 fn place(element: &Element) -> ShapeBox {
     let length = |name: &str| {
         let value = element.value(name).unwrap_or_default();

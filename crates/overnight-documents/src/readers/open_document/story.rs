@@ -1,19 +1,19 @@
-//! A text as it passes by: paragraphs, headings, lists, tables, sections, frames. It stands in a document's body, in a cell, in
-//! a note, or on a slide.
+//! Reads a text in order: paragraphs, headings, lists, tables, sections, frames. It may be a document's body, or in a
+//! cell, a note or a slide.
 
 use super::numbering::{self, Counts, OpenNumbering};
 use super::styles::Styles;
 use crate::readers::flow::{Flow, FlowPart, FlowTable};
 use crate::readers::package::{BlockKind, BrokenPart, Element, Package, Xml, XmlNode, one_line};
 
-/// The most lists, tables, sections and frames inside one another.
+/// The maximum nesting depth of lists, tables, sections and frames.
 const MAX_DEPTH: usize = 60;
-/// Beyond this many levels, items of lists are no longer moved in.
+/// Items of lists nested more deeply than this are no longer indented.
 const MAX_INDENTS: usize = 8;
-/// How often a cell or a row is told that stands for many.
+/// How often a repeated cell or row is reported.
 const MAX_REPEATED: usize = 64;
 
-/// Counts of what a document has beside its text, for notes.
+/// Counts of a document's content other than its text, for notes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenOmissions {
     pub(super) images: u64,
@@ -23,13 +23,13 @@ pub(super) struct OpenOmissions {
     pub(super) hidden: u64,
 }
 
-/// The list that we are in.
+/// The current list.
 #[derive(Debug, Clone)]
 struct OpenList {
     style: Option<String>,
     counts: Counts,
     level: usize,
-    /// What stands before the next paragraph of the item in hand.
+    /// The label before the next paragraph of the current item.
     marker: Marker,
     restart: Option<u32>,
 }
@@ -37,13 +37,13 @@ struct OpenList {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marker {
     Due,
-    /// It was given; what follows in the item is moved in.
+    /// The label was written; the rest of the item is indented.
     Given,
     /// A list's header has none.
     None,
 }
 
-/// What a story is read by.
+/// The state of reading a story.
 pub(super) struct OpenStory<'s> {
     pub(super) styles: &'s Styles,
     pub(super) package: Option<&'s Package<'s>>,
@@ -53,7 +53,7 @@ pub(super) struct OpenStory<'s> {
     pub(super) depth: usize,
     in_table: usize,
     after_break: bool,
-    /// Shapes on pages: an object there is all that is to be seen of it.
+    /// The story is a shape on a page, where an object is all that can be seen of it.
     pub(super) is_drawn: bool,
 }
 
@@ -72,7 +72,7 @@ impl<'s> OpenStory<'s> {
         }
     }
 
-    /// All blocks up to the end of the element whose first tag came last.
+    /// Reads all blocks up to the end of the element whose start tag was read last.
     pub(super) fn blocks(&mut self, xml: &mut Xml<'_>, flow: &mut Flow) -> Result<(), BrokenPart> {
         if self.depth >= MAX_DEPTH {
             flow.gap(format!(
@@ -103,7 +103,7 @@ impl<'s> OpenStory<'s> {
         }
     }
 
-    /// One element among blocks. True: it is open, and blocks stand in it.
+    /// Reads one element among blocks. True: it is open, and contains blocks.
     fn block(&mut self, element: &Element, xml: &mut Xml<'_>, flow: &mut Flow) -> Result<bool, BrokenPart> {
         match element.name() {
             "p" | "h" => self.paragraph(element, xml, flow)?,
@@ -166,7 +166,7 @@ impl<'s> OpenStory<'s> {
         Ok(false)
     }
 
-    /// A page ends, unless one has just ended by hand and this is only told again by what the program saw.
+    /// Ends a page, unless a manual break has just ended it and this is only the same break as recorded by the program.
     fn break_page(&mut self, flow: &mut Flow, is_recorded: bool) {
         if self.in_table == 0 && !(is_recorded && self.after_break) {
             flow.add(FlowPart::Break);
@@ -228,7 +228,7 @@ impl<'s> OpenStory<'s> {
                     String::new()
                 }
             };
-            // An empty item is counted, and nothing shows it.
+            // An empty item is counted, but has no label.
             return Some((indent, if has_text { label } else { String::new() }));
         }
         let is_numbered = element.name() == "h" && element.value("is-list-header").is_none_or(|is| is != "true");
@@ -320,7 +320,7 @@ impl<'s> OpenStory<'s> {
         }
     }
 
-    /// One shape of a page, or a table or text that stands on it.
+    /// Reads one shape of a page, or a table or text on it.
     pub(super) fn shape_on_page(
         &mut self,
         element: &Element,
@@ -330,11 +330,11 @@ impl<'s> OpenStory<'s> {
         if self.block(element, xml, flow)? { self.blocks(xml, flow) } else { Ok(()) }
     }
 
-    /// A drawing: its text, and what has none.
+    /// Reads a drawing: its text, or its other content.
     pub(super) fn shape(&mut self, xml: &mut Xml<'_>, flow: &mut Flow) -> Result<(), BrokenPart> {
         let list = self.list.take();
         let mut inner = Flow::default();
-        // What a frame holds comes in several forms, the best first: a drawing and a picture of it.
+        // A frame has its content in several forms, the best one first: a drawing and a picture of it.
         let mut has_form = false;
         let mut inside = 0_usize;
         loop {
@@ -402,7 +402,7 @@ fn write(text: &str, heading: Option<u8>, marker: Option<&(usize, String)>, flow
     flow.add(FlowPart::Block(BlockKind::Item, format!("{indent}{label}{}", lines(text, &format!("{indent}  ")))));
 }
 
-/// Lines as they are, those behind the first moved in.
+/// Indents all lines but the first.
 fn lines(text: &str, indent: &str) -> String {
     let lines: Vec<&str> = text.split('\n').map(str::trim_end).filter(|line| !line.is_empty()).collect();
     lines.join(&format!("\n{indent}"))

@@ -1,5 +1,5 @@
-//! What the names of styles stand for, as far as it changes what is read: page breaks, hidden and struck text, levels of
-//! headings, numbers.
+//! The meaning of style names, as far as it changes the text: page breaks, hidden and struck text, levels of headings,
+//! numbers.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use crate::readers::package::{BrokenPart, Element, Xml, XmlNode};
 
 /// The most styles that are kept.
 const MAX_STYLES: usize = 100_000;
-/// How far a style's parents are followed.
+/// How many parents of a style are followed.
 const MAX_PARENTS: usize = 30;
 
-/// What one style says itself; none where it says nothing.
+/// The properties of one style itself; none if it doesn't set them.
 #[derive(Debug, Clone, Default)]
 struct OpenStyle {
     parent: Option<String>,
@@ -19,18 +19,18 @@ struct OpenStyle {
     breaks_after: Option<bool>,
     hidden: Option<bool>,
     struck: Option<bool>,
-    /// Raised (above 0), lowered (below).
+    /// The position: raised (above 0) or lowered (below).
     position: Option<i8>,
     outline: Option<u8>,
     list: Option<String>,
-    /// Of a slide.
+    /// A property of slides.
     shows_footer: Option<bool>,
 }
 
 /// One level of a list.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenListLevel {
-    /// None: a bullet.
+    /// The number format; none: a bullet.
     pub(super) format: Option<String>,
     pub(super) prefix: String,
     pub(super) suffix: String,
@@ -42,14 +42,14 @@ pub(super) struct OpenListLevel {
 /// All styles of a document.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    /// By family and name.
+    /// The styles by family and name.
     by_name: HashMap<(String, String), OpenStyle>,
     lists: HashMap<String, Vec<OpenListLevel>>,
     /// The numbers of headings.
     pub(super) outline: Vec<OpenListLevel>,
 }
 
-/// What holds for a paragraph.
+/// The properties of a paragraph.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a property that a style has or not")]
 pub(super) struct OpenParagraph {
@@ -118,7 +118,7 @@ impl Styles {
                     style.shows_footer = inner.value("display-footer").map(|shown| shown == "true");
                 }
                 "section-properties" => style.hidden = inner.value("display").map(|display| display == "none"),
-                // A style that changes with the document's state: what the writing program shows is in the text.
+                // A conditional style: the text has what the writing program shows.
                 "map" => {}
                 _ => xml.skip()?,
             }
@@ -154,7 +154,7 @@ impl Styles {
         }
     }
 
-    /// How a run is set that has this style, in a run that is set so; and whether it is hidden.
+    /// The format of a run with this style inside of another format, and whether it is hidden.
     pub(super) fn run(&self, name: Option<&str>, around: Emphasis) -> (Emphasis, Option<bool>) {
         let find = |say: fn(&OpenStyle) -> Option<bool>| self.chain("text", name).find_map(|(_, style)| say(style));
         let position = self.chain("text", name).find_map(|(_, style)| style.position);

@@ -1,5 +1,5 @@
-//! Which parts an archive has, and their bytes. Sizes that an archive states are never trusted: what is unpacked is
-//! counted while it is unpacked.
+//! The parts of an archive, and their bytes. Sizes stated by an archive are never trusted: bytes are counted while they
+//! are unpacked.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Error, Read, Result as IoResult};
@@ -17,10 +17,10 @@ const MAX_PART: u64 = 256 << 20;
 /// How many times its packed size a part may unpack to, once it is larger than [`FREE_RATIO`].
 const MAX_RATIO: u64 = 400;
 const FREE_RATIO: u64 = 32 << 20;
-/// The most parts that are looked at; a presentation of thousand slides has some thousands.
+/// The most parts that are read; a presentation of thousand slides has some thousands.
 pub(super) const MAX_PARTS: usize = 100_000;
 
-/// An archive's parts by their names, which are without capitals.
+/// An archive's parts by their names in lower case.
 #[derive(Debug)]
 pub(crate) struct Package<'a> {
     bytes: &'a [u8],
@@ -29,19 +29,19 @@ pub(crate) struct Package<'a> {
     pub(super) is_salvaged: bool,
 }
 
-/// Where a part lies in the archive.
+/// The place of a part in the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PartLocation {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) method: CompressionMethod,
-    /// None: it isn't known.
+    /// None if it isn't known.
     pub(super) crc: Option<u32>,
     pub(super) is_encrypted: bool,
 }
 
 impl<'a> Package<'a> {
-    /// The parts of the archive that `bytes` are. None where there is no part in them.
+    /// Opens the archive in `bytes`. None if it has no parts.
     pub(crate) fn open(bytes: &'a [u8]) -> Option<Self> {
         let listed = listed(bytes).unwrap_or_default();
         let is_salvaged = listed.is_empty();
@@ -67,26 +67,26 @@ impl<'a> Package<'a> {
         self.parts.get(&name.to_ascii_lowercase())
     }
 
-    /// The first part, by name, whose name ends so.
+    /// The first part, by name, with this ending.
     pub(crate) fn ending(&self, ending: &str) -> Option<&str> {
         self.parts.keys().map(String::as_str).filter(|name| name.ends_with(ending)).min()
     }
 
-    /// Whether there is such a part, and a password on it.
+    /// Whether the part exists and has a password.
     pub(crate) fn is_locked(&self, name: &str) -> bool {
         self.find(name).is_some_and(|part| part.is_encrypted)
     }
 
-    /// A part's bytes as they are unpacked; none where there is no such part.
+    /// A part's bytes while they are unpacked; none if there is no such part.
     pub(crate) fn part(&self, name: &str) -> Option<IoResult<PartBytes<'a>>> {
         let part = *self.find(name)?;
         Some(PartBytes::new(self.bytes, part))
     }
 
-    /// The first `limit` bytes of a part, as far as they can be had.
+    /// The first `limit` bytes of a part, as far as they can be read.
     pub(crate) fn head(&self, name: &str, limit: u64) -> Option<Vec<u8>> {
         let mut head = Vec::new();
-        // What was read before an error is there all the same.
+        // The bytes read before an error are kept.
         let _ = self.part(name)?.ok()?.take(limit).read_to_end(&mut head);
         Some(head)
     }
@@ -112,7 +112,7 @@ fn listed(bytes: &[u8]) -> Option<HashMap<String, PartLocation>> {
     Some(parts)
 }
 
-/// Behind a local header: where its part's bytes begin.
+/// The offset of a part's bytes, behind its local header.
 pub(super) fn data_start(bytes: &[u8], header: usize) -> Option<usize> {
     let header = bytes.get(header..)?.get(..30)?.starts_with(b"PK\x03\x04").then_some(header)?;
     let number = |at: usize| Some(usize::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
@@ -120,7 +120,7 @@ pub(super) fn data_start(bytes: &[u8], header: usize) -> Option<usize> {
     (start <= bytes.len()).then_some(start)
 }
 
-/// Names differ by more than the case of their letters. Some programs write Windows' separators, and a slash before.
+/// A part's name in lower case. Some programs write the separators of Windows, and a leading slash.
 pub(super) fn name_of(raw: &[u8]) -> String {
     String::from_utf8_lossy(raw).replace('\\', "/").trim_start_matches('/').to_ascii_lowercase()
 }
@@ -155,7 +155,7 @@ impl<'a> PartBytes<'a> {
 }
 
 impl<'a> PartBytes<'a> {
-    /// Of a file that is in no archive.
+    /// The bytes of a file that is in no archive.
     pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
         Self { source: PartSource::Stored(bytes), crc: Crc::new(), expected: None, packed: u64::MAX, so_far: 0 }
     }

@@ -1,6 +1,6 @@
 //! Text in Markdown's blocks: a blank line between them, none between a list's items or a table's rows.
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     /// Paragraphs and headings.
@@ -11,7 +11,7 @@ pub(crate) enum BlockKind {
     Row,
 }
 
-/// Blocks one after another.
+/// A series of blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     text: String,
@@ -19,7 +19,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Adds a block, unless there is nothing in it.
+    /// Adds a block, unless it is empty.
     pub(crate) fn add(&mut self, kind: BlockKind, block: &str) {
         if block.is_empty() {
             return;
@@ -32,7 +32,7 @@ impl Blocks {
         self.last = Some(kind);
     }
 
-    /// What comes next is set off from what there is, also where both are of one kind: two tables.
+    /// Separates the next block from the last one, even if both are of one kind: two tables.
     pub(crate) fn set_off(&mut self) {
         self.last = self.last.map(|_| BlockKind::Paragraph);
     }
@@ -49,7 +49,7 @@ impl Blocks {
         self.text.len()
     }
 
-    /// All of it, the last line ended; nothing is left.
+    /// Takes all text, with its last line ended, and leaves nothing.
     pub(crate) fn take(&mut self) -> String {
         let mut text = std::mem::take(&mut self.text);
         self.last = None;
@@ -72,7 +72,7 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// What stands in a cell for the sign that ends one: its wide form, which quotes may have either way.
+/// Replaces in a cell the bar that would end it: its wide form, which quotes may have either way.
 const WIDE_BAR: &str = "\u{ff5c}";
 
 /// A table's row.

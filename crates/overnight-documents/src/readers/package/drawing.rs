@@ -1,4 +1,4 @@
-//! What drawings have for who can't see them: alternative texts, and the texts of diagrams (SmartArt).
+//! Texts of drawings for people who can't see them: alternative texts, and the texts of diagrams (SmartArt).
 
 use super::archive::Package;
 use super::blocks::{Blocks, one_line};
@@ -6,7 +6,7 @@ use super::drawing_text::{DrawingText, paragraphs};
 use super::relations::Relations;
 use super::xml::{Element, Xml};
 
-/// What is said of a picture in its properties; none where that is nothing, or only the name of its file.
+/// The alternative text in a picture's properties; none if it is empty, or only the name of its file.
 pub(crate) fn alternative_text(element: &Element) -> Option<String> {
     ["descr", "alt", "title"].iter().find_map(|name| picture(&element.value(name)?))
 }
@@ -20,12 +20,12 @@ pub(crate) fn picture(alternative: &str) -> Option<String> {
     (!text.is_empty() && !is_file).then(|| format!("[picture: {text}]"))
 }
 
-/// A diagram's texts in their order, one a line; none where they can't be read, or there are none.
+/// A diagram's texts in order, one per line; none if they can't be read, or there are none.
 pub(crate) fn diagram(package: &Package<'_>, part: &str) -> Option<String> {
     let mut blocks = Blocks::default();
     let mut xml = Xml::need(package, part).ok()?;
     let relations = Relations::of(package, part).unwrap_or_default();
-    // What stands before damage.
+    // The texts before any damage are kept.
     let _ = paragraphs(&mut xml, "", DrawingText { is_list: true, relations: &relations }, &mut blocks);
     (!blocks.is_empty()).then(|| blocks.take())
 }

@@ -11,19 +11,19 @@ use crate::readers::{InlineText, RunStyle};
 use crate::sign_fonts;
 use crate::text::MAX_TEXT_BYTES;
 
-/// Beyond this many levels, paragraphs are no longer moved in.
+/// Paragraphs nested more deeply than this are no longer indented.
 const MAX_INDENTS: usize = 8;
 
-/// What paragraphs are read by.
+/// The context for reading paragraphs.
 #[derive(Clone, Copy)]
 pub(crate) struct DrawingText<'r> {
-    /// Those that don't say otherwise are items.
+    /// Paragraphs are items unless they state otherwise.
     pub(crate) is_list: bool,
-    /// Where links lead.
+    /// The targets of links.
     pub(crate) relations: &'r Relations,
 }
 
-/// How a run is shown.
+/// The format of a run.
 #[derive(Debug, Default)]
 struct DrawingRun {
     style: RunStyle,
@@ -32,7 +32,7 @@ struct DrawingRun {
 }
 
 impl DrawingRun {
-    /// Reads it; the first tag of its properties came last.
+    /// Reads the format; the start tag of the properties was read last.
     fn read(element: &Element, xml: &mut Xml<'_>, relations: &Relations) -> Result<Self, BrokenPart> {
         let script = match element.number::<i64>("baseline").unwrap_or(0) {
             1.. => BaselineShift::Raised,
@@ -61,7 +61,7 @@ impl DrawingRun {
         Ok(run)
     }
 
-    /// What a person sees of `text`. The font of signs is used for signs only, unless letters are set in it.
+    /// The visible form of `text`. The font of signs is used for signs only, unless letters are set in it.
     fn shown(&self, text: &str) -> String {
         let is_sign = |found: char| (0xf020..=0xf0ff).contains(&u32::from(found));
         let is_wanted = text.contains(is_sign) || sign_fonts::shown_in(&self.font, "a").is_some();
@@ -80,7 +80,7 @@ pub(crate) fn paragraphs(
     let mut line = InlineText::default();
     let mut run = DrawingRun::default();
     let mut open_link: Option<(String, usize)> = None;
-    // The texts of diagrams are called as the pieces of text in them are.
+    // The element of a diagram's text has the same name as those of the pieces of text in it.
     let mut is_inside = false;
     let mut level = 0_usize;
     let mut mark = None;
@@ -155,19 +155,19 @@ pub(crate) fn paragraphs(
     }
 }
 
-/// Says where a link leads whose text ends here.
+/// Writes the target of a link whose text ends here.
 fn end_link(line: &mut InlineText, open_link: Option<(String, usize)>) {
     line.set(RunStyle::default());
     let shown = open_link.and_then(|(target, from)| links::behind(line.as_str().get(from..)?, &target));
     line.push(RunStyle::default(), &shown.unwrap_or_default());
 }
 
-/// What stands before a paragraph.
+/// The mark before a paragraph.
 #[derive(Debug)]
 enum ParagraphMark {
     None,
     Bullet(String),
-    /// The list's first number, and how it is written.
+    /// The list's first number, and its format.
     Number(u32, String),
 }
 

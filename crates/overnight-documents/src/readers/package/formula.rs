@@ -1,26 +1,26 @@
-//! A formula (OMML, ECMA-376 part 1, chapter 22.1) on one line, such that it can only be read in one way: `(x+a)^n`,
-//! `√(b^2-4ac)`, `∑_(k=0)^n a_k`. Where two forms are in use, it is that of Unicode's linear format.
+//! A formula (OMML, ECMA-376 part 1, chapter 22.1) on one line, written unambiguously: `(x+a)^n`, `√(b^2-4ac)`,
+//! `∑_(k=0)^n a_k`. Where two forms are common, Unicode's linear format decides.
 
 use super::xml::{BrokenPart, Xml, XmlNode};
 
-/// Below this many elements in one another, only the text is kept.
+/// Of elements nested more deeply than this, only the text is kept.
 const MAX_DEPTH: usize = 100;
-/// What holds the operands of the others.
+/// The elements that hold the operands of others.
 const SLOTS: [&str; 9] = ["e", "sub", "sup", "num", "den", "deg", "fName", "lim", "mr"];
 
-/// The element that is being read.
+/// The current element.
 #[derive(Debug, Default)]
 struct FormulaElement {
     name: String,
     text: String,
-    /// What came last is more than a run of characters.
+    /// The last part is more than a run of characters.
     after_more: bool,
     slots: Vec<(String, String)>,
-    /// Its properties: `chr`, `degHide`.
+    /// The properties of the element: `chr`, `degHide`.
     marks: Vec<(String, String)>,
 }
 
-/// The formula whose first tag came last.
+/// The formula whose start tag was read last.
 pub(crate) fn formula(xml: &mut Xml<'_>) -> Result<String, BrokenPart> {
     let mut open = vec![FormulaElement::default()];
     while let Some(part) = open.last_mut() {
@@ -52,11 +52,11 @@ pub(crate) fn formula(xml: &mut Xml<'_>) -> Result<String, BrokenPart> {
             XmlNode::Text(_) => {}
         }
     }
-    // A part that is cut off: what there is.
+    // A formula that is cut off is written as far as it goes.
     Ok(open.into_iter().map(|part| part.write()).collect())
 }
 
-/// The properties until the element `end` ends; a switch without a value is on.
+/// The properties up to the end of the element `end`; a switch without a value is on.
 fn marks(xml: &mut Xml<'_>, end: &str) -> Result<Vec<(String, String)>, BrokenPart> {
     let mut marks = Vec::new();
     xml.each(end, |element, xml| {
@@ -70,7 +70,7 @@ fn marks(xml: &mut Xml<'_>, end: &str) -> Result<Vec<(String, String)>, BrokenPa
 }
 
 impl FormulaElement {
-    /// Adds text such that it doesn't run into what stands before: a whole number and a fraction, a factor and a power.
+    /// Adds text so that it doesn't merge with the text before: a whole number and a fraction, a factor and a power.
     fn add(&mut self, text: &str, is_part: bool) {
         let (before, next) = (self.text.chars().next_back(), text.chars().next());
         let joins = |found: Option<char>| found.is_some_and(char::is_alphanumeric);
@@ -98,7 +98,7 @@ impl FormulaElement {
         !matches!(self.mark(name, "off"), "0" | "off" | "false")
     }
 
-    /// What stands below and above.
+    /// The lower and upper scripts.
     fn scripts(&self) -> String {
         let script = |sign: &str, name: &str, switch: &str| match self.slot(name) {
             "" => String::new(),
@@ -109,7 +109,7 @@ impl FormulaElement {
     }
 
     fn write(&self) -> String {
-        // Text stands in runs and operands; where it stands elsewhere, it is not lost.
+        // Text stands in runs and operands; text elsewhere is kept too.
         self.text.clone() + &self.structure()
     }
 
@@ -144,7 +144,7 @@ impl FormulaElement {
             "groupChr" => format!("{}({body})", self.mark("chr", "⏟")),
             "mr" => self.slots(", "),
             "m" => format!("[{}]", self.slots("; ")),
-            // An ampersand there only says what stands below what.
+            // An ampersand only aligns lines there.
             "eqArr" => self.slots("; ").replace('&', ""),
             "phant" if self.marks.iter().any(|(name, _)| name == "show") && !self.is_on("show") => String::new(),
             _ => self.slots(""),
@@ -152,25 +152,25 @@ impl FormulaElement {
     }
 }
 
-/// Parts of a formula beside one another; of each, whether it is more than a run of characters.
+/// Parts of a formula side by side; for each, whether it is more than a run of characters.
 pub(crate) fn side_by_side(parts: impl IntoIterator<Item = (String, bool)>) -> String {
     let mut line = FormulaElement::default();
     parts.into_iter().for_each(|(text, is_part)| line.add(&text, is_part));
     line.text
 }
 
-/// As one operand: in brackets, where it is more than that.
+/// Makes a text one operand: in brackets, unless it is one already.
 pub(crate) fn group(text: &str) -> String {
     if is_atom(text) || is_enclosed(text) { text.to_owned() } else { format!("({text})") }
 }
 
-/// One sign, one word or one number.
+/// Whether a text is one sign, one word or one number.
 fn is_atom(text: &str) -> bool {
     let all = |kind: fn(char) -> bool| !text.is_empty() && text.chars().all(kind);
     text.chars().count() == 1 || all(char::is_alphabetic) || all(|found| found.is_numeric() || found == '.')
 }
 
-/// Whether something in it, outside brackets, binds less than a factor.
+/// Whether the text, outside of brackets, contains an operator that binds less than a factor.
 fn is_sum(text: &str) -> bool {
     let mut depth = 0_i32;
     text.chars().any(|found| {
@@ -179,7 +179,7 @@ fn is_sum(text: &str) -> bool {
     })
 }
 
-/// Whether the bracket that it begins with ends at its end.
+/// Whether the text's first bracket is closed at its end.
 fn is_enclosed(text: &str) -> bool {
     let mut depth = 0_usize;
     let closes = text.char_indices().find_map(|(at, found)| {

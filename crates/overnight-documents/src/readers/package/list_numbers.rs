@@ -79,7 +79,7 @@ pub(crate) fn number(count: u32, format: &str) -> String {
     }
 }
 
-/// What stands before an item without a number: a box or a tick, where a list is one of those, else a dash.
+/// The mark of an item without a number: a box or a tick if the list has one of those, else a dash.
 pub(crate) fn bullet(font: &str, sign: &str) -> String {
     const TELLING: &str = "☐☑☒✓✔✗✘✅❌□";
     let shown = sign_fonts::shown_in(font, sign).unwrap_or_else(|| sign.to_owned());

@@ -1,12 +1,12 @@
-//! Office files of today: a ZIP archive of XML parts that refer to each other. What all their readers share.
+//! Office files of today: ZIP archives of XML parts that refer to each other. Their readers share this code.
 //!
-//! Why not a library's reader of whole documents: those at hand (`undoc`, and `calamine` for XLSX and ODS) hold every part
-//! in memory with no bound on it, trust the sizes that a file states, know no pages, and end at the first damaged part.
-//! Here libraries do the work one step below: `zip` reads the directory, `flate2` unpacks, `quick-xml` parses; each part
-//! passes by as a stream, bounded, and what was read before damage stays.
+//! A library's reader of whole documents isn't used, because the available ones (`undoc`, and `calamine` for XLSX and
+//! ODS) hold every part in memory without a limit, trust the sizes stated by a file, know no pages, and end at the
+//! first damaged part. Libraries work one level lower: `zip` reads the directory, `flate2` unpacks, `quick-xml` parses;
+//! each part is read as a bounded stream, and the content before damage is kept.
 //!
-//! - `archive`: which parts there are, and their bytes; `salvage`: the same without a directory
-//! - `xml`: a part's elements and text as they pass by; `relations`: how parts refer to others
+//! - `archive`: the parts and their bytes; `salvage`: the same without a directory
+//! - `xml`: a part's elements and text in order; `relations`: how parts refer to others
 //! - `blocks`: text in Markdown's blocks; `formula`: a formula;
 //!   `drawing`: alternative texts and diagrams; `drawing_text`: paragraphs in drawings; `list_numbers`: numbers as lists write them
 

@@ -1,4 +1,4 @@
-//! How a part refers to others: by short names that a small part beside it explains.
+//! How a part refers to others: by short identifiers, which a small part beside it resolves.
 
 use std::collections::HashMap;
 
@@ -8,23 +8,23 @@ use super::xml::{BrokenPart, Xml};
 /// The most relations that one part may have.
 const MAX_RELATIONS: usize = 100_000;
 
-/// Another part, or something outside.
+/// A reference to another part, or to something outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Relation {
     /// The last word of its kind: `slide`, `notesSlide`, `chart`.
     pub(crate) kind: String,
-    /// The part's name; empty where it lies outside.
+    /// The part's name; empty if the target is outside.
     pub(crate) part: String,
-    /// Where it leads outside.
+    /// The target outside.
     pub(crate) outside: Option<String>,
 }
 
-/// One part's relations by their short names.
+/// One part's relations by their short identifiers.
 #[derive(Debug, Default)]
 pub(crate) struct Relations(HashMap<String, Relation>);
 
 impl Relations {
-    /// None where nothing explains them.
+    /// None if no part resolves them.
     pub(crate) fn of(package: &Package<'_>, part: &str) -> Result<Self, BrokenPart> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
@@ -46,7 +46,7 @@ impl Relations {
         Ok(Self(relations))
     }
 
-    /// The part that the package's document is; what it is called by office programs, where that isn't told.
+    /// The name of the package's main part; `usual`, which office programs use, if the package doesn't state it.
     pub(crate) fn main(package: &Package<'_>, usual: &str) -> String {
         let all = Self::of(package, "").unwrap_or_default();
         all.first("officeDocument").filter(|part| package.has(part)).unwrap_or(usual).to_owned()
@@ -56,7 +56,7 @@ impl Relations {
         self.0.get(id)
     }
 
-    /// Where a link leads.
+    /// The target of a link.
     pub(crate) fn outside(&self, id: &str) -> Option<&str> {
         self.0.get(id)?.outside.as_deref()
     }
@@ -67,7 +67,7 @@ impl Relations {
         of_kind.min_by_key(|(id, _)| *id).map(|(_, relation)| relation.part.as_str())
     }
 
-    /// How many relations of a kind there are.
+    /// The number of relations of a kind.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.0.values().filter(|relation| relation.kind == kind).count()
     }
@@ -96,7 +96,7 @@ pub(crate) fn resolve(folder: &str, target: &str) -> String {
     names.join("/")
 }
 
-/// `%20` and its like as what they stand for.
+/// Decodes `%20` and the like.
 fn decoded(link: &str) -> String {
     let mut bytes = Vec::with_capacity(link.len());
     let mut rest = link.as_bytes();

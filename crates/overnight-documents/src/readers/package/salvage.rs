@@ -1,6 +1,6 @@
 //! The parts of an archive whose directory is broken or cut off. Each part has a header of its own before its bytes, so
-//! they are looked for one by one. `zip` reads such archives only where every header states its part's size; headers
-//! of office programs often don't, so this is ours.
+//! the headers are searched one by one. `zip` reads such archives only if every header states its part's size; headers
+//! of office programs often don't, so this is our own code.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ fn part(bytes: &[u8], header: usize, next: usize) -> Option<(String, PartLocatio
         _ => return None,
     };
     let stated = usize::try_from(large(18)?).ok()?;
-    // Bit 3: crc and size stand behind the part instead. What is deflated shows its own end.
+    // Bit 3: CRC and size stand behind the part instead. Deflated data has an end mark of its own.
     let behind = flags & 8 != 0;
     let end = if behind || stated == 0 { next.max(start) } else { start.checked_add(stated)?.min(bytes.len()) };
     let crc = if behind { None } else { large(14) };

@@ -11,7 +11,7 @@ pub(crate) fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
     zip_bytes(&parts)
 }
 
-/// An archive of these parts, which needn't be text.
+/// An archive of these parts, which may be binary.
 pub(crate) fn zip_bytes(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
@@ -33,14 +33,14 @@ pub(crate) fn damaged(bytes: &[u8], changes: &[(usize, u8)], end: usize) -> Vec<
     bytes
 }
 
-/// The part that says what an archive is.
+/// The part that states the format of an archive.
 pub(crate) fn types(main: &str) -> String {
     format!(
         "<Types><Override PartName=\"/main.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.{main}.main+xml\"/></Types>"
     )
 }
 
-/// The part that explains short names: name, kind, target.
+/// The part that resolves identifiers: name, kind, target.
 pub(crate) fn relations(all: &[(&str, &str, &str)]) -> String {
     let all: Vec<String> = all
         .iter()

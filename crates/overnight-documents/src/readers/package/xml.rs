@@ -1,6 +1,6 @@
-//! One XML part as it passes by: elements and text by their local names, because prefixes are the writing program's own
-//! choice. No document type declarations, so no entities but XML's own; depth and the length of any one tag or text are
-//! bounded; bytes that aren't valid text stand as � instead of ending the part.
+//! One XML part as a stream of elements and text, by their local names, because prefixes are the writing program's
+//! choice. There are no document type declarations, so no entities but XML's own; depth and the length of any tag or
+//! text are limited; bytes that aren't valid text become � instead of ending the part.
 
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Error, Read, Result as IoResult};
@@ -19,7 +19,7 @@ const MAX_EVENT: usize = 16 << 20;
 /// The most elements inside one another. Word's own limit is lower.
 const MAX_DEPTH: usize = 10_000;
 
-/// A part that can't be read any further. Says which and why, in a clause.
+/// A part that can't be read further. The text names the part and the reason, in a clause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct BrokenPart(pub(crate) String);
@@ -34,7 +34,7 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
-    /// As the reader of a format tells it.
+    /// Converts to the error of a format's reader.
     pub(crate) fn of(self, format: &str) -> ReadFailure {
         match self {
             Self::Broken(BrokenPart(why)) => Refusal::Damaged { format: format.to_owned(), why }.into(),
@@ -55,19 +55,19 @@ impl From<Refusal> for Halt {
     }
 }
 
-/// What comes next in a part.
+/// The next node of a part.
 #[derive(Debug)]
 pub(crate) enum XmlNode {
     Start(Element),
-    /// Local name.
+    /// An end tag, by its local name.
     End(String),
-    /// A piece; one text can come in many.
+    /// A piece of text; one text can come in several pieces.
     Text(String),
-    /// The part's end.
+    /// The end of the part.
     Over,
 }
 
-/// An element's first tag.
+/// The start tag of an element.
 #[derive(Debug)]
 pub(crate) struct Element(BytesStart<'static>);
 
@@ -87,7 +87,7 @@ impl Element {
         self.find(|key| key.split_once(':').is_some_and(|(_, local)| local == name))
     }
 
-    /// All attributes with their names as they are written.
+    /// All attributes with their names as written.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         let mut attributes = self.0.attributes();
         let read = attributes.with_checks(false).flatten().map(|found| {
@@ -103,7 +103,7 @@ impl Element {
         self.value(name)?.trim().parse().ok()
     }
 
-    /// A switch: on where its value is left out.
+    /// A switch: on if its value is omitted.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.value(name).is_none_or(|value| !matches!(value.as_str(), "0" | "false" | "off" | "none"))
     }
@@ -115,10 +115,10 @@ impl Element {
     }
 }
 
-/// A part's bytes: unpacked, decoded, and counted from one tag to the next.
+/// A part's bytes: unpacked, decoded, and limited between two tags.
 type Characters<'a> = Allowance<BufReader<DecodeReaderBytes<PartBytes<'a>, Vec<u8>>>>;
 
-/// A part as it passes by.
+/// A part that is read as a stream.
 pub(crate) struct Xml<'a> {
     name: String,
     reader: Reader<Characters<'a>>,
@@ -129,7 +129,7 @@ pub(crate) struct Xml<'a> {
 }
 
 impl<'a> Xml<'a> {
-    /// None where there is no such part.
+    /// None if there is no such part.
     pub(crate) fn open(package: &Package<'a>, name: &str) -> Option<Result<Self, BrokenPart>> {
         let unpacked = match package.part(name)? {
             Ok(unpacked) => unpacked,
@@ -165,7 +165,7 @@ impl<'a> Xml<'a> {
         self
     }
 
-    /// A part that has to be there.
+    /// Opens a part that must exist.
     pub(crate) fn need(package: &Package<'a>, name: &str) -> Result<Self, BrokenPart> {
         Self::open(package, name).unwrap_or_else(|| Err(BrokenPart(format!("its part {name} is missing"))))
     }
@@ -199,7 +199,7 @@ impl<'a> Xml<'a> {
                         Ok(Some(found)) => found.to_string(),
                         Ok(None) => match resolve_predefined_entity(&reference) {
                             Some(found) => found.to_owned(),
-                            // What it stands for is said where nobody looks: its name says more than nothing.
+                            // The definition of the entity isn't read: its name is better than nothing.
                             None if *is_lenient => format!("&{};", &*reference),
                             None => String::new(),
                         },
@@ -218,7 +218,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Tells the first tag of each element up to the end of the element `until`, or of the part.
+    /// Reports each start tag up to the end of the element `until`, or of the part.
     pub(crate) fn each(
         &mut self,
         until: &str,
@@ -234,7 +234,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Passes over the rest of the element whose first tag came last.
+    /// Skips the rest of the element whose start tag was read last.
     pub(crate) fn skip(&mut self) -> Result<(), BrokenPart> {
         let outside = self.depth.saturating_sub(1);
         while self.depth > outside {
@@ -245,7 +245,7 @@ impl<'a> Xml<'a> {
         Ok(())
     }
 
-    /// All text in the element whose first tag came last.
+    /// All text in the element whose start tag was read last.
     pub(crate) fn text(&mut self) -> Result<String, BrokenPart> {
         let outside = self.depth.saturating_sub(1);
         let mut text = String::new();
@@ -260,7 +260,7 @@ impl<'a> Xml<'a> {
     }
 }
 
-/// Ends a tag or text that goes on for too long, before it fills the memory.
+/// Stops a tag or text that is too long, before it fills the memory.
 struct Allowance<R> {
     inner: R,
     left: usize,

@@ -38,8 +38,7 @@ pub(super) fn is_of(accent: &Glyph, letter: &Glyph) -> bool {
         && letter.start < accent.end - near
 }
 
-/// `letter` with `accent`: one character where there is such a one, else a letter and the mark on it, as mathematics has
-/// them.
+/// `letter` with `accent`: one character if it exists, else a letter with a combining mark, as in mathematics.
 pub(super) fn composed(letter: char, accent: char) -> Option<String> {
     let bare = match letter {
         '\u{131}' => 'i',

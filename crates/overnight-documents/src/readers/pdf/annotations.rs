@@ -1,5 +1,5 @@
-//! Annotations, which lie on a page without being in its content: filled fields of forms, stamps, comments. The library keeps these
-//! to itself, so its raw objects are looked through once, before the pages are read; what is found is little.
+//! Annotations, which lie on a page but not in its content: filled form fields, stamps, comments. The library doesn't
+//! expose them, so its raw objects are searched once, before the pages are read; few are found.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use super::attached;
 use super::glyphs::Matrix;
 use super::values::text_string;
 
-/// The most that is looked at on one page, and kept of all.
+/// The most annotations that are read on one page, and kept in total.
 const MAX_ON_PAGE: usize = 2_000;
 const MAX_BYTES: usize = 16 << 20;
 
-/// What lies on one page.
+/// The annotations of one page.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
     pub(super) drawn: Vec<Appearance>,
-    /// Remarks that are shown only to who asks for them.
+    /// Remarks that are shown only on request.
     pub(super) comments: Vec<String>,
     /// Names of files that are pinned to it.
     pub(super) files: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Appearance {
     pub(super) content: Vec<u8>,
 }
 
-/// What lies on the pages of `document`, by page.
+/// The annotations of `document`, by page.
 pub(super) fn overlays(document: &RawDocument) -> HashMap<(u32, u16), Overlay> {
     let mut left = MAX_BYTES;
     let mut overlays = HashMap::new();
@@ -108,7 +108,7 @@ fn drawn(document: &RawDocument, item: &PdfDict) -> Option<Appearance> {
         numbers(&stream.dict, b"Matrix").and_then(|numbers| numbers.try_into().ok()).map_or(Matrix::IDENTITY, Matrix);
     let rectangle = numbers(item, b"Rect").filter(|numbers| numbers.len() == 4)?;
     let bounds = numbers(&stream.dict, b"BBox").filter(|numbers| numbers.len() == 4)?;
-    // The drawing's box, turned by its matrix, is fitted into the rectangle.
+    // The bounding box of the drawing, after its matrix, is fitted into the rectangle.
     let corners = [(0, 1), (0, 3), (2, 1), (2, 3)].map(|(x, y)| matrix.point(bounds[x], bounds[y]));
     let low = corners.iter().fold((f64::MAX, f64::MAX), |low, corner| (low.0.min(corner.0), low.1.min(corner.1)));
     let high = corners.iter().fold((f64::MIN, f64::MIN), |high, corner| (high.0.max(corner.0), high.1.max(corner.1)));

@@ -1,4 +1,4 @@
-//! Files that a PDF carries: named in its catalog, or pinned to a page. They are documents of their own that nobody reads
+//! Files embedded in a PDF: named in its catalog, or attached to a page. They are separate documents that aren't read
 //! here, so each is named.
 
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use unpdf::parser::raw::tokenizer::{PdfDict, PdfObject, dict_get};
 
 use super::values::text_string;
 
-/// The most that are looked at.
+/// The most embedded files that are searched.
 const MAX_FILES: usize = 1_000;
 const MAX_NODES: usize = 10_000;
 

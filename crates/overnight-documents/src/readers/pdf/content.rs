@@ -1,4 +1,4 @@
-//! A page's content before it is run: made fit for the library's reader of operators, and cut into parts.
+//! Prepares a page's content before it is run: made fit for the library's reader of operators, and cut into parts.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use unpdf::parser::backend::PdfValue;
 
 use super::values::text_string;
 
-/// So many bytes of content are held as operators at once, which take some forty times as much.
+/// The maximum bytes of content that are held as operators at once, which take some forty times as much.
 const PART: usize = 1 << 20;
 
-/// What a marked part says that it stands for. The library gives a dictionary's keys and values one after the other.
+/// The replacement text of a marked part. The library gives a dictionary's keys and values one after the other.
 pub(super) fn actual_text(operands: &[PdfValue]) -> Option<String> {
     let at = operands.iter().position(|operand| matches!(operand, PdfValue::Name(name) if name == b"ActualText"))?;
     let Some(PdfValue::Str(bytes)) = operands.get(at + 1) else { return None };
@@ -49,8 +49,8 @@ pub(super) fn part(content: &[u8]) -> (&[u8], &[u8], bool) {
     (part, rest, end == 2 * PART && !rest.is_empty())
 }
 
-/// Where a part of `content` ends that is small enough for its operators to be held at once: behind an operator that
-/// ends something.
+/// The end of a part of `content` that is small enough to hold its operators at once: behind an operator that ends
+/// something.
 fn end_of_part(content: &[u8]) -> usize {
     if content.len() <= PART {
         return content.len();
@@ -68,7 +68,7 @@ fn end_of_part(content: &[u8]) -> usize {
     (2 * PART).min(content.len())
 }
 
-/// How deep arrays nest in `content`.
+/// The nesting depth of arrays in `content`.
 pub(super) fn nesting(content: &[u8]) -> usize {
     let (mut depth, mut deepest, mut strings, mut is_escaped) = (0_usize, 0, 0_usize, false);
     for &byte in content {

@@ -1,6 +1,5 @@
-//! Finds pages whose content is missing, or does not unpack to what was packed: a bit of it was changed, or it is cut.
-//! The library gives what comes out, as far as it goes, without a word, and what is missing on the page would be missed
-//! by nobody.
+//! Finds pages whose content is missing, or does not decompress to the original data: a bit of it was changed, or it is
+//! cut off. The library returns the partial result silently, and nobody would notice the missing text.
 
 use super::fonts::ObjectId;
 use std::collections::HashSet;
@@ -9,9 +8,9 @@ use flate2::{Decompress, FlushDecompress, Status};
 use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::tokenizer::{PdfObject, PdfStream, dict_get};
 
-/// The most that is unpacked of one document to see this: bombs unpack without end.
+/// The maximum bytes that are decompressed for this check in one document: bombs never end.
 const MAX_BYTES: u64 = 512 << 20;
-/// Bytes of the checksum behind what is packed, and of the header before it (RFC 1950).
+/// The bytes of the checksum behind the compressed data, and of the header before it (RFC 1950).
 const CHECKSUM: usize = 4;
 const HEADER: usize = 2;
 const CHUNK: usize = 64 << 10;
@@ -32,7 +31,7 @@ pub(super) fn damaged_streams(document: &RawDocument) -> HashSet<ObjectId> {
             part.as_reference().is_some()
                 && matches!(document.resolve(part), PdfObject::Null | PdfObject::Reference(..))
         };
-        // Some pages share what is on all of them.
+        // Some pages share common content.
         let mut is_new = |part: &PdfObject| part.as_reference().is_none_or(|id| seen.insert(id));
         parts.iter().any(is_missing)
             || parts.iter().filter(|part| is_new(part)).any(|part| {
@@ -45,7 +44,7 @@ pub(super) fn damaged_streams(document: &RawDocument) -> HashSet<ObjectId> {
     document.pages().into_values().filter(is_torn).collect()
 }
 
-/// Whether it is packed in the way that has a checksum, and in no other.
+/// Whether the stream is compressed by the method with a checksum, and by no other one.
 fn is_packed(stream: &PdfStream) -> bool {
     let is_flate = |filter: &PdfObject| matches!(filter.as_name(), Some(b"FlateDecode" | b"Fl"));
     match dict_get(&stream.dict, b"Filter") {
@@ -55,8 +54,8 @@ fn is_packed(stream: &PdfStream) -> bool {
     }
 }
 
-/// Whether `packed` unpacks to its end and has the checksum of that. Where its checksum is cut off, as some programs write
-/// it, nothing is missed.
+/// Whether `packed` decompresses to its end and matches its checksum. If only the checksum is cut off, as some programs
+/// write it, nothing is missing.
 fn unpacks(packed: &[u8], bytes_left: &mut u64) -> bool {
     unpacked(Decompress::new(true), packed, bytes_left).is_some()
         || packed
@@ -65,7 +64,7 @@ fn unpacks(packed: &[u8], bytes_left: &mut u64) -> bool {
             .is_some_and(|behind| behind < CHECKSUM)
 }
 
-/// How many bytes it took to come to the end of what is packed. Bombs are taken for whole.
+/// How many bytes were read up to the end of the compressed data. Bombs are taken for complete.
 fn unpacked(mut state: Decompress, packed: &[u8], bytes_left: &mut u64) -> Option<usize> {
     let mut out = vec![0; CHUNK];
     loop {
@@ -99,11 +98,11 @@ mod tests {
         let unpacks = |bytes: &[u8]| super::unpacks(bytes, &mut { MAX_BYTES });
         assert!(unpacks(&packed));
         assert!(unpacks(&[&packed, &b"\r\n"[..]].concat()), "line ends behind it");
-        // Without its checksum, whole or in part.
+        // The data without its checksum, whole or in part.
         let end = packed.len() - CHECKSUM;
         assert!((end..packed.len()).all(|end| unpacks(&packed[..end])));
         assert!((0..end).all(|end| !unpacks(&packed[..end])));
-        // All but the bits that fill up the last byte before the checksum, which say nothing.
+        // All bits but those that pad the last byte before the checksum, which have no meaning.
         for bit in (HEADER * 8..(end - 1) * 8).chain(end * 8..packed.len() * 8) {
             let mut flipped = packed.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);

@@ -1,5 +1,5 @@
-//! Lines of Hebrew and Arabic. They are drawn from the left as every line is, so their characters come in the order of
-//! the eye; here they get the order in which they are read, numbers and Latin words among them left as they are.
+//! Lines of Hebrew and Arabic. They are drawn from the left like all lines, so their characters come in visual order;
+//! here they are put into reading order, while numbers and Latin words among them stay as they are.
 
 use unicode_bidi::{BidiInfo, Level};
 use unicode_normalization::UnicodeNormalization;
@@ -7,10 +7,10 @@ use unicode_normalization::UnicodeNormalization;
 use super::layout::{CELLS_APART, PlacedWord, WordBlock, WordLine};
 use super::letters::{is_from_right, is_letter_from_right, is_mark};
 
-/// Brackets, which look to the other side where they are read from the right: opening, closing.
+/// Brackets that are mirrored when read from the right: opening, closing.
 const BRACKETS: [(char, char); 5] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>'), ('\u{ab}', '\u{bb}')];
 
-/// Puts each line of `blocks` into the order in which it is read.
+/// Puts each line of `blocks` into reading order.
 pub(super) fn read(blocks: &mut [WordBlock]) {
     let texts = || blocks.iter().flat_map(|block| &block.lines).map(|line| line.text.as_str());
     if !texts().flat_map(str::chars).any(is_letter_from_right) {
@@ -21,7 +21,7 @@ pub(super) fn read(blocks: &mut [WordBlock]) {
         .iter()
         .map(|block| is_from_right(block.lines.iter().map(|line| line.text.as_str())).unwrap_or(is_page_from_right))
         .collect();
-    // Some programs store a bracket as it looks, some as it is meant: what makes pairs of more of them.
+    // Some programs store a bracket as it looks, some by its meaning: the choice is the one that gives more pairs.
     let cells =
         || blocks.iter().zip(&bases).flat_map(|(block, &base)| block.lines.iter().map(move |line| (line, base)));
     let vote: i64 = cells()
@@ -36,7 +36,7 @@ pub(super) fn read(blocks: &mut [WordBlock]) {
     }
 }
 
-/// Where the cells of a line begin and end.
+/// The start and end of each cell in a line.
 fn spans(line: &WordLine) -> Vec<(usize, usize)> {
     let ends = line.cells.iter().copied().chain([line.text.len()]);
     let begins = std::iter::once(0).chain(line.cells.iter().map(|end| end + CELLS_APART.len()));
@@ -64,7 +64,7 @@ fn read_line(line: &WordLine, is_from_right: bool, is_mirrored: bool) -> WordLin
                 words.map(|word| PlacedWord { from: word.from - from, to: word.to - from, ..*word }.behind(begin));
             out.words.extend(moved);
         } else {
-            // Which word went where isn't known: any of them stands somewhere in the cell.
+            // The order of the words isn't known: any of them stands somewhere in the cell.
             let whole = words.copied().reduce(|whole, word| PlacedWord {
                 start: whole.start.min(word.start),
                 end: whole.end.max(word.end),
@@ -79,8 +79,8 @@ fn read_line(line: &WordLine, is_from_right: bool, is_mirrored: bool) -> WordLin
     out
 }
 
-/// A cell with `(12)` where it has `)12(`: some programs store the brackets around a number as they look from the other side,
-/// and numbers run from the left in either script.
+/// Changes `)12(` in a cell to `(12)`: some programs store the brackets around a number mirrored, and numbers run from
+/// the left in either script.
 fn with_brackets_around_numbers(read: &str) -> String {
     let mut characters: Vec<char> = read.chars().collect();
     let mut open = 0_usize;
@@ -103,7 +103,7 @@ fn with_brackets_around_numbers(read: &str) -> String {
     characters.into_iter().collect()
 }
 
-/// A cell as it is read.
+/// A cell in reading order.
 fn as_read(drawn: &str, is_from_right: bool, is_mirrored: bool) -> String {
     if !drawn.chars().any(is_letter_from_right) {
         let other: String = drawn.chars().map(mirrored).collect();
@@ -124,7 +124,7 @@ fn as_read(drawn: &str, is_from_right: bool, is_mirrored: bool) -> String {
     }
 }
 
-/// How many brackets of `text` make pairs, less those that don't.
+/// The number of matched brackets of `text`, less the unmatched ones.
 fn pairs(text: &str) -> i64 {
     let (mut open, mut score) = (Vec::new(), 0);
     for character in text.chars() {
@@ -148,8 +148,8 @@ fn mirrored(character: char) -> char {
     other.unwrap_or(character)
 }
 
-/// What is `drawn` as it is read. The rules that put characters in the order of the eye put them back as well; brackets are
-/// turned where the line is, if they are stored as they look.
+/// The text `drawn` in reading order. The rules for visual order also reverse it; brackets are mirrored with the line
+/// if they are stored as they look.
 fn logical(drawn: &str, is_from_right: bool, is_mirrored: bool) -> String {
     let level = if is_from_right { Level::rtl() } else { Level::ltr() };
     let info = BidiInfo::new(drawn, Some(level));
@@ -178,7 +178,7 @@ fn logical(drawn: &str, is_from_right: bool, is_mirrored: bool) -> String {
     text
 }
 
-/// The letters that a shape of them stands for: drawn fonts have one for each place in a word.
+/// The letters for a presentation form: embedded fonts have one form for each place in a word.
 fn letters(character: char) -> impl Iterator<Item = char> {
     let is_shape = matches!(character, '\u{fb1d}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fdfc}' | '\u{fe70}'..='\u{fefc}');
     let (shape, other) = if is_shape { (Some(character), None) } else { (None, Some(character)) };
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn brackets_open_before_they_close() {
         let read = "\u{5d0}\u{5d1} (\u{5d2} 12)";
-        // Stored as they look, and as they are meant.
+        // Brackets stored as they look, and by their meaning.
         for drawn in ["(12 \u{5d2}) \u{5d1}\u{5d0}", ")12 \u{5d2}( \u{5d1}\u{5d0}"] {
             assert_eq!(as_read(drawn, true, true), read);
         }

@@ -1,7 +1,7 @@
-//! What fonts say of themselves that the library keeps back or drops: the codes of symbol fonts (bullets, arrows, ticks)
-//! that stand for characters of private use, as `pdftotext` tells them too; codes that only the names of glyphs explain; how large a
-//! font is whose glyphs are drawings in a measure of its own; whose table of characters is a bomb; and whose own encoding says what the
-//! table leaves out. Looked through once, before the pages are read; few fonts have anything to say.
+//! Facts from fonts that the library hides or drops: codes of symbol fonts (bullets, arrows, ticks) for private-use
+//! characters, as in `pdftotext`; codes explained only by glyph names; the size of fonts whose glyphs are drawings in
+//! their own units; tables of characters that are bombs; and encodings that complete a table. Fonts are searched once,
+//! before the pages are read; few have such facts.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,35 +16,35 @@ use super::to_unicode::private;
 
 pub(super) type ObjectId = (u32, u16);
 
-/// The most that is looked at in one document.
+/// The maximum that is searched in one document.
 const MAX_USES: usize = 200_000;
 const MAX_FONTS: usize = 5_000;
 const MAX_BYTES: usize = 32 << 20;
-/// No table of a font's characters is larger, in bytes.
+/// The maximum size of a font's table of characters, in bytes.
 const MAX_TABLE: usize = 8 << 20;
-/// Pages take over what pages above them have, so many times.
+/// The maximum number of parent pages from which a page inherits.
 const MAX_PARENTS: usize = 32;
-/// Glyphs of text are so wide in the mean, as a share of the font's size ...
+/// The usual mean width of text glyphs, as a share of the font's size ...
 const MEAN_WIDTH: f64 = 0.5;
-/// ... and a size by which they are this narrow or this wide is none.
+/// ... and the range of plausible widths: a size with other widths is wrong.
 const LIKELY_WIDTHS: std::ops::RangeInclusive<f64> = 0.2..=1.2;
 
-/// What is worth knowing of one font.
+/// The facts about one font.
 #[derive(Debug)]
 pub(super) struct Font {
-    /// How many times larger than its size says it is drawn.
+    /// The factor by which it is drawn larger than its size.
     pub(super) scale: f64,
-    /// Its table of characters is built to exhaust who reads it.
+    /// Its table of characters is built to exhaust its reader.
     pub(super) is_bomb: bool,
-    /// What codes stand for, where the library doesn't know it.
+    /// The characters of codes that the library doesn't know.
     characters: HashMap<u32, char>,
     is_composite: bool,
-    /// It has a table of characters, and what the table leaves out its program's own encoding says.
+    /// It has a table of characters, and its program's own encoding completes it.
     pub(super) has_own_encoding: bool,
 }
 
 impl Font {
-    /// What one of its codes stands for may be known although the library can't tell it in the midst of others.
+    /// Whether single codes may be known although the library can't separate them from others.
     pub(super) fn knows_single_codes(&self) -> bool {
         !self.is_composite && !self.characters.is_empty()
     }
@@ -60,7 +60,7 @@ impl Font {
     }
 }
 
-/// The fonts of a document of which there is something to know, by where they are named.
+/// The fonts of a document with such facts, by the place where they are named.
 #[derive(Debug, Default)]
 pub(super) struct Fonts(HashMap<ObjectId, HashMap<Vec<u8>, Rc<Font>>>);
 
@@ -82,14 +82,14 @@ impl Fonts {
         Self(looking.found)
     }
 
-    /// What is to be known of the font `name`: a drawing that names none has its page's.
+    /// The facts about the font `name`: a drawing that names no fonts has those of its page.
     pub(super) fn get(&self, scope: ResourceScope, name: &[u8]) -> Option<&Rc<Font>> {
         let there = |id: ObjectId| self.0.get(&id).and_then(|fonts| fonts.get(name));
         scope.form.and_then(there).or_else(|| there(scope.page))
     }
 }
 
-/// What a page names: its own, or that of the pages above it.
+/// The resources of a page: its own, or those of the pages above it.
 fn of_page(document: &RawDocument, id: ObjectId) -> Option<&PdfDict> {
     let mut page = document.get_dict(id).ok()?;
     for _ in 0..MAX_PARENTS {
@@ -103,7 +103,7 @@ fn of_page(document: &RawDocument, id: ObjectId) -> Option<&PdfDict> {
 
 struct FontSearch<'a> {
     document: &'a RawDocument,
-    /// Fonts and drawings that were looked at.
+    /// Fonts and drawings that were searched.
     fonts: HashMap<ObjectId, Option<Rc<Font>>>,
     seen: HashSet<ObjectId>,
     found: HashMap<ObjectId, HashMap<Vec<u8>, Rc<Font>>>,
@@ -112,7 +112,7 @@ struct FontSearch<'a> {
 }
 
 impl<'a> FontSearch<'a> {
-    /// Looks at what the page or drawing `id` names, and at the drawings that these paint.
+    /// Searches the resources of the page or drawing `id`, and the drawings that these paint.
     fn resources(&mut self, id: ObjectId, resources: &'a PdfDict) {
         let mut waiting = vec![(id, resources)];
         while let Some((id, resources)) = waiting.pop() {
@@ -167,7 +167,7 @@ impl<'a> FontSearch<'a> {
         is_known.then_some(Font { scale, is_bomb, characters, is_composite, has_own_encoding })
     }
 
-    /// The codes of a font's table that stand for characters of private use, or that the table is a bomb.
+    /// The codes of a font's table for private-use characters, and whether the table is a bomb.
     fn private(&mut self, font: &PdfDict) -> (HashMap<u32, char>, bool) {
         let table = dict_get(font, b"ToUnicode").and_then(|table| self.document.resolve(table).as_stream());
         let Some(map) = table.filter(|_| self.bytes_left > 0).and_then(|table| decompress(table).ok()) else {
@@ -179,7 +179,7 @@ impl<'a> FontSearch<'a> {
         (found.unwrap_or_default(), is_bomb)
     }
 
-    /// What the glyphs' names say in the program of a font that says nothing else.
+    /// The characters by the glyph names in the program of a font without other information.
     fn named_glyphs(&mut self, font: &PdfDict) -> HashMap<u32, char> {
         let descriptor = dict_get(font, b"FontDescriptor").and_then(|own| self.document.resolve(own).as_dict());
         let program = descriptor.and_then(|own| self.document.resolve(dict_get(own, b"FontFile2")?).as_stream());

@@ -1,5 +1,5 @@
-//! What codes of a TrueType font stand for that names neither an encoding nor a table of characters: the font's own program leads
-//! from the code to a glyph, and the glyph's name to a character, by Adobe's list of glyph names.
+//! The characters of a TrueType font without an encoding and a table of characters: the font's own program maps the
+//! code to a glyph, and Adobe's list of glyph names maps the glyph's name to a character.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use read_fonts::tables::cmap::{CmapSubtable, PlatformId};
 use read_fonts::types::GlyphId16;
 use read_fonts::{FontRef, TableProvider};
 
-/// Where symbol fonts have the codes of one byte.
+/// The offset of one-byte codes in symbol fonts.
 const SYMBOLS: u32 = 0xf000;
 
 /// The characters of the codes of `program`.

@@ -1,33 +1,33 @@
-//! What stands on a page: characters with the place where each is drawn.
+//! The text of a page: characters with their positions.
 
 use super::pictures::Picture;
 
-/// Which ways text runs: in steps of a quarter turn against the clock from left to right, and at a slant to each.
+/// The number of text directions: quarter turns counterclockwise from left to right, and slanted ones for each.
 pub(super) const TURNS: usize = 8;
 pub(super) const QUARTERS: u8 = 4;
 
 /// One drawn character (or several, where one shape stands for them: a ligature).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Glyph {
-    /// Its characters in [`PaintedPage::text`].
+    /// The offset of its characters in [`PaintedPage::text`].
     pub(super) from: u32,
     pub(super) to: u32,
-    /// How far its quarter turn is from text that runs to the right, 0 to 3; for text at a slant to it, that and 4.
+    /// Its quarter turn from text that runs to the right, 0 to 3; for text slanted from that, 4 more.
     pub(super) turn: u8,
-    /// Where it begins and ends on its line, and the line's own place, which grows downwards: all as seen by who turned
-    /// the page so that this text runs to the right.
+    /// Its start and end on its line, and the position of the line, which grows downwards: all relative to the page
+    /// turned so that this text runs to the right.
     pub(super) start: f32,
     pub(super) end: f32,
     pub(super) base: f32,
     /// The font's size on the page.
     pub(super) size: f32,
-    /// Nobody sees it.
+    /// The glyph is invisible.
     pub(super) is_hidden: bool,
     /// A line runs through it.
     pub(super) is_struck: bool,
 }
 
-/// What a page shows, in the order in which it is painted.
+/// The content of a page, in painting order.
 #[derive(Debug, Default)]
 pub(super) struct PaintedPage {
     /// The characters of all glyphs.
@@ -35,24 +35,24 @@ pub(super) struct PaintedPage {
     pub(super) glyphs: Vec<Glyph>,
     /// Images painted.
     pub(super) images: u64,
-    /// Those of a size to be seen, from the top.
+    /// The visibly large images, from the top.
     pub(super) pictures: Vec<Picture>,
-    /// How much of the paper the largest of them covers, from 0 to 1.
+    /// The share of the paper covered by the largest of them, from 0 to 1.
     pub(super) covered: f64,
-    /// Areas and lines painted, and the curves that they are made of.
+    /// The number of painted areas and lines, and of curves in them.
     pub(super) shapes: u64,
     pub(super) curves: u64,
     /// All its text stands at its upper or lower edge.
     pub(super) is_text_at_edge: bool,
     /// Most of its text lies unseen before or behind an image of the page, as recognition leaves it.
     pub(super) is_recognised: bool,
-    /// Glyphs that nobody sees, and that are left out.
+    /// The number of invisible glyphs, which are left out.
     pub(super) hidden: usize,
-    /// Codes shown that mean no character.
+    /// The number of codes without a character.
     pub(super) unmapped: u64,
-    /// Parts of its content that could not be read.
+    /// The number of parts of its content that could not be read.
     pub(super) damaged: u64,
-    /// It had more in it than a page may have.
+    /// Its content exceeded the limits of a page.
     pub(super) is_cut: bool,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Matrix(pub(super) [f64; 6]);
 impl Matrix {
     pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    /// First this one, then `next`.
+    /// The map that applies this one first, then `next`.
     pub(super) fn then(self, next: Self) -> Self {
         let ([a, b, c, d, e, f], [g, h, i, j, k, l]) = (self.0, next.0);
         Self([a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l])

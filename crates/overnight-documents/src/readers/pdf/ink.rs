@@ -1,17 +1,17 @@
-//! How text is painted: whether anybody sees it, and whether a line runs through it.
+//! How text is painted: whether it is visible, and whether a line runs through it.
 
 use unpdf::parser::backend::{PageBox, PdfValue};
 
 use super::glyphs::{Glyph, Matrix};
 use super::values::number;
 
-/// Text smaller than this, in points, is seen by nobody.
+/// Text smaller than this, in points, is invisible.
 pub(super) const LEAST_SIZE: f32 = 0.5;
-/// So near to white is white.
+/// Colours above this brightness count as white.
 const WHITE: f64 = 0.98;
-/// No more areas and lines of a page are looked at.
+/// The most areas and lines of a page that are checked.
 const MAX_AREAS: usize = 20_000;
-/// So many times a line is compared with a character, at most.
+/// The maximum number of comparisons of lines with characters.
 const MAX_LOOKS: usize = 20_000_000;
 /// A line through text is no thicker than this, in points, and runs at this height of it, in sizes of the font.
 const THIN: f64 = 1.6;
@@ -19,10 +19,10 @@ const MIDDLE: std::ops::RangeInclusive<f32> = 0.12..=0.45;
 /// The middle of letters, as a share of an area around them, from below.
 const STRUCK_AT: f64 = 0.45;
 
-/// How text and areas are painted now.
+/// The current way of painting text and areas.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ink {
-    /// Nothing is painted of text: it is invisible, or only cuts what is painted later.
+    /// Text isn't painted: it is invisible, or only clips later content.
     pub(super) is_invisible: bool,
     is_white: bool,
 }
@@ -40,7 +40,7 @@ impl Ink {
             && match operator {
                 "g" | "rg" => !values.is_empty() && values.iter().all(|&value| value >= WHITE),
                 "k" => values.iter().all(|&value| value <= 1.0 - WHITE),
-                // Of one colour only, all of it is the darkest.
+                // In a space with one component, full ink is the darkest colour.
                 "sc" | "scn" => values.len() == 3 && values.iter().all(|&value| value >= WHITE),
                 _ => false,
             };
@@ -50,20 +50,20 @@ impl Ink {
 /// A box on the page, in points: left, low, right, high.
 pub(super) type Box4 = [f64; 4];
 
-/// What is painted besides text.
+/// The painted content other than text.
 #[derive(Debug, Default)]
 pub(super) struct PaintedAreas {
     path: Option<Box4>,
-    /// What is painted later is cut by the path.
+    /// The path clips later content.
     is_clip: bool,
-    /// Not white.
+    /// The areas that aren't white.
     areas: Vec<Box4>,
     lines: Vec<Box4>,
     is_full: bool,
 }
 
 impl PaintedAreas {
-    /// Points are added to the path that is in the making.
+    /// Adds points to the current path.
     pub(super) fn add(&mut self, to_page: Matrix, operands: &[PdfValue], is_rectangle: bool) {
         let mut values: Vec<f64> = operands.iter().filter_map(number).collect();
         if let (true, [x, y, width, height]) = (is_rectangle, values.as_slice()) {
@@ -77,12 +77,12 @@ impl PaintedAreas {
         }
     }
 
-    /// The path, when it is painted, will cut what is painted behind it.
+    /// Marks the path as clipping the content painted after it.
     pub(super) const fn clip(&mut self) {
         self.is_clip = true;
     }
 
-    /// The path is painted, or only ended. The box around it where it cuts what is painted later.
+    /// Paints the path, or only ends it. Returns the box around it if it clips later content.
     pub(super) fn paint(&mut self, ink: Ink, is_filled: bool, is_drawn: bool) -> Option<Box4> {
         let is_clip = std::mem::take(&mut self.is_clip);
         let path = self.path.take()?;
@@ -95,7 +95,7 @@ impl PaintedAreas {
         is_clip.then_some(path)
     }
 
-    /// Lines through areas that somebody marked as struck out.
+    /// Adds lines through areas that were marked as struck out.
     pub(super) fn strike(&mut self, areas: &[PageBox]) {
         for area in areas {
             let [left, low, right, high] = [area.llx, area.lly, area.urx, area.ury].map(f64::from);
@@ -104,7 +104,7 @@ impl PaintedAreas {
         }
     }
 
-    /// An image, or colours that run into each other. The box around it, where it has one.
+    /// Adds an image or a shading. Returns the box around it, if it has one.
     pub(super) fn cover(&mut self, to_page: Matrix, is_everywhere: bool) -> Option<Box4> {
         if is_everywhere {
             self.is_full = true;

@@ -1,6 +1,6 @@
-//! Words → blocks of lines. A block grows from one word over its neighbours: lines of its size close above and below that
-//! share width with it, words beside it without a column's gap between. So a paragraph, a column of it, a table's cell
-//! or column is a block, and a wide gap inside a justified line parts nothing.
+//! Words → blocks of lines. A block grows from one word over its neighbours: lines of its size close above and below
+//! that share width with it, and words beside it without a column gap. So a paragraph, a column of it, a table's cell
+//! or column is a block, and a wide gap inside a justified line separates nothing.
 
 use std::collections::HashSet;
 
@@ -15,9 +15,9 @@ use crate::raised::{self, BaselineShift};
 
 /// Words whose bases are nearer than this, in sizes of the font, are on one line: raised and lowered characters.
 const LINE_SHIFT: f32 = 0.5;
-/// A wider gap than this, in sizes of the font, parts a word from a block on its left or right.
+/// A wider gap than this, in font sizes, separates a word from a block on its left or right.
 const COLUMN_GAP: f32 = 1.0;
-/// By how much of the block's size that of a word may differ: above and below, and within.
+/// How much a word's size may differ from the block's, as a share of it: above and below, and within.
 const SIZE_ABOVE: f32 = 0.05;
 const SIZE_WITHIN: f32 = 0.6;
 /// A wider gap than this, in sizes of the font, ends a line.
@@ -25,22 +25,22 @@ const LINE_GAP: f32 = 1.5;
 /// A word further than this before the end of the last one, in sizes of the font, is of another line: stacked marks,
 /// and cells that run into each other.
 const LINE_OVERLAP: f32 = 0.5;
-/// Raised characters at the beginning of a line are no smaller than this, of its size.
+/// The minimum size of raised characters at the beginning of a line, as a share of its size.
 const NOTE_SIZE: f32 = 0.5;
-/// Words whose bases fall into one row of this height, in points, are looked at from the left to the right.
+/// Words whose baselines fall into one row of this height, in points, are read from left to right.
 const ROW: f32 = 4.0;
-/// So many rows are looked through for the word furthest to the left, so as not to begin with a raised one.
+/// How many rows are searched for the leftmost word, so as not to begin with a raised one.
 const FIRST_ROWS: i64 = 3;
 /// A word ends where the gap behind it is wider than this, in sizes of the font ...
 const SPACE: f32 = 0.03;
-/// ... or, in a line whose characters are all set apart, so many times wider than the narrowest gap in it, but no
-/// wider than this, in sizes of the font, need be.
+/// ... or, in a line of letter-spaced characters, if it is this many times wider than the narrowest gap in the line; a
+/// gap of the second width, in font sizes, is always enough.
 const SPACE_APART: f32 = 1.3;
 const MOST_APART: f32 = 0.4;
 
-/// Between two cells of a row.
+/// Separates two cells of a row.
 pub(super) const CELLS_APART: &str = "  ";
-/// Around words that a line runs through, as Markdown has it.
+/// Marks words with a line through them, as in Markdown.
 const STRUCK: &str = "~~";
 /// Parts of a line have bases nearer than this, in points.
 const SAME_BASE: f32 = 0.1;
@@ -62,9 +62,9 @@ pub(super) struct WordLine {
     pub(super) text: String,
     pub(super) base: f32,
     pub(super) start: f32,
-    /// Where cells end that others stand behind.
+    /// The ends of cells that others follow.
     pub(super) cells: Vec<usize>,
-    /// Where on the page its text is drawn.
+    /// The places of its text on the page.
     pub(super) words: Vec<PlacedWord>,
 }
 
@@ -73,7 +73,7 @@ impl WordLine {
         self.words.last().map_or(self.start, |word| word.end)
     }
 
-    /// Puts the next cell behind it.
+    /// Appends the next cell.
     fn add(&mut self, cell: Self) {
         self.cells.push(self.text.len());
         self.text.push_str(CELLS_APART);
@@ -93,12 +93,12 @@ pub(super) struct PlacedWord {
     pub(super) end: f32,
     pub(super) top: f32,
     pub(super) bottom: f32,
-    /// As of a [`super::glyphs::Glyph`]; known once it is written.
+    /// As in a [`super::glyphs::Glyph`]; known once it is written.
     pub(super) turn: u8,
 }
 
 impl PlacedWord {
-    /// The same where `before` bytes stand before the text.
+    /// The same with `before` bytes of text before it.
     pub(super) fn behind(self, before: usize) -> Self {
         Self { from: self.from + before, to: self.to + before, ..self }
     }
@@ -108,7 +108,7 @@ impl PlacedWord {
     }
 }
 
-/// The blocks that `words` make, from the top.
+/// The blocks formed by `words`, from the top.
 pub(super) fn blocks(words: &[Word]) -> Vec<WordBlock> {
     let mut pool = Pool::new(words, (0..words.len()).collect());
     let (tables, splits) = tables(words);
@@ -157,7 +157,7 @@ fn table_lines(words: &[Word], rows: &[TableRow]) -> Vec<WordLine> {
 /// Words that no block or line has yet, in rows.
 struct Pool<'a> {
     words: &'a [Word],
-    /// By row, and in it from the left.
+    /// By row, and within a row from the left.
     order: Vec<usize>,
     is_taken: Vec<bool>,
     first: usize,
@@ -205,7 +205,7 @@ impl<'a> Pool<'a> {
         WordGroup { words, rows: Some(rows), size }
     }
 
-    /// Where the words with a base from `from` to `to` lie in the order, some others among them.
+    /// The range in the order of the words with baselines from `from` to `to`, mixed with some others.
     fn range(&self, from: f32, to: f32) -> std::ops::Range<usize> {
         let (from, to) = (row(from), row(to));
         let start = self.order.partition_point(|&word| row(self.words[word].base) < from);
@@ -219,7 +219,7 @@ fn row(base: f32) -> i64 {
     (base / ROW).floor() as i64
 }
 
-/// A block in the making.
+/// A block that is growing.
 struct GrowingBlock {
     words: Vec<usize>,
     start: f32,
@@ -240,7 +240,7 @@ impl GrowingBlock {
     }
 }
 
-/// A block from the word `seed` on, of lines no further apart than `step` sizes of the font, in one of the page's columns.
+/// Grows a block from the word `seed`, with line steps of at most `step` font sizes, in one of the page's columns.
 fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32, splits: &[f32]) -> WordGroup {
     let word = &words[seed];
     let size = word.size;
@@ -343,7 +343,7 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
         lines.push(line_of(words, &line));
     }
     lines.sort_by(|a, b| a.base.total_cmp(&b.base).then(a.start.total_cmp(&b.start)));
-    // A wide gap parts no line: its parts stand on one base.
+    // A wide gap separates no line: its parts share one baseline.
     let mut whole: Vec<WordLine> = Vec::with_capacity(lines.len());
     for line in lines {
         match whole.last_mut() {
@@ -354,7 +354,7 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
     whole
 }
 
-/// The line of the words `line`, of which there is one at least.
+/// The line of the words `line`, of which there is at least one.
 fn line_of(words: &[Word], line: &[usize]) -> WordLine {
     let space = space(words, line);
     let shifts = shifts(words, line);
@@ -404,7 +404,7 @@ fn line_of(words: &[Word], line: &[usize]) -> WordLine {
     WordLine { text, base, start, cells: Vec::new(), words: placed }
 }
 
-/// How wide a gap is at least that parts two words. Letters from the right are often drawn one by one.
+/// The minimum gap between two words. Letters from the right are often drawn one by one.
 fn least_space(last: &Word, word: &Word) -> f32 {
     let is_from_right = last.text.chars().chain(word.text.chars()).any(is_letter_from_right);
     last.size * if is_from_right { WORD_GAP } else { SPACE }
@@ -419,7 +419,7 @@ fn is_apart(last: &Word, word: &Word) -> bool {
         && (word.size - last.size).abs() <= 0.05 * last.size
 }
 
-/// How wide a gap ends a word in a line whose characters are all set apart. Signs without a letter or digit are leaders.
+/// The gap that ends a word in a letter-spaced line. Signs without a letter or digit are leaders.
 fn space(words: &[Word], line: &[usize]) -> Option<f32> {
     let (first, rest) = line.split_first()?;
     let is_leader = !line.iter().any(|&index| words[index].text.chars().any(char::is_alphanumeric));

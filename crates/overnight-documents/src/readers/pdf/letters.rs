@@ -1,4 +1,4 @@
-//! What a character is to its line: read from the right, a mark on another.
+//! Properties of a character in its line: read from the right, a mark on another one.
 
 use unicode_bidi::{BidiClass, bidi_class};
 

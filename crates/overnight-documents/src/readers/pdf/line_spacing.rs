@@ -1,11 +1,11 @@
-//! The line spacing of a page's paragraphs. Most pages are set close; where the lines are set wide, a step
-//! that would part paragraphs elsewhere is only the next line's.
+//! The line spacing of a page's paragraphs. Most pages have close lines; where lines are spaced widely, a step that
+//! would separate paragraphs elsewhere only leads to the next line.
 
 use super::words::Word;
 
-/// Lines further apart than this, base to base, in sizes of the font, are of two blocks ...
+/// Lines further apart than this, baseline to baseline, in font sizes, belong to two blocks ...
 const CLOSE: f32 = 1.5;
-/// ... or, where the step between most lines of running text is from `WIDE` to `WIDEST`, than so many times that.
+/// ... or, if the step between most lines of running text is from `WIDE` to `WIDEST`, than this many times that step.
 const WIDE: f32 = 1.55;
 const MORE: f32 = 1.03;
 const WIDEST: f32 = 2.2;
@@ -13,23 +13,23 @@ const WIDEST: f32 = 2.2;
 /// filled with dots, as one of a table of contents is.
 const SHARE: f32 = 0.5;
 const GAP: f32 = 1.5;
-/// So many such steps tell, on a page many of whose lines are such; or so few behind lines that are filled.
+/// The number of such steps that are evidence on a page with many such lines; or the fewer ones behind filled lines.
 const LEAST: usize = 5;
 const FEW: usize = 3;
 /// A line that reaches so far over the width of the page's text is filled.
 const FILLED: f32 = 0.85;
-/// Where no two lines stand closer than this, two steps up to `WIDE` tell: style sheets with lines of one and a half sizes.
+/// If no lines are closer than this, two steps up to `WIDE` are evidence: style sheets with one and a half spacing.
 const NEAR: f32 = 1.45;
 
 struct WordRow {
     base: f32,
     size: f32,
     is_running: bool,
-    /// It ends where the page's text ends.
+    /// The line ends where the page's text ends.
     is_full: bool,
 }
 
-/// The step from one line to the next that is the widest within a paragraph, in sizes of the font.
+/// The widest step between lines within a paragraph, in font sizes.
 pub(super) fn line_step(words: &[Word]) -> f32 {
     let rows = rows(words);
     let pairs = rows.windows(2).filter(|pair| {
@@ -51,7 +51,7 @@ pub(super) fn line_step(words: &[Word]) -> f32 {
     if (NEAR..=WIDE).contains(&closest) { CLOSE.max(closest * MORE) } else { CLOSE }
 }
 
-/// Words by the line that they stand on, from the top.
+/// The words grouped by line, from the top.
 fn rows(words: &[Word]) -> Vec<WordRow> {
     let start = words.iter().map(|word| word.start).fold(f32::MAX, f32::min);
     let end = words.iter().map(|word| word.end).fold(f32::MIN, f32::max);

@@ -1,12 +1,12 @@
 //! PDF, read page after page.
 //!
-//! - `read`: a document and its pages, and what is missing of them
+//! - `read`: a document and its pages, and their gaps
 //! - `repair`: pages found again; `damaged_streams`: pages whose content is damaged where it is packed
-//! - `annotations`: what lies over a page: fields, stamps, comments; `attached`: files that it carries; `plausible`: whether its
-//!   text is of any language
-//! - `fonts`, `to_unicode`: what fonts say of themselves that the library drops
-//! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`);
-//!   `ink`: whether anybody sees it; `pictures`: what else there is to see
+//! - `annotations`: content over a page: fields, stamps, comments; `attached`: embedded files; `plausible`: whether
+//!   text is in any language
+//! - `fonts`, `to_unicode`: facts from fonts that the library drops
+//! - `content`, `paint`: running a page's content; `show`: its strings, for the place of each character (`glyphs`);
+//!   `ink`: whether text is visible; `pictures`: other visible content
 //! - `words`, `accents`: characters → words; `tables`: words → tables; `page_columns`: the columns that a page has; `layout`, `line_spacing`: the other words → blocks of
 //!   lines; `rows`: blocks side by side → rows; `scripts`: raised and lowered characters; `direction`, `letters`: lines as they are read; `reading_order`: blocks in reading order;
 //!   `write`: their text

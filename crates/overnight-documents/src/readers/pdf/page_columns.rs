@@ -4,22 +4,22 @@ use super::letters;
 use super::tables::{CellRow, channels, is_value_cell, rows};
 use super::words::Word;
 
-/// They have at least so many lines, most of them wider than this, in sizes of the font.
+/// The minimum number of lines of a column, most of them wider than the second number, in font sizes.
 const COLUMN_LINES: usize = 15;
 const COLUMN_WIDTH: f32 = 3.0;
-/// Between two columns is at least so much white, in sizes of the font.
+/// The minimum white between two columns, in font sizes.
 const NARROW_GAP: f32 = 0.4;
-/// In most lines of columns that nearly touch it is no more.
+/// The maximum white in most lines of columns that nearly touch.
 const MOST_NARROW: f32 = 1.2;
-/// It is so many times wider than other gaps in the lines are in the mean.
+/// The minimum ratio of that white to the mean of the other gaps in the lines.
 const WIDER: f32 = 1.1;
 
-/// Where a page is parted into columns, and the words of each of them.
+/// The positions that divide a page into columns, and the words of each column.
 pub(super) fn page_columns(words: &[Word], rows: &[CellRow]) -> Option<(Vec<f32>, Vec<Vec<usize>>)> {
     wide_columns(words, rows).or_else(|| narrow_columns(words, rows))
 }
 
-/// Where a page has two or three columns as wide as each other, where they are parted, and the words of each of them.
+/// For a page with two or three equally wide columns: the positions that divide them, and the words of each column.
 fn wide_columns(words: &[Word], rows: &[CellRow]) -> Option<(Vec<f32>, Vec<Vec<usize>>)> {
     let start = words.iter().map(|word| word.start).fold(f32::MAX, f32::min);
     let width = words.iter().map(|word| word.end).fold(f32::MIN, f32::max) - start;
@@ -61,7 +61,7 @@ fn narrow_columns(words: &[Word], rows: &[CellRow]) -> Option<(Vec<f32>, Vec<Vec
     let width = words.iter().map(|word| word.end).fold(f32::MIN, f32::max) - start;
     let members = |row: &CellRow| row.cells.iter().flat_map(|cell| cell.words.clone()).collect::<Vec<usize>>();
     let lines: Vec<Vec<usize>> = rows.iter().map(members).collect();
-    // How much white is there in the lines, few of which may run over it.
+    // The white in the lines at a position; few lines may run over it.
     let white = |x: f32| {
         let (mut across, mut white) = (0_usize, 0.0);
         for line in &lines {
@@ -115,7 +115,7 @@ fn crossing(rows: &[CellRow], x: f32) -> usize {
     rows.iter().filter(|row| row.cells.iter().any(|cell| cell.start < x && cell.end > x)).count()
 }
 
-/// The cells of each column; none where many lines run over the splits between them.
+/// The cells of each column; none if many lines run over the splits between them.
 fn parted(rows: &[CellRow], splits: &[f32]) -> Option<Vec<Vec<usize>>> {
     let mut parts = vec![Vec::new(); splits.len() + 1];
     let mut crossing = 0;
@@ -142,7 +142,7 @@ fn is_page_column(words: &[Word], members: &[usize], begin: f32, near: f32) -> b
         (start - begin <= near || begin <= f32::MIN) && end - start > COLUMN_WIDTH * row.size
     };
     let lines = rows.iter().filter(is_line).count();
-    // Figures alone are no column of a page, and columns that are parted all the way down are columns of a table.
+    // Numbers alone are no column of a page, and columns separated all the way down are columns of a table.
     let is_parted = rows.iter().flat_map(channels).any(|(from, to)| {
         let x = f32::midpoint(from, to);
         let both = rows.iter().filter(|row| channels(row).any(|(from, to)| from < x && x < to)).count();

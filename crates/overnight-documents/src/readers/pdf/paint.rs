@@ -1,6 +1,6 @@
-//! A page's content, run as a printer would run it, but only for its text: where each character stands. The library
-//! reads the operators, the fonts and their codes; running them is ours, because its own assembly of the text drops the
-//! places of the characters before words are made of them.
+//! Runs a page's content as a printer would, but only for its text: the position of each character. The library parses
+//! the operators, the fonts and their codes; running them is ours, because the library's own text drops the positions
+//! of characters before words are formed.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ const MAX_FORMS: usize = 10_000;
 const MAX_STATES: usize = 512;
 /// Content of all forms painted on one page, in bytes, each time that it is painted.
 const MAX_CONTENT: usize = 128 << 20;
-/// Arrays in arrays: the library's reader of content calls itself for each.
+/// The maximum nesting depth of arrays: the library's parser of content is recursive.
 const MAX_NESTING: usize = 1000;
 
 /// Curves (a letter's outline has some ten) from which on they may be letters.
@@ -29,7 +29,7 @@ pub(super) const MANY_CURVES: u64 = 300;
 /// An image over this share of the paper is a page that was scanned.
 pub(super) const SCANNED: f64 = 0.6;
 
-/// Runs page `id` of `document`, and what lies over it.
+/// Runs page `id` of `document`, with its annotations.
 pub(super) fn page(document: &RawBackend, fonts: &Fonts, id: (u32, u16), overlay: Option<&Overlay>) -> PaintedPage {
     let mut painter = Painter::new(document, fonts, id);
     match document.page_content_with_losses(id) {
@@ -54,7 +54,7 @@ pub(super) struct GraphicsState {
     pub(super) to_page: Matrix,
     pub(super) font: Vec<u8>,
     pub(super) scope: ResourceScope,
-    /// What is to be known of the font.
+    /// The facts about the font.
     pub(super) known: Option<Rc<Font>>,
     pub(super) size: f64,
     pub(super) character_space: f64,
@@ -63,11 +63,11 @@ pub(super) struct GraphicsState {
     pub(super) leading: f64,
     pub(super) rise: f64,
     pub(super) ink: Ink,
-    /// Outside of it nothing is seen.
+    /// Content outside of it is invisible.
     pub(super) clip: Box4,
 }
 
-/// A part of the content that says itself which characters its shapes stand for.
+/// A part of the content with the replacement text of its shapes.
 #[derive(Debug)]
 struct ActualText {
     replacement: Option<String>,
@@ -85,7 +85,7 @@ pub(super) struct Painter<'a> {
     pub(super) areas: PaintedAreas,
     marked: Vec<ActualText>,
     pieces: Vec<Box4>,
-    /// What lies over the page is painted.
+    /// The annotations of the page are being painted.
     is_overlay: bool,
     content_left: usize,
     forms_left: usize,
@@ -126,7 +126,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// As at the beginning of a page.
+    /// Resets to the state at the beginning of a page.
     fn reset(&mut self) {
         self.end_marked();
         let first = Painter::new(self.document, self.fonts, self.state.scope.page);
@@ -138,7 +138,7 @@ impl<'a> Painter<'a> {
         self.end_marked();
         let PaintedPage { glyphs, covered, curves, .. } = &mut self.page;
         let count = glyphs.iter().filter(|glyph| glyph.is_hidden).count();
-        // Behind a scan, or letters drawn as outlines, hidden text is what was recognised in it.
+        // Hidden text behind a scan, or behind outlined letters, was recognised in it.
         let is_most = count * 2 >= glyphs.len();
         let is_recognised = count > 0 && is_most && *covered >= SCANNED;
         if count > 0 && !is_most && *covered < SCANNED && *curves < MANY_CURVES {
@@ -155,7 +155,7 @@ impl<'a> Painter<'a> {
         self.page
     }
 
-    /// What is marked and has no end, ends here.
+    /// Ends marked parts without an end of their own.
     fn end_marked(&mut self) {
         while let Some(marked) = self.marked.pop() {
             self.replace(marked);
@@ -310,7 +310,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// An image is painted on the unit square. Over most of the page, it hides what stands there.
+    /// Paints an image, which fills the unit square. If it covers most of the page, it hides the content there.
     fn image(&mut self, named: Option<(ResourceScope, &[u8])>) {
         self.page.images += 1;
         let [a, b, c, d, _, _] = self.state.to_page.0;
@@ -334,9 +334,9 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Nothing outside of `path` is seen any more.
+    /// Clips later content to `path`.
     fn cut(&mut self, path: &Box4) {
-        // What somebody typed into a field may be longer than its box.
+        // Text typed into a field may be longer than its box.
         if !self.is_overlay {
             self.state.clip = overlap(&self.state.clip, path);
         }
@@ -347,7 +347,7 @@ impl<'a> Painter<'a> {
         self.text = self.line;
     }
 
-    /// Puts the text that a marked part says of itself in the place of its glyphs.
+    /// Replaces the glyphs of a marked part by its replacement text.
     fn replace(&mut self, marked: ActualText) {
         let Some(replacement) = marked.replacement else { return };
         let Some((first, rest)) = self.page.glyphs.get(marked.first..).and_then(<[Glyph]>::split_first) else { return };

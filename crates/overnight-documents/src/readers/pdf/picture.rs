@@ -1,5 +1,5 @@
-//! A page as an image, and where on it quotes stand. The image is the library's; the places are those of the words of which
-//! the page's text was made, so that a quote of the text is found on the image by its bytes.
+//! A page as an image, and the places of quotes on it. The image is the library's; the places are those of the words
+//! from which the page's text was made, so that a quote of the text is found on the image by its bytes.
 
 use std::collections::BTreeMap;
 use unpdf::parser::PdfParser;
@@ -16,9 +16,9 @@ use crate::readers::image::{mark, png};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// A page has no more pixels than that, however sharp.
+/// The maximum number of pixels of a page, at any sharpness.
 const MOST_PIXELS: f32 = 4_000_000.0;
-/// A box is larger than its words by this part of their height.
+/// The margin of a box around its words, as a share of their height.
 const MARGIN: f32 = 0.08;
 
 /// Paints page `page` of the PDF in `bytes`: see [`crate::page_picture`].
@@ -70,7 +70,7 @@ pub(crate) fn paint_page(
     encoded.map(|(picture, png)| (PagePicture { told, ..picture }, png))
 }
 
-/// Where quotes stand on their pages, without painting them; those that are found nowhere have no box.
+/// The places of quotes on their pages, without painting; quotes that aren't found have no box.
 pub(crate) fn quote_boxes(bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Result<Vec<(u64, MarkedBox)>, Refusal> {
     let loaded = load(without_prefix(bytes))?;
     let pages = loaded.document.pages();
@@ -91,7 +91,7 @@ pub(crate) fn quote_boxes(bytes: &[u8], quotes: &[(u64, QuoteOnPage)]) -> Result
     Ok(boxes)
 }
 
-/// What of a page is seen, and how it is turned, in degrees.
+/// The visible part of a page, and its rotation in degrees.
 struct Paper {
     seen: PageBox,
     rotation: u16,
@@ -103,7 +103,7 @@ impl Paper {
         f32::from(most).min(72.0 * (MOST_PIXELS / points).sqrt())
     }
 
-    /// Where a quote stands: by its bytes where the page's text has it there, else wherever it is found first. `index` is of the page.
+    /// The place of a quote: its bytes if the page's text has it there, else its first match. `index` is the page's.
     fn places(&self, quote: &QuoteOnPage, on_page: &WrittenPage, index: &mut Option<QuoteIndex>) -> Vec<MarkedBox> {
         let end = quote.at + quote.text.len();
         let bytes = if on_page.text.get(quote.at..end) == Some(quote.text.as_str()) {
@@ -116,7 +116,7 @@ impl Paper {
         bytes.map(|bytes| self.boxes(quote.mark, &on_page.words, bytes)).unwrap_or_default()
     }
 
-    /// Where the text from byte to byte stands, a box for each line of it.
+    /// The boxes of the text between two bytes, one for each line.
     fn boxes(&self, mark: usize, words: &[PlacedWord], (from, to): (usize, usize)) -> Vec<MarkedBox> {
         let mut lines: Vec<PlacedWord> = Vec::new();
         for word in words.iter().filter(|word| word.from < to && from < word.to && word.turn < QUARTERS) {
@@ -134,7 +134,7 @@ impl Paper {
         lines.iter().filter_map(|line| self.on_image(mark, line)).collect()
     }
 
-    /// From places on the line, as seen by who turned the page, to places on the image.
+    /// Converts a place on a line, relative to the page turned with its text, to a place on the image.
     fn on_image(&self, mark: usize, line: &PlacedWord) -> Option<MarkedBox> {
         let margin = MARGIN * (line.bottom - line.top);
         let corners = [(line.start - margin, line.top - margin), (line.end + margin, line.bottom + margin)];
@@ -170,14 +170,14 @@ fn part_of(word: &PlacedWord, from: usize, to: usize) -> PlacedWord {
     PlacedWord { start, end, ..*word }
 }
 
-/// Whether a word goes on in the line: their middles are near each other.
+/// Whether a word continues the line: the middles of both are close.
 fn is_beside(line: &PlacedWord, word: &PlacedWord) -> bool {
     let middle = |of: &PlacedWord| f32::midpoint(of.top, of.bottom);
     let height = (line.bottom - line.top).max(word.bottom - word.top);
     (middle(line) - middle(word)).abs() < 0.5 * height && word.start >= line.start
 }
 
-/// What the library could not paint.
+/// The parts that the library could not paint.
 fn unpainted(page: &RasteredPage) -> Vec<String> {
     let gaps = &page.gaps;
     let counts = [
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(points(&picture.boxes), [[135, 92, 62, 12], [99, 104, 32, 12]]);
         assert!(picture.boxes.iter().all(|marked| marked.mark == 7));
         assert!(png.starts_with(b"\x89PNG"));
-        // The text of another reader: the words are looked for.
+        // In the text of another reader, the words are searched.
         let moved = QuoteOnPage { at: 900, ..quote.clone() };
         assert_eq!(paint_page(&pdf, 1, &[moved], PictureOptions::FOR_PEOPLE).unwrap().0.boxes, picture.boxes);
         let (marked, other) = paint_page(

@@ -1,17 +1,17 @@
-//! Pictures on a page, told in its text: a reader of the text knows that there is one, where it stands and how large it is.
+//! Pictures on a page, as named in its text: a reader of the text learns that there is one, its place and its size.
 
 use std::fmt::Write as _;
 
 use super::ink::Box4;
 
-/// No smaller ones, in points and as a share of the page: signs, rules, bullets.
+/// The minimum side of a picture, in points and as a share of the page: smaller ones are signs, rules, bullets.
 const LEAST_SIDE: f64 = 14.0;
 const LEAST_SHARE: f64 = 0.003;
 /// A larger share of the page is its background, or the scan behind its text.
 const BACKGROUND: f64 = 0.6;
-/// Pieces of one picture lie no further apart than this, in points.
+/// The maximum distance of pieces of one picture, in points.
 const APART: f64 = 1.0;
-/// More of one page are looked at by nobody, and fewer are named.
+/// The most pieces of one page that are processed, and the most pictures that are named.
 const MAX_PIECES: usize = 400;
 const MOST: usize = 12;
 /// Edges nearer than this, in points, are one.
@@ -26,7 +26,7 @@ pub(super) struct Picture {
     pub(super) paper: Box4,
 }
 
-/// What the pieces that were painted on `paper` are to who looks at it, from the top.
+/// The visible pictures formed by the pieces that were painted on `paper`, from the top.
 pub(super) fn pictures(pieces: &[Box4], paper: Box4) -> Vec<Picture> {
     let mut whole: Vec<Box4> = Vec::new();
     let size = |seen: &Box4| (seen[2] - seen[0], seen[3] - seen[1]);
@@ -61,7 +61,7 @@ fn touch(one: &Box4, other: &Box4) -> bool {
 }
 
 impl Picture {
-    /// For who reads the text: `[picture, top right, 85×19 mm]`.
+    /// The picture as it is named in the text: `[picture, top right, 85×19 mm]`.
     pub(super) fn told(&self) -> String {
         let third =
             |low: f64, high: f64, from: f64, to: f64| ((f64::midpoint(low, high) - from) / (to - from) * 3.0).floor();
@@ -92,12 +92,12 @@ impl Picture {
         are_near(self.paper, other.paper) && are_near(self.seen, other.seen)
     }
 
-    /// Whether it stands above all text, the upper edge of which is at `top` as glyphs have it.
+    /// Whether the picture stands above all text, whose upper edge is at `top` in the units of glyphs.
     pub(super) fn is_above(&self, top: f32) -> bool {
         f64::from(top) >= -self.seen[1]
     }
 
-    /// Whether text from `start` to `end`, with its upper edge at `top` as glyphs have it, comes behind it.
+    /// Whether text from `start` to `end`, with its upper edge at `top` in the units of glyphs, follows the picture.
     pub(super) fn is_before(&self, start: f32, end: f32, top: f32) -> bool {
         let middle = -f64::midpoint(self.seen[1], self.seen[3]);
         f64::from(top) >= middle && f64::from(start) <= self.seen[2] && f64::from(end) >= self.seen[0]

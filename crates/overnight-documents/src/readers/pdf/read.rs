@@ -24,11 +24,11 @@ use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
-/// The header must begin within so many bytes.
+/// The number of bytes within which the header must begin.
 const MAX_PREFIX: usize = 64 << 10;
-/// Brackets in brackets: the library calls itself for each, and real files have a dozen.
+/// The maximum nesting depth of brackets: the library is recursive, and real files have a dozen.
 const MAX_NESTING: usize = 1_000;
-/// Shapes on a page without text from which on it says something that is missed.
+/// The number of shapes from which on a page without text has missing content.
 const MANY_SHAPES: u64 = 200;
 
 /// Reads PDF.
@@ -52,7 +52,7 @@ impl Reader for PdfReader {
         }
         let last = found.keys().next_back().copied();
         let (mut hidden, mut recognised) = (Vec::new(), Vec::new());
-        // A picture that stands in the same place of many pages, as that of a letterhead, is told once.
+        // A picture at the same place on many pages, such as a letterhead, is named once.
         let mut told = Vec::new();
         for (&number, &id) in &found {
             if !pages.begin(u64::from(number))? {
@@ -98,12 +98,12 @@ impl Reader for PdfReader {
 pub(super) struct LoadedPdf {
     pub(super) document: RawBackend,
     pub(super) overlays: HashMap<(u32, u16), Overlay>,
-    /// Names of files that it carries.
+    /// The names of embedded files.
     attached: Vec<String>,
     fonts: Fonts,
     torn: HashSet<(u32, u16)>,
     has_lost_pages: bool,
-    /// What was read instead of the document.
+    /// The repaired file that was read instead of the document.
     pub(super) repaired: Option<Vec<u8>>,
 }
 
@@ -141,8 +141,8 @@ fn loaded(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
     Ok(LoadedPdf { document, overlays, attached, fonts, torn, has_lost_pages, repaired: None })
 }
 
-/// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
-/// nothing but caches.
+/// The result of `work`; none if the library panicked in it. Only data at hand may be used again: the library holds
+/// only caches.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
@@ -151,7 +151,7 @@ struct ReadPage {
     text: String,
     gaps: Vec<&'static str>,
     is_recognised: bool,
-    /// Characters that nobody sees.
+    /// The number of invisible characters.
     hidden: usize,
 }
 
@@ -178,7 +178,7 @@ fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>, told: &mu
     ReadPage { text, gaps, is_recognised, hidden: page.hidden }
 }
 
-/// What stands on page `id`, and where.
+/// The text of page `id`, with its places.
 pub(super) fn written(loaded: &LoadedPdf, id: (u32, u16)) -> Option<WrittenPage> {
     guarded(|| write::text(&paint::page(&loaded.document, &loaded.fonts, id, loaded.overlays.get(&id))))
 }
@@ -212,13 +212,13 @@ pub(super) fn without_prefix(bytes: &[u8]) -> &[u8] {
     header(bytes).map_or(bytes, |at| &bytes[at..])
 }
 
-/// Where a PDF's header stands, if it is near the beginning.
+/// The offset of a PDF's header, if it is near the beginning.
 pub fn header(bytes: &[u8]) -> Option<usize> {
     memchr::memmem::find(&bytes[..bytes.len().min(MAX_PREFIX)], b"%PDF-")
 }
 
-/// Whether brackets are opened in brackets more often than any real file does. Streams are no objects; every object's end
-/// begins anew.
+/// Whether brackets are nested more deeply than in any real file. Streams don't count; the depth restarts at every
+/// object's end.
 fn is_nested_deeply(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -257,7 +257,7 @@ fn are_nested_deeply(objects: &[u8], opening: &[u8], closing: &[u8]) -> bool {
     false
 }
 
-/// What is missing of a page.
+/// The gaps of a page.
 fn gaps(page: &PaintedPage, text: &str) -> Vec<&'static str> {
     let mut gaps = Vec::new();
     if page.damaged > 0 {
@@ -287,7 +287,7 @@ fn gaps(page: &PaintedPage, text: &str) -> Vec<&'static str> {
     gaps
 }
 
-/// A character that only its font knows, or none.
+/// Whether a character is private to its font, or none at all.
 fn is_without_meaning(character: char) -> bool {
     matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' | '\u{fffd}')
 }

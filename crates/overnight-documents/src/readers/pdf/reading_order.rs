@@ -1,16 +1,16 @@
-//! Blocks in the order in which a person reads them. Breuel's two rules (T. Breuel, High performance document layout
-//! analysis, 2003): a block comes before another that it stands above, where they share width; and before one that it
-//! stands to the left of, unless a third lies between the two in height and shares width with both. Cells of a table are read row by row.
+//! Puts blocks into reading order by Breuel's two rules (T. Breuel, High performance document layout analysis, 2003): a
+//! block precedes another below it that shares width with it; and one to its right, unless a third lies between both in
+//! height and shares width with both. Cells of a table are read row by row.
 
 use super::layout::WordBlock;
 
-/// With more blocks than this, they come from top to bottom and left to right.
+/// More blocks than this are ordered from top to bottom and left to right.
 const MAX_BLOCKS: usize = 2_000;
-/// Edges nearer than this, in sizes of the font, are in line with each other.
+/// Edges nearer than this, in font sizes, are aligned.
 const ALIGNED_ACROSS: f32 = 0.7;
 const ALIGNED_DOWN: f32 = 0.5;
 
-/// The position of a block, as the rules see it.
+/// The position of a block for the rules.
 #[derive(Debug, Clone, Copy)]
 struct BlockPosition {
     start: f32,
@@ -52,7 +52,7 @@ fn places(blocks: &[WordBlock]) -> Vec<BlockPosition> {
         .zip(&tables)
         .map(|(block, &table)| BlockPosition { start: block.start, end: block.end, top: block.top, table })
         .collect();
-    // To what is no part of it, a table is one box.
+    // For blocks outside of it, a table is one box.
     let count = tables.iter().flatten().max().map_or(0, |last| last + 1);
     let mut boxes = vec![(f32::MAX, f32::MIN, f32::MAX); count];
     for place in &places {
@@ -97,8 +97,8 @@ fn widened(blocks: &[WordBlock], index: usize) -> (f32, f32) {
     (start, end)
 }
 
-/// Which table each block is a cell of. Four blocks in two rows and two columns, their edges in line, are a table, and
-/// those that share a cell are one.
+/// The table of each block that is a cell. Four blocks in two rows and two columns with aligned edges are a table, and
+/// tables that share a cell are one.
 fn tables(blocks: &[WordBlock]) -> Vec<Option<usize>> {
     let mut tables: Vec<Option<usize>> = vec![None; blocks.len()];
     let mut count = 0;
@@ -176,11 +176,11 @@ fn four(blocks: &[WordBlock], first: usize) -> Option<[usize; 4]> {
     (across_ok && down_ok).then_some([first, right, below, across])
 }
 
-/// What comes before what.
+/// The relation "comes before" between blocks.
 struct Rules<'a> {
     blocks: &'a [WordBlock],
     places: &'a [BlockPosition],
-    /// Of each block, those above it and those below it that share width, a bit each.
+    /// For each block, the blocks above and below it that share width, as bits.
     above: Vec<Vec<u64>>,
     below: Vec<Vec<u64>>,
 }
@@ -216,7 +216,7 @@ impl<'a> Rules<'a> {
         a.end <= b.start && !is_any_between(first, second) && !is_any_between(second, first)
     }
 
-    /// Puts `from` into `reading_order`, behind all that must come before it.
+    /// Adds `from` to `reading_order`, behind all blocks that must precede it.
     fn visit(&self, from: usize, is_done: &mut [bool], order: &mut Vec<usize>) {
         if std::mem::replace(&mut is_done[from], true) {
             return;

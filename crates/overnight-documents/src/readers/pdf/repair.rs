@@ -4,12 +4,12 @@
 use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::tokenizer::{PdfDict, dict_get};
 
-/// Objects that are looked at for pages.
+/// The most objects that are searched for pages.
 const MAX_OBJECTS: usize = 1_000_000;
 
-/// `bytes` with pages that can be found; none where there are no more than `known`.
+/// `bytes` with pages that can be found; none if there are no more of them than `known`.
 pub(super) fn repaired(bytes: &[u8], known: usize) -> Option<Vec<u8>> {
-    // Without the way to a table, the library looks for the objects themselves.
+    // Without an offset of the table, the library scans for the objects itself.
     let mut bytes = bytes.to_vec();
     let ways: Vec<usize> = memchr::memmem::find_iter(&bytes, b"startxref").collect();
     for at in ways {

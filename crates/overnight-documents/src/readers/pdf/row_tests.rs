@@ -1,4 +1,4 @@
-//! Rows of tables, text that runs from the right, and pages that say nothing: small PDFs, made here.
+//! Rows of tables, text that runs from the right, and pages without meaning: small PDFs, made here.
 
 use crate::PageSpan;
 
@@ -84,7 +84,7 @@ fn hebrew(content: &str) -> String {
 
 #[test]
 fn letters_drawn_from_the_right_are_words_and_brackets_open_first() {
-    // Each letter by itself, as it is read: the next one on the left; and the number as it is drawn.
+    // Letters one by one in reading order, the next one on the left; and the number as it is drawn.
     let letters = [(300, "A"), (295, "B"), (290, "C"), (280, "D"), (275, "E"), (265, ")"), (255, "12"), (250, "(")];
     let content: String = letters
         .iter()
@@ -166,12 +166,12 @@ fn text_that_nobody_sees_is_left_out_and_told() {
     assert_eq!(extracted.text, "The fee is 12, and is paid in advance by all\n\non black\n");
     let told = "text that nobody sees was left out on page 1: invisible, white on white, cut off, or without size";
     assert_eq!(extracted.notes, [told]);
-    // What was recognised in a scan lies behind it.
+    // The text recognised in a scan lies behind it.
     let scan = format!("q 600 0 0 800 0 0 cm /I Do Q {invisible} BT /F 10 Tf 50 400 Td (seen) Tj ET");
     assert_eq!(text(&scan), "unseen\n\nseen\n");
 }
 
-/// A searchable scan: its text is what somebody's program has recognised, and may be wrong in any letter.
+/// A searchable scan: its text was recognised by a program, and any letter may be wrong.
 #[test]
 fn a_text_behind_the_picture_of_its_page_is_told_as_recognised() {
     let seen = "BT /F 10 Tf 50 660 Td (the fee is 12) Tj ET ";

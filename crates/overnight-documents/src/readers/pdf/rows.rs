@@ -1,6 +1,6 @@
-//! Blocks that stand side by side and share their lines → rows. A table's columns are blocks of their own where the white
-//! between them is wide, its rows stand far apart, or headings run across: what a person reads as one row is put together by
-//! its base line. Running text beside other text is left alone.
+//! Blocks that stand side by side and share their lines → rows. A table's columns are separate blocks if the white
+//! between them is wide, its rows are far apart, or headings run across: their rows are joined by their baselines.
+//! Running text beside other text is left alone.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use super::words::Word;
 
 /// With more groups than this, each stays by itself.
 const MAX_GROUPS: usize = 2_000;
-/// Of the lines of two blocks that stand beside each other, this share are on one line, if they are columns of a table.
+/// The minimum share of lines of two adjacent blocks that are on one line, if they are columns of one table.
 const ON_ONE_LINE: f32 = 0.6;
-/// Running text in a ragged column: so many lines at least, most of which go on in small letters.
+/// Running text in a ragged column: the minimum number of lines, most of which continue in small letters.
 const RUNNING_LINES: usize = 2;
-/// So many lines tell of columns; of line numbers.
+/// The minimum number of lines that show columns, or line numbers.
 const COLUMN_LINES: usize = 3;
 /// Text on one line has bases nearer than this, in sizes of the font; of columns with lines of their own they differ.
 const SHIFT: f32 = 0.25;
@@ -29,7 +29,7 @@ pub(super) struct WordGroup {
     pub(super) size: f32,
 }
 
-/// What decides about a group's neighbours.
+/// The properties of a group that decide about its neighbours.
 struct GroupLines {
     lines: Vec<CellRow>,
     top: f32,
@@ -54,13 +54,13 @@ impl GroupLines {
         Self { lines, top, bottom, is_running, are_values, have_values }
     }
 
-    /// How many of its lines stand at the height of `other`.
+    /// The number of its lines at the height of `other`.
     fn beside(&self, other: &Self) -> usize {
         self.lines.iter().filter(|line| line.base > other.top && line.base < other.bottom + 0.25 * line.size).count()
     }
 }
 
-/// Puts the groups together that are columns of one table; `splits`: where the page's own columns are parted.
+/// Joins groups that are columns of one table; `splits`: the positions that divide the page's own columns.
 pub(super) fn joined(words: &[Word], groups: Vec<WordGroup>, splits: &[f32]) -> Vec<WordGroup> {
     if groups.len() > MAX_GROUPS {
         return groups;
@@ -100,7 +100,7 @@ pub(super) fn joined(words: &[Word], groups: Vec<WordGroup>, splits: &[f32]) -> 
     };
     for ((left, right), (shared, is_parted)) in &pairs {
         let (left, right) = (*left, *right);
-        // Figures between texts that say the same in two languages may stand where the columns of other pages are parted.
+        // Figures between texts in two languages may stand where other pages have their columns divided.
         let is_page = !is_parted
             || lines[left].have_values != lines[right].have_values
                 && !lines[left].is_running
@@ -156,7 +156,7 @@ fn are_halves(left: &GroupLines, right: &GroupLines, shared: &[f32]) -> bool {
     left.have_values && !right.are_values && most >= COLUMN_LINES && shared.len() * 100 < most * 85
 }
 
-/// Whether lines are those of running text: they fill their column, or go on in small letters.
+/// Whether lines are running text: they fill their column, or continue in small letters.
 fn is_running(words: &[Word], lines: &[CellRow]) -> bool {
     if lines.len() < RUNNING_LINES {
         return false;
@@ -168,19 +168,19 @@ fn is_running(words: &[Word], lines: &[CellRow]) -> bool {
     is_prose_column(words, lines) || lines[1..].iter().filter(goes_on).count() * 2 > lines.len() - 1
 }
 
-/// Whether what stands on a line is an amount, a date, a number or a sign for none.
+/// Whether a line is an amount, a date, a number or a sign for none.
 fn is_value(words: &[Word], line: &CellRow) -> bool {
     line.cells.iter().all(|cell| is_value_cell(words, cell))
 }
 
-/// Whether `lines` count on by one, as the numbers of lines do.
+/// Whether the numbers in `lines` increase by one, as line numbers do.
 fn are_counted(words: &[Word], lines: &[CellRow]) -> bool {
     let number = |line: &CellRow| line.cells.first()?.words.first().and_then(|&at| words[at].text.parse::<u32>().ok());
     let next = |pair: &&[CellRow]| number(&pair[0]).is_some_and(|one| number(&pair[1]) == one.checked_add(1));
     lines.len() > COLUMN_LINES && lines.windows(2).filter(next).count() * 4 >= (lines.len() - 1) * 3
 }
 
-/// Rows of what stands on one base line.
+/// The rows of cells on one baseline.
 fn by_base(words: &[Word], members: Vec<usize>) -> Vec<TableRow> {
     let lines = settled(words, rows(words, members));
     lines.into_iter().map(|line| line.cells.into_iter().map(|cell| vec![cell.words]).collect()).collect()

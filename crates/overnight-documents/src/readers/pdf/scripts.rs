@@ -1,20 +1,20 @@
-//! Figures and letters that stand smaller above or below their line, for [`crate::raised`]. A PDF has no word for them: they are
-//! told by their size, their base, and that they touch what they belong to.
+//! Figures and letters that stand smaller above or below their line, for [`crate::raised`]. PDF doesn't mark them: they
+//! are recognised by their size, their baseline, and that they touch their text.
 
 use super::words::Word;
 use crate::raised::BaselineShift;
 
-/// How large a raised or lowered character is against its line. A smaller one stands beside a large sign, as a drop cap.
+/// The size of a raised or lowered character relative to its line. A smaller one is beside a large sign: a drop cap.
 const SIZE: std::ops::RangeInclusive<f32> = 0.4..=0.86;
 /// How far above and below, in sizes of the line's font.
 const ABOVE: std::ops::RangeInclusive<f32> = 0.15..=0.75;
 const BELOW: std::ops::RangeInclusive<f32> = 0.07..=0.5;
-/// It is no further than this behind what it belongs to, in sizes of the line's font ...
+/// The maximum distance behind the text that it belongs to, in sizes of the line's font ...
 pub(super) const BEHIND: f32 = 0.15;
-/// ... and where it begins the line, as the number of a note, no further than this before.
+/// ... and, if it begins the line, as the number of a note, the maximum distance before it.
 const BEFORE: f32 = 1.5;
 
-/// How each word of a line stands to it.
+/// The position of each word relative to its line.
 pub(super) fn shifts(words: &[Word], line: &[usize]) -> Vec<BaselineShift> {
     let mut shifts = vec![BaselineShift::Level; line.len()];
     let least = line.iter().map(|&at| words[at].size).fold(f32::MAX, f32::min);
@@ -49,7 +49,7 @@ fn is_alike(one: &Word, other: &Word) -> bool {
     (one.base - other.base).abs() <= 0.05 * one.size && (one.size - other.size).abs() <= 0.05 * one.size
 }
 
-/// How a word stands to one on the line.
+/// The position of a word relative to one on the line.
 fn shift(word: &Word, level: &Word) -> Option<BaselineShift> {
     let above = (level.base - word.base) / level.size;
     if !SIZE.contains(&(word.size / level.size)) {

@@ -7,9 +7,9 @@ use super::ink::LEAST_SIZE;
 use super::paint::Painter;
 use super::values::number;
 
-/// Text at more than this from a quarter turn (the sine, of two degrees and a half) is at a slant to it.
+/// Text whose angle differs by more than this (a sine, of two degrees and a half) from a quarter turn is slanted.
 const SLANTED: f64 = 0.0436;
-/// What stands nearer to the upper or lower edge than this share of the page's height is a line that a machine put there.
+/// Text nearer to the upper or lower edge than this share of the page's height is a line that a machine printed there.
 const EDGE: f64 = 0.1;
 
 impl Painter<'_> {
@@ -45,7 +45,7 @@ impl Painter<'_> {
         let text = run.decoded.text.as_str();
         let Some(advances) = run.glyphs else {
             self.page.unmapped += u64::from(run.decoded.undecoded_codes);
-            // No widths: half the size each is near the truth for most.
+            // The widths are unknown: half the size each is close for most.
             for (at, character) in text.char_indices() {
                 self.place(&text[at..at + character.len_utf8()], 500.0, character == ' ');
             }
@@ -57,8 +57,8 @@ impl Painter<'_> {
             is_lost && font.has_own_encoding || run.clusters.is_none() && font.knows_single_codes()
         });
         if is_apart && codes.len() > 1 {
-            // The library asks the font's own encoding only where the table has none of a string's codes, and doesn't say which
-            // glyphs are whose where some have no character.
+            // If the table has some of a string's codes, the library doesn't ask the font's own encoding for the
+            // others, and doesn't say which glyphs have no character.
             for code in codes.chunks(1) {
                 self.show(code);
             }
@@ -84,7 +84,7 @@ impl Painter<'_> {
         }
     }
 
-    /// One glyph that stands for `text`, or for the character `known` otherwise.
+    /// Shows one glyph for `text`, or otherwise for the character `known`.
     fn glyph(&mut self, text: &str, known: Option<char>, glyph: &GlyphAdvance, is_first: bool) {
         let mut buffer = [0; 4];
         let text = match known {
@@ -101,7 +101,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Characters of which it isn't known which glyph is theirs: spread over the whole width.
+    /// Shows characters whose glyphs aren't known: spread over the whole width.
     fn spread(&mut self, text: &str, advances: &[GlyphAdvance]) {
         #[expect(clippy::cast_precision_loss, reason = "as many as a string has characters")]
         let as_number = |count: usize| count as f64;
@@ -120,7 +120,7 @@ impl Painter<'_> {
     }
 
     #[expect(clippy::many_single_char_names, reason = "a matrix's numbers have these names in PDF's own text")]
-    /// One glyph of `width` thousandths of the font's size, and on to the next.
+    /// Places one glyph of `width` thousandths of the font's size, and moves to the next.
     fn place(&mut self, text: &str, width: f64, is_word_space: bool) {
         let width = width / 1000.0 * self.state.size * self.state.horizontal_scaling;
         let to_page = self.text.then(self.state.to_page);
@@ -128,7 +128,7 @@ impl Painter<'_> {
         let (end_x, end_y) = to_page.point(width, self.state.rise);
         let [a, b, c, d, _, _] = to_page.0;
         let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
-        // Twice backwards is forwards: programs that count lines from the top turn the size, the scaling and the matrix.
+        // Two reversals cancel out: programs that count from the top flip the size, the scaling and the matrix.
         let backwards = if self.state.size * self.state.horizontal_scaling < 0.0 { -1.0 } else { 1.0 };
         let direction = (a * backwards, b * backwards);
         self.push(text, direction, (x, y), (end_x, end_y), size);
@@ -136,12 +136,12 @@ impl Painter<'_> {
         self.advance(width + space * self.state.horizontal_scaling, 0.0);
     }
 
-    /// How many times larger than its size says the font is drawn.
+    /// The factor by which the font is drawn larger than its size.
     fn scale(&self) -> f64 {
         self.state.known.as_ref().map_or(1.0, |font| font.scale)
     }
 
-    /// One glyph of text that runs downwards.
+    /// Places one glyph of text that runs downwards.
     fn place_vertical(&mut self, text: &str, advance: f64) {
         let advance = advance / 1000.0 * self.state.size;
         let to_page = self.text.then(self.state.to_page);
@@ -186,14 +186,14 @@ impl Painter<'_> {
         self.page.glyphs.push(Glyph { from, to, turn, start, end, base, size, is_hidden, is_struck: false });
     }
 
-    /// Whether its middle lies outside of what is painted, with half a character's size to spare.
+    /// Whether the glyph's middle lies outside of the clip area, with a tolerance of half a character's size.
     fn is_clipped(&self, from: (f64, f64), to: (f64, f64), size: f64) -> bool {
         let [left, low, right, high] = self.state.clip;
         let (x, y, near) = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1), 0.5 * size);
         !(left - near..=right + near).contains(&x) || !(low - near..=high + near).contains(&y)
     }
 
-    /// Lines too long for the paper go on beside it, where nobody sees them.
+    /// Whether text lies beside the paper, where it is invisible, as the ends of lines that are too long do.
     fn is_beside_the_paper(&self, from: (f64, f64), to: (f64, f64)) -> bool {
         let PageBox { llx, lly, urx, ury } = self.paper;
         let is_within = |low: f32, high: f32, one: f64, other: f64| {
@@ -203,7 +203,7 @@ impl Painter<'_> {
     }
 }
 
-/// How far a direction is from the quarter turn that it is nearest to, as cosine and sine; none where that is little.
+/// The angle of a direction to the nearest quarter turn, as cosine and sine; none if it is small.
 fn slant(direction: (f64, f64)) -> Option<(f64, f64)> {
     let (x, y) = direction;
     let (along, across) = match turn(direction) {
@@ -216,12 +216,12 @@ fn slant(direction: (f64, f64)) -> Option<(f64, f64)> {
     (across.abs() > SLANTED * length).then_some((along / length, across / length))
 }
 
-/// A point of text at a `slant`, seen by who turned the page so that this text is upright.
+/// A point of text at a `slant`, relative to the page turned so that this text is upright.
 fn upright((x, y): (f64, f64), slant: Option<(f64, f64)>) -> (f64, f64) {
     slant.map_or((x, y), |(cos, sin)| (x * cos + y * sin, y * cos - x * sin))
 }
 
-/// The quarter turn that a direction is nearest to.
+/// The quarter turn nearest to a direction.
 fn turn((x, y): (f64, f64)) -> u8 {
     if x.abs() >= y.abs() {
         if x >= 0.0 { 0 } else { 2 }

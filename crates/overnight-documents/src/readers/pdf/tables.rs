@@ -5,30 +5,30 @@
 use super::page_columns::page_columns;
 use super::words::Word;
 
-/// A wider gap than this, in sizes of the font, parts two cells ...
+/// A wider gap than this, in font sizes, separates two cells ...
 const CELL_GAP: f32 = 0.8;
 /// ... where it stands over another of at least this width in the next row.
 const CHANNEL: f32 = 0.6;
-/// ... and so does text that runs over this much of the next one.
+/// ... and so does text that overlaps the next one by this much.
 const OVERLAP: f32 = 0.5;
-/// Words whose bases are nearer than this, in sizes of the font, stand on one line; smaller ones, raised or lowered, than this.
+/// Words with baselines nearer than this, in font sizes, are on one line; smaller raised or lowered ones, than this.
 const LINE_SHIFT: f32 = 0.45;
 const SCRIPT_SHIFT: f32 = 0.6;
 const SCRIPT_SIZE: f32 = 0.85;
 /// Scripts stand beside the words of their line: they run over none of them by more than this, in sizes of the font.
 const SCRIPT_OVERLAP: f32 = 0.3;
-/// Rows of one table are so far apart, in sizes of the font: lines of mathematics are nearer.
+/// The distance of rows of one table, in font sizes: lines of mathematics are nearer.
 const ROW_STEPS: std::ops::RangeInclusive<f32> = 0.9..=3.0;
-/// A unit or a currency beside a figure has no more letters.
+/// The maximum number of letters of a unit or a currency beside a figure.
 const UNIT: usize = 3;
-/// Lines of a column of its own differ by more than this, in sizes of the font, from those beside it.
+/// Lines of a separate column differ by more than this, in font sizes, from those beside them.
 const SHIFT: f32 = 0.2;
-/// Rows of lines are so many times further apart than the lines.
+/// Rows of several lines are this many times further apart than the lines.
 const GROUP_STEP: f32 = 1.2;
-/// So many rows with several cells are a table, or so few with at least three cells.
+/// The minimum rows of a table with several cells, and the minimum rows with at least three cells.
 const ROWS: usize = 3;
 const FEW_ROWS: usize = 2;
-/// A column of running text: so many characters in a line, this share of lines that reach over this share of its width.
+/// A column of running text: the characters in a line, and the share of lines that fill this share of its width.
 const PROSE_CHARACTERS: usize = 25;
 const PROSE_LINES: f32 = 0.6;
 const FILLED: f32 = 0.85;
@@ -37,7 +37,7 @@ const MARGIN: f32 = 0.05;
 /// Beside running text, cells that stand at more than this share of its lines are no cells.
 const BESIDE_PROSE: f32 = 0.7;
 
-/// Words on one line, parted where white is between them.
+/// The words on one line, divided by white space.
 #[derive(Debug, Clone)]
 pub(super) struct CellRow {
     pub(super) base: f32,
@@ -58,7 +58,7 @@ pub(super) type TableRow = Vec<Vec<Vec<usize>>>;
 /// White between two columns.
 type Channel = (f32, f32);
 
-/// The tables among `words`, each as its rows, from the top, and where the page's columns are parted.
+/// The tables among `words`, each as its rows, from the top, and the positions that divide the page's columns.
 pub(super) fn tables(words: &[Word]) -> (Vec<Vec<TableRow>>, Vec<f32>) {
     let all = rows(words, (0..words.len()).collect());
     let mut found = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn tables(words: &[Word]) -> (Vec<Vec<TableRow>>, Vec<f32>) {
     (found, splits)
 }
 
-/// The lines that `members` make, from the top.
+/// The lines formed by `members`, from the top.
 pub(super) fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<CellRow> {
     members.sort_by(|&a, &b| words[a].base.total_cmp(&words[b].base));
     let mut lines: Vec<Vec<usize>> = Vec::new();
@@ -102,7 +102,7 @@ pub(super) fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<CellRow> {
         match beside {
             Some(other) => {
                 let scripts = lines.remove(at);
-                // Behind the others, so that the line keeps its base.
+                // Placed behind the others, so that the line keeps its baseline.
                 lines[if other > at { other - 1 } else { other }].extend(scripts);
             }
             None => at += 1,
@@ -129,7 +129,7 @@ pub(super) fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<CellRow> {
         .collect()
 }
 
-/// Whether two words stand over each other, and not only beside.
+/// Whether two words overlap in width, one over the other, and don't just stand side by side.
 fn cross(a: &Word, b: &Word) -> bool {
     a.end.min(b.end) - a.start.max(b.start) > SCRIPT_OVERLAP * a.size.min(b.size)
 }
@@ -160,7 +160,7 @@ fn regions(words: &[Word], rows: &[CellRow], found: &mut Vec<Vec<TableRow>>) {
     }
 }
 
-/// How many of the first of `rows` share white between their cells, and this.
+/// How many of the first of `rows` share white between their cells, and that white.
 fn region(rows: &[CellRow]) -> Option<(usize, Vec<Channel>)> {
     let mut between: Vec<Channel> = channels(&rows[0]).collect();
     let mut kept = between.clone();
@@ -194,7 +194,7 @@ fn region(rows: &[CellRow]) -> Option<(usize, Vec<Channel>)> {
     (many >= ROWS || many >= FEW_ROWS && columns > 2).then_some((last + 1, kept))
 }
 
-/// What `row` leaves of a channel.
+/// The part of a channel that `row` leaves free.
 fn narrow((mut from, mut to): Channel, row: &CellRow) -> Option<Channel> {
     for cell in &row.cells {
         if cell.start < to && cell.end > from {
@@ -226,7 +226,7 @@ fn is_table(words: &[Word], rows: &[CellRow], between: &[Channel], margin: f32) 
     share(beside, last.len()) <= BESIDE_PROSE
 }
 
-/// Whether what stands in a column has lines of its own, which only come near those of the others.
+/// Whether a column has lines of its own, which only come near those of the others.
 fn are_shifted(words: &[Word], rows: &[CellRow], column: &[(usize, &RowCell)]) -> bool {
     let is_shifted = |&&(at, cell): &&(usize, &RowCell)| {
         let row = &rows[at];
@@ -238,7 +238,7 @@ fn are_shifted(words: &[Word], rows: &[CellRow], column: &[(usize, &RowCell)]) -
     column.len() >= FEW_ROWS && column.iter().filter(is_shifted).count() * 3 >= column.len() * 2
 }
 
-/// Whether what stands in a cell is an amount, a date, a number or a sign for none.
+/// Whether a cell is an amount, a date, a number or a sign for none.
 pub(super) fn is_value_cell(words: &[Word], cell: &RowCell) -> bool {
     is_figure(cell.words.iter().flat_map(|&at| words[at].text.chars()))
 }
@@ -300,7 +300,7 @@ fn table_rows(words: &[Word], lines: &[CellRow], between: &[Channel]) -> Vec<Tab
         return lines.iter().map(by_line).collect();
     }
     let row = |group: &&[CellRow]| {
-        // A figure stays beside the line of its text that it stands beside.
+        // A figure stays beside the line of its text at the same height.
         if group.iter().any(|line| line.cells.iter().any(|cell| is_value_cell(words, cell))) {
             return group.iter().map(by_line).collect();
         }

@@ -157,7 +157,7 @@ fn words_broken_at_a_lines_end_are_whole() {
     assert_eq!(text(lines), "It is a manuscript\nin UTF-8\nletters.\n");
 }
 
-/// As a page for a projector: read from the side from which it runs.
+/// Like a page for a projector, which is read mirrored.
 #[test]
 fn text_in_a_mirror_is_read() {
     assert_eq!(text("BT /F 10 Tf -1 0 0 1 300 700 Tm (mirrored) Tj ET"), "mirrored\n");
@@ -186,7 +186,7 @@ fn what_runs_over_the_end_of_a_cell_is_text_of_its_own() {
     assert_eq!(text(cells), "electronically\nsigned\n");
 }
 
-/// A page with `content`, whose font `F` is this, of the objects that follow it.
+/// A page with `content` and this font `F`, which uses the objects that follow it.
 pub(super) fn with_font(font: &str, others: &[Vec<u8>], content: &str) -> Vec<u8> {
     let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>";
     let mut objects = vec![
@@ -229,7 +229,7 @@ fn lines_set_wide_are_one_paragraph() {
     assert_eq!(text(&content), format!("Doors\n\n{}\n{read}", read.repeat(7)));
 }
 
-/// Lines half a line apart more than their size, as many style sheets have it, on a page with little running text.
+/// Lines with one and a half spacing, as in many style sheets, on a page with little running text.
 #[test]
 fn few_lines_set_wide_are_paragraphs() {
     let line = "(The keeper of the archive looks after it) Tj 0 -15.03 Td ";
@@ -317,7 +317,7 @@ fn bold_by_drawing_twice_is_one_word() {
 fn accents_and_letters_are_one_character() {
     let content = "BT /F 10 Tf 50 700 Td (caf) Tj (^) Tj ET BT /F 10 Tf 68 700 Td (e) Tj ET";
     assert_eq!(text(content), "caf\u{ea}\n");
-    // As in mathematics: there is no such character.
+    // As in mathematics: such a character doesn't exist.
     let content = "BT /F 10 Tf 50 700 Td (of q) Tj (^) Tj ET BT /F 10 Tf 74 700 Td (p) Tj ET";
     assert_eq!(text(content), "of qp\u{302}\n");
 }
@@ -338,7 +338,7 @@ fn text_beside_the_paper_is_not_on_the_page() {
 const REPAIRED: &str =
     "page 1: its tables are damaged, and pages were looked for without them: some may be missing or out of order";
 
-/// A bit of the catalog, of the table of pages or of objects is another: what is whole is read.
+/// A bit of the catalog, of the table of pages or of objects is changed: the intact parts are read.
 #[test]
 fn pages_are_found_without_their_tables() {
     let good = pages(&["BT /F 10 Tf 50 700 Td (The door must be shut.) Tj ET"]);

@@ -1,15 +1,15 @@
-//! The table in which a font says which characters its codes stand for, read for what the library drops of it:
-//! characters of private use, and those beyond the first 65,536, which are two units each.
+//! Reads the table in which a font maps its codes to characters, for the characters that the library drops: those of
+//! private use, and those beyond the first 65,536, which are two units each.
 
 use std::collections::HashMap;
 
-/// No table has more codes that matter.
+/// The maximum number of codes of a table.
 const MAX_CODES: u32 = 0x1_0000;
-/// Codes of all ranges of a table that are looked at: they may name the same ones again and again.
+/// The most codes in all ranges of a table that are read: ranges may repeat the same codes.
 const MAX_STEPS: u32 = 0x4_0000;
 
-/// Codes of the table `map` that stand for one character that the library drops; none of a table that names more codes than there
-/// are, built to exhaust who reads it.
+/// The codes of the table `map` for one character that the library drops; none if the table names more codes than
+/// exist, which is meant to exhaust its reader.
 pub(super) fn private(map: &[u8]) -> Option<HashMap<u32, char>> {
     let mut found = HashMap::new();
     let mut steps_left = MAX_STEPS;
@@ -30,7 +30,7 @@ enum SectionKind {
     Ranges,
 }
 
-/// The next part of the table with codes in it, and what is behind it.
+/// The next part of the table with codes in it, and the rest behind it.
 fn section(map: &[u8]) -> Option<(SectionKind, &[u8], &[u8])> {
     let at = memchr::memmem::find(map, b"beginbf")?;
     let rest = &map[at + b"beginbf".len()..];
@@ -90,7 +90,7 @@ fn add(code: u32, character: u32, found: &mut HashMap<u32, char>) {
 
 #[derive(Debug)]
 enum Token {
-    /// A code or a character; of several characters, a number that is none.
+    /// A code or a character; for several characters, an invalid number.
     Number(u32),
     Open,
     Close,

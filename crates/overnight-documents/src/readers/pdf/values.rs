@@ -11,7 +11,7 @@ pub(super) fn number(value: &PdfValue) -> Option<f64> {
     }
 }
 
-/// A string for people: UTF-16 or UTF-8 where it says so, else nearly Windows' Western letters.
+/// A string for people: marked UTF-16 or UTF-8, else nearly Windows' Western letters.
 pub(super) fn text_string(bytes: &[u8]) -> String {
     if let Some(units) = bytes.strip_prefix(b"\xfe\xff") {
         return encoding_rs::UTF_16BE.decode_without_bom_handling(units).0.into_owned();

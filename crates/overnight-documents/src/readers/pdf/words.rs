@@ -1,4 +1,4 @@
-//! Characters → words: what stands side by side on one line without a gap, of one size.
+//! Characters → words: characters of one size side by side on one line without a gap.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,9 @@ use super::accents;
 use super::glyphs::{Glyph, PaintedPage};
 use super::letters::{is_letter_from_right, is_mark};
 
-/// A wider gap than this, in sizes of the font, is between two words.
+/// A wider gap than this, in font sizes, separates two words.
 pub(super) const WORD_GAP: f32 = 0.1;
-/// Two shapes of one character nearer to each other than this, in sizes of the font, are one: bold by drawing twice.
+/// Two shapes of one character nearer than this, in font sizes, are one: bold by drawing twice.
 const TWICE: f32 = 0.1;
 
 /// Characters that stand together.
@@ -55,7 +55,7 @@ struct WordBuilder {
     /// The last glyph of the open word, and whether it stands at its left end.
     last: Option<Glyph>,
     is_at_left: bool,
-    /// An accent that waits for its letter.
+    /// An accent whose letter hasn't come yet.
     accent: Option<(String, Glyph)>,
     drawn: DrawnCharacters,
 }
@@ -115,14 +115,14 @@ impl WordBuilder {
         self.put(text, glyph);
     }
 
-    /// An accent that found no letter is a character of its own.
+    /// Adds an accent without a letter as a character of its own.
     fn flush(&mut self) {
         if let Some((text, glyph)) = self.accent.take() {
             self.put(&text, &glyph);
         }
     }
 
-    /// Puts a mark on the last letter.
+    /// Adds a mark to the last letter.
     fn mark(&mut self, mark: &str) {
         let Some(word) = &mut self.open else { return };
         let first = word.text.char_indices().skip(1).find(|&(_, character)| !is_mark(character));

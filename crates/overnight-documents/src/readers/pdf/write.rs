@@ -6,17 +6,17 @@ use super::pictures::Picture;
 use super::reading_order::ordered;
 use super::words::{Word, words};
 
-/// With more words than this, they come as they were painted.
+/// More words than this stay in painting order.
 const MAX_WORDS: usize = 20_000;
 
-/// The text of a page, and where on the page its words are drawn, in the order of the text.
+/// The text of a page, and the places of its words on the page, in the order of the text.
 #[derive(Debug, Default)]
 pub(super) struct WrittenPage {
     pub(super) text: String,
     pub(super) words: Vec<PlacedWord>,
 }
 
-/// The text of `page`: what runs the way that most of it runs first.
+/// The text of `page`, beginning with the most common direction.
 pub(super) fn text(page: &PaintedPage) -> WrittenPage {
     let mut counts = [0_usize; TURNS];
     for glyph in &page.glyphs {
@@ -57,7 +57,7 @@ pub(super) fn text(page: &PaintedPage) -> WrittenPage {
     out
 }
 
-/// A picture stands by itself.
+/// Writes a picture as a paragraph.
 fn tell(picture: &Picture, out: &mut String) {
     if !out.is_empty() {
         out.push('\n');
@@ -78,7 +78,7 @@ fn as_painted(words: &[Word], WrittenPage { text: out, words: placed }: &mut Wri
     out.push('\n');
 }
 
-/// A block is a paragraph, or a few of them with more white between than between their lines.
+/// Writes a block as one paragraph, or as several with more white between them than between their lines.
 fn write(block: &WordBlock, WrittenPage { text: out, words: placed }: &mut WrittenPage) {
     if !out.is_empty() {
         out.push('\n');
@@ -90,7 +90,7 @@ fn write(block: &WordBlock, WrittenPage { text: out, words: placed }: &mut Writt
     let mut is_joined = false;
     for line in &block.lines {
         let mut text = line.text.as_str();
-        // The beginning of the line that went to the one before, and where it went.
+        // The beginning of the line that was moved to the line before, and its new place.
         let (mut moved, mut moved_to) = (0, 0);
         if let Some(last) = last {
             if let Some((keep, part)) = joined(&last.text, text) {

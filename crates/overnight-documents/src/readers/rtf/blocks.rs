@@ -1,4 +1,4 @@
-//! Where something ends: a paragraph, a cell, a row, a table, a note, a text box.
+//! Handles the end of a paragraph, a cell, a row, a table, a note, a text box.
 
 use super::story::{ParagraphWords, RtfPart, RtfStory};
 use crate::readers::flow::{Flow, FlowPart};

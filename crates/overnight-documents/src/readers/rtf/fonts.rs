@@ -1,4 +1,4 @@
-//! Which characters a font's bytes are: by its character set, else by the document's code page.
+//! The characters for a font's bytes: by its character set, else by the document's code page.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const MAX_FONTS: usize = 20_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FontBytes {
     Text(&'static Encoding),
-    /// Signs that only the font gives a meaning.
+    /// Signs that have a meaning only in the font.
     Signs,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct FontTable {
     by_number: HashMap<i32, FontBytes>,
     /// The document's own code page.
     pub(super) page: &'static Encoding,
-    /// The font without one of its own.
+    /// The font of text that selects none.
     pub(super) default: i32,
     /// The font that the table is about.
     pub(super) current: i32,
@@ -48,7 +48,7 @@ impl FontTable {
 
     pub(super) fn set_charset(&mut self, charset: i32) {
         let encoding = match charset {
-            // That of Western Europe, whatever the document's code page is.
+            // The code page of Western Europe, whatever the document's is.
             0 => WINDOWS_1252,
             2 => return self.learn(FontBytes::Signs),
             77 => MACINTOSH,

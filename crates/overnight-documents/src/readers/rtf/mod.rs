@@ -2,9 +2,9 @@
 //! because it knows neither code pages, tables, notes nor fields; so the control words are read here.
 //!
 //! - `tokens`: bytes → control words, groups and text
-//! - `fonts`: which characters a font's bytes are; `styles`: which paragraphs are headings
-//! - `story`: what words mean for the text; `blocks`: where paragraphs, rows and notes end
-//! - `words`: which groups hold no text; `fields`: what fields show; `read`: the whole document
+//! - `fonts`: the characters for a font's bytes; `styles`: which paragraphs are headings
+//! - `story`: the meaning of control words for the text; `blocks`: where paragraphs, rows and notes end
+//! - `words`: which groups hold no text; `fields`: the results of fields; `read`: the whole document
 
 mod blocks;
 mod fields;

@@ -28,7 +28,7 @@ impl Reader for RtfReader {
     }
 }
 
-/// What a person should know about what was left out.
+/// Reports the omissions that a person should know.
 fn tell(omitted: &RtfOmissions, pages: &mut dyn PageSink) -> Result<(), Stopped> {
     let counts = [
         (omitted.images, "1 image was left out", "images were left out"),

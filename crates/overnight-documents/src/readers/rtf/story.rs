@@ -1,4 +1,4 @@
-//! What control words mean for the text: groups with their formats, paragraphs, rows of tables, notes.
+//! Interprets control words for the text: groups with their formats, paragraphs, rows of tables, notes.
 
 use encoding_rs::Encoding;
 
@@ -9,10 +9,10 @@ use super::tokens::RtfToken;
 use super::words::{Destination, OmittedGroup, character, destination};
 use crate::readers::flow::{Emphasis, Flow, FlowPart, FlowTable, written};
 
-/// The most groups inside one another.
+/// The maximum nesting depth of groups.
 const MAX_GROUPS: usize = 20_000;
 
-/// What holds within a group.
+/// The state of a group.
 #[derive(Debug, Clone, Copy)]
 struct RtfGroup {
     destination: Destination,
@@ -20,11 +20,11 @@ struct RtfGroup {
     emphasis: Emphasis,
     is_hidden: bool,
     is_deleted: bool,
-    /// How many characters stand behind a Unicode one for readers that don't know it.
+    /// The number of stand-in characters behind a Unicode one, for readers that don't know it.
     stand_ins: usize,
 }
 
-/// What holds for a paragraph.
+/// The properties of a paragraph.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ParagraphWords {
     pub(super) is_in_table: bool,
@@ -39,7 +39,7 @@ pub(super) struct RtfPart {
     pub(super) flow: Flow,
     pub(super) line: String,
     pub(super) label: String,
-    /// What hangs on the paragraph and follows it.
+    /// The parts attached to the paragraph, which follow it.
     pub(super) behind: Flow,
     pub(super) cell: Flow,
     pub(super) table: Option<FlowTable>,
@@ -54,7 +54,7 @@ pub(super) struct RtfOmissions {
     pub(super) hidden: u64,
     pub(super) signs: u64,
     pub(super) has_around: bool,
-    /// How much stands behind the document's end; none until that is reached.
+    /// The amount of data behind the document's end; none until that is reached.
     pub(super) behind: Option<u64>,
 }
 
@@ -197,7 +197,7 @@ impl RtfStory {
 
     fn enter(&mut self, found: Destination, omitted: Option<OmittedGroup>) {
         let around = self.group().destination;
-        // What is passed over stays so, but for the Unicode form of a text.
+        // A skipped group stays skipped, except for the Unicode form of a text.
         if around == Destination::Skip && found != Destination::Body {
             return;
         }
@@ -226,7 +226,7 @@ impl RtfStory {
         {
             let is_unicode = word == "ud";
             let outer = self.groups.iter().rev().nth(1).map(|group| group.destination);
-            // Both forms of a text that isn't read.
+            // The two forms of a text that is skipped.
             if is_unicode && outer != Some(Destination::TwoForms) {
                 return;
             }
@@ -269,7 +269,7 @@ impl RtfStory {
         }
     }
 
-    /// How characters are set from here on.
+    /// Sets the format of the following characters.
     fn format(&mut self, word: &str, number: Option<i32>) {
         let is_on = number != Some(0);
         let Some(group) = self.groups.last_mut() else { return };
@@ -335,7 +335,7 @@ impl RtfStory {
 
     fn sign(&mut self, sign: u8) {
         if sign == b'*' {
-            // Elsewhere than at the head of a group it says nothing.
+            // Elsewhere than at the head of a group it has no meaning.
             self.is_starred = self.is_first;
             return;
         }
@@ -346,7 +346,7 @@ impl RtfStory {
             b'{' | b'}' | b'\\' => self.bytes(&[sign]),
             b'\r' | b'\n' => self.word("par", None),
             b'\t' => self.character("\t"),
-            // A hyphen only where the line ends there, and marks of an index.
+            // An optional hyphen, and marks of an index.
             _ => {}
         }
     }
@@ -398,7 +398,7 @@ impl RtfStory {
         let group = self.group();
         let text = match self.fonts.of(group.font) {
             FontBytes::Text(encoding) => decoded(encoding, &bytes),
-            // Blanks and figures are what they are in those fonts too, more or less; other signs are not letters.
+            // Blanks and digits are roughly the same in those fonts; other signs are not letters.
             FontBytes::Signs if group.destination == Destination::Body => {
                 self.omitted.signs += 1;
                 "•".repeat(bytes.len().min(1_000))
@@ -423,7 +423,7 @@ impl RtfStory {
                     return;
                 }
                 let part = self.part();
-                // The parts of one raised text come in pieces.
+                // A raised text may come in several pieces.
                 part.line.push_str(&written(text, group.emphasis));
             }
         }

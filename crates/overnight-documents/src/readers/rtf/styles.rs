@@ -1,4 +1,4 @@
-//! Which paragraphs are headings: by the names of styles, and by the levels of an outline that styles have.
+//! Which paragraphs are headings: by the names of styles, and by the styles' outline levels.
 
 /// The most styles whose levels are kept.
 const MAX_STYLES: usize = 20_000;
@@ -7,7 +7,7 @@ const MAX_STYLES: usize = 20_000;
 pub(super) struct RtfStyles {
     /// Levels of headings by the numbers of styles.
     levels: Vec<(i32, u8)>,
-    /// The style that the table is about, and what of its name was read.
+    /// The style that the table is describing, and the part of its name read so far.
     pub(super) current: Option<i32>,
     name: String,
 }
@@ -33,7 +33,7 @@ impl RtfStyles {
         }
     }
 
-    /// A style's name says whether it is that of a heading.
+    /// Ends a style, whose name decides whether it is a heading style.
     pub(super) fn end(&mut self) {
         let name = std::mem::take(&mut self.name).trim_end_matches(';').trim().to_lowercase();
         let level = name.strip_prefix("heading ").and_then(|level| level.parse::<i32>().ok());

@@ -1,6 +1,6 @@
 //! Bytes → groups, control words and text (RTF specification 1.9.1, "RTF Syntax").
 
-/// What comes next.
+/// The next token of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RtfToken<'a> {
     Open,
@@ -16,7 +16,7 @@ pub(super) enum RtfToken<'a> {
 }
 
 impl RtfToken<'_> {
-    /// Whether it may be a part of some document, and is no remainder.
+    /// Whether the token may be a part of a document, and not just a remainder.
     pub(super) fn is_content(&self) -> bool {
         match self {
             Self::Text(text) => !text.iter().all(u8::is_ascii_whitespace),

@@ -1,10 +1,10 @@
-//! Which groups hold text of the document, and which say something about it.
+//! Which groups hold text of the document, and which hold information about it.
 
-/// What a group holds.
+/// The content of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Destination {
     Body,
-    /// Nothing that is read.
+    /// Content that is skipped.
     Skip,
     Fonts,
     Styles,
@@ -12,13 +12,13 @@ pub(super) enum Destination {
     ListLabel,
     Note,
     TextBox,
-    /// What makes a field.
+    /// The instruction of a field.
     Instruction,
-    /// Two forms of one text, of which the one marked as Unicode counts.
+    /// Two forms of one text, of which the one marked as Unicode is used.
     TwoForms,
 }
 
-/// What is left out with a note.
+/// Content that is left out with a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OmittedGroup {
     Image,
@@ -26,7 +26,7 @@ pub(super) enum OmittedGroup {
     HeaderOrFooter,
 }
 
-/// What the first word of a group makes of it; none where it is only a word.
+/// The destination that a group's first word selects; none if it is an ordinary word.
 pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, Option<OmittedGroup>)> {
     use Destination::{Body, Fonts, Instruction, ListLabel, Note, Skip, Styles, TextBox, TwoForms};
     let found = match word {
@@ -42,8 +42,8 @@ pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, 
         "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr" | "footerf" => {
             return Some((Skip, Some(OmittedGroup::HeaderOrFooter)));
         }
-        // Groups with a star that readers may pass over, and whose text is text all the same.
-        // A style of characters, with a star for readers that know none, is no group's meaning.
+        // Starred groups, which readers may skip, may have text all the same. A character style, starred for readers
+        // without styles, is not a group's destination.
         "cs" => return None,
         "shpinst" | "do" | "shppict" | "ud" | "moMath" | "moMathPara" | "fldrslt" => Body,
         "colortbl" | "info" | "nonshppict" | "shprslt" | "sp" | "xe" | "tc" | "tcn" | "rxe" | "txe"

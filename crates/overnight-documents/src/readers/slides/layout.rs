@@ -1,11 +1,11 @@
-//! Where placeholders stand: a slide leaves it to its layout, and that to its master.
+//! The positions of placeholders: a slide inherits them from its layout, and the layout from its master.
 
 use std::collections::HashMap;
 
 use super::reading_order::ShapeBox;
 use crate::readers::package::{BrokenPart, Element, Package, Relations, Xml};
 
-/// Which placeholder: its kind, and its number among those of its layout.
+/// Identifies a placeholder: its kind, and its number among those of its layout.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Placeholder {
     pub(super) kind: String,
@@ -21,12 +21,12 @@ impl Placeholder {
         matches!(self.kind.as_str(), "title" | "ctrTitle")
     }
 
-    /// Whether a slide's points stand in it.
+    /// Whether the placeholder holds a slide's bullet points.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.kind.as_str(), "" | "body" | "obj")
     }
 
-    /// Empty of meaning: the slide's number, its picture in the notes, and what stands around those.
+    /// Placeholders without content: the slide's number, its picture in the notes, and the texts around those.
     pub(super) fn is_left_out(&self, in_notes: bool) -> bool {
         match self.kind.as_str() {
             "sldNum" | "sldImg" => true,
@@ -44,7 +44,7 @@ const MAX_HOLDERS: usize = 1_000;
 pub(super) struct Layouts(HashMap<String, HashMap<Placeholder, ShapeBox>>);
 
 impl Layouts {
-    /// Where a placeholder stands on slides of a layout.
+    /// The position of a placeholder on slides of a layout.
     pub(super) fn place(&mut self, package: &Package<'_>, layout: &str, holder: &Placeholder) -> Option<ShapeBox> {
         if !self.0.contains_key(layout) {
             let places = read(package, layout).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Layouts {
     }
 }
 
-/// The places of a layout's placeholders, and of its master's where it says nothing.
+/// The positions of a layout's placeholders, with those of its master as defaults.
 fn read(package: &Package<'_>, layout: &str) -> Result<HashMap<Placeholder, ShapeBox>, BrokenPart> {
     let mut places = HashMap::new();
     let relations = Relations::of(package, layout)?;
@@ -90,7 +90,7 @@ fn collect(package: &Package<'_>, part: &str, places: &mut HashMap<Placeholder, 
     })
 }
 
-/// Where something stands, and what a group's own coordinates are; the first tag of its `xfrm` came last.
+/// The position, and a group's inner coordinates; the start tag of its `xfrm` was read last.
 pub(super) fn place(xml: &mut Xml<'_>) -> Result<(Option<ShapeBox>, Option<ShapeBox>), BrokenPart> {
     let (mut own, mut inner) = (None::<ShapeBox>, None::<ShapeBox>);
     xml.each("xfrm", |element, _| {

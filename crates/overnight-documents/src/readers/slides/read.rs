@@ -96,7 +96,7 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<(), Halt> {
     Ok(note_counts(pages, &counts)?)
 }
 
-/// The relations of the slides that are read, in the order in which they are shown, and how many come behind them.
+/// The relations of the slides that are read, in presentation order, and how many more there are.
 fn slides(package: &Package<'_>, main: &str) -> Result<(Vec<String>, u64), BrokenPart> {
     let mut xml = Xml::need(package, main)?;
     let (mut slides, mut behind) = (Vec::new(), 0);

@@ -1,5 +1,4 @@
-//! In which order a person reads what stands on a slide: from the top down, and from left to right what stands side by
-//! side.
+//! The reading order of shapes on a slide: from the top down, and from left to right if they are side by side.
 
 /// The position and size of a shape, in whatever unit, the same for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -10,7 +9,7 @@ pub(in crate::readers) struct ShapeBox {
     pub(in crate::readers) height: f64,
 }
 
-/// Where a group's shapes stand, seen from outside: each coordinate times and plus.
+/// Converts positions in a group to the outside: a factor and an offset for each coordinate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) times: (f64, f64),
@@ -40,7 +39,7 @@ impl Scale {
         }
     }
 
-    /// This one within another.
+    /// Combines this scale with that of an outer group.
     pub(super) fn within(self, outer: Self) -> Self {
         Self {
             times: (self.times.0 * outer.times.0, self.times.1 * outer.times.1),

@@ -1,4 +1,4 @@
-//! One slide's shapes, as they pass by: text, tables, and what has no text.
+//! One slide's shapes in order: text, tables, and shapes without text.
 
 use super::layout::{Layouts, Placeholder, place};
 use super::reading_order::{Scale, ShapeBox, sort};
@@ -11,13 +11,13 @@ use crate::readers::package::{
 };
 use crate::text::MAX_TEXT_BYTES;
 
-/// The most groups inside one another, and shapes on a slide.
+/// The maximum nesting depth of groups, and the most shapes on a slide.
 const MAX_GROUPS: usize = 100;
 const MAX_SHAPES: usize = 20_000;
 /// The most columns that a cell can cover.
 const MAX_SPAN: usize = 64;
 
-/// What was read of a slide.
+/// The content of a slide.
 #[derive(Debug, Default)]
 pub(super) struct Slide {
     pub(super) title: String,
@@ -27,30 +27,30 @@ pub(super) struct Slide {
     pub(super) gaps: Vec<String>,
     pub(super) is_hidden: bool,
     is_notes: bool,
-    /// More than what is said of its images.
+    /// It has more than the descriptions of its images.
     pub(super) has_text: bool,
 }
 
-/// The shape that is being read.
+/// The current shape.
 #[derive(Debug, Default)]
 struct Shape {
     place: Option<ShapeBox>,
     holder: Option<Placeholder>,
     blocks: Blocks,
-    /// Row of a table in hand, and whether a row was written.
+    /// The current row of a table, and whether a row was written.
     row: Vec<String>,
     has_row: bool,
     charts: Vec<String>,
-    /// What is said of it for who can't see it.
+    /// Its alternative text.
     alternative: Option<String>,
-    /// What the text says of its picture.
+    /// The marker of its picture in the text.
     picture: Option<String>,
-    /// Where a click on it leads.
+    /// The target of a click on it.
     link: Option<String>,
 }
 
 impl Slide {
-    /// Reads a slide, or notes, into `self`; what was read before damage stays.
+    /// Reads a slide, or notes, into `self`; content read before damage is kept.
     pub(super) fn read(&mut self, package: &Package<'_>, part: &str, layouts: &mut Layouts) -> Result<(), BrokenPart> {
         let relations = Relations::of(package, part).unwrap_or_default();
         let layout = relations.first("slideLayout").or(relations.first("notesMaster")).unwrap_or_default().to_owned();
@@ -67,7 +67,7 @@ impl Slide {
                     "grpSp" => depth += 1,
                     "sp" | "graphicFrame" | "pic" | "cxnSp" => shape = Shape::default(),
                     "cNvPr" => shape.alternative = alternative_text(&element),
-                    // Of the whole shape; those of its text are read with it.
+                    // A link of the whole shape; links in its text are read with the text.
                     "hlinkClick" => {
                         let target = element.prefixed("id").and_then(|id| relations.outside(&id).map(str::to_owned));
                         shape.link = target;
@@ -96,7 +96,7 @@ impl Slide {
                         let is_covered = element.value("hMerge").is_some() && element.is_on("hMerge");
                         let mut blocks = Blocks::default();
                         paragraphs(&mut xml, "tc", DrawingText { is_list: false, relations: &relations }, &mut blocks)?;
-                        // Covered cells are there too, and empty.
+                        // Covered cells exist too, but are empty.
                         if !is_covered {
                             shape.row.push(one_line(blocks.text()));
                             shape.row.extend(std::iter::repeat_n(String::new(), span - 1));

@@ -4,7 +4,7 @@ use crate::extract::extract;
 use crate::readers::package::sample::{relations, types, zip};
 use crate::units::Unit;
 
-/// A shape: what it is, where it stands, its paragraphs.
+/// A shape: its placeholder, its position, its paragraphs.
 fn shape(holder: &str, place: Option<(i64, i64)>, paragraphs: &str) -> String {
     let place = place.map_or_else(String::new, |(x, y)| {
         format!("<a:xfrm><a:off x=\"{x}\" y=\"{y}\"/><a:ext cx=\"100\" cy=\"100\"/></a:xfrm>")

@@ -1,21 +1,21 @@
-//! Fields: what makes them, and what they show. A box of a form shows what its data say, a formula what makes it; where a link
-//! leads stands in what makes it.
+//! Fields: their instructions and their results. The result of a form's box comes from its data, that of a formula from
+//! its instruction; the instruction of a link has its target.
 
 use crate::readers::equation_field::equation;
 use crate::readers::package::{BrokenPart, Xml};
 
-/// The most fields inside one another that are told apart.
+/// The maximum nesting depth of fields that are distinguished.
 const MAX_FIELDS: usize = 1_000;
-/// The longest text that makes a field.
+/// The maximum length of a field's instruction.
 const MAX_INSTRUCTION: usize = 4_000;
 
-/// A field that is open.
+/// An open field.
 #[derive(Debug, Default)]
 struct Field {
-    /// We are in what makes it, not in what it shows.
+    /// The reader is in its instruction, not in its result.
     is_code: bool,
     instruction: String,
-    /// What a box of a form shows; Word draws it from the data.
+    /// The content of a form's box; Word draws it from the data.
     form: Option<String>,
     has_shown: bool,
     /// Where the text of a link begins.
@@ -30,15 +30,15 @@ impl Field {
     }
 }
 
-/// The fields that we are in.
+/// The open fields.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     open: Vec<Field>,
-    /// There was text in what makes a field.
+    /// A field's instruction contained text.
     has_made_of_text: bool,
 }
 
-/// What has to be written at the end of a field.
+/// The text to write at the end of a field.
 #[derive(Debug, Default)]
 pub(super) struct FieldEnd {
     pub(super) form: Option<String>,
@@ -57,12 +57,12 @@ impl Fields {
         }
     }
 
-    /// Text of what makes the field.
+    /// Adds text to the field's instruction.
     pub(super) fn instruct(&mut self, text: &str) {
         self.open.last_mut().into_iter().for_each(|field| field.instruct(text));
     }
 
-    /// What the field shows begins, behind `at` bytes of its paragraph.
+    /// Begins the field's result, at byte `at` of its paragraph.
     pub(super) fn separate(&mut self, at: usize) {
         if let Some(field) = self.open.last_mut() {
             field.is_code = false;
@@ -76,12 +76,12 @@ impl Fields {
         let Some(field) = self.open.pop() else { return FieldEnd::default() };
         let link = field.link_from.and_then(|from| Some((target(&field.instruction)?, from)));
         let form = field.form.or_else(|| equation(&field.instruction)).filter(|_| !field.has_shown);
-        // In what makes another field, it is a part of that.
+        // Inside another field's instruction, it is a part of that instruction.
         self.instruct(form.as_deref().unwrap_or_default());
         FieldEnd { form, link }
     }
 
-    /// Text came that makes a field, or that a field shows within what makes another.
+    /// Handles text of an instruction, or of a field's result inside another field's instruction.
     pub(super) fn made_of(&mut self, text: &str) {
         self.has_made_of_text |= !text.trim().is_empty();
         if let Some((shown, around)) = self.open.split_last_mut()
@@ -97,14 +97,14 @@ impl Fields {
         self.open.iter_mut().for_each(|field| field.has_shown = true);
     }
 
-    /// The paragraph ends, and with it all that doesn't say what it shows. Whether text was lost so.
+    /// Ends the paragraph, and all fields without a result. Returns whether text was lost by that.
     pub(super) fn end_paragraph(&mut self) -> bool {
         let is_cut = self.is_code() && std::mem::take(&mut self.has_made_of_text);
         self.open.iter_mut().for_each(|field| (field.is_code, field.link_from) = (false, None));
         is_cut
     }
 
-    /// A box that is ticked or not; its first tag came last.
+    /// Reads a box that is ticked or not; its start tag was read last.
     pub(super) fn check_box(&mut self, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
         let (mut default, mut own) = (false, None);
         xml.each("checkBox", |element, _| {
@@ -119,7 +119,7 @@ impl Fields {
         Ok(())
     }
 
-    /// A list to choose from; its first tag came last.
+    /// Reads a list to choose from; its start tag was read last.
     pub(super) fn choice(&mut self, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
         let (mut default, mut own, mut entries) = (0, None, Vec::new());
         xml.each("ddList", |element, _| {
@@ -142,7 +142,7 @@ impl Fields {
     }
 }
 
-/// Where a field leads that is a link: `HYPERLINK "https://example.org/" \l "place"`.
+/// The target of a field that is a link: `HYPERLINK "https://example.org/" \l "place"`.
 pub(super) fn target(instruction: &str) -> Option<String> {
     let rest = instruction.trim().strip_prefix("HYPERLINK")?.trim_start();
     let target = match rest.strip_prefix('"') {

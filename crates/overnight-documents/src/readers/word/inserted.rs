@@ -1,4 +1,4 @@
-//! What stands in a paragraph and is kept elsewhere, or says something of what does: fields, links, notes, charts, diagrams.
+//! Content of a paragraph that is stored elsewhere, or describes other content: fields, links, notes, charts, diagrams.
 
 use super::fields::target;
 use super::run::RunProperties;
@@ -14,14 +14,14 @@ pub(super) trait StoryParts {
     fn chart(&self, id: &str) -> Option<String>;
     /// The texts of a diagram.
     fn diagram(&self, id: &str) -> Option<String>;
-    /// What the text says of a picture.
+    /// The marker of a picture in the text.
     fn picture(&self, id: &str) -> Option<String>;
-    /// Where a link leads.
+    /// The target of a link.
     fn target(&self, id: &str) -> Option<String>;
 }
 
 impl Story<'_, '_> {
-    /// A run begins, or its properties were read: they go before those of its style, and those before its paragraph's.
+    /// Begins a run, or sets its properties: they override those of its style, and these its paragraph's.
     pub(super) fn run_begins(&mut self, own: Option<RunProperties>) {
         let base = self.paragraph().map(|paragraph| paragraph.base.clone()).unwrap_or_default();
         self.run = match own {
@@ -51,7 +51,7 @@ impl Story<'_, '_> {
         self.links.push(target.map(|target| (target, at)));
     }
 
-    /// How long the paragraph's text is so far.
+    /// The current length of the paragraph's text.
     pub(super) fn at(&mut self) -> usize {
         self.paragraph().map_or(0, |paragraph| {
             paragraph.text.set(RunStyle::default());
@@ -69,7 +69,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// A mark of a field: where it begins, where what it shows begins, its end.
+    /// Handles a mark of a field: its beginning, the beginning of its result, its end.
     pub(super) fn field(&mut self, kind: Option<&str>) {
         match kind {
             Some("begin") => self.fields.begin(),
@@ -88,7 +88,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// What is said of a picture for who can't see it.
+    /// Adds the alternative text of a picture.
     pub(super) fn alternative(&mut self, element: &Element) {
         if let Some(shown) = alternative_text(element) {
             self.text(&shown);

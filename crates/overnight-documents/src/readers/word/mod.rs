@@ -1,8 +1,8 @@
 //! DOCX.
 //!
-//! - `read`: the whole document; `page_breaks`: what it is cut into pages by
-//! - `story`: its text, paragraph by paragraph; `open_element`: what is open at a place; `paragraph`, `table`: one of each;
-//!   `run`: how a run of text is shown; `fields`: what fields show; `inserted`: links, notes and charts in it; `pages`: where one ends
+//! - `read`: the whole document; `page_breaks`: how it is divided into pages
+//! - `story`: its text, paragraph by paragraph; `open_element`: the open elements; `paragraph`, `table`: one of each;
+//!   `run`: the format of a run; `fields`: fields; `inserted`: links, notes and charts; `pages`: ends of pages
 //! - `styles`, `numbering`: which paragraphs are headings, and the numbers before them
 
 mod fields;

@@ -1,4 +1,4 @@
-//! The numbers before paragraphs. They stand nowhere in the document: each is counted from the ones before.
+//! The numbers before paragraphs. The document doesn't store them: each is counted from the previous ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,17 +16,17 @@ struct ListLevel {
     format: String,
     text: String,
     style: Option<String>,
-    /// Of a bullet.
+    /// The font of a bullet.
     font: String,
     is_legal: bool,
-    /// Goes on counting below a new item of a higher level.
+    /// It continues counting below a new item of a higher level.
     goes_on: bool,
 }
 
 #[derive(Debug, Default)]
 struct ListPattern {
     levels: [ListLevel; LEVELS],
-    /// Another list's pattern is meant, by the name of a style.
+    /// The style whose list's pattern is used instead.
     style_link: Option<String>,
 }
 
@@ -37,7 +37,7 @@ struct NumberedList {
     levels: HashMap<usize, ListLevel>,
 }
 
-/// All lists, and how far each is counted.
+/// All lists, and the current count of each.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     patterns: HashMap<String, ListPattern>,
@@ -53,7 +53,7 @@ impl Numbering {
         let mut xml = xml?;
         let (mut pattern_id, mut list_id) = (String::new(), String::new());
         let (mut pattern, mut list) = (ListPattern::default(), NumberedList::default());
-        // The level in hand, and the level that an exception is about.
+        // The current level, and the level that an exception is about.
         let (mut level, mut at, mut exception) = (ListLevel::default(), 0, None);
         loop {
             match xml.next()? {
@@ -104,7 +104,7 @@ impl Numbering {
         }
     }
 
-    /// Counts one more paragraph: its level, and what stands before it. None where it is in no list.
+    /// Counts one more paragraph: its level, and its label. None if it is in no list.
     pub(super) fn next(
         &mut self,
         styles: &ParagraphStyles,

@@ -1,4 +1,4 @@
-//! The elements that are open at a place in a document, and counts of what is left out.
+//! The open elements at a place in a document, and counts of omissions.
 
 use super::paragraph::Paragraph;
 use super::table::{WordCell, WordTable};
@@ -11,19 +11,19 @@ pub(super) enum OpenElement {
     Cell(Box<WordCell>),
     /// A text box.
     Box(Blocks),
-    /// Several forms of one thing, and whether one was read.
+    /// Several forms of one object, and whether one was read.
     Forms(bool),
 }
 
-/// What breaks a page.
+/// The kind of a page break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Break {
-    /// As Word saw it when it last showed the document; also behind a break by hand.
+    /// A break that Word recorded when it last showed the document; also the record of a manual break.
     Recorded,
     ByHand,
 }
 
-/// Counts of what a document has beside its text, for notes.
+/// Counts of a document's content other than its text, for notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OmittedCounts {
     pub(super) images: u64,

@@ -1,22 +1,22 @@
-//! Chooses what divides a document into pages: the breaks that Word recorded when it last showed it; else those set by hand;
-//! else its chapters.
+//! Chooses how a document is divided into pages: by the breaks that Word recorded when it last showed it; else by
+//! manual ones; else by its chapters.
 
 use super::paragraph::Properties;
 use super::styles::ParagraphStyles;
 use crate::readers::package::{BrokenPart, Xml, XmlNode};
 
-/// What begins a page.
+/// The divisions of a document into pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageCut {
     /// Breaks.
     Breaks,
     /// Headings of this level and higher ones.
     Headings(u8),
-    /// Nothing.
+    /// No division.
     Nowhere,
 }
 
-/// The most sections that are told apart.
+/// The most sections that are distinguished.
 const MAX_SECTIONS: usize = 100_000;
 
 /// The numbers of a document's breaks and headings.
@@ -33,7 +33,7 @@ impl BreakCounts {
     /// Counts until the end, or until the part can't be read.
     pub(super) fn take(mut xml: Xml<'_>, styles: &ParagraphStyles) -> Self {
         let mut survey = Self::default();
-        // What can't be read is said by who reads the text.
+        // The reader of the text reports unreadable parts.
         let _ = survey.count(&mut xml, styles);
         survey
     }
@@ -92,7 +92,7 @@ impl BreakCounts {
     }
 }
 
-/// Whether the section whose properties begin here begins a page: it does where nothing else is said.
+/// Whether the section whose properties begin here begins a page, which is the default.
 pub(super) fn section(xml: &mut Xml<'_>) -> Result<bool, BrokenPart> {
     let mut begins_page = true;
     xml.each("sectPr", |element, _| {

@@ -1,4 +1,4 @@
-//! Where a page ends. The same text is gone through twice: once to count its pages, once to tell them.
+//! The ends of pages. The same text is read twice: once to count its pages, once to report them.
 
 use crate::readers::{PageSink, Stopped};
 
@@ -24,7 +24,7 @@ impl<'p> PageTurner<'p> {
         self.page
     }
 
-    /// The page in hand ends here.
+    /// Ends the current page.
     pub(super) fn end(&mut self, text: &str, gaps: &[String]) -> Result<(), Stopped> {
         let Some(pages) = self.pages.as_mut().filter(|_| self.is_wanted) else { return Ok(()) };
         for gap in gaps {

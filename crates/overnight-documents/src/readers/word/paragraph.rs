@@ -1,4 +1,4 @@
-//! One paragraph: what it is, and its text so far.
+//! One paragraph: its properties, and its text so far.
 
 use super::page_breaks;
 use super::run::RunProperties;
@@ -6,26 +6,26 @@ use super::styles::ListReference;
 use crate::readers::InlineText;
 use crate::readers::package::{BlockKind, BrokenPart, Xml, one_line};
 
-/// Beyond this many levels, items of lists are no longer moved in.
+/// Items of lists nested more deeply than this are no longer indented.
 const MAX_INDENTS: usize = 8;
 
-/// What stands before a paragraph's text in the document.
+/// The properties stored before a paragraph's text.
 #[derive(Debug, Default)]
 pub(super) struct Properties {
     pub(super) style: Option<String>,
     pub(super) outline: Option<u8>,
     pub(super) number: ListReference,
-    /// What stands before it, where the document says so: Word 2003 wrote it down.
+    /// The label, if the document stores it, as in Word 2003.
     pub(super) label: Option<String>,
     pub(super) break_before: bool,
-    /// It ends a section, and whether that section began a page.
+    /// The paragraph ends a section; and whether that section began a page.
     pub(super) section: Option<bool>,
-    /// It is the large letter that the next paragraph begins with.
+    /// The paragraph is the drop cap of the next one.
     pub(super) is_drop_cap: bool,
 }
 
 impl Properties {
-    /// Reads them; their first tag came last.
+    /// Reads the properties, whose start tag was read last.
     pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, BrokenPart> {
         let mut all = Self::default();
         xml.each("pPr", |element, xml| {
@@ -40,7 +40,7 @@ impl Properties {
                     all.is_drop_cap = element.value("dropCap").is_some_and(|kind| matches!(&*kind, "drop" | "margin"));
                 }
                 "sectPr" => all.section = Some(page_breaks::section(xml)?),
-                // Of its mark, and as it was before someone changed it.
+                // The properties of its mark, and those before a tracked change.
                 "rPr" | "pPrChange" => xml.skip()?,
                 _ => {}
             }
@@ -50,19 +50,19 @@ impl Properties {
     }
 }
 
-/// The paragraph that is being read.
+/// The current paragraph.
 #[derive(Debug, Default)]
 pub(super) struct Paragraph {
     pub(super) text: InlineText,
-    /// The large letter that its text begins with.
+    /// The drop cap with which its text begins.
     pub(super) drop_cap: String,
     pub(super) is_drop_cap: bool,
-    /// How its runs are shown where they don't say.
+    /// The default format of its runs.
     pub(super) base: RunProperties,
     pub(super) heading: Option<u8>,
-    /// Its level in a list and what stands before it.
+    /// Its list level and label.
     pub(super) marker: Option<(usize, String)>,
-    /// Text boxes that hang on it.
+    /// Text boxes attached to it.
     pub(super) boxes: Vec<String>,
     /// Notes that its text refers to.
     pub(super) notes: Vec<String>,
@@ -70,7 +70,7 @@ pub(super) struct Paragraph {
 }
 
 impl Paragraph {
-    /// Its text so far as a block; what comes later goes on as a paragraph without a mark.
+    /// Its text so far as a block; later text continues as a paragraph without a mark.
     pub(super) fn take(&mut self) -> (BlockKind, String) {
         let text = self.text.take();
         let text = if text.trim().is_empty() { text } else { std::mem::take(&mut self.drop_cap) + &text };
@@ -82,7 +82,7 @@ impl Paragraph {
         let label = marker.as_ref().map(|(_, label)| label.as_str()).filter(|label| !label.is_empty());
         if let Some(level) = self.heading.take() {
             let signs = "#".repeat(usize::from(level).min(6));
-            // A bullet before a heading says nothing.
+            // A bullet before a heading has no meaning.
             let label = label.filter(|label| *label != "-").map_or_else(String::new, |label| format!("{label} "));
             return (BlockKind::Paragraph, format!("{signs} {label}{}", one_line(text)));
         }
@@ -93,7 +93,7 @@ impl Paragraph {
     }
 }
 
-/// Lines as they are, those behind the first moved in.
+/// Indents all lines but the first.
 fn lines(text: &str, indent: &str) -> String {
     let lines: Vec<&str> = text.split('\n').map(str::trim_end).filter(|line| !line.is_empty()).collect();
     lines.join(&format!("\n{indent}"))

@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::text::MAX_TEXT_BYTES;
 use crate::units::{PAGES_ARE_CHAPTERS, Unit};
 
-/// What refusals call it.
+/// The name of the format in refusals.
 const FORMAT: &str = "Word";
 
 /// Reads DOCX.
@@ -82,7 +82,7 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<Unit, Halt> {
 
     if cut != PageCut::Nowhere {
         let mut count = story(PageTurner::begin(None)?)?;
-        // Where it can't be read any further is told the second time.
+        // The second pass reports where the text becomes unreadable.
         let _ = count.read(&mut Xml::need(package, &main)?, "").and_then(|()| count.close());
         pages.expect(count.turner.page())?;
     }
@@ -116,7 +116,7 @@ fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<Unit, Halt> {
     })
 }
 
-/// What a part refers to.
+/// The parts to which a part refers.
 struct OtherParts<'p> {
     package: &'p Package<'p>,
     relations: &'p Relations,
@@ -140,7 +140,7 @@ impl StoryParts for OtherParts<'_> {
     }
 }
 
-/// What a person should know about what was left out.
+/// Reports the omissions that a person should know.
 fn tell(
     seen: &OmittedCounts,
     package: &Package<'_>,
@@ -212,7 +212,7 @@ fn notes(package: &Package<'_>, part: &str, styles: &ParagraphStyles) -> Result<
 fn count(package: &Package<'_>, part: &str, name: &str) -> u64 {
     let mut count = 0;
     let Some(Ok(mut xml)) = Xml::open(package, part) else { return 0 };
-    // What stands before damage.
+    // The texts before any damage are kept.
     let _ = xml.each("", |element, _| {
         count += u64::from(element.name() == name);
         Ok(())

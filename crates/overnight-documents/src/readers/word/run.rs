@@ -1,4 +1,4 @@
-//! How a run of text is shown: what its own properties and its styles make of it.
+//! The format of a run of text, from its own properties and its styles.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::readers::RunStyle;
 use crate::readers::package::{BrokenPart, Xml};
 use crate::sign_fonts;
 
-/// What is said of a run; what isn't said is as below it.
+/// The properties set for a run; others are inherited.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RunProperties {
     script: Option<BaselineShift>,
@@ -15,14 +15,14 @@ pub(super) struct RunProperties {
     moved: Option<BaselineShift>,
     is_struck: Option<bool>,
     is_hidden: Option<bool>,
-    /// The fonts of ASCII's letters and of others.
+    /// The fonts for ASCII and for other characters.
     ascii: Option<String>,
     other: Option<String>,
     pub(super) style: Option<String>,
 }
 
 impl RunProperties {
-    /// Reads them; their first tag came last.
+    /// Reads the properties, whose start tag was read last.
     pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, BrokenPart> {
         let mut run = Self::default();
         xml.each("rPr", |element, xml| {
@@ -60,7 +60,7 @@ impl RunProperties {
         Ok(run)
     }
 
-    /// These, and what they don't say as it is `below`.
+    /// These properties, with those of `below` as defaults.
     pub(super) fn over(self, below: &Self) -> Self {
         Self {
             script: self.script.or(below.script),
@@ -82,7 +82,7 @@ impl RunProperties {
         RunStyle { script, is_struck: self.is_struck.unwrap_or_default() }
     }
 
-    /// What a person sees of `text`.
+    /// The visible form of `text`.
     pub(super) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let (ascii, other) = (self.ascii.as_deref().unwrap_or_default(), self.other.as_deref().unwrap_or_default());
         if ascii.is_empty() && other.is_empty() {

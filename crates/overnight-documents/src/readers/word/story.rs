@@ -1,4 +1,4 @@
-//! A document's text as it passes by, from its first paragraph to its last. Also a note's text, which is made alike.
+//! Reads a document's text in order, from its first paragraph to its last; also a note's text, which has the same form.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::text::MAX_TEXT_BYTES;
 /// The texts of footnotes or endnotes by their identifiers.
 pub(super) type Notes = HashMap<String, String>;
 
-/// What a story is read by.
+/// The state of reading a story.
 pub(super) struct Story<'s, 'p> {
     pub(super) styles: &'s ParagraphStyles,
     numbering: Numbering,
@@ -34,18 +34,18 @@ pub(super) struct Story<'s, 'p> {
     page_notes: Vec<String>,
     pub(super) page_gaps: Vec<String>,
     pub(super) page_images: u64,
-    /// What is said of the page's images.
+    /// The alternative texts of the page's images.
     pub(super) page_alternatives: Vec<String>,
-    /// Text that isn't told yet, in bytes.
+    /// The size of text that isn't reported yet, in bytes.
     pub(super) held: usize,
     frames: Vec<OpenElement>,
     pub(super) fields: Fields,
-    /// Links that we are in: where each leads, and where its text began.
+    /// The open links: their targets, and where their texts began.
     pub(super) links: Vec<Option<(String, usize)>>,
     pub(super) run: RunProperties,
-    /// A large letter that belongs to the next paragraph.
+    /// A drop cap for the next paragraph.
     drop_cap: String,
-    /// A break by hand came, and no text since.
+    /// A manual break came, with no text since.
     after_break: bool,
     pub(super) referred: [u32; 2],
 }
@@ -102,7 +102,7 @@ impl<'s, 'p> Story<'s, 'p> {
         }
     }
 
-    /// What is open is ended here, as by the end of the document.
+    /// Ends all open elements, as the end of the document does.
     pub(super) fn close(&mut self) -> Result<(), Halt> {
         while let Some(frame) = self.frames.pop() {
             self.end_frame(frame)?;
@@ -110,7 +110,7 @@ impl<'s, 'p> Story<'s, 'p> {
         Ok(())
     }
 
-    /// The text that isn't told yet.
+    /// The text that isn't reported yet.
     pub(super) fn take(&mut self) -> String {
         self.held = 0;
         let cap = std::mem::take(&mut self.drop_cap);
@@ -121,13 +121,13 @@ impl<'s, 'p> Story<'s, 'p> {
         self.page.take()
     }
 
-    /// The last page ends here, with `gap` where more should have come.
+    /// Ends the last page, with `gap` if more should have come.
     pub(super) fn finish(&mut self, gap: Option<String>) -> Result<(), Halt> {
         self.page_gaps.extend(gap);
         self.end_page()
     }
 
-    /// Whether the page in hand has no text.
+    /// Whether the current page has no text.
     pub(super) fn is_blank(&self) -> bool {
         self.page.is_empty()
     }
@@ -190,7 +190,7 @@ impl<'s, 'p> Story<'s, 'p> {
                     cell.span = span;
                 }
             }
-            // Word 2003 has notes where they are referred to; they follow the paragraph.
+            // Word 2003 stores notes at their references; they follow the paragraph.
             "txbxContent" | "footnote" | "endnote" => self.frames.push(OpenElement::Box(Blocks::default())),
             "AlternateContent" => self.frames.push(OpenElement::Forms(false)),
             "Choice" | "Fallback" => {
@@ -412,12 +412,12 @@ impl<'s, 'p> Story<'s, 'p> {
         Ok(self.turner.end(&text, &gaps)?)
     }
 
-    /// Whether we are in a table or a text box.
+    /// Whether the current place is in a table or a text box.
     fn is_inside(&self) -> bool {
         self.frames.iter().any(|frame| matches!(frame, OpenElement::Cell(_) | OpenElement::Box(_)))
     }
 
-    /// Where finished blocks go.
+    /// The destination of finished blocks.
     fn blocks(&mut self) -> &mut Blocks {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
             OpenElement::Cell(cell) => Some(&mut cell.blocks),

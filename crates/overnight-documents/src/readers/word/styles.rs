@@ -1,11 +1,11 @@
-//! What a style makes of its paragraphs: a heading, an item of a numbered list.
+//! The effects of styles on paragraphs: a heading, an item of a numbered list.
 
 use std::collections::HashMap;
 
 use super::run::RunProperties;
 use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
-/// The most styles that are kept, and how far one is followed to those that it is based on.
+/// The most styles that are kept, and how many base styles of one are followed.
 const MAX_STYLES: usize = 50_000;
 const MAX_BASES: usize = 16;
 /// The outline level that means "no heading".
@@ -31,7 +31,7 @@ pub(super) struct ListReference {
 #[derive(Debug, Default)]
 pub(super) struct ParagraphStyles {
     styles: HashMap<String, ParagraphStyle>,
-    /// The style of paragraphs that name none.
+    /// The style of paragraphs without a style.
     default: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl ParagraphStyles {
                     "name" => style.name = element.value("val").unwrap_or_default().to_lowercase(),
                     "basedOn" => style.based_on = element.value("val"),
                     "rPr" => style.run = RunProperties::read(&mut xml)?,
-                    // Of parts of a table.
+                    // The properties for parts of a table.
                     "tblStylePr" => xml.skip()?,
                     "outlineLvl" => style.outline = element.number("val"),
                     "numId" => style.number.list = element.value("val"),
@@ -85,14 +85,14 @@ impl ParagraphStyles {
         self.find(style, |style| (style.name == "title").then_some(())).is_some()
     }
 
-    /// The list that a style's paragraphs are items of, and the style that says so.
+    /// The list of a style's paragraphs, and the style that sets it.
     pub(super) fn number(&self, style: Option<&str>) -> Option<(ListReference, String)> {
         self.chain(style)
             .find(|(_, style)| style.number.list.is_some())
             .map(|(id, style)| (style.number.clone(), id.to_owned()))
     }
 
-    /// How runs in a style are shown.
+    /// The format of runs in a style.
     pub(super) fn run(&self, style: Option<&str>) -> RunProperties {
         self.chain(style).fold(RunProperties::default(), |run, (_, style)| run.over(&style.run))
     }
@@ -101,7 +101,7 @@ impl ParagraphStyles {
         self.chain(style).find_map(|(_, style)| wanted(style))
     }
 
-    /// A style and those that it is based on.
+    /// A style and its base styles.
     fn chain<'s>(&'s self, style: Option<&str>) -> impl Iterator<Item = (&'s str, &'s ParagraphStyle)> {
         let first = style.or(self.default.as_deref()).and_then(|id| self.styles.get_key_value(id));
         std::iter::successors(first, |(_, style)| self.styles.get_key_value(style.based_on.as_deref()?))

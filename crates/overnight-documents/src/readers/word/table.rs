@@ -1,4 +1,4 @@
-//! One table: its rows as they come.
+//! One table: its rows as they are read.
 
 use crate::readers::package::{BlockKind, Blocks, BrokenPart, Xml, one_line, row, rule};
 use crate::text::MAX_LINE_CHARS;
@@ -6,7 +6,7 @@ use crate::text::MAX_LINE_CHARS;
 /// The most columns that one cell can cover.
 const MAX_SPAN: usize = 64;
 
-/// The cell that is being read.
+/// The current cell.
 #[derive(Debug, Default)]
 pub(super) struct WordCell {
     pub(super) blocks: Blocks,
@@ -15,14 +15,14 @@ pub(super) struct WordCell {
     pub(super) breaks: (u64, u64),
 }
 
-/// The table that is being read.
+/// The current table.
 #[derive(Debug, Default)]
 pub(super) struct WordTable {
     cells: Vec<(String, usize)>,
-    /// Page breaks that stand before the row in hand, and in it.
+    /// The page breaks before the current row, and in it.
     pub(super) breaks: (u64, u64),
     pub(super) row_is_deleted: bool,
-    /// How many notes the page had when the row began.
+    /// The number of the page's notes when the row began.
     pub(super) notes: usize,
     has_begun: bool,
 }
@@ -37,12 +37,12 @@ impl WordTable {
 
     pub(super) fn add(&mut self, mut cell: WordCell) {
         let (before, behind) = cell.breaks;
-        // Cells beside one another break at the same places.
+        // Cells side by side break at the same places.
         self.breaks = (self.breaks.0.max(before), self.breaks.1.max(behind));
         self.cells.push((cell.blocks.take(), cell.span.clamp(1, MAX_SPAN)));
     }
 
-    /// Writes the row. A single cell is a frame around its blocks; so is what fits in no line.
+    /// Writes the row. A single cell is a frame around its blocks; so are cells that don't fit in a line.
     pub(super) fn end_row(&mut self, is_nested: bool, blocks: &mut Blocks) {
         let cells = std::mem::take(&mut self.cells);
         if self.row_is_deleted || cells.iter().all(|(text, _)| text.trim().is_empty()) {
@@ -77,7 +77,7 @@ impl WordTable {
     }
 }
 
-/// How many columns a cell covers; the first tag of its properties came last.
+/// The number of columns that a cell covers; the start tag of its properties was read last.
 pub(super) fn span(xml: &mut Xml<'_>) -> Result<usize, BrokenPart> {
     let mut span = 1;
     xml.each("tcPr", |element, xml| match element.name() {

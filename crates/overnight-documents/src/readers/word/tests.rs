@@ -382,7 +382,7 @@ fn what_stands_before_damage_is_kept() {
         "a.docx can't be read as Word, because its part word/document.xml can't be read: it declares a document type, \
          which office programs never do: open it in its own program and save it again, or leave it out"
     );
-    // Cut in the middle of any byte: a text or a sentence.
+    // Cut at any byte, it gives a text or an error sentence.
     let whole = document(&p("", "Some text").repeat(50), &[]);
     for end in (0..whole.len()).step_by(7) {
         let _ = extract("a.docx", &whole[..end]);

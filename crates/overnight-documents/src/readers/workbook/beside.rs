@@ -1,4 +1,4 @@
-//! What sheets have beside their cells: text boxes, diagrams, alternative texts, where links lead. The rest is counted.
+//! Content of sheets other than cells: text boxes, diagrams, alternative texts, targets of links. The rest is counted.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::readers::{PageSink, Stopped, note_counts};
 /// The most links of a sheet, as in Excel.
 const MAX_LINKS: usize = 65_530;
 
-/// What sheets have beside their cells, counted.
+/// Counts of the content of sheets other than cells.
 #[derive(Debug, Default)]
 pub(super) struct SheetExtras {
     charts: usize,
@@ -29,7 +29,7 @@ impl SheetExtras {
         self.charts += drawn.count("chart");
         self.images += drawn.count("image");
         let mut texts = Vec::new();
-        // What stands before damage.
+        // The texts before any damage are kept.
         let _ = Xml::need(package, drawing).and_then(|mut xml| drawn_texts(package, &drawn, &mut xml, &mut texts));
         texts
     }
@@ -81,14 +81,14 @@ fn drawn_texts(
     }
 }
 
-/// Where the links of a sheet's cells lead. They stand behind the cells: a sheet that has some is gone through twice.
+/// The targets of links in a sheet's cells. They are stored behind the cells: a sheet that has some is read twice.
 pub(super) fn link_targets(package: &Package<'_>, sheet: &str) -> HashMap<(u64, u32), String> {
     let mut targets = HashMap::new();
     let relations = Relations::of(package, sheet).unwrap_or_default();
     if relations.count("hyperlink") == 0 {
         return targets;
     }
-    // What stands before damage.
+    // The targets before any damage are kept.
     let _ = Xml::need(package, sheet).and_then(|mut xml| {
         xml.each("", |element, _| {
             if element.name() == "hyperlink"

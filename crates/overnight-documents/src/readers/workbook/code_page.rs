@@ -1,6 +1,6 @@
-//! The code page of an XLS. Excel 97 and later keep all texts in Unicode, whatever the record says that old programs look
-//! for; `calamine` believes that record, and takes wide letters for pairs of narrow ones. Excel 5 and 95 keep them in that
-//! code page, of which `calamine` knows those of Windows; the others are read as the nearest.
+//! The code page of an XLS. Excel 97 and later store all texts in Unicode, whatever the record for old programs says;
+//! `calamine` trusts that record, and takes wide letters for pairs of narrow ones. Excel 5 and 95 use that code page,
+//! of which `calamine` knows those of Windows; the others are read as the nearest one.
 
 use std::io::{Cursor, Read};
 
@@ -13,10 +13,10 @@ const CODE_PAGE: u16 = 0x0042;
 /// Excel 97 and later.
 const UNICODE_VERSION: u16 = 0x0600;
 const UNICODE: u16 = 1200;
-/// How much of the stream is looked at for the record, which stands at its beginning.
+/// How much of the stream is searched for the record, which stands at its beginning.
 const HEAD: u64 = 1 << 16;
 
-/// What `calamine` is to be told, and what a person should know.
+/// The options for `calamine`, and a note for people.
 pub(super) fn options(bytes: &[u8]) -> (XlsOptions, Option<String>) {
     let mut options = XlsOptions::default();
     let Some((version, code_page)) = told(bytes) else { return (options, None) };
@@ -27,7 +27,7 @@ pub(super) fn options(bytes: &[u8]) -> (XlsOptions, Option<String>) {
         options.force_codepage = match code_page {
             0x8000 => Some(10_000),
             0x8001 | 0 => Some(1_252),
-            // What MS-DOS had has other letters than any that is known here.
+            // Code pages of MS-DOS have other letters than any that is known here.
             437 | 850 | 860 | 861 | 863 | 865 => {
                 note = Some(format!("its texts are in code page {code_page} of MS-DOS, and were read as windows-1252"));
                 Some(1_252)

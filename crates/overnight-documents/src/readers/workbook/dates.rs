@@ -1,18 +1,18 @@
-//! Dates and times out of the numbers that workbooks keep them as.
+//! Dates and times from the numbers by which workbooks store them.
 
 use calamine::{ExcelDateTime, ExcelDateTimeType};
 
 /// The number of the last day that Excel knows.
 const LAST_DAY: f64 = 2_958_466.0;
 
-/// A date, a time or both; none where the number is no date.
+/// A date, a time or both; none if the number is no date.
 pub(super) fn show(number: f64, date: bool, time: bool, since_1904: bool) -> Option<String> {
     if !(0.0..LAST_DAY).contains(&number) {
         return None;
     }
     let (year, month, day, hour, minute, mut second, milli) =
         ExcelDateTime::new(number, ExcelDateTimeType::DateTime, since_1904).to_ymd_hms_milli();
-    // What is kept as a fraction of a day misses a second by a little.
+    // A fraction of a day is slightly inexact, so the seconds are rounded.
     second += u8::from(milli >= 500 && second < 59);
     let day = format!("{year:04}-{month:02}-{day:02}");
     let clock =
@@ -24,7 +24,7 @@ pub(super) fn show(number: f64, date: bool, time: bool, since_1904: bool) -> Opt
     })
 }
 
-/// Hours, minutes and seconds, also more than a day. Seconds that aren't shown are told nevertheless where there are some.
+/// Hours, minutes and seconds, also of more than a day. Seconds that the format hides are added if they aren't zero.
 pub(super) fn elapsed(days: f64, shows_seconds: bool) -> Option<String> {
     if !(-LAST_DAY..LAST_DAY).contains(&days) {
         return None;

@@ -1,5 +1,5 @@
-//! A number as a person sees it in its cell, by `ssfmt`: percent, decimals, thousands, leading zeros, fractions, sections,
-//! what stands before and behind. Dates are written as ISO dates whatever the cell's order of day and month, so that nobody
+//! A number as its cell shows it, by `ssfmt`: percent, decimals, thousands, leading zeros, fractions, sections,
+//! prefixes and suffixes. Dates are written as ISO dates, whatever the cell's order of day and month, so that nobody
 //! has to guess it.
 
 use ssfmt::Section;
@@ -11,16 +11,16 @@ use super::dates;
 const MAX_CODE: usize = 255;
 /// The most places behind the point that `ssfmt` takes from the number; behind them it writes zeros.
 const MAX_PLACES: usize = 10;
-/// From here on a number has more digits than Excel keeps, and than `ssfmt` shows.
+/// From this size on a number has more digits than Excel stores, and than `ssfmt` shows.
 const MAX_NUMBER: f64 = 1e15;
 
 /// A cell's number format.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NumberFormat {
-    /// As it is.
+    /// The number as it is.
     General,
     Number(ssfmt::NumberFormat),
-    /// Whole figures, and whether thousands are set apart.
+    /// Whole numbers, and whether thousands are separated.
     Whole {
         format: ssfmt::NumberFormat,
         is_grouped: bool,
@@ -37,7 +37,7 @@ pub(crate) enum NumberFormat {
 }
 
 impl NumberFormat {
-    /// By its code.
+    /// Parses a format code.
     pub(crate) fn parse(code: &str) -> Self {
         let places = |part: &str| part.chars().take_while(|found| matches!(found, '0' | '#' | '?')).count();
         let is_finer = code.split('.').skip(1).any(|part| places(part) > MAX_PLACES);
@@ -58,7 +58,7 @@ impl NumberFormat {
             Self::Date { date, time } => dates::show(number, *date, *time, since_1904),
             Self::Elapsed { seconds } => dates::elapsed(number, *seconds),
             Self::Number(format) | Self::Whole { format, .. } if number.abs() < MAX_NUMBER => {
-                // Of 1.005, which is a little less in binary, Excel rounds the digits that it shows.
+                // Excel rounds the decimal digits of 1.005, though the binary number is a little less.
                 let decimal = if number.fract() == 0.0 { number } else { number * (1.0 + 4.0 * f64::EPSILON) };
                 Some(format.format(decimal, &ssfmt::FormatOptions::default()).trim().to_owned())
             }
@@ -70,7 +70,7 @@ impl NumberFormat {
     }
 }
 
-/// What a section shows of a date, if it shows one.
+/// The format of a date in a section, if it shows one.
 fn date(section: &Section) -> Option<NumberFormat> {
     if section.metadata.has_elapsed_time {
         let is_hours =
@@ -101,7 +101,7 @@ fn date(section: &Section) -> Option<NumberFormat> {
     (date || time).then_some(NumberFormat::Date { date, time })
 }
 
-/// All digits of a whole number that is too large to be shown by its format; none where they are no longer its own.
+/// All digits of a whole number that is too large for its format; none if they are no longer exact.
 pub(super) fn digits(number: f64, is_grouped: bool) -> Option<String> {
     const MOST: f64 = 1e21;
     if number.fract() != 0.0 || number.abs() >= MOST {

@@ -1,8 +1,8 @@
 //! XLSX, XLSB, XLS and ODS.
 //!
-//! - `read`: which of them it is; `xlsx`: XLSX, with `strings` and `styles`; `xlsb`: XLSB; `ods`: ODS; `xls`: XLS
-//! - `pager`: a sheet's rows on pages; `display`: a number as a person sees it; `rich_text`: runs of text;
-//!   `code_page`: what old workbooks are written in; `beside`: what sheets have beside their cells
+//! - `read`: recognises the format; `xlsx`: XLSX, with `strings` and `styles`; `xlsb`: XLSB; `ods`: ODS; `xls`: XLS
+//! - `pager`: a sheet's rows on pages; `display`: a number as a person sees it; `rich_text`: runs of text; `code_page`:
+//!   the encoding of old workbooks; `beside`: content of sheets other than cells
 
 mod beside;
 mod code_page;

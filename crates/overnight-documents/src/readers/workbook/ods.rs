@@ -1,4 +1,4 @@
-//! ODS: one part has all sheets. A cell says how often it is repeated, and so does a row, so that a small file can mean
+//! ODS: one part has all sheets. Cells and rows state how often they are repeated, so that a small file can mean
 //! billions of them: repeated empty ones are only counted.
 
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use crate::readers::PageSink;
 use crate::readers::package::{BrokenPart, Element, Halt, Package, Xml, XmlNode};
 use crate::refusal::Refusal;
 
-/// How often the same row is told. More is no table but a bomb, or a filled column.
+/// How often the same row is reported. More repetitions are not a table but a bomb, or a filled column.
 const MAX_SAME_ROWS: u64 = 100;
 /// The most columns that `LibreOffice` has.
 const MAX_COLUMNS: u32 = 16_384;
@@ -37,7 +37,7 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<()
     Ok(tell_hidden(pages, hidden)?)
 }
 
-/// How many sheets there are.
+/// The number of sheets.
 fn count(package: &Package<'_>) -> Result<u64, BrokenPart> {
     let mut xml = Xml::need(package, "content.xml")?;
     let (mut count, mut depth) = (0, 0_u32);
@@ -159,7 +159,7 @@ fn repeated(element: &Element, name: &str) -> u64 {
     element.number(name).unwrap_or(1).max(1)
 }
 
-/// A cell's text as it is shown; of dates and times, which every country shows otherwise, the value.
+/// A cell's text as it is shown; for dates and times, whose formats differ between countries, the value.
 fn cell(element: &Element, xml: &mut Xml<'_>, name: &str) -> Result<String, BrokenPart> {
     let mut shown = String::new();
     let mut in_paragraph = 0_u32;

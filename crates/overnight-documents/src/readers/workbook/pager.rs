@@ -1,5 +1,5 @@
-//! A sheet's rows on pages. A row comes with the cells that something stands in, so that a sheet is as large as what is
-//! in it and not as it says it is.
+//! Puts a sheet's rows on pages. A row is given with its filled cells, so that a sheet is as large as its content and
+//! not as large as it states.
 
 use crate::readers::package::{BlockKind, Blocks, one_line, row, rule};
 use crate::readers::{PageSink, Stopped};
@@ -30,20 +30,20 @@ struct SheetRow {
 pub(super) struct Pager<'p> {
     pages: &'p mut dyn PageSink,
     page: u64,
-    /// The sheet in hand, and how many come behind it.
+    /// The current sheet, and how many follow it.
     name: String,
     is_hidden: bool,
     behind: u64,
     is_wanted: bool,
     title: Vec<SheetRow>,
     header: Option<SheetRow>,
-    /// The rows of the page in hand, and their characters.
+    /// The rows of the current page, and their characters.
     rows: Vec<SheetRow>,
     chars: usize,
     gaps: Vec<String>,
-    /// Texts that stand over the sheet's cells, and what is said of its pictures.
+    /// Texts over the sheet's cells, and the alternative texts of its pictures.
     boxes: Vec<String>,
-    /// Pages of this sheet that were told.
+    /// The pages of this sheet reported so far.
     told: u64,
 }
 
@@ -66,7 +66,7 @@ impl<'p> Pager<'p> {
         }
     }
 
-    /// The next sheet begins, with `behind` others behind it.
+    /// Begins the next sheet; `behind` others follow it.
     pub(super) fn sheet(&mut self, name: &str, is_hidden: bool, behind: u64) -> Result<(), Stopped> {
         self.name = one_line(name);
         self.is_hidden = is_hidden;
@@ -76,7 +76,7 @@ impl<'p> Pager<'p> {
         self.next()
     }
 
-    /// One more row, its cells in ascending order.
+    /// Adds a row, with its cells in ascending order.
     pub(super) fn row(&mut self, number: u64, mut cells: Vec<SheetCell>) -> Result<(), Stopped> {
         let mut length = 0;
         for (_, text) in &mut cells {
@@ -99,7 +99,7 @@ impl<'p> Pager<'p> {
                 self.title.push(row);
                 return Ok(());
             }
-            // So many rows of one cell are no title.
+            // A larger number of rows with one cell is no title.
             if row.cells.len() > 1 {
                 self.header = Some(row);
                 return Ok(());
@@ -109,19 +109,19 @@ impl<'p> Pager<'p> {
         self.add(row)
     }
 
-    /// Something of the sheet can't be had.
+    /// Reports a gap in the sheet.
     pub(super) fn gap(&mut self, why: &str) {
         if !self.gaps.iter().any(|gap| gap == why) {
             self.gaps.push(why.to_owned());
         }
     }
 
-    /// A text over the sheet's cells; it is told behind them.
+    /// Adds a text over the sheet's cells, which is reported behind them.
     pub(super) fn beside(&mut self, text: String) {
         self.boxes.push(text);
     }
 
-    /// The sheet ends here.
+    /// Ends the sheet.
     pub(super) fn end(&mut self) -> Result<(), Stopped> {
         if self.header.is_none() {
             self.begin_list()?;

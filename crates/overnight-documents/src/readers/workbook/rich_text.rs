@@ -1,11 +1,11 @@
-//! The text of a cell as it is put together of runs.
+//! The text of a cell, assembled from runs.
 
 use crate::raised::BaselineShift;
 use crate::readers::package::{BrokenPart, Element, Xml};
 use crate::readers::{InlineText, RunStyle};
 use crate::sign_fonts;
 
-/// A font as far as it changes what a text says.
+/// A font, as far as it changes the meaning of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CellFont {
     style: RunStyle,
@@ -13,7 +13,7 @@ pub(super) struct CellFont {
 }
 
 impl CellFont {
-    /// Takes in one of its properties.
+    /// Sets a property from an element.
     pub(super) fn learn(&mut self, element: &Element) {
         match element.name() {
             "vertAlign" => {
@@ -29,7 +29,7 @@ impl CellFont {
         }
     }
 
-    /// What a person sees of a text that is set in it.
+    /// The visible form of a text in this font.
     pub(super) fn shown(&self, text: String) -> String {
         let text = sign_fonts::shown_in(&self.name, &text).unwrap_or(text);
         if self.style == RunStyle::default() {
@@ -46,11 +46,11 @@ impl CellFont {
 pub(super) struct RichText {
     line: InlineText,
     font: CellFont,
-    /// Some of it has a font of its own.
+    /// Some of its runs have a font of their own.
     has_fonts: bool,
 }
 
-/// A cell's text, and whether its runs say how they are set: its cell's font says nothing of them then.
+/// A cell's text, and whether its runs have fonts; then its cell's font doesn't apply to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SetText<T> {
     pub(super) text: T,
@@ -58,7 +58,7 @@ pub(super) struct SetText<T> {
 }
 
 impl RichText {
-    /// Takes in an element of it, whose first tag came last.
+    /// Reads an element of the text, whose start tag was read last.
     pub(super) fn learn(&mut self, element: &Element, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
         match element.name() {
             "r" => self.font = CellFont::default(),
@@ -68,7 +68,7 @@ impl RichText {
                 let shown = sign_fonts::shown_in(&self.font.name, &text);
                 self.line.push(self.font.style, shown.as_ref().unwrap_or(&text));
             }
-            // How a name is read aloud.
+            // The pronunciation of a name.
             "rPh" => xml.skip()?,
             _ => self.font.learn(element),
         }

@@ -6,7 +6,7 @@ use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     text: String,
-    /// Where each ends, and whether its runs have fonts of their own.
+    /// The end of each text, and whether its runs have fonts of their own.
     ends: Vec<(u32, bool)>,
 }
 

@@ -1,4 +1,4 @@
-//! How a workbook's cells show their numbers.
+//! The formats in which a workbook's cells show their numbers.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ const MAX_STYLES: usize = 65_536;
 
 #[derive(Debug, Default)]
 pub(super) struct CellStyles {
-    /// Of each style, which of `formats` it has.
+    /// For each style, its index in `formats`.
     cells: Vec<usize>,
     formats: Vec<NumberFormat>,
-    /// Of each style, its font.
+    /// For each style, its font.
     cell_fonts: Vec<usize>,
     fonts: Vec<CellFont>,
 }

@@ -272,7 +272,7 @@ fn old_office_files_are_told_apart_by_their_streams() {
     }
 }
 
-/// An XLS of Excel 97 with one sheet: records that say their code page, and texts that are kept in Unicode all the same.
+/// An XLS of Excel 97 with one sheet: its records state a code page, but its texts are stored in Unicode.
 #[test]
 fn an_old_workbook_is_read_whatever_code_page_it_names() {
     let record = |kind: u16, data: &[u8]| {

@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::units::Unit;
 
 const FORMAT: &str = "a workbook";
-/// `calamine` tells dates from numbers by their formats, and keeps nothing else of those.
+/// `calamine` distinguishes dates from numbers by their formats, and keeps nothing else of the formats.
 const NUMBERS: &str =
     "number formats of XLS are not kept, but for dates: 12 % stands as 0.12, an amount without its currency";
 
@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn PageSink) -> Result<Unit, ReadF
     }
     let mut workbook: Xls<_> = Xls::new_with_options(Cursor::new(bytes), options).map_err(|error| match error {
         XlsError::Password => Refusal::Encrypted { format: "an Excel workbook".to_owned() },
-        // What else there is, is in words of the library's.
+        // Other errors have the library's wording.
         _ => damaged("its records are damaged".to_owned()),
     })?;
     let since_1904 = workbook.has_1904_epoch();
@@ -69,7 +69,7 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn PageSink) -> Result<Unit, ReadF
 fn show(value: &Data, since_1904: bool) -> String {
     match value {
         Data::Int(number) => number.to_string(),
-        // Its format isn't known: digits can't be wrong.
+        // The format isn't known: showing all digits can't be wrong.
         Data::Float(number) if number.abs() >= 1e15 => digits(*number, false).unwrap_or_else(|| general(*number)),
         Data::Float(number) => general(*number),
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),

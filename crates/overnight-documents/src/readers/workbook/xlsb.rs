@@ -13,7 +13,7 @@ use super::xlsx::{bounded, tell_hidden};
 use crate::readers::PageSink;
 use crate::readers::package::{BrokenPart, Halt, Package, Relations};
 
-/// The largest record: a text has at most 32,767 characters, and what else there is isn't read.
+/// The largest record: a text has at most 32,767 characters, and larger records of other kinds aren't read.
 const MAX_RECORD: usize = 1 << 20;
 /// The most sheets, shared texts and styles that are kept, and bytes of texts.
 const MAX_SHEETS: usize = 10_000;
@@ -36,7 +36,7 @@ mod kind {
     pub(super) const FORMULA_REAL: u32 = 9;
     pub(super) const FORMULA_BOOL: u32 = 10;
     pub(super) const FORMULA_ERROR: u32 = 11;
-    /// The first of those that name no column: a blank cell …
+    /// The first of the cell records without a column: a blank cell …
     pub(super) const SHORT_BLANK: u32 = 12;
     /// … to a shared text, in the order of their long forms.
     pub(super) const SHORT_SHARED: u32 = 18;
@@ -55,7 +55,7 @@ mod kind {
 struct SharedParts {
     strings: Vec<String>,
     formats: Vec<NumberFormat>,
-    /// Of each style, which of `formats` it has.
+    /// For each style, its index in `formats`.
     styles: Vec<usize>,
     since_1904: bool,
 }
@@ -166,7 +166,7 @@ impl SharedParts {
         format.unwrap_or(&NumberFormat::General).show(value, self.since_1904)
     }
 
-    /// What a cell's record shows.
+    /// The text of a cell's record.
     fn cell(&self, kind: u32, record: &[u8], pager: &mut Pager<'_>) -> Option<String> {
         Some(match kind {
             kind::RK => self.show(packed(number(record, 8)), record),
@@ -190,7 +190,7 @@ impl SharedParts {
 fn read_sheet(package: &Package<'_>, part: &str, parts: &SharedParts, pager: &mut Pager<'_>) -> Result<(), Halt> {
     let mut row = 0_u64;
     let mut cells: Vec<SheetCell> = Vec::new();
-    // The first column behind the row's last cell, where a cell is that names none.
+    // The first column behind the row's last cell, for cells without a column.
     let mut next = 0;
     let mut is_over = false;
     let mut long = Vec::new();
@@ -223,12 +223,12 @@ fn read_sheet(package: &Package<'_>, part: &str, parts: &SharedParts, pager: &mu
         }
         Ok(())
     });
-    // What was read before damage stays.
+    // Content read before damage is kept.
     pager.row(row, cells)?;
     read
 }
 
-/// Tells each record of a part: its number and its bytes.
+/// Reports each record of a part: its number and its bytes.
 fn each(package: &Package<'_>, part: &str, mut tell: impl FnMut(u32, &[u8]) -> Result<(), Halt>) -> Result<(), Halt> {
     let broken = |why: &dyn std::fmt::Display| BrokenPart(format!("its part {part} can't be read: {why}"));
     let bytes = package.part(part).ok_or_else(|| BrokenPart(format!("its part {part} is missing")))?;
@@ -289,7 +289,7 @@ fn packed(value: u32) -> f64 {
     if value & 1 == 1 { number / 100.0 } else { number }
 }
 
-/// A text with its length before it, and where it ends.
+/// A text preceded by its length, and its end.
 fn wide(record: &[u8], at: usize) -> (String, usize) {
     let length = number(record, at);
     if length == u32::MAX {
@@ -409,7 +409,7 @@ mod tests {
             cell(7, 0, 0, &0_u32.to_le_bytes()),
             short(13, 1, &(12_u32 << 2 | 2).to_le_bytes()),
             short(14, 0, &[0x2a]),
-            // What is behind the sheet's end is none of it.
+            // Records behind the sheet's end don't belong to it.
             record(130, &[]),
             record(0, &3_u32.to_le_bytes()),
             cell(6, 0, 0, &wide("behind")),

@@ -1,4 +1,4 @@
-//! XLSX: a sheet is a part, and its cells pass by one after another.
+//! XLSX: a sheet is a part, and its cells are read one after another.
 
 use super::beside::{SheetExtras, link_targets};
 use super::display::NumberFormat;
@@ -23,7 +23,7 @@ struct Sheet {
     relation: String,
 }
 
-/// What cells refer to.
+/// The data to which cells refer.
 #[derive(Debug, Default)]
 struct WorkbookParts {
     strings: Strings,
@@ -140,14 +140,14 @@ fn read_sheet(package: &Package<'_>, part: &str, shared: &WorkbookParts, pager: 
             Err(broken) => break Err(broken.into()),
         }
     };
-    // What was read before damage stays.
+    // Content read before damage is kept.
     give(row, &mut cells, pager)?;
     read
 }
 
 fn give(row: u64, cells: &mut Vec<SheetCell>, pager: &mut Pager<'_>) -> Result<(), Halt> {
     let mut cells = std::mem::take(cells);
-    // They come in order, or else the file is odd.
+    // The cells come in order, unless the file is unusual.
     if !cells.is_sorted_by(|one, other| one.0 < other.0) {
         cells.sort_by_key(|(column, _)| *column);
         cells.dedup_by_key(|(column, _)| *column);
@@ -207,13 +207,13 @@ fn read_cell(
     Ok(bounded(text, pager))
 }
 
-/// Where the formula of a link leads, if it says so itself.
+/// The target of a link formula, if the formula states it itself.
 fn formula_target(formula: &str) -> Option<String> {
     let rest = formula.trim_start().strip_prefix("HYPERLINK(")?.trim_start().strip_prefix('"')?;
     rest.split('"').next().map(str::to_owned)
 }
 
-/// A cell's text, as long as a cell can be.
+/// A cell's text, cut to the maximum length of a cell.
 pub(super) fn bounded(mut text: String, pager: &mut Pager<'_>) -> String {
     if text.len() > MAX_CELL && text.chars().count() > MAX_CELL {
         let end = text.char_indices().nth(MAX_CELL).map_or(text.len(), |(at, _)| at);
@@ -230,7 +230,7 @@ pub(super) fn column_of(place: &str) -> Option<u32> {
     column.checked_sub(1)
 }
 
-/// How many sheets are hidden.
+/// Reports how many sheets are hidden.
 pub(super) fn tell_hidden(pages: &mut dyn PageSink, hidden: u64) -> Result<(), Stopped> {
     note_counts(
         pages,

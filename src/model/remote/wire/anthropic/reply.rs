@@ -27,13 +27,13 @@ pub(super) struct MessagesReply {
     behind: Behind,
 }
 
-/// What came behind all blocks, where no event says that the message is over.
+/// The data that came after all blocks, if no event says that the message is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Behind {
     #[default]
     Nothing,
     Counts,
-    /// The end, as another vendor says it, or that of a body.
+    /// The end in another vendor's form, or the end of a body.
     Done,
 }
 
@@ -43,16 +43,16 @@ enum ReplyBlock {
     Call {
         id: String,
         name: String,
-        /// What stood in the block's beginning: usually an empty object.
+        /// The input given when the block began: usually an empty object.
         given: Value,
         pieces: ArgumentPieces,
     },
-    /// Goes back as it came.
+    /// Sent back unchanged.
     Thinking(Map<String, Value>),
     Other,
 }
 
-/// The vendor's own counts: of the input, each token is counted in one of three.
+/// The vendor's own counts: each input token is in one of three of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct TokenCounts {
     fresh: u64,
@@ -87,7 +87,7 @@ impl Decode for MessagesReply {
                 self.behind = if event["usage"].is_object() { Behind::Counts } else { Behind::Nothing };
             }
             "message_stop" => self.is_complete = true,
-            // content_block_stop, ping, and what the vendor adds later.
+            // content_block_stop, ping, and later additions of the vendor.
             _ => {}
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Decode for MessagesReply {
             self.open(Some(index), block)?;
         }
         self.end(&message);
-        // A whole body can't have been cut.
+        // A complete body can't have been cut off.
         self.behind = Behind::Done;
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Decode for MessagesReply {
                 ReplyBlock::Thinking(_) | ReplyBlock::Other => {}
             }
         }
-        // Not every server says why a reply ends.
+        // Not every server states why a reply ends.
         let is_whole = is_over && heard.calls.iter().all(RawCall::is_whole);
         heard.stop = Some(said.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?);
         Ok(heard)
@@ -168,12 +168,12 @@ impl MessagesReply {
                 Some(Stop::Length)
             }
             "refusal" => Some(Stop::Refused),
-            // end_turn, tool_use, stop_sequence, pause_turn, and what the vendor adds later.
+            // end_turn, tool_use, stop_sequence, pause_turn, and later additions of the vendor.
             _ => Some(Stop::Done),
         };
     }
 
-    /// A block begins; or comes whole. One that begins again under its number is another one.
+    /// Begins a block, or takes a complete one. One that begins again with the same number is a new block.
     fn open(&mut self, index: Option<u64>, block: &Value) -> Result<(), Failure> {
         if self.blocks.len() >= MOST_PARTS {
             return Err(too_many());
@@ -199,7 +199,7 @@ impl MessagesReply {
     fn grow(&mut self, index: Option<u64>, delta: &Value) -> Result<(), Failure> {
         let kind = text(delta, "type");
         let there = self.blocks.iter().rposition(|(number, _)| index.is_none_or(|index| index == *number));
-        // Arguments under a number that no call of a tool has go on with the last call.
+        // Arguments with a number that no tool call has continue the last call.
         let block = |place: &usize| self.blocks.get(*place).map(|(_, block)| block);
         let is_call = |place: &usize| matches!(block(place), Some(ReplyBlock::Call { .. }));
         let takes = |place: &usize| is_call(place) || matches!(block(place), Some(ReplyBlock::Other));
@@ -209,7 +209,7 @@ impl MessagesReply {
         };
         self.behind = Behind::Nothing;
         let Some((_, block)) = there.and_then(|place| self.blocks.get_mut(place)) else {
-            // Some servers never say that a text begins.
+            // Some servers don't announce the beginning of a text.
             return match kind {
                 "text_delta" => self.open(index, &json!({ "type": "text", "text": delta["text"] })),
                 "input_json_delta" => Err(malformed("the server sent arguments of a tool call that never began")),
@@ -289,7 +289,7 @@ impl TokenCounts {
     }
 }
 
-/// An error may come where a reply should.
+/// Checks for an error in place of a reply.
 fn check(event: &Value, name: Option<&str>) -> Result<(), Failure> {
     let error = match event.get("error") {
         Some(error) if !error.is_null() => error,

@@ -1,4 +1,4 @@
-//! Whole streams as servers of the Messages API send them, and what is made of them.
+//! Whole streams as servers of the Messages API send them, and the replies read from them.
 
 use super::*;
 use crate::model::{
@@ -96,7 +96,7 @@ fn thinking_text_and_two_calls() {
         close(4),
     ];
     events.extend(end("tool_use"));
-    // What comes behind the end is none of the reply.
+    // Anything after the end is no part of the reply.
     events.push(json!({"type": "error", "error": {"type": "overloaded_error"}}));
     let carried = json!([
         {"type": "thinking", "thinking": "Let me look.", "signature": "c2ln"},
@@ -121,7 +121,7 @@ fn blocks_that_come_interleaved_or_numbered_as_the_server_likes() {
         piece(7, "{\"n\":3}"),
         open(8, &json!({"type": "tool_use", "id": "d", "name": "four", "input": {"whole": true}})),
         json!({"type": "content_block_delta", "delta": {"type": "unknown_delta"}}),
-        // A text whose beginning nobody sent.
+        // A text without the event for its beginning.
         delta(9, &json!({"type": "text_delta", "text": "And "})),
         delta(9, &json!({"type": "text_delta", "text": "so."})),
         open(10, &json!({"type": "server_tool_use", "id": "x", "name": "web", "input": {}})),
@@ -187,7 +187,7 @@ fn a_reply_cut_at_the_limit_keeps_its_torn_call_and_carries_no_unsealed_thinking
     events.extend(end("max_tokens"));
     let torn = call("a", "one", "{\"text\": \"tor");
     assert_eq!(hear(&events), Ok(heard("", vec![torn.clone()], Stop::Length, None)));
-    // Servers that seal nothing get back what they said, when it is whole.
+    // For servers without signatures, complete thinking is sent back.
     events[4] = end("tool_use")[0].clone();
     let carried = json!([{"type": "thinking", "thinking": "So", "signature": ""}]);
     assert_eq!(hear(&events), Ok(heard("", vec![torn], Stop::Done, Some(carried))));

@@ -1,4 +1,4 @@
-//! Whole bodies as the Messages API wants them.
+//! Whole bodies as the Messages API expects them.
 
 use super::*;
 use overnight_core::message::ToolSpec;
@@ -147,7 +147,7 @@ fn check_messages(messages: Vec<Message>, expected: &Value) {
 
 #[test]
 fn nothing_that_the_vendor_refuses_is_sent() {
-    // An assistant first, an empty message, unreadable arguments, a name that no tool can have, another vendor's thoughts.
+    // An assistant first, an empty message, unreadable arguments, an invalid tool name, another vendor's thinking.
     check_messages(
         vec![
             user(" "),
@@ -185,7 +185,7 @@ fn nothing_that_the_vendor_refuses_is_sent() {
         Vec::new(),
         &json!([{"role": "user", "content": [{"type": "text", "text": "(the conversation begins here)"}]}]),
     );
-    // Results come first in their message, whoever spoke before them.
+    // Results come first in their message, whichever role came before.
     check_messages(
         vec![user("One."), tool("a", "A"), user("Two."), tool("b", "B")],
         &json!([{"role": "user", "content": [
@@ -245,7 +245,7 @@ fn the_opening_and_the_newest_entry_are_marked() {
     assert_eq!(marks(vec![user("Layer 4."), assistant("Said.", &[], None)]), ["Layer 4.", "Said."]);
 }
 
-/// The wire's blocks, without the marks, and the places of those that are marked.
+/// The blocks of the request without the marks, and the places of the marked ones.
 fn blocks(messages: &[Message]) -> (Vec<Value>, Vec<usize>) {
     let prompt = Prompt::new(Arc::new([]), messages.to_vec());
     let mut body = body(&WireRequest { prompt: &prompt, model: "claude-x", quirks: &Quirks::default() });

@@ -20,14 +20,14 @@ use std::time::Duration;
 pub(super) struct GeminiReply {
     text: String,
     calls: Vec<RawCall>,
-    /// As they came, but for texts without a signature: neighbours are one, and thoughts are left out.
+    /// As they came, except that adjacent texts without a signature are joined, and thoughts are left out.
     parts: Vec<Map<String, Value>>,
     model: String,
     usage: Option<Usage>,
     stop: Option<Stop>,
-    /// The stream's end was said in another vendor's way.
+    /// The stream ended in another vendor's way.
     is_over: bool,
-    /// The last that came had counts of tokens, as only the last has them.
+    /// The last response had token counts, as only the last one has them.
     is_counted: bool,
 }
 
@@ -50,7 +50,7 @@ impl Decode for GeminiReply {
             Value::Array(responses) => responses.iter().try_for_each(|response| self.take(response))?,
             response => self.take(&response)?,
         }
-        // A whole body can't have been cut; but one in which nothing is said is no reply.
+        // A complete body can't have been cut off; but one without any content is no reply.
         self.is_over = true;
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Decode for GeminiReply {
     }
 
     fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
-        // Calls are never cut here: behind them, counts are an end as well as the reason that some servers never give.
+        // Calls are never cut here: after them, counts mark the end as well as the reason that some servers never give.
         let is_whole = self.is_over && (!self.text.is_empty() || !self.calls.is_empty());
         let is_whole = is_whole || (self.is_counted && !self.calls.is_empty());
         let stop = self.stop.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?;
@@ -141,7 +141,7 @@ impl GeminiReply {
         Ok(())
     }
 
-    /// Counts come with each response, for all that was said so far; a later response without them doesn't take them back.
+    /// Counts come with each response, for the whole reply so far; a later response without them doesn't clear them.
     fn count(&mut self, usage: &Value) {
         if usage.is_object() {
             let thought = count(usage, "thoughtsTokenCount");
@@ -165,7 +165,7 @@ impl GeminiReply {
                 let reason = format!("the server misses a signature of its model's thoughts ({reason})");
                 return Err(Failure::new(FailureKind::BadRequest, reason));
             }
-            // STOP, UNEXPECTED_TOOL_CALL, TOO_MANY_TOOL_CALLS, and what the vendor adds later.
+            // STOP, UNEXPECTED_TOOL_CALL, TOO_MANY_TOOL_CALLS, and later additions of the vendor.
             _ => Some(Stop::Done),
         };
         Ok(())
@@ -178,7 +178,7 @@ impl GeminiReply {
     }
 }
 
-/// Whether nothing is said or called.
+/// Whether it has neither text nor calls.
 fn is_silent(candidate: &Value) -> bool {
     let parts = candidate["content"]["parts"].as_array();
     parts.into_iter().flatten().all(|part| part.get("functionCall").is_none() && text(part, "text").is_empty())
@@ -196,7 +196,7 @@ fn arguments(args: &Value) -> String {
     }
 }
 
-/// How long the server asks to be left alone: `"17s"`, `"17.5s"` in the details of an error.
+/// The wait that the server requests: `"17s"`, `"17.5s"` in the details of an error.
 pub(super) fn retry_after(error: &Value) -> Option<Duration> {
     let details = error.get("details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;

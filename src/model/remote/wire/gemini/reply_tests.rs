@@ -1,4 +1,4 @@
-//! Whole streams as the Gemini API sends them, and what is made of them.
+//! Whole streams as the Gemini API sends them, and the replies read from them.
 
 use super::*;
 use crate::model::{
@@ -68,7 +68,7 @@ fn thoughts_text_and_two_calls() {
         says(&json!([{"text": "read"}, {"text": ""}, {"text": "."}])),
         says(&json!([first, second])),
         last(&json!([{"text": "", "thoughtSignature": "ZW5k"}]), "STOP"),
-        // What comes behind the end is none of the reply.
+        // Anything after the end is no part of the reply.
         json!({"error": {"status": "INTERNAL"}}),
     ];
     let carried = json!([{"text": "I read."}, first, second, {"text": "", "thoughtSignature": "ZW5k"}]);
@@ -81,7 +81,7 @@ fn what_is_not_signed_need_not_go_back() {
     let responses =
         [says(&json!([{"text": "Hm.", "thought": true}, {"text": "Yes."}])), last(&json!([{"text": " So."}]), "STOP")];
     assert_eq!(hear(&responses), Ok(heard("Yes. So.", Vec::new(), Stop::Done, None)));
-    // A signed text is never joined with another, before or behind it; a signed thought goes back.
+    // A signed text is never joined with another, before or after it; a signed thought is sent back.
     let parts = json!([
         {"text": "a"},
         {"text": "b", "thoughtSignature": "s"},

@@ -1,4 +1,4 @@
-//! Whole bodies as the Gemini API wants them.
+//! Whole bodies as the Gemini API expects them.
 
 use super::*;
 use crate::model::table::Quirks;
@@ -124,7 +124,7 @@ fn what_quirks_say_is_in_the_body_and_a_name_cannot_leave_its_place_in_the_path(
     quirks.tool_choice = ToolChoice::Auto;
     let body = outgoing(vec![user("U")], vec![read_file()], "m", &quirks).json();
     assert_eq!(body["toolConfig"], json!({"functionCallingConfig": {"mode": "AUTO"}}));
-    // A choice among no tools is refused.
+    // A tool choice without tools would be refused.
     assert_eq!(outgoing(vec![user("U")], Vec::new(), "m", &quirks).json().get("toolConfig"), None);
 }
 
@@ -168,7 +168,7 @@ fn parts_that_no_longer_say_what_the_reply_says_are_made_anew() {
             {"role": "user", "parts": [{"functionResponse": {"name": "read_file", "response": {"result": "A"}}}]},
         ]),
     );
-    // Nothing was said at all; what is no list of parts is nothing.
+    // The reply was empty; a value that is no list of parts counts as empty.
     let silent = json!({"gemini": [{"text": "", "thoughtSignature": "s"}]});
     check_contents(
         vec![user("U"), assistant("(an empty reply)", Vec::new(), Some(silent)), user("V")],

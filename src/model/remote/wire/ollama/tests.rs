@@ -1,4 +1,4 @@
-//! Whole replies in the server's shape, and what no server should send.
+//! Whole replies in the server's shape, and others that no server should send.
 
 use super::*;
 use crate::model::{
@@ -88,7 +88,7 @@ fn a_whole_body_is_read_as_one_object_or_as_lines() {
     assert_eq!(kind("<title>Hi</title>"), "malformed: a line of the reply is no JSON; it begins with: Hi");
     let end = "broken_stream: the reply ended, and what marks the end of a whole one never came";
     assert_eq!(kind(r#"{"message":{"content":""}}"#), end);
-    // A body that says something, and not that it is over, can't have been cut.
+    // A body with content, but without an end mark, can't have been cut off.
     assert_eq!(whole(r#"{"message":{"content":"x"}}"#).unwrap().stop, Some(Stop::Done));
 }
 

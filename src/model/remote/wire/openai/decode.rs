@@ -1,4 +1,4 @@
-//! A reply of Chat Completions, whole or in chunks, read leniently: what isn't needed may be missing, null or odd.
+//! A reply of Chat Completions, whole or in chunks, read leniently: fields that aren't needed may be missing or odd.
 
 use super::super::{
     Decode, RawCall, RawReply,
@@ -11,7 +11,7 @@ use crate::model::{Failure, FailureKind};
 use overnight_core::message::{Stop, Tier, Usage, is_within};
 use serde_json::{Map, Value, json};
 
-/// How deep reasoning in a vendor's own shape may be nested: more could not be kept.
+/// The deepest nesting of reasoning in a vendor's own shape: more could not be stored.
 const MOST_LEVELS: usize = 32;
 
 /// A reply that is coming.
@@ -25,9 +25,9 @@ pub(super) struct ChatReply {
     model: String,
     tier: Option<Tier>,
     reasoning: Reasoning,
-    /// Nothing more comes: `[DONE]`, or the usage behind the stop reason.
+    /// The input has ended: `[DONE]`, or the usage after the stop reason.
     is_over: bool,
-    /// The last that came was a count of tokens and nothing else, as it stands behind all that is said.
+    /// The last chunk had only a token count, which follows all content.
     is_counted: bool,
 }
 
@@ -62,7 +62,7 @@ impl Decode for ChatReply {
         if choice.get("message").is_none_or(Value::is_null) {
             return Err(malformed("the reply's first choice has no message"));
         }
-        // A whole body can't have been cut.
+        // A complete body can't have been cut off.
         self.stop = self.stop.or(Some(Stop::Done));
         self.is_over = true;
         Ok(())
@@ -76,7 +76,7 @@ impl Decode for ChatReply {
         let calls = self.calls.into_calls();
         let is_said =
             !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !self.reasoning.is_empty();
-        // Some servers never say why a reply ends: that it does, they say, and nothing in it is torn.
+        // Some servers never state why a reply ends: it has ended, and nothing in it is truncated.
         let is_whole = (self.is_over || self.is_counted) && is_said && calls.iter().all(RawCall::is_whole);
         let stop = self.stop.or(is_whole.then_some(Stop::Done)).ok_or_else(broken)?;
         let is_refused = !self.refusal.is_empty() && calls.is_empty();
@@ -98,7 +98,7 @@ fn says_something(error: &Value) -> bool {
 }
 
 impl ChatReply {
-    /// Takes a chunk of a stream, or a whole body: they differ in the name of what was said.
+    /// Takes a chunk of a stream, or a whole body: they differ in the name of the message field.
     fn chunk(&mut self, chunk: &Value) -> Result<(), Failure> {
         if let Some(error) = chunk.get("error").filter(|error| says_something(error)) {
             return Err(error_response::in_reply(error));
@@ -164,7 +164,7 @@ impl ChatReply {
             Some(_) | None => &[],
         };
         for call in calls.iter().filter(|call| call.is_object()) {
-            // Some servers leave the wrapping away.
+            // Some servers omit the wrapper.
             let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
             self.calls.add(CallPart {
                 index: call.get("index").and_then(Value::as_u64),
@@ -181,7 +181,7 @@ impl ChatReply {
     }
 }
 
-/// Of several replies to one prompt, which nobody asked for, the first.
+/// The first of several replies to one prompt, though only one was requested.
 fn first_choice(chunk: &Value) -> Option<&Value> {
     let choices = chunk.get("choices")?.as_array()?;
     choices.iter().find(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0)
@@ -196,7 +196,7 @@ fn stop(reason: &str) -> Result<Stop, Failure> {
             return Err(Failure::new(FailureKind::Overloaded, "the server broke its reply off as it is overloaded"));
         }
         "abort" => return Err(Failure::new(FailureKind::BrokenStream, "the server broke its reply off")),
-        // `stop`, `tool_calls`, `function_call`, and what servers make up.
+        // `stop`, `tool_calls`, `function_call`, and values that servers make up.
         _ => Stop::Done,
     })
 }
@@ -210,7 +210,7 @@ fn usage_of(usage: &Value) -> Option<Usage> {
         (input, output) => (input.unwrap_or(0), output.unwrap_or(0)),
     };
     let reasoning = within("completion_tokens_details", "reasoning_tokens").unwrap_or(0);
-    // Some servers count the reasoning beside the output: the sum tells.
+    // Some servers count the reasoning separately from the output: the total shows it.
     let is_beside = reasoning > output || of("total_tokens").is_some_and(|total| total >= input + output + reasoning);
     let cached = within("prompt_tokens_details", "cached_tokens");
     let cached =
@@ -228,7 +228,7 @@ fn usage_of(usage: &Value) -> Option<Usage> {
 /// Reasoning, which some vendors demand back with the reply. Each has its own field for it.
 #[derive(Debug, Default)]
 struct Reasoning {
-    /// `reasoning_content`: DeepSeek, Moonshot, llama.cpp, vLLM. DeepSeek wants an empty one back too.
+    /// `reasoning_content`: DeepSeek, Moonshot, llama.cpp, vLLM. DeepSeek requires an empty one back too.
     content: Option<String>,
     /// `reasoning`: OpenRouter, Groq, vLLM.
     plain: String,

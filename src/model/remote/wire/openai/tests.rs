@@ -1,4 +1,4 @@
-//! Whole replies in the shapes of real servers, and what no server should send.
+//! Whole replies in the shapes of real servers, and others that no server should send.
 
 mod sent;
 
@@ -12,7 +12,7 @@ use crate::model::{
 };
 use overnight_core::message::{Stop, Tier, Usage};
 
-/// What is heard of a stream whose bytes come in chunks of `size`.
+/// The reply read from a stream whose bytes come in chunks of `size`.
 fn heard_in(stream: &str, size: usize) -> Result<RawReply, Failure> {
     let mut decoder = OpenAi.decoder();
     let mut splitter = EventSplitter::new(OpenAi.framing());
@@ -27,7 +27,7 @@ fn heard(stream: &str) -> Result<RawReply, Failure> {
     heard_in(stream, usize::MAX)
 }
 
-/// A stream of these chunks, with `[DONE]` behind them.
+/// A stream of these chunks, followed by `[DONE]`.
 fn stream(chunks: &[Value]) -> String {
     let events: Vec<String> = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     format!("{}data: [DONE]\n\n", events.concat())
@@ -147,7 +147,7 @@ fn a_stream_that_is_cut_anywhere_before_its_end_is_broken() {
         let event_end = reason + stream[reason..].find("\n\n").unwrap();
         for end in (0..=stream.len()).filter(|end| stream.is_char_boundary(*end)) {
             let kind = heard(&stream[..end]).map(|_| ()).map_err(|failure| failure.kind);
-            // The event's own end is enough: no line need stand behind it.
+            // The event's own end is enough: no line need follow it.
             let expected = if end < event_end { Err(FailureKind::BrokenStream) } else { Ok(()) };
             assert_eq!(kind, expected, "cut at {end} of {}", stream.len());
         }
@@ -187,7 +187,7 @@ fn a_reply_without_a_reason_ends_with_done_or_with_its_counts() {
         (vec![text.clone()], Ok(Stop::Done), broken),
         (vec![text.clone(), usage.clone()], Ok(Stop::Done), Ok(Stop::Done)),
         (vec![text, usage.clone(), within], Ok(Stop::Done), broken),
-        // Torn, or nothing said.
+        // Truncated, or empty.
         (vec![call("{\"x\":"), usage.clone()], broken, broken),
         (vec![usage], broken, broken),
         (vec![], broken, broken),
@@ -218,14 +218,14 @@ fn a_call_is_put_together_whatever_its_numbers_are() {
     };
     let piece = |index: Value, id: Value, name: Value, arguments: Value| json!({ "index": index, "id": id, "function": { "name": name, "arguments": arguments } });
     let none = || Value::Null;
-    // Huge numbers, and numbers that jump.
+    // Huge numbers, and numbers with gaps.
     let huge = [
         piece(u64::MAX.into(), "a".into(), "f".into(), "{".into()),
         piece(4_294_967_295_u64.into(), "b".into(), "g".into(), none()),
         piece(u64::MAX.into(), none(), none(), "}".into()),
     ];
     assert_eq!(calls(&huge), ["a f {}", "b g "]);
-    // No numbers: told apart by id, or by a name that comes anew.
+    // No numbers: told apart by id, or by a new name.
     let missing = [
         piece(none(), "a".into(), "f".into(), "{".into()),
         piece(none(), none(), none(), "}".into()),
@@ -242,7 +242,7 @@ fn a_call_is_put_together_whatever_its_numbers_are() {
         piece(0.into(), none(), "g".into(), "{}".into()),
     ];
     assert_eq!(calls(&same), ["a f {}", "b f {}", " g {}"]);
-    // The same id for all, and no numbers; a call that is said again is one.
+    // The same id for all, and no numbers; a repeated call counts once.
     let same_id = [
         piece(none(), "a".into(), "f".into(), "{\"x\":1}".into()),
         piece(none(), "a".into(), "f".into(), "{\"x\":2}".into()),

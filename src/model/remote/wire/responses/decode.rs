@@ -1,5 +1,5 @@
-//! A reply of the Responses API, streamed or whole. A stream is read from the items that are done and from its last event:
-//! what comes before may be partial, above all the encrypted reasoning.
+//! A reply of the Responses API, streamed or whole. A stream is read from its finished items and from its last event:
+//! earlier data may be partial, above all the encrypted reasoning.
 
 use super::is_reasoning;
 use crate::model::{
@@ -17,15 +17,15 @@ use serde_json::{Value, json};
 /// The reply as read so far.
 #[derive(Debug, Default)]
 pub(super) struct ResponsesReply {
-    /// By their place in the reply, where the server says it.
+    /// By their place in the reply, if the server states it.
     items: Vec<(u64, Value)>,
-    /// Those that have begun: what there is where a server never says that one is done.
+    /// Items that have begun; used if a server never says that one is done.
     begun: Vec<(u64, Value)>,
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
     tier: Option<Tier>,
-    /// The stream's end was said in another vendor's way.
+    /// The stream ended in another vendor's way.
     is_over: bool,
 }
 
@@ -61,7 +61,7 @@ impl Decode for ResponsesReply {
                 self.end(&event["response"])
             }
             "error" => Err(in_reply(event.get("error").filter(|error| error.is_object()).unwrap_or(&event))),
-            // Pieces of what comes whole, and what the vendor adds later.
+            // Pieces of items that also come complete, and later additions of the vendor.
             _ => match event.get("error").filter(|error| !error.is_null()) {
                 Some(error) => Err(in_reply(error)),
                 None => Ok(()),
@@ -140,7 +140,7 @@ impl ResponsesReply {
         Ok(())
     }
 
-    /// An item has begun, and may be empty yet.
+    /// Begins an item, which may be empty yet.
     fn begin(&mut self, event: &Value) -> Result<(), Failure> {
         if self.begun.len() >= MOST_PARTS {
             return Err(too_many());
@@ -156,7 +156,7 @@ impl ResponsesReply {
         Ok(())
     }
 
-    /// A piece of an item; without a place it belongs to the newest.
+    /// Adds a piece to an item; without a place it belongs to the newest one.
     fn grow(&mut self, event: &Value, field: &str) {
         let place = event["output_index"].as_u64();
         let item = self.begun.iter_mut().rev().find(|(at, _)| place.is_none_or(|place| place == *at));
@@ -167,7 +167,7 @@ impl ResponsesReply {
         }
     }
 
-    /// The response as it stands at the end.
+    /// Takes the final state of the response.
     fn end(&mut self, response: &Value) -> Result<(), Failure> {
         if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
             return Err(in_reply(error));
@@ -192,7 +192,7 @@ impl ResponsesReply {
     }
 }
 
-/// Reasoning as it goes back: the fields that the vendor's input type has.
+/// Reasoning as it is sent back: the fields that the vendor's input type has.
 fn sent_back(item: &Value) -> Value {
     let mut kept = json!({ "type": "reasoning" });
     for field in ["id", "summary", "content", "encrypted_content"] {

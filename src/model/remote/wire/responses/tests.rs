@@ -107,7 +107,7 @@ fn reasoning_goes_back_where_it_stood_and_never_alone() {
     let with_phase = json!({ "type": "message", "role": "assistant", "content": content, "phase": "commentary" });
     let expected = vec![reasoning("rs_1"), with_phase, first[0].clone(), reasoning("rs_2"), second[0].clone()];
     assert_eq!(items(&none, &said("Reading.", &calls, &in_place), false), expected);
-    // A call was dropped from the reply: the places say nothing any more.
+    // A call was dropped from the reply: the places are no longer valid.
     let repaired = [message, first[0].clone()];
     assert_eq!(items(&none, &said("Reading.", &calls[..1], &in_place), false), repaired);
     let foreign = Some(Arc::new(json!({ "openai": { "reasoning_content": "Hm." } })));

@@ -1,4 +1,4 @@
-//! What is sent for a prompt.
+//! The request body for a prompt.
 
 use super::*;
 use crate::model::table::Quirks;
