@@ -65,7 +65,7 @@ pub struct RefusedCounts {
 }
 
 impl RefusedCounts {
-    /// For people: `3 records were refused when they were added, 2 of them were mended, 1 is not in the result`.
+    /// For people: `3 records were refused when they were added: 2 were mended and written, 1 is not in the result`.
     pub fn told(&self) -> String {
         let verb = |number: u64| if number == 1 { "was" } else { "were" };
         format!(

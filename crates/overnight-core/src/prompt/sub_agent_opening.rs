@@ -105,7 +105,7 @@ pub(crate) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `contract.pdf pages 4-6 (about 2,100 tokens)`.
+/// `contract.pdf 4-6 (about 2,100 tokens)`.
 pub(crate) fn unit_told(unit: &ReadUnit) -> String {
     let place = if unit.from == unit.to { unit.from.to_string() } else { format!("{}-{}", unit.from, unit.to) };
     format!("{} {place} (about {} tokens)", unit.document, grouped(unit.tokens))

@@ -42,9 +42,9 @@ pub(super) fn destination(word: &str, is_starred: bool) -> Option<(Destination, 
         "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr" | "footerf" => {
             return Some((Skip, Some(OmittedGroup::HeaderOrFooter)));
         }
-        // Starred groups, which readers may skip, may have text all the same. A character style, starred for readers
-        // without styles, is not a group's destination.
+        // A character style, starred for readers without styles, is not a group's destination.
         "cs" => return None,
+        // Starred groups, which readers may skip, may have text all the same.
         "shpinst" | "do" | "shppict" | "ud" | "moMath" | "moMathPara" | "fldrslt" => Body,
         "colortbl" | "info" | "nonshppict" | "shprslt" | "sp" | "xe" | "tc" | "tcn" | "rxe" | "txe"
         | "nonesttables" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn" | "pn" | "pnseclvl"
