@@ -155,8 +155,11 @@ impl OperationTool {
                 path.push_str(part);
                 continue;
             };
-            let value = given.remove(name).and_then(|value| value.as_str().map(str::to_owned));
-            let value = value.ok_or_else(|| format!("the argument {name} is missing: it is a text"))?;
+            let value = match given.remove(name) {
+                Some(Value::String(value)) => value,
+                Some(other) => return Err(format!("the argument {name} is {other}, and must be a text")),
+                None => return Err(format!("the argument {name} is missing: it is a text")),
+            };
             // The rest of a path keeps its slashes.
             let encoded: Vec<String> = value.split('/').map(super::files::percent_encoded).collect();
             path.push_str(&encoded.join(if name == "path" { "/" } else { "%2F" }));
