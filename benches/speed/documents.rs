@@ -33,12 +33,14 @@ pub(crate) fn measure() {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for (ending, make) in formats {
         let path = folder.path().join(format!("rules.{ending}"));
-        std::fs::write(&path, make(PAGES)).unwrap();
-        let question = format!(r#"{{"request":"read","name":"document.{ending}","after":0,"left_ms":60000}}"#);
+        // The request, then the document, as the program gives them to a reading process.
+        let request = json!({"read": {"name": format!("document.{ending}"), "after": 0, "left_ms": 60_000}});
+        let order = json!({"sandbox": "auto", "request": request}).to_string();
+        std::fs::write(&path, [format!("{}\n{order}", order.len()).into_bytes(), make(PAGES)].concat()).unwrap();
         let read = || {
             let mut reader = program(folder.path());
             let stdin = Stdio::from(File::open(&path).unwrap());
-            let used = run_on(reader.args(["extract-document", &question]), stdin);
+            let used = run_on(reader.arg("extract-document"), stdin);
             assert!(used.status.success(), "{ending}: {:?}", used.status);
             used
         };

@@ -63,7 +63,7 @@ fn keep(job: &Job, reader: &dyn DocumentReader) {
         for document in &job.spec.documents {
             let mut pages = job.spec.scans.iter().filter(|page| page.document == document.name);
             let count = pages.clone().count();
-            let is_read = |page| job.page_reading(page, number).is_some_and(|reading| reading.fault.is_none());
+            let is_read = |page| job.scans.reading(page, number).is_some_and(|reading| reading.fault.is_none());
             if count > 0 && pages.all(is_read) {
                 reader.keep_text(&transcribed_pages_key(model, &document.sha256), &count.to_string());
             }
@@ -71,7 +71,7 @@ fn keep(job: &Job, reader: &dyn DocumentReader) {
     }
     for page in &job.spec.scans {
         for (number, model) in job.spec.instructions.page_readers(&job.spec.model) {
-            let reading = job.page_reading(page, number).filter(|reading| reading.fault.is_none());
+            let reading = job.scans.reading(page, number).filter(|reading| reading.fault.is_none());
             if let Some(reading) = reading.filter(|_| page.kept.iter().all(|kept| kept.reader != number)) {
                 reader.keep_text(&transcription_key(model, &page.image.sha256), &reading.text);
             }
@@ -183,7 +183,7 @@ struct JudgedText {
 
 /// Unseen words leave the text as it is; none if the text differs from what is seen.
 fn judge_own(job: &Job, page: &ScannedPage, own: &str) -> Option<JudgedText> {
-    let reading = job.page_reading(page, 1).filter(|reading| reading.fault.is_none());
+    let reading = job.scans.reading(page, 1).filter(|reading| reading.fault.is_none());
     let seen = tidy(&reading.map(|reading| reading.text).unwrap_or_default());
     let compared = SeenText::new(own, &seen);
     let outcome = PageOutcome {
@@ -221,8 +221,8 @@ struct JudgedPage {
 /// `own`: the page's text in the file, recognised by the file's creator.
 fn judge(job: &Job, page: &ScannedPage, recognised: Option<&ScanLine>, own: Option<&str>) -> JudgedPage {
     let unread = || PageReading { text: String::new(), fault: Some("was not asked".to_owned()) };
-    let PageReading { text, fault } = job.page_reading(page, 1).unwrap_or_else(unread);
-    let second = job.page_reading(page, 2).filter(|reading| reading.fault.is_none());
+    let PageReading { text, fault } = job.scans.reading(page, 1).unwrap_or_else(unread);
+    let second = job.scans.reading(page, 2).filter(|reading| reading.fault.is_none());
     let text = tidy(&text);
     let words = recognised.map(|line| line.words.clone()).unwrap_or_default();
     let own = own.filter(|_| second.is_none() && words.is_empty());

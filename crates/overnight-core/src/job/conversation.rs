@@ -88,6 +88,11 @@ impl Conversation {
         folder(self.number)
     }
 
+    /// Whether it only transcribes a page.
+    pub(crate) fn is_transcriber(&self) -> bool {
+        matches!(self.role, Some(SubAgentRole::Transcriber { .. }))
+    }
+
     /// The model named for it; `None` means the job's own.
     pub fn named_model<'s>(&self, spec: &'s JobSpec) -> Option<&'s str> {
         self.role.as_ref().and_then(|role| spec.instructions.model_of(role))

@@ -150,6 +150,9 @@ impl Failure {
     }
 }
 
+/// Replies in a row that the provider may withhold: after three, it would withhold the next one too.
+pub(crate) const MOST_WITHHELD: u32 = 3;
+
 /// Failed attempts at the present turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attempts {

@@ -93,3 +93,12 @@ pub struct Scans {
     /// The outcomes; `None` before all pages are compared.
     pub outcomes: Option<Vec<PageOutcome>>,
 }
+
+impl Scans {
+    /// The result of a reader, from 1, for a page: from this job, or from an earlier one.
+    pub fn reading(&self, page: &ScannedPage, reader: u32) -> Option<PageReading> {
+        let kept = page.kept.iter().find(|kept| kept.reader == reader);
+        let kept = kept.map(|kept| PageReading { text: kept.text.clone(), fault: None });
+        kept.or_else(|| self.readings.get(&(page.image.sha256.clone(), reader)).cloned())
+    }
+}

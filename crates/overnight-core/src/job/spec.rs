@@ -172,6 +172,11 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// The picture of a scanned page.
+    pub(crate) fn scanned_page(&self, document: &str, page: u64) -> Option<&ScannedPage> {
+        self.scans.iter().find(|scan| scan.document == document && scan.page == page)
+    }
+
     /// The initial text of `instructions.md`: the task, the checks, and the earlier result.
     pub fn task_text(&self) -> String {
         let mut text = self.instructions.task_text();

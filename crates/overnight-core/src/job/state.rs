@@ -1,8 +1,7 @@
 //! The state of a job, derived from its events, with progress as data inside the variants.
 
 mod conversations;
-mod people;
-mod proof_result;
+mod judgements;
 
 use super::{
     answered::Answered,

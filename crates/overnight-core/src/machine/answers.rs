@@ -60,8 +60,23 @@ pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
 }
 
 /// Results for the sub-agent's calls after the first `answered`, which have no result yet.
-pub(super) fn skipped(sub_agent: &Conversation, answered: usize) -> Vec<Event> {
+pub(super) fn skipped_of(sub_agent: &Conversation, answered: usize) -> Vec<Event> {
     let text = "not run: the sub-agent has ended";
     let left = sub_agent.calls.pending.iter().skip(answered);
     left.map(|call| in_conversation(sub_agent, returned(&call.said, CallEnd::Skipped, text))).collect()
+}
+
+/// An outcome in the model's words, with the program's own count of added records, which may differ from the words.
+pub(super) fn with_count(outcome: Option<&str>, records: u64) -> Option<String> {
+    let told = counted(records, "record");
+    match (outcome, records) {
+        (outcome, 0) => outcome.map(str::to_owned),
+        (Some(outcome), _) => Some(format!("{outcome} [{told} added in this task]")),
+        (None, _) => Some(format!("[{told} added in this task]")),
+    }
+}
+
+/// How many of the reply's calls `events` answer.
+pub(super) fn answered(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event, Event::Tool(ToolEvent::ToolReturned { .. }))).count()
 }

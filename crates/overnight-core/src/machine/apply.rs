@@ -1,5 +1,6 @@
 //! The effect of each fact on the state: the transition table. Nothing here decides; each line needs only its event.
 
+use super::{apply_conversation, apply_result, part_reading, review, scans};
 use crate::job::{
     answered::Answered,
     conversation::{Conversation, OWN},
@@ -109,10 +110,10 @@ impl Job {
             Event::Life(event) => self.apply_life(at, event),
             Event::Phase(event) => self.apply_phase(at, event),
             Event::Plan(event) => self.apply_plan(event),
-            Event::Conversation(event) => self.apply_to_conversation(event),
-            Event::Tool(event) => self.apply_tool(event),
+            Event::Conversation(event) => apply_conversation::apply_to_conversation(self, event),
+            Event::Tool(event) => apply_result::apply_tool(self, event),
             Event::Proof(event) => self.apply_proof(at, event),
-            Event::Person(event) => self.apply_review(at, event),
+            Event::Person(event) => review::apply_review(self, at, event),
         }
         // A process that opens the job continues with the same effects.
         if matches!(event, Event::Life(LifeEvent::Opened { .. })) {
@@ -274,8 +275,8 @@ impl Job {
             ProofEvent::PartReadingBegun { parts } => {
                 self.part_reading = Some(PartReading::new(self.phase.number, parts));
             }
-            ProofEvent::PartsRead { doubled } => self.on_parts_read(doubled),
-            ProofEvent::PagesRead { documents, pages } => self.on_pages_read(documents, pages),
+            ProofEvent::PartsRead { doubled } => part_reading::on_parts_read(self, doubled),
+            ProofEvent::PagesRead { documents, pages } => scans::on_pages_read(self, documents, pages),
             ProofEvent::SecondReadingBegun { seed, units } => {
                 self.proof.reading = Some(SecondReading::new(*seed, units.clone()));
             }

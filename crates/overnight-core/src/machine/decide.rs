@@ -2,7 +2,9 @@
 
 use super::{
     answers::{refusal, result_tokens},
+    attempts,
     effect::{Command, EffectId, EffectResult, Outcome},
+    next_prompt, phase_end, plan_file, review, sub_agent, verifier,
 };
 use crate::{
     job::{
@@ -46,7 +48,7 @@ impl Job {
                     call,
                 })]
             }
-            Outcome::Failed { failure, wait_ms } => self.attempt_failed(conversation, failure, wait_ms),
+            Outcome::Failed { failure, wait_ms } => attempts::attempt_failed(self, conversation, failure, wait_ms),
         };
         for event in &mut events {
             crate::machine::control::bound_result(event, most);
@@ -68,13 +70,13 @@ impl Job {
             EffectResult::Now => match self.facts_owed(conversation, at) {
                 Some(events) => events,
                 None if self.owes_word(conversation) => vec![match conversation.role {
-                    Some(_) => self.word_to(conversation),
-                    None => self.word_of_the_runner(),
+                    Some(_) => sub_agent::word_to(self, conversation),
+                    None => next_prompt::word_of_the_runner(self),
                 }],
                 None => Vec::new(),
             },
             EffectResult::Reply { reply, cost_usd, standard_usd, batch, prompt_sha256 } => {
-                self.on_reply(conversation, reply, (cost_usd, standard_usd), batch, prompt_sha256)
+                attempts::on_reply(self, conversation, reply, (cost_usd, standard_usd), batch, prompt_sha256)
             }
             EffectResult::Prepared(prepared, saved) => self.on_prepared(conversation, prepared, saved.as_ref()),
             EffectResult::Tool(result, saved) => self.on_result(conversation, result, saved),
@@ -87,11 +89,11 @@ impl Job {
             EffectResult::PagesRead { documents, pages } => {
                 vec![Event::Proof(ProofEvent::PagesRead { documents, pages })]
             }
-            EffectResult::Examined(files) => self.on_files_examined(files),
+            EffectResult::Examined(files) => plan_file::on_files_examined(self, files),
             EffectResult::Written => self.writes.front().map_or_else(Vec::new, |write| {
                 vec![Event::Plan(PlanEvent::FileWritten { path: write.path.to_owned() })]
             }),
-            EffectResult::QuotesFound(found) => self.on_quotes_found(conversation, &found),
+            EffectResult::QuotesFound(found) => verifier::on_quotes_found(self, conversation, &found),
             EffectResult::Checked { checks, states, deliverables, quotes, lists } => {
                 let mut events = self.on_checked(checks, deliverables, quotes, lists.as_ref());
                 // The first result is that of the call for which the checks were made.
@@ -111,7 +113,7 @@ impl Job {
             return Vec::new();
         };
         if let Some(SavedFile::Plan { text }) = saved
-            && let Err(fault) = self.check_plan(text)
+            && let Err(fault) = plan_file::check_plan(self, text)
         {
             let reason = format!("main_plan.md is not saved: {fault}");
             let mut events = vec![refusal(call, &*reason)];
@@ -139,7 +141,7 @@ impl Job {
         result.checked = self.news_of(result.checked);
         let mut facts = Vec::new();
         match saved.filter(|_| is_done) {
-            Some(SavedFile::Plan { text }) => facts = self.on_plan_saved(&text, &mut result.text),
+            Some(SavedFile::Plan { text }) => facts = plan_file::on_plan_saved(self, &text, &mut result.text),
             Some(SavedFile::Memory { text }) => facts.push(Event::Plan(PlanEvent::MemorySaved { text: text.into() })),
             None => {}
         }
@@ -157,8 +159,8 @@ impl Job {
 
     /// An end from outside, without checks of the deliverables and without an archive.
     pub(super) fn end_unfinished(&self, status: JobStatus, reason: String) -> Vec<Event> {
-        let ending = self.unchecked(status, reason, self.open_todos());
-        let mut events = self.unanswered();
+        let ending = self.unchecked(status, reason, phase_end::open_todos(self));
+        let mut events = phase_end::unanswered(self);
         events.push(Event::Life(LifeEvent::JobEnded { ending: Box::new(ending) }));
         events
     }
@@ -174,7 +176,7 @@ impl Job {
                 | Command::Feedback { .. }
                 | Command::AddDocuments { .. }),
                 _,
-            ) => self.on_review(at, command),
+            ) => review::on_review(self, at, command),
             // A review is left only by approval or feedback, and an ended job accepts no other command.
             (_, Status::Ended(_))
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
@@ -183,7 +185,7 @@ impl Job {
                 let tools_sha256 = ToolList::of(self.spec.tools_of_job()).sha256.clone();
                 vec![Event::Life(LifeEvent::Opened { version, model, tools_sha256, torn_bytes })]
             }
-            (Command::Edited { plan, memory }, _) => self.on_files_edited(plan, memory),
+            (Command::Edited { plan, memory }, _) => plan_file::on_files_edited(self, plan, memory),
             (Command::ChangeTier { tier, .. }, _) if tier == self.answered.tier => Vec::new(),
             (Command::ChangeTier { tier, reason }, _) => vec![Event::Life(LifeEvent::TierChanged { tier, reason })],
             (Command::Choose { choice }, _) => vec![Event::Person(PersonEvent::ModelChosen { choice })],

@@ -3,7 +3,8 @@
 
 use super::{
     answers::{refusal, returned},
-    planning,
+    phase_end::{self, held},
+    planning, proof,
 };
 use crate::amount::percent;
 use crate::job::{
@@ -25,11 +26,6 @@ use crate::job::{
 const COMPLETION_REFUSALS: u32 = 3;
 /// Documents that a refusal names; the rest is counted.
 const MOST_NAMED: usize = 10;
-
-/// The fact that holds the job, with the cause for the journal.
-pub(super) fn held(cause: &HoldCause) -> Event {
-    Event::Life(LifeEvent::Held { reason: cause.reason(), detail: cause.to_string() })
-}
 
 impl Job {
     /// The job's own limit that is reached, if any.
@@ -82,7 +78,7 @@ impl Job {
         // Delivered files count, although the review was not finished.
         let is_partial = self.is_review() && self.has_deliverable();
         let status = if is_partial { JobStatus::Partial } else { JobStatus::Blocked };
-        let mut events = self.unanswered();
+        let mut events = phase_end::unanswered(self);
         events.push(Event::Life(LifeEvent::JobEnded { ending: Box::new(self.unchecked(status, reason, open)) }));
         Some(events)
     }
@@ -143,12 +139,12 @@ impl Job {
         let floor = self.spec.instructions.confidence_floor;
         let listed: Vec<String> = failed.iter().map(|check| format!("- {}: {}", check.name, check.detail)).collect();
         if failed.is_empty() {
-            if let Some(events) = self.owed_proof(call, lists) {
+            if let Some(events) = proof::owed_proof(self, call, lists) {
                 return events;
             }
             let unsure = (completion.confidence < floor)
                 .then(|| format!("the confidence of {} is under the floor of {floor}", completion.confidence));
-            let reason = self.open_findings().or(unsure);
+            let reason = proof::open_findings(self).or(unsure);
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
             let todos = self.completed_with_it(checks.len(), reason.is_some());
             let text = match &reason {
@@ -169,7 +165,7 @@ impl Job {
             };
             let mut events = vec![returned(call, CallEnd::Done, text)];
             events.extend(todos);
-            return self.end_job(events, ending, Why::PhaseDone);
+            return phase_end::end_job(self, events, ending, Why::PhaseDone);
         }
         let refusals = self.refusals;
         let counts_now = refusals.in_turn != self.totals.spent.turns;
@@ -185,10 +181,10 @@ impl Job {
                 proof: self.proof_result(),
                 refused_records: self.refused.counts(),
                 doubts: self.doubts(),
-                open_todos: self.open_todos(),
+                open_todos: phase_end::open_todos(self),
             };
             let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));
-            return self.end_job(vec![returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
+            return phase_end::end_job(self, vec![returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
         }
         let left = COMPLETION_REFUSALS
             - refusals.counted.min(COMPLETION_REFUSALS)

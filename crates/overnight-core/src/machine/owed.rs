@@ -3,9 +3,11 @@
 
 use super::{
     answers::{refusal, returned, unseen},
+    control,
     effect::{Effect, EffectId, Owed},
-    ending::held,
-    planning,
+    given_documents, next_prompt, part_reading,
+    phase_end::{self, held},
+    planning, scans, sub_agent,
 };
 use crate::{
     job::{
@@ -84,10 +86,10 @@ impl Job {
             if !self.sub_agents.is_empty() {
                 return None;
             }
-            if self.owes_pages() {
+            if scans::owes_pages(self) {
                 return Some(Effect::ReadPages);
             }
-            if self.owes_doubled() {
+            if part_reading::owes_doubled(self) {
                 return Some(Effect::FindDoubled);
             }
             match &self.progress {
@@ -115,18 +117,20 @@ impl Job {
     /// The facts that follow from the state alone, if any, except for the runner's message before a model call.
     pub(super) fn facts_owed(&self, conversation: &Conversation, at: Timestamp) -> Option<Vec<Event>> {
         if let Some(role) = &conversation.role {
-            return self.owed_by_sub_agent(conversation, role);
+            return sub_agent::owed_by_sub_agent(self, conversation, role);
         }
-        if let Some(events) = self.owed_to_readers() {
+        if let Some(events) = part_reading::owed_to_readers(self) {
             return Some(events);
         }
         if !self.sub_agents.is_empty() {
             return self.due_call(conversation).and_then(|call| self.owed_to_call(call, at));
         }
-        if let Some(events) = self.owed_to_scans() {
+        if let Some(events) = scans::owed_to_scans(self) {
             return Some(events);
         }
-        if let Some(events) = self.owed_to_opening() {
+        if !scans::owes_pages(self)
+            && let Some(events) = given_documents::owed_to_opening(self)
+        {
             return Some(events);
         }
         match &self.progress {
@@ -138,7 +142,7 @@ impl Job {
                 return Some(planning::end(self, planning, PlanningEnd::Done, at));
             }
             Progress::Digesting if !self.own.calls.pending.is_empty() => {
-                return Some(self.skipped(0, "not run: only the digest was asked for"));
+                return Some(phase_end::skipped(self, 0, "not run: only the digest was asked for"));
             }
             Progress::Planning(_) | Progress::Executing | Progress::Digesting => {}
         }
@@ -162,7 +166,7 @@ impl Job {
             | Progress::Examining { .. }
             | Progress::Closing { .. } => false,
         };
-        is_between_replies && !self.owes_checks() && !self.owes_doubled() && self.has_word()
+        is_between_replies && !self.owes_checks() && !part_reading::owes_doubled(self) && next_prompt::has_word(self)
     }
 
     fn is_planning_needless(&self) -> bool {
@@ -205,7 +209,7 @@ impl Job {
             {
                 skipped(&format!("not run: {name} stands behind it in this reply; send job_complete as the last call"))
             }
-            ParsedCall::Control(control) => self.control(said, control, at),
+            ParsedCall::Control(control) => control::control(self, said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
             ParsedCall::Work(WorkCall::Change(change))
                 if change.plain_path().to_lowercase().starts_with(&format!("{SUB_AGENTS_FOLDER}/")) =>
@@ -324,7 +328,7 @@ impl Job {
                 } else {
                     Why::Stuck { detail: effort.stuck()? }
                 };
-                Some(self.end_phase(Vec::new(), why))
+                Some(phase_end::end_phase(self, Vec::new(), why))
             }
             Progress::Digesting
             | Progress::Archiving { .. }

@@ -1,15 +1,14 @@
 //! Readers side by side: after the bootstrap, a phase of the system has all parts of the documents read at once, each
 //! by a sub-agent that sees its part and can only add records. The job's own model continues with their results.
 
-use super::{control::with_count, given_documents::read_calls, planning};
+pub use super::given_documents::shown_to;
+use super::{phase_end, plan_file, sub_agent_end, sub_agent_start};
 use crate::{
     amount::counted,
     job::{
-        call::PendingCall,
         conversation::Conversation,
         event::{EpochCause, Event, PhaseEvent, PhaseKind, ProofEvent, Why},
         instructions::Readers,
-        models::Tier,
         part_reading::{DoubledRecord, PartReading, ReadPart},
         plan::Plan,
         read_unit::ReadUnit,
@@ -23,141 +22,97 @@ use crate::{
     prompt::bounds,
     tokens::head,
 };
-use serde_json::json;
 
 /// The title of the phase.
 const TITLE: &str = "Read the documents side by side";
 /// Percent of the bound for given documents that a part may have: its marks and headings come in addition.
 const PART_PERCENT: u64 = 85;
-/// Percent of a part's lines that its reader also sees of the next part, and the least number; of pages it is one.
-const SEAM_PERCENT: u64 = 5;
-const LEAST_SEAM_LINES: u64 = 10;
 /// Documents of a part that its todo names.
 const MOST_NAMED: usize = 3;
 
-impl Job {
-    /// The phase in which all parts are read, before `plan`; `None` if no readers are wanted, or they are done.
-    pub(super) fn begin_part_reading(&self, plan: &Plan, at: Timestamp) -> Option<Vec<Event>> {
-        let readers = self.spec.instructions.readers.as_ref().filter(|_| self.part_reading.is_none())?;
-        let parts = parts(&self.spec, readers);
-        if parts.is_empty() {
-            return None;
-        }
-        let steps: Vec<String> = parts.iter().map(|units| told(&self.spec, units)).collect();
-        let plan = plan.insert_after(0, TITLE, &steps).mark_current();
-        let next = plan.current()?;
-        let (number, attempt) = self.next_number();
-        let pairs: Vec<(String, String)> =
-            (1..).zip(&steps).map(|(part, step)| (step.clone(), format!("Reader {part} is at work"))).collect();
-        Some(vec![
-            planning::plan_set(&plan, "readers work the documents first, side by side".to_owned()),
-            Event::Phase(PhaseEvent::PhaseStarted {
-                number,
-                attempt,
-                kind: PhaseKind::Planned,
-                title: TITLE.to_owned(),
-                plan_phase: Some(next.number),
-                todos: TodoList::from_pairs(&pairs, at),
-            }),
-            Event::Proof(ProofEvent::PartReadingBegun { parts }),
-        ])
+/// The phase in which all parts are read, before `plan`; `None` if no readers are wanted, or they are done.
+pub(super) fn begin_part_reading(job: &Job, plan: &Plan, at: Timestamp) -> Option<Vec<Event>> {
+    let readers = job.spec.instructions.readers.as_ref().filter(|_| job.part_reading.is_none())?;
+    let parts = parts(&job.spec, readers);
+    if parts.is_empty() {
+        return None;
     }
-
-    /// Readers begin, as many as may work at once; when all have ended, so does the phase, unless a part is left.
-    pub(super) fn owed_to_readers(&self) -> Option<Vec<Event>> {
-        let reading = self.part_reading.as_ref().filter(|_| self.is_executing() && self.is_part_reading())?;
-        let wanted = self.spec.instructions.readers.as_ref()?.parallel;
-        let free = self.readers_at_once(wanted).saturating_sub(self.sub_agents.len());
-        let waiting = (1..).zip(&reading.parts).filter(|(_, part)| !part.is_begun).take(free);
-        let begun: Vec<Event> = (self.sub_agents_begun + 1..)
-            .zip(waiting)
-            .flat_map(|(number, (part, ReadPart { units, .. }))| {
-                let role = SubAgentRole::Reader { part, units: units.clone() };
-                self.start_sub_agent_as(number, role, "")
-            })
-            .collect();
-        if !begun.is_empty() {
-            return Some(begun);
-        }
-        let is_at_end = reading.is_over
-            && self.sub_agents.is_empty()
-            && self.own.calls.pending.is_empty()
-            && self.phase.todos.counts().remaining() == 0;
-        is_at_end.then(|| self.end_phase(Vec::new(), Why::PhaseDone))
-    }
-
-    /// Readers at work at once: as many as were requested, or all if submitted calls are answered within hours.
-    pub(super) fn readers_at_once(&self, wanted: u32) -> usize {
-        if self.answered.tier == Tier::Batch { usize::MAX } else { wanted as usize }
-    }
-
-    /// Whether all readers have ended, and doubled records are still to be looked for.
-    pub(super) fn owes_doubled(&self) -> bool {
-        let is_read = |reading: &PartReading| !reading.is_over && reading.parts.iter().all(|part| part.has_ended);
-        self.sub_agents.is_empty() && self.part_reading.as_ref().is_some_and(is_read)
-    }
-
-    /// The end of a reader, if its reply has added the records of its part, and no problem was returned.
-    pub(super) fn owed_by_reader(&self, sub_agent: &Conversation) -> Option<Vec<Event>> {
-        let calls = &sub_agent.calls;
-        // A reply without a record is asked about once: it may have been the announcement of one.
-        let is_empty = sub_agent.effort.silent && sub_agent.effort.records == 0 && sub_agent.asked == 0;
-        let is_done = sub_agent.turns > 0
-            && !is_empty
-            && !sub_agent.epoch.is_complete()
-            && !sub_agent.is_cut
-            && calls.sent_back.is_empty()
-            && calls.unreadable.is_none()
-            && calls.skipped.is_none();
-        let said = || sub_agent.epoch.last_reply().unwrap_or_default();
-        is_done.then(|| self.end_sub_agent(sub_agent, SubAgentEnd::Reported, said()))
-    }
-
-    /// Completes the todo of a reader's part at the reader's end; a part not read is left to the job's own model.
-    pub(super) fn part_ended(&self, sub_agent: &Conversation, end: SubAgentEnd, report: &str) -> Option<Event> {
-        let SubAgentRole::Reader { part, .. } = sub_agent.role.as_ref()? else { return None };
-        let todo = self.phase.todos.all().get((*part as usize).checked_sub(1)?)?;
-        if end != SubAgentEnd::Reported || !todo.status.is_open() {
-            return None;
-        }
-        let said = Some(report.trim()).filter(|said| !said.is_empty()).unwrap_or("read");
-        let outcome = with_count(Some(said), sub_agent.effort.records);
-        Some(Event::Phase(PhaseEvent::TodoCompleted { id: todo.id, outcome, unevidenced: false }))
-    }
-
-    /// Whether the phase is the one in which readers work side by side.
-    pub fn is_part_reading(&self) -> bool {
-        self.part_reading.as_ref().is_some_and(|reading| reading.phase == self.phase.number)
-    }
-
-    /// If records of several readers quote the same place, the job's own model decides.
-    pub(super) fn on_parts_read(&mut self, doubled: &[DoubledRecord]) {
-        if let Some(reading) = &mut self.part_reading {
-            reading.is_over = true;
-        }
-        // The next prompt shows the readers' results and reports.
-        self.compaction.forced = Some(EpochCause::PhaseEnded);
-        let told = |DoubledRecord { first, second, quote }: &DoubledRecord| {
-            format!(
-                "{first} and {second} quote the same place (\"{}\"): keep one where they say the same",
-                head(quote, 20)
-            )
-        };
-        self.phase.notes.extend(doubled.iter().map(told));
-    }
+    let steps: Vec<String> = parts.iter().map(|units| told(&job.spec, units)).collect();
+    let plan = plan.insert_after(0, TITLE, &steps).mark_current();
+    let next = plan.current()?;
+    let (number, attempt) = job.next_number();
+    let pairs: Vec<(String, String)> =
+        (1..).zip(&steps).map(|(part, step)| (step.clone(), format!("Reader {part} is at work"))).collect();
+    Some(vec![
+        plan_file::plan_set(&plan, "readers work the documents first, side by side".to_owned()),
+        Event::Phase(PhaseEvent::PhaseStarted {
+            number,
+            attempt,
+            kind: PhaseKind::Planned,
+            title: TITLE.to_owned(),
+            plan_phase: Some(next.number),
+            todos: TodoList::from_pairs(&pairs, at),
+        }),
+        Event::Proof(ProofEvent::PartReadingBegun { parts }),
+    ])
 }
 
-/// The last page or line of a part that its reader sees: a little more than its own, so that nothing is lost at a seam.
-pub fn shown_to(spec: &JobSpec, unit: &ReadUnit) -> u64 {
-    let Some(document) = spec.document(&unit.document) else { return unit.to };
-    let more = if document.paged { 1 } else { ((unit.to - unit.from) * SEAM_PERCENT / 100).max(LEAST_SEAM_LINES) };
-    (unit.to + more).min(document.units)
+/// Readers begin, as many as may work at once; when all have ended, so does the phase, unless a part is left.
+pub(super) fn owed_to_readers(job: &Job) -> Option<Vec<Event>> {
+    let reading = job.part_reading.as_ref().filter(|_| job.is_executing() && job.is_part_reading())?;
+    let wanted = job.spec.instructions.readers.as_ref()?.parallel;
+    let free = sub_agent_start::readers_at_once(job, wanted).saturating_sub(job.sub_agents.len());
+    let waiting = (1..).zip(&reading.parts).filter(|(_, part)| !part.is_begun).take(free);
+    let begun: Vec<Event> = (job.sub_agents_begun + 1..)
+        .zip(waiting)
+        .flat_map(|(number, (part, ReadPart { units, .. }))| {
+            let role = SubAgentRole::Reader { part, units: units.clone() };
+            sub_agent_start::start_sub_agent_as(job, number, role, "")
+        })
+        .collect();
+    if !begun.is_empty() {
+        return Some(begun);
+    }
+    let is_at_end = reading.is_over
+        && job.sub_agents.is_empty()
+        && job.own.calls.pending.is_empty()
+        && job.phase.todos.counts().remaining() == 0;
+    is_at_end.then(|| phase_end::end_phase(job, Vec::new(), Why::PhaseDone))
 }
 
-/// The calls by which the text of a reader's part comes into its opening.
-pub(super) fn reads_of(spec: &JobSpec, units: &[ReadUnit]) -> Vec<PendingCall> {
-    let arguments = |unit: &ReadUnit| json!({"name": unit.document, "from": unit.from, "to": shown_to(spec, unit)});
-    read_calls(units.iter().map(arguments))
+/// Whether all readers have ended, and doubled records are still to be looked for.
+pub(super) fn owes_doubled(job: &Job) -> bool {
+    let is_read = |reading: &PartReading| !reading.is_over && reading.parts.iter().all(|part| part.has_ended);
+    job.sub_agents.is_empty() && job.part_reading.as_ref().is_some_and(is_read)
+}
+
+/// The end of a reader, if its reply has added the records of its part, and no problem was returned.
+pub(super) fn owed_by_reader(job: &Job, sub_agent: &Conversation) -> Option<Vec<Event>> {
+    let calls = &sub_agent.calls;
+    // A reply without a record is asked about once: it may have been the announcement of one.
+    let is_empty = sub_agent.effort.silent && sub_agent.effort.records == 0 && sub_agent.asked == 0;
+    let is_done = sub_agent.turns > 0
+        && !is_empty
+        && !sub_agent.epoch.is_complete()
+        && !sub_agent.is_cut
+        && calls.sent_back.is_empty()
+        && calls.unreadable.is_none()
+        && calls.skipped.is_none();
+    let said = || sub_agent.epoch.last_reply().unwrap_or_default();
+    is_done.then(|| sub_agent_end::end_sub_agent(job, sub_agent, SubAgentEnd::Reported, said()))
+}
+
+/// If records of several readers quote the same place, the job's own model decides.
+pub(super) fn on_parts_read(job: &mut Job, doubled: &[DoubledRecord]) {
+    if let Some(reading) = &mut job.part_reading {
+        reading.is_over = true;
+    }
+    // The next prompt shows the readers' results and reports.
+    job.compaction.forced = Some(EpochCause::PhaseEnded);
+    let told = |DoubledRecord { first, second, quote }: &DoubledRecord| {
+        format!("{first} and {second} quote the same place (\"{}\"): keep one where they say the same", head(quote, 20))
+    };
+    job.phase.notes.extend(doubled.iter().map(told));
 }
 
 /// The parts of all documents, in their order: whole documents together as far as they have room, larger ones divided.

@@ -1,7 +1,7 @@
 //! Planning: its obligations, the todos that the model proposes, and what the system does if the model does not plan. A
 //! weak model can be slow or poor, but can't block the job.
 
-use super::answers::returned;
+use super::{answers::returned, part_reading, phase_end, plan_file};
 use crate::{
     amount::counted,
     job::{
@@ -50,16 +50,6 @@ pub(super) fn completes_nothing(planning: &Planning) -> String {
     let next = "look at the plan, and complete the next phase's tasks in your next reply";
     let then = todo_board::owed(planning).unwrap_or(next);
     format!("not run: nothing is completed behind a phase's end; {then}")
-}
-
-/// A plan as a fact.
-pub(super) fn plan_set(plan: &Plan, because: String) -> Event {
-    Event::Plan(PlanEvent::PlanSet { text: plan.text().into(), phases: plan.phases().to_vec(), because })
-}
-
-/// The plan that a person has left on the disk, as a fact.
-pub(super) fn plan_read(plan: &Plan) -> Event {
-    Event::Plan(PlanEvent::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() })
 }
 
 /// A phase whose number of steps is outside its bounds, and what to do about it: for a plan that is refused once, and
@@ -152,9 +142,9 @@ pub(super) fn end(job: &Job, planning: &Planning, end: PlanningEnd, at: Timestam
     let mut events = vec![Event::Plan(PlanEvent::PlanningEnded { end, memory_waived })];
     let plan = plan_for(job, planning);
     if job.plan.as_ref() != Some(&plan) {
-        events.push(plan_set(&plan, "the model did not write the plan within its tries".to_owned()));
+        events.push(plan_file::plan_set(&plan, "the model did not write the plan within its tries".to_owned()));
     }
-    let reading = if job.is_bootstrap() { job.begin_part_reading(&plan, at) } else { None };
+    let reading = if job.is_bootstrap() { part_reading::begin_part_reading(job, &plan, at) } else { None };
     match Job::next_phase(&plan) {
         _ if let Some(reading) = reading => events.extend(reading),
         Some(next) => events.extend(start_planned(job, planning, &plan, next, at)),
@@ -199,7 +189,7 @@ fn start_planned(job: &Job, planning: &Planning, plan: &Plan, next: &PlannedPhas
         let longer = plan.insert_after(next.number, &continued(&next.title), &rest).mark_current();
         let because = format!("{} todos over the bound became a phase of their own", rest.len());
         events.push(Event::Plan(PlanEvent::TodosWarned { warning: because.clone() }));
-        events.push(plan_set(&longer, because));
+        events.push(plan_file::plan_set(&longer, because));
     }
     let (number, attempt) = job.next_number();
     events.push(Event::Phase(PhaseEvent::PhaseStarted {
@@ -231,9 +221,9 @@ fn pairs_of(phase: &PlannedPhase) -> Vec<(String, String)> {
 /// The model has written no plan in the bootstrap: the system does.
 pub(super) fn plan_by_system(job: &Job) -> Vec<Event> {
     let plan = plan_of_the_system(&job.spec).mark_current();
-    let mut events = vec![plan_set(&plan, "the model did not write the plan within its tries".to_owned())];
+    let mut events = vec![plan_file::plan_set(&plan, "the model did not write the plan within its tries".to_owned())];
     events.extend(bootstrap_done(job, "by the system", &plan));
-    job.end_phase(events, Why::PhaseDone)
+    phase_end::end_phase(job, events, Why::PhaseDone)
 }
 
 /// A plan ends the bootstrap: its open todos are completed with it.

@@ -1,6 +1,9 @@
 //! The verifier's verdict, and its effect on the completion that waits for it.
 
-use super::answers::{in_conversation, refusal, returned, skipped};
+use super::{
+    answers::{in_conversation, refusal, returned, skipped_of},
+    proof,
+};
 use crate::job::{
     arguments::{Fault, GiveVerdict, Judgement},
     call::{ControlCall, ParsedCall},
@@ -16,54 +19,52 @@ use crate::job::{
 /// The place of a fault's quote, or what is wrong with the quote.
 pub type FoundQuote = Result<QuoteSpan, String>;
 
-impl Job {
-    /// The quotes of the waiting verdict were looked for: one result for each fault that has a quote.
-    pub(super) fn on_quotes_found(&self, sub_agent: &Conversation, found: &[Option<FoundQuote>]) -> Vec<Event> {
-        let Some(pending) = sub_agent.calls.pending.front() else { return Vec::new() };
-        let (ParsedCall::Control(ControlCall::Verdict(given)), Some(SubAgentRole::Verifier { round })) =
-            (&pending.call, &sub_agent.role)
-        else {
-            return Vec::new();
-        };
-        let wrong: Vec<String> = (1..)
-            .zip(found)
-            .filter_map(|(number, found): (u32, _)| match found {
-                Some(Err(what)) => Some(format!("finding {number}: {what}")),
-                Some(Ok(_)) | None => None,
-            })
-            .collect();
-        if !wrong.is_empty() && sub_agent.asked < MOST_ASKED {
-            let text = format!("not taken: {}; quote the documents exactly, or leave the quote out", wrong.join("; "));
-            return vec![in_conversation(sub_agent, refusal(&pending.said, text))];
-        }
-        let mut events =
-            vec![in_conversation(sub_agent, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
-        events.extend(skipped(sub_agent, 1));
-        events.push(Event::Conversation(ConversationEvent::SubAgentEnded {
-            conversation: sub_agent.number,
-            end: SubAgentEnd::Reported,
-            report: String::new(),
-        }));
-        events.extend(self.judged(sub_agent, *round, given, found));
-        events
+/// The quotes of the waiting verdict were looked for: one result for each fault that has a quote.
+pub(super) fn on_quotes_found(job: &Job, sub_agent: &Conversation, found: &[Option<FoundQuote>]) -> Vec<Event> {
+    let Some(pending) = sub_agent.calls.pending.front() else { return Vec::new() };
+    let (ParsedCall::Control(ControlCall::Verdict(given)), Some(SubAgentRole::Verifier { round })) =
+        (&pending.call, &sub_agent.role)
+    else {
+        return Vec::new();
+    };
+    let wrong: Vec<String> = (1..)
+        .zip(found)
+        .filter_map(|(number, found): (u32, _)| match found {
+            Some(Err(what)) => Some(format!("finding {number}: {what}")),
+            Some(Ok(_)) | None => None,
+        })
+        .collect();
+    if !wrong.is_empty() && sub_agent.asked < MOST_ASKED {
+        let text = format!("not taken: {}; quote the documents exactly, or leave the quote out", wrong.join("; "));
+        return vec![in_conversation(sub_agent, refusal(&pending.said, text))];
     }
+    let mut events =
+        vec![in_conversation(sub_agent, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
+    events.extend(skipped_of(sub_agent, 1));
+    events.push(Event::Conversation(ConversationEvent::SubAgentEnded {
+        conversation: sub_agent.number,
+        end: SubAgentEnd::Reported,
+        report: String::new(),
+    }));
+    events.extend(judged(job, sub_agent, *round, given, found));
+    events
+}
 
-    fn judged(
-        &self,
-        sub_agent: &Conversation,
-        round: u32,
-        given: &GiveVerdict,
-        found: &[Option<FoundQuote>],
-    ) -> Vec<Event> {
-        match given.verdict {
-            Judgement::Accept => verdict(self, sub_agent.number, round, Verdict::Accept, Vec::new()),
-            Judgement::Reject => {
-                let findings = (1..)
-                    .zip(given.findings.iter().zip(found))
-                    .map(|(number, (fault, found))| finding(round, number, fault, found.as_ref()))
-                    .collect();
-                verdict(self, sub_agent.number, round, Verdict::Reject, findings)
-            }
+fn judged(
+    job: &Job,
+    sub_agent: &Conversation,
+    round: u32,
+    given: &GiveVerdict,
+    found: &[Option<FoundQuote>],
+) -> Vec<Event> {
+    match given.verdict {
+        Judgement::Accept => verdict(job, sub_agent.number, round, Verdict::Accept, Vec::new()),
+        Judgement::Reject => {
+            let findings = (1..)
+                .zip(given.findings.iter().zip(found))
+                .map(|(number, (fault, found))| finding(round, number, fault, found.as_ref()))
+                .collect();
+            verdict(job, sub_agent.number, round, Verdict::Reject, findings)
         }
     }
 }
@@ -86,7 +87,7 @@ fn verdict(job: &Job, conversation: u32, round: u32, verdict: Verdict, findings:
         earlier.map(|finding| super::proof::settled_event(finding.id.clone(), Settlement::JudgedAgain)).collect();
     let head =
         "Every check passes, and the verifier, who saw the deliverables and the documents, does not accept the result:";
-    let text = (!findings.is_empty()).then(|| job.findings_told(head, &findings));
+    let text = (!findings.is_empty()).then(|| proof::findings_told(job, head, &findings));
     events.push(Event::Proof(ProofEvent::VerdictGiven { conversation, round, verdict, findings }));
     if let (Some(text), Some(waiting)) = (text, job.own.calls.pending.front()) {
         events.push(returned(&waiting.said, CallEnd::Done, text));

@@ -19,7 +19,7 @@ pub(super) fn documents(job: &Job, tokens: u64) -> String {
     // Documents that are given with the first opening are still to be worked on, and are listed in full.
     let is_given = job.own.epoch.number == 0 && !job.own.epoch.unanswered().is_empty();
     let coverage = if is_given { job.own.coverage.clone() } else { job.coverage_shown() };
-    let recorded = job.records_by_document();
+    let recorded = records_by_document(job);
     let (mut to_read, mut shown, mut done, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for document in &job.spec.documents {
         let records = recorded.get(document.name.as_str()).copied().unwrap_or_default();
@@ -126,15 +126,13 @@ fn left(tokens: u64, groups: &[String]) -> u64 {
     tokens.saturating_sub(groups.iter().map(|group| estimate(group)).sum())
 }
 
-impl Job {
-    /// The number of records in all deliverables that name each document, by its name in the job.
-    pub(crate) fn records_by_document(&self) -> BTreeMap<&str, u64> {
-        let mut counts = BTreeMap::new();
-        for (named, count) in self.deliverables.values().flat_map(|state| &state.documents) {
-            if let Some(document) = self.spec.named(named) {
-                *counts.entry(document.name.as_str()).or_insert(0) += count;
-            }
+/// The number of records in all deliverables that name each document, by its name in the job.
+pub(crate) fn records_by_document(job: &Job) -> BTreeMap<&str, u64> {
+    let mut counts = BTreeMap::new();
+    for (named, count) in job.deliverables.values().flat_map(|state| &state.documents) {
+        if let Some(document) = job.spec.named(named) {
+            *counts.entry(document.name.as_str()).or_insert(0) += count;
         }
-        counts
     }
+    counts
 }

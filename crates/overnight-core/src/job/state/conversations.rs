@@ -8,6 +8,11 @@ use crate::job::{
 };
 
 impl Job {
+    /// Whether the phase is the one in which readers work side by side.
+    pub fn is_part_reading(&self) -> bool {
+        self.part_reading.as_ref().is_some_and(|reading| reading.phase == self.phase.number)
+    }
+
     /// All conversations: the job's own, and those of the sub-agents at work.
     pub fn conversations(&self) -> impl Iterator<Item = &Conversation> {
         std::iter::once(&self.own).chain(self.sub_agents.values())

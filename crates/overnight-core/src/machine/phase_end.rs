@@ -1,0 +1,61 @@
+//! The facts that end a phase, and with it the job, and the fact that holds a job.
+
+use super::answers::{answered, in_conversation, returned, skipped_of};
+use crate::job::{
+    ending::Ending,
+    event::{CallEnd, Event, LifeEvent, PhaseEvent, Why},
+    hold_cause::HoldCause,
+    state::Job,
+};
+
+/// The result of a call if it is unknown whether it was done.
+const CUT: &str = "interrupted: the job ended while it was being done";
+
+/// The fact that holds the job, with the cause for the journal.
+pub(super) fn held(cause: &HoldCause) -> Event {
+    Event::Life(LifeEvent::Held { reason: cause.reason(), detail: cause.to_string() })
+}
+
+/// The phase ends after `events`: the archive is owed, and the rest of the reply comes after it.
+pub(super) fn end_phase(job: &Job, mut events: Vec<Event>, why: Why) -> Vec<Event> {
+    let suffix = why.folder_suffix(job.phase.attempt);
+    let folder = format!("phase-{:02}-{}{suffix}", job.phase.number, crate::job::plan::slug(&job.phase.title));
+    events.push(Event::Phase(PhaseEvent::PhaseEnded { why, folder }));
+    events
+}
+
+/// Every call gets exactly one result: the calls after the first `answered` get this one.
+pub(super) fn skipped(job: &Job, answered: usize, text: &str) -> Vec<Event> {
+    job.own.calls.pending.iter().skip(answered).map(|call| returned(&call.said, CallEnd::Skipped, text)).collect()
+}
+
+/// The job ends after `events`: by way of the phase's archive, where a phase is open.
+pub(super) fn end_job(job: &Job, mut events: Vec<Event>, ending: Ending, why: Why) -> Vec<Event> {
+    let answered = answered(&events);
+    events.extend(skipped(job, answered, "not run: the job has ended"));
+    if job.is_phase_open() {
+        events.push(Event::Life(LifeEvent::EndingDecided { ending: Box::new(ending) }));
+        return end_phase(job, events, why);
+    }
+    events.push(Event::Life(LifeEvent::JobEnded { ending: Box::new(ending) }));
+    events
+}
+
+/// Results for all waiting calls when the job ends. It may be unknown whether the first one was done.
+pub(super) fn unanswered(job: &Job) -> Vec<Event> {
+    let mut events = Vec::new();
+    for sub_agent in job.sub_agents.values() {
+        let cut = sub_agent.calls.pending.front().filter(|_| sub_agent.calls.prepared.is_some());
+        let is_cut = cut.is_some();
+        events.extend(cut.map(|call| in_conversation(sub_agent, returned(&call.said, CallEnd::Interrupted, CUT))));
+        events.extend(skipped_of(sub_agent, usize::from(is_cut)));
+    }
+    let cut = job.own.calls.pending.front().filter(|_| job.own.calls.prepared.is_some());
+    events.extend(cut.map(|call| returned(&call.said, CallEnd::Interrupted, CUT)));
+    events.extend(skipped(job, usize::from(cut.is_some()), "not run: the job has ended"));
+    events
+}
+
+pub(super) fn open_todos(job: &Job) -> Vec<String> {
+    if job.is_phase_open() { job.phase.todos.open().map(|todo| todo.content.clone()).collect() } else { Vec::new() }
+}
