@@ -7,6 +7,7 @@ use crate::{
     program::{mib, program},
     table,
 };
+use serde_json::json;
 use std::{fs::File, path::Path, process::Stdio, time::Duration};
 use tempfile::TempDir;
 
@@ -36,10 +37,13 @@ pub(crate) fn measure() {
         // The request, then the document, as the program gives them to a reading process.
         let request = json!({"read": {"name": format!("document.{ending}"), "after": 0, "left_ms": 60_000}});
         let order = json!({"sandbox": "auto", "request": request}).to_string();
-        std::fs::write(&path, [format!("{}\n{order}", order.len()).into_bytes(), make(PAGES)].concat()).unwrap();
+        let asked = folder.path().join("asked");
+        let document = make(PAGES);
+        std::fs::write(&asked, [format!("{}\n{order}", order.len()).as_bytes(), &document].concat()).unwrap();
+        std::fs::write(&path, document).unwrap();
         let read = || {
             let mut reader = program(folder.path());
-            let stdin = Stdio::from(File::open(&path).unwrap());
+            let stdin = Stdio::from(File::open(&asked).unwrap());
             let used = run_on(reader.arg("extract-document"), stdin);
             assert!(used.status.success(), "{ending}: {:?}", used.status);
             used

@@ -58,7 +58,7 @@ fn searching(load: Load) -> String {
             reply["calls"] = calls.to_vec().into();
         }
     }
-    serde_yaml::to_string(&script).unwrap()
+    script.to_string()
 }
 
 /// For how long the jobs were watched from when all of them ran, until one ended or for `time`; the longest time for which a

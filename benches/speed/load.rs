@@ -77,7 +77,7 @@ impl Load {
 
     /// The replies of the whole job: one that a model could have given.
     pub(crate) fn script(self) -> String {
-        serde_yaml::to_string(&json!({"version": 1, "replies": self.replies()})).unwrap()
+        json!({"version": 1, "replies": self.replies()}).to_string()
     }
 
     fn replies(self) -> Vec<Value> {

@@ -16,6 +16,7 @@ use crate::{
     worker::JobModels,
 };
 use chrono::NaiveDate;
+use overnight_core::job::spec::JobSpec;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -177,6 +178,27 @@ pub(super) fn retirement(model: &dyn Model, today: NaiveDate) -> Option<(bool, S
     };
     let todo = "name another one with --model or in the instructions; `overnight models` lists them";
     Some((days <= 0, format!("{} {when}: {todo}", model.name())))
+}
+
+/// Warns if a job is replayed over other documents than those that the replies are about.
+pub(super) fn warn_of_other_documents(models: &JobModels, spec: &JobSpec) {
+    for model in models.all() {
+        let Some(recorded) = model.recorded_documents() else { continue };
+        let others: Vec<&str> = spec
+            .documents
+            .iter()
+            .filter(|document| !recorded.contains(&document.sha256))
+            .map(|document| document.name.as_str())
+            .collect();
+        if let Some(first) = others.first() {
+            let (count, first) = (counted(others.len() as u64, "document"), out::one_line(first));
+            let text = format!(
+                "warning: {} repeats what was said of other documents: {count} of this job ({first}, for one) it has not seen",
+                model.name()
+            );
+            out::log(&out::LogMessage::new(out::LogLevel::Warn, "other_documents", &text));
+        }
+    }
 }
 
 /// Warns if a model of a job retires soon, or has retired.

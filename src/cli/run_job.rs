@@ -47,6 +47,7 @@ pub(super) async fn run_job(
     let mut progress = ProgressDisplay::begin(&opened.job);
     super::server::warn_of_price(&models, opened.job.limits.cost_usd);
     super::models::warn_of_retirement(&models);
+    super::models::warn_of_other_documents(&models, &opened.job.spec);
     let traces = Traces::begin(app);
     // If a server has never answered this job, and can't be reached, its address is probably wrong.
     let chosen = commands.iter().find_map(|it| if let Command::Choose { choice } = it { Some(choice) } else { None });

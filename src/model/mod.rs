@@ -30,7 +30,10 @@ use overnight_core::{
     job::models::Tier,
     message::{Prompt, Reply, Usage},
 };
-use std::sync::{Arc, atomic::AtomicU64};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 /// One call of a model.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +107,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// Whether rules answer in place of a model: they agree with themselves, and prove nothing by it.
     fn is_rules(&self) -> bool {
         self.name() == rules::NAME
+    }
+
+    /// The SHA-256 of the documents that its replies are about, whatever it is asked; `None` of a model that reads.
+    fn recorded_documents(&self) -> Option<&BTreeSet<String>> {
+        None
     }
 
     /// The day from which the model is no longer served; `None` if none is known.

@@ -3,7 +3,7 @@
 use super::{Failure, Model, ModelError, Request, rules};
 use async_trait::async_trait;
 use overnight_core::message::{Reply, Usage};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A model that repeats a job's replies.
 #[derive(Debug)]
@@ -14,12 +14,14 @@ pub struct Replay {
     replies: BTreeMap<u32, Vec<Reply>>,
     /// Whether the job's model took images.
     sees: bool,
+    /// The SHA-256 of the job's documents.
+    documents: BTreeSet<String>,
 }
 
 impl Replay {
-    /// `replies` of each conversation, in the order of its turns.
-    pub fn new(job: String, replies: BTreeMap<u32, Vec<Reply>>, sees: bool) -> Self {
-        Self { name: format!("replay:{job}"), job, replies, sees }
+    /// `replies` of each conversation, in the order of its turns; the SHA-256 of the `documents` that they are about.
+    pub fn new(job: String, replies: BTreeMap<u32, Vec<Reply>>, sees: bool, documents: BTreeSet<String>) -> Self {
+        Self { name: format!("replay:{job}"), job, replies, sees, documents }
     }
 }
 
@@ -44,6 +46,10 @@ impl Model for Replay {
             let (replies, turn) = (replies.len() as u64, request.turn_of_conversation);
             ModelError::ReplayEnded { job: self.job.clone(), replies, turn }.into()
         })
+    }
+
+    fn recorded_documents(&self) -> Option<&BTreeSet<String>> {
+        Some(&self.documents)
     }
 
     fn is_rules(&self) -> bool {

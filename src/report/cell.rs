@@ -34,9 +34,12 @@ impl Tone {
             NeedKind::Failed | NeedKind::Blocked | NeedKind::Gone | NeedKind::Broken | NeedKind::Deliverable => {
                 Self::Bad
             }
-            NeedKind::Review | NeedKind::Held | NeedKind::Interrupted | NeedKind::Partial | NeedKind::Confidence => {
-                Self::Doubt
-            }
+            NeedKind::Review
+            | NeedKind::Held
+            | NeedKind::Interrupted
+            | NeedKind::Partial
+            | NeedKind::Records
+            | NeedKind::Confidence => Self::Doubt,
         }
     }
 

@@ -27,6 +27,8 @@ pub enum NeedKind {
     Broken,
     /// A deliverable is not as it was delivered.
     Deliverable,
+    /// Every record that was added was refused, so that the result has none.
+    Records,
     Confidence,
 }
 
@@ -42,6 +44,7 @@ impl NeedKind {
             Self::Gone => "gone",
             Self::Broken => "broken",
             Self::Deliverable => "deliverable",
+            Self::Records => "records",
             Self::Confidence => "confidence",
         }
     }
@@ -119,11 +122,16 @@ pub(super) fn of_job(job: &JobFacts) -> Vec<Need> {
             need(NeedKind::Deliverable, lost.join("; "));
         }
     }
-    // Notes on a linked job's result belong to the job that did the work; rules give each result the same confidence.
-    let is_counted = job.standing() == JobStanding::Completed
-        && job.same_as.is_none()
-        && job.summary.approved_by.is_none()
-        && job.model != rules::NAME;
+    // Notes on a linked job's result belong to the job that did the work.
+    let is_unread =
+        job.standing() == JobStanding::Completed && job.same_as.is_none() && job.summary.approved_by.is_none();
+    if let Some(refused) = job.refused_records.as_ref().filter(|counts| is_unread && counts.unmended > 0)
+        && job.without_records
+    {
+        need(NeedKind::Records, format!("the result has no record: {}", refused.told()));
+    }
+    // Rules give each result the same confidence.
+    let is_counted = is_unread && job.model != rules::NAME;
     if let Some(confidence) = job.summary.confidence.filter(|confidence| is_counted && *confidence < LOW_CONFIDENCE) {
         need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
     }
@@ -164,6 +172,7 @@ fn of_batch(why: NeedKind, hold: Option<HoldReason>, name: &str, batch: &str) ->
             | NeedKind::Gone
             | NeedKind::Broken
             | NeedKind::Deliverable
+            | NeedKind::Records
             | NeedKind::Confidence,
             _,
         ) => None,
@@ -199,6 +208,7 @@ fn of_one(why: NeedKind, hold: Option<HoldReason>, name: &str) -> Vec<String> {
         // It may have been moved.
         NeedKind::Gone => vec![format!("overnight show {name} --workspaces FOLDER")],
         NeedKind::Broken | NeedKind::Deliverable => vec![format!("overnight audit verify {name}")],
+        NeedKind::Records => vec![format!("overnight show {name}"), format!("overnight feedback {name} \"…\"")],
         NeedKind::Confidence => vec![format!("overnight show {name}")],
     }
 }

@@ -24,7 +24,7 @@ use overnight_core::{
     message::Reply,
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -106,8 +106,7 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
         }
         ("replay", job) if !job.is_empty() => {
             let path = (options.find_job)(job).map_err(RunError::Request)?;
-            let (replies, sees) = recorded(&path)?;
-            Ok(Arc::new(Replay::new(job.to_owned(), replies, sees)))
+            recorded(job, &path).map(|replay| Arc::new(replay) as Arc<dyn Model>)
         }
         (provider, model) if !model.is_empty() => {
             let quirks = table::lookup(name, options.models.as_ref(), today());
@@ -123,15 +122,16 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
     }
 }
 
-/// The replies in a job's journal by conversation, in the order of their turns, and whether its model looked at pages.
-fn recorded(path: &Path) -> Result<(BTreeMap<u32, Vec<Reply>>, bool), RunError> {
-    let mut sees = false;
+/// The replies in the journal of `job`, by conversation and in the order of their turns.
+fn recorded(job: &str, path: &Path) -> Result<Replay, RunError> {
+    let (mut sees, mut documents) = (false, BTreeSet::new());
     let workspace = Workspace::open(path)?;
     let mut replies: BTreeMap<u32, Vec<Reply>> = BTreeMap::new();
     journal::read(&workspace, |decision| {
         for event in decision.events {
             if let Event::Life(LifeEvent::JobCreated { spec, .. }) = event {
                 sees = spec.sees;
+                documents.extend(spec.documents.iter().map(|document| document.sha256.clone()));
             } else if let Event::Conversation(ConversationEvent::ModelReplied {
                 conversation,
                 text,
@@ -160,5 +160,5 @@ fn recorded(path: &Path) -> Result<(BTreeMap<u32, Vec<Reply>>, bool), RunError> 
         }
         Ok(())
     })?;
-    Ok((replies, sees))
+    Ok(Replay::new(job.to_owned(), replies, sees, documents))
 }

@@ -10,10 +10,7 @@ use overnight_core::job::{
     spec::FORMAT,
     time::Timestamp,
 };
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, Error as _},
-};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 use std::{
     fs::File,
@@ -27,7 +24,7 @@ pub const ARCHIVE: &str = "archive";
 
 /// One line of the journal: one step of the state machine. `E` is the reader's event type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "E: DeserializeOwned"))]
+#[serde(deny_unknown_fields, bound(deserialize = "E: Fact"))]
 pub struct JournalLine<E> {
     /// From 1, without a gap through all files.
     pub seq: u64,
@@ -45,9 +42,9 @@ pub struct JournalLine<E> {
 
 /// Reads events through a tree of values: the parser represents numbers of any length as texts, which an internally
 /// tagged enum would not accept as numbers.
-fn events<'de, D: Deserializer<'de>, E: DeserializeOwned>(deserializer: D) -> Result<Vec<E>, D::Error> {
+fn events<'de, D: Deserializer<'de>, E: Fact>(deserializer: D) -> Result<Vec<E>, D::Error> {
     let values = Vec::<Value>::deserialize(deserializer)?;
-    values.into_iter().map(|value| E::deserialize(value).map_err(D::Error::custom)).collect()
+    values.into_iter().map(|value| E::from_value(value).map_err(D::Error::custom)).collect()
 }
 
 /// Hexadecimal digits of a SHA-256 that are kept as a line's own checksum. It detects damage; a deliberate change can
@@ -68,7 +65,7 @@ pub(crate) fn seal(line: &mut Vec<u8>) {
 }
 
 /// Reads one line by itself, with its SHA-256, or returns its fault. Its place in the chain is not checked.
-pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<JournalLine<E>, InvalidLine>) {
+pub(crate) fn parse<E: Fact>(line: &[u8]) -> (String, Result<JournalLine<E>, InvalidLine>) {
     let middle = line.len().saturating_sub(SUM_KEY.len() + SUM_DIGITS + SUM_END.len());
     let (sum, head) = sha256_twice(line, middle);
     let is_sealed = || {

@@ -47,6 +47,7 @@ mod reads;
 mod refused_records;
 mod remote;
 mod repeated;
+mod replays;
 mod replies;
 mod report;
 mod review_fields;

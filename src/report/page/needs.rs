@@ -28,6 +28,7 @@ fn alike(need: &Need) -> Option<Alike<'_>> {
         | NeedKind::Gone
         | NeedKind::Broken
         | NeedKind::Deliverable
+        | NeedKind::Records
         | NeedKind::Confidence => None,
     }
 }

@@ -22,7 +22,7 @@ pub use super::epoch::EpochCause;
 pub use super::tool_result::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ShownPart, SpilledResult, ToolResult};
 use super::{conversation::OWN, time::Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use strum::VariantNames;
 
 /// One line of the journal, as the machine reads it: its time and its facts.
@@ -50,14 +50,15 @@ macro_rules! groups {
             }
         })+
 
-        impl<'de> Deserialize<'de> for Event {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let object = Map::<String, Value>::deserialize(deserializer)?;
-                let kind = object.get("type").and_then(Value::as_str).ok_or_else(|| D::Error::missing_field("type"))?;
+        impl Event {
+            /// Reads it from a tree of values, which is not copied.
+            pub fn from_value(value: Value) -> serde_json::Result<Self> {
+                let kind = value.get("type").and_then(Value::as_str);
+                let kind = kind.ok_or_else(|| serde_json::Error::missing_field("type"))?;
                 $(if $events::VARIANTS.contains(&kind) {
-                    return $events::deserialize(Value::Object(object)).map(Self::$group).map_err(D::Error::custom);
+                    return $events::deserialize(value).map(Self::$group);
                 })+
-                Err(D::Error::custom(format!("unknown type of event `{kind}`")))
+                Err(serde_json::Error::custom(format!("unknown type of event `{kind}`")))
             }
         }
     };
@@ -80,6 +81,12 @@ groups! {
     Person(PersonEvent),
 }
 
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
 impl Event {
     /// The conversation that it belongs to.
     pub fn conversation(&self) -> u32 {
@@ -96,7 +103,14 @@ impl Event {
             | Self::Tool(ToolEvent::ToolStarted { conversation, .. } | ToolEvent::ToolReturned { conversation, .. }) => {
                 *conversation
             }
-            _ => OWN,
+            Self::Conversation(
+                ConversationEvent::CompactionNotDue { .. } | ConversationEvent::SubAgentStarted { .. },
+            )
+            | Self::Life(_)
+            | Self::Phase(_)
+            | Self::Plan(_)
+            | Self::Proof(_)
+            | Self::Person(_) => OWN,
         }
     }
 }

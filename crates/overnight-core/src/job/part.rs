@@ -76,11 +76,18 @@ impl From<&str> for Part {
 pub trait Fact: Clone + Serialize + DeserializeOwned {
     /// The event whose parts are folded and resolved; `None` leaves the fact as it stands in the file.
     fn as_event(&mut self) -> Option<&mut Event>;
+
+    /// Reads it from a tree of values, which is not copied.
+    fn from_value(value: Value) -> serde_json::Result<Self>;
 }
 
 impl Fact for Event {
     fn as_event(&mut self) -> Option<&mut Event> {
         Some(self)
+    }
+
+    fn from_value(value: Value) -> serde_json::Result<Self> {
+        Self::from_value(value)
     }
 }
 
@@ -88,6 +95,10 @@ impl Fact for Event {
 impl Fact for Value {
     fn as_event(&mut self) -> Option<&mut Event> {
         None
+    }
+
+    fn from_value(value: Value) -> serde_json::Result<Self> {
+        Ok(value)
     }
 }
 

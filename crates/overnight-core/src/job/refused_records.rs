@@ -69,9 +69,10 @@ impl RefusedCounts {
     pub fn told(&self) -> String {
         let verb = |number: u64| if number == 1 { "was" } else { "were" };
         format!(
-            "{} {} refused when they were added: {} {} mended and written, {} {} not in the result",
+            "{} {} refused when {} added: {} {} mended and written, {} {} not in the result",
             counted(self.refused, "record"),
             verb(self.refused),
+            if self.refused == 1 { "it was" } else { "they were" },
             grouped(self.mended),
             verb(self.mended),
             grouped(self.unmended),

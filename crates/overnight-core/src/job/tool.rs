@@ -128,7 +128,7 @@ impl Tool {
 /// Some of the tools: those of one conversation. In the journal it is a list of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "Vec<Tool>", into = "Vec<Tool>")]
-pub struct ToolSet(u32);
+pub struct ToolSet(u64);
 
 impl ToolSet {
     /// Whether a tool is among them.
