@@ -68,9 +68,9 @@ pub(super) async fn job_json(app: &AppContext, job: DatabaseJob) -> Result<Strin
 /// The job's status: as in its journal, or for a running job as in the database, which is more recent.
 fn summary(location: &JobLocation, timeline: &Timeline) -> JobSummary {
     let summary = timeline.job.summary(timeline.seq, &timeline.head);
-    match location.job.as_ref().map(|known| known.row.state.clone()) {
+    match location.job.as_ref().map(|known| &known.row.state) {
         Some(JobSummary { status, hold_reason, reason, .. }) if timeline.job.is_running() => {
-            JobSummary { status, hold_reason, reason, ..summary }
+            JobSummary { status: *status, hold_reason: *hold_reason, reason: reason.clone(), ..summary }
         }
         Some(_) | None => summary,
     }

@@ -59,11 +59,15 @@ pub(super) fn in_conversation(of: &Conversation, mut event: Event) -> Event {
     event
 }
 
-/// Results for the sub-agent's calls after the first `answered`, which have no result yet.
+/// Every call gets exactly one result: those of a conversation after the first `answered` get this one.
+pub(super) fn skipped(of: &Conversation, answered: usize, text: &str) -> Vec<Event> {
+    let left = of.calls.pending.iter().skip(answered);
+    left.map(|call| in_conversation(of, returned(&call.said, CallEnd::Skipped, text))).collect()
+}
+
+/// Its calls after the first `answered`, when a sub-agent has ended.
 pub(super) fn skipped_of(sub_agent: &Conversation, answered: usize) -> Vec<Event> {
-    let text = "not run: the sub-agent has ended";
-    let left = sub_agent.calls.pending.iter().skip(answered);
-    left.map(|call| in_conversation(sub_agent, returned(&call.said, CallEnd::Skipped, text))).collect()
+    skipped(sub_agent, answered, "not run: the sub-agent has ended")
 }
 
 /// An outcome in the model's words, with the program's own count of added records, which may differ from the words.

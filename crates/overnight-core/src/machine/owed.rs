@@ -2,7 +2,7 @@
 //! come from the state alone.
 
 use super::{
-    answers::{refusal, returned, unseen},
+    answers::{self, refusal, returned, unseen},
     control,
     effect::{Effect, EffectId, Owed},
     given_documents, next_prompt, part_reading,
@@ -142,7 +142,7 @@ impl Job {
                 return Some(planning::end(self, planning, PlanningEnd::Done, at));
             }
             Progress::Digesting if !self.own.calls.pending.is_empty() => {
-                return Some(phase_end::skipped(self, 0, "not run: only the digest was asked for"));
+                return Some(answers::skipped(&self.own, 0, "not run: only the digest was asked for"));
             }
             Progress::Planning(_) | Progress::Executing | Progress::Digesting => {}
         }

@@ -1,6 +1,6 @@
 //! The facts that end a phase, and with it the job, and the fact that holds a job.
 
-use super::answers::{answered, in_conversation, returned, skipped_of};
+use super::answers::{answered, in_conversation, returned, skipped, skipped_of};
 use crate::job::{
     ending::Ending,
     event::{CallEnd, Event, LifeEvent, PhaseEvent, Why},
@@ -10,6 +10,9 @@ use crate::job::{
 
 /// The result of a call if it is unknown whether it was done.
 const CUT: &str = "interrupted: the job ended while it was being done";
+
+/// The result of the job's own calls that are left when it ends.
+const ENDED: &str = "not run: the job has ended";
 
 /// The fact that holds the job, with the cause for the journal.
 pub(super) fn held(cause: &HoldCause) -> Event {
@@ -24,15 +27,10 @@ pub(super) fn end_phase(job: &Job, mut events: Vec<Event>, why: Why) -> Vec<Even
     events
 }
 
-/// Every call gets exactly one result: the calls after the first `answered` get this one.
-pub(super) fn skipped(job: &Job, answered: usize, text: &str) -> Vec<Event> {
-    job.own.calls.pending.iter().skip(answered).map(|call| returned(&call.said, CallEnd::Skipped, text)).collect()
-}
-
 /// The job ends after `events`: by way of the phase's archive, where a phase is open.
 pub(super) fn end_job(job: &Job, mut events: Vec<Event>, ending: Ending, why: Why) -> Vec<Event> {
     let answered = answered(&events);
-    events.extend(skipped(job, answered, "not run: the job has ended"));
+    events.extend(skipped(&job.own, answered, ENDED));
     if job.is_phase_open() {
         events.push(Event::Life(LifeEvent::EndingDecided { ending: Box::new(ending) }));
         return end_phase(job, events, why);
@@ -44,15 +42,12 @@ pub(super) fn end_job(job: &Job, mut events: Vec<Event>, ending: Ending, why: Wh
 /// Results for all waiting calls when the job ends. It may be unknown whether the first one was done.
 pub(super) fn unanswered(job: &Job) -> Vec<Event> {
     let mut events = Vec::new();
-    for sub_agent in job.sub_agents.values() {
-        let cut = sub_agent.calls.pending.front().filter(|_| sub_agent.calls.prepared.is_some());
-        let is_cut = cut.is_some();
-        events.extend(cut.map(|call| in_conversation(sub_agent, returned(&call.said, CallEnd::Interrupted, CUT))));
-        events.extend(skipped_of(sub_agent, usize::from(is_cut)));
+    for one in job.sub_agents.values().chain([&job.own]) {
+        let cut = one.calls.pending.front().filter(|_| one.calls.prepared.is_some());
+        events.extend(cut.map(|call| in_conversation(one, returned(&call.said, CallEnd::Interrupted, CUT))));
+        let answered = usize::from(cut.is_some());
+        events.extend(if one.is_own() { skipped(one, answered, ENDED) } else { skipped_of(one, answered) });
     }
-    let cut = job.own.calls.pending.front().filter(|_| job.own.calls.prepared.is_some());
-    events.extend(cut.map(|call| returned(&call.said, CallEnd::Interrupted, CUT)));
-    events.extend(skipped(job, usize::from(cut.is_some()), "not run: the job has ended"));
     events
 }
 
