@@ -1,7 +1,8 @@
 //! The loop that drives a job. Facts are on the disk before their effects; checkpoints go to the database after todos
 //! and phases, and when the job rests.
 //!
-//! - `checkpoints`: reports to the workspace store and the database; `signals`: requests to a running job
+//! - `recorder`: decisions under the lease, with `checkpoints` to the workspace store and the database, and `signals`, the
+//!   requests to a running job
 //! - `model_call`: a model call and its retries; `calls_in_flight`: calls in progress; `later_answers`: calls answered
 //!   later; `model_chain`: the model and its fallbacks; `cheap_tier`: its tier; `server_outage`: its server is down
 //! - `read_call`: a reading call, which may take long
@@ -15,13 +16,18 @@ mod later_answers;
 mod model_call;
 mod model_chain;
 mod read_call;
+mod recorder;
 mod server_outage;
 mod signals;
 
 pub use later_answers::waits_for;
 
 use super::{
-    Disposition, RunError, clock::now, edited_files, input_check, open_job::OpenJob, page_reading, second_lists,
+    Disposition, RunError,
+    clock::now,
+    edited_files, input_check,
+    open_job::{Anchor, OpenJob},
+    page_reading, second_lists,
 };
 use crate::{
     blocking::run_blocking,
@@ -29,6 +35,7 @@ use crate::{
     model::Model,
     store::{Store, StoreError},
     table_query::DocumentReader,
+    workspace_store::Uploader,
 };
 use batch_budget::BatchBudget;
 use calls_in_flight::CallsInFlight;
@@ -38,12 +45,13 @@ use model_chain::ModelChain;
 use overnight_core::{
     job::{
         conversation::OWN,
-        event::{Decision, Event, LifeEvent, PersonEvent, PhaseEvent},
+        event::{Decision, Event, PhaseEvent},
         record::{HoldReason, JobStatus},
         state::{Job, Status},
     },
     machine::effect::{Command, Effect, EffectId, EffectResult, Outcome, Owed},
 };
+use recorder::JobRecorder;
 use std::{
     collections::BTreeMap,
     sync::Arc,
@@ -75,22 +83,20 @@ pub enum JobOutcome {
 
 /// Works on one open and claimed job.
 pub struct JobRunner<'a> {
-    store: &'a dyn Store,
-    /// Turns true when the work is to stop.
-    stop: watch::Receiver<bool>,
-    observer: &'a mut (dyn FnMut(&Job, RunReport<'_>) + Send),
+    recorder: JobRecorder<'a>,
     /// Commands to the job before the work begins.
     commands: Vec<Command>,
     models: ModelChain,
     /// Reads documents for tools, in processes of their own.
     reader: Option<Arc<dyn DocumentReader>>,
-    checkpoints: Checkpoints,
     budget: BatchBudget,
     in_flight: CallsInFlight,
     /// Conversations that pause before their next call.
     resting: BTreeMap<u32, Rest>,
     /// The conversation for whose server the job waits.
     waits_for: u32,
+    /// The setting that a person must change before the model can be used.
+    misconfigured: Option<String>,
     /// How long the job is to wait, and why: it goes back to the queue meanwhile.
     later: Option<(Duration, String)>,
     /// The time at which to check next for answers to submitted calls; none: immediately.
@@ -111,19 +117,16 @@ impl<'a> JobRunner<'a> {
         stop: watch::Receiver<bool>,
         observer: &'a mut (dyn FnMut(&Job, RunReport<'_>) + Send),
     ) -> Self {
-        let (models, checkpoints, budget) = (ModelChain::new(model), Checkpoints::new(), BatchBudget::default());
         Self {
-            store,
-            stop,
-            observer,
+            recorder: JobRecorder { store, stop, observer, checkpoints: Checkpoints::new() },
             commands: Vec::new(),
-            models,
+            models: ModelChain::new(model),
             reader: None,
-            checkpoints,
-            budget,
+            budget: BatchBudget::default(),
             in_flight: CallsInFlight::default(),
             resting: BTreeMap::new(),
             waits_for: OWN,
+            misconfigured: None,
             later: None,
             looks_at: None,
         }
@@ -143,9 +146,49 @@ impl<'a> JobRunner<'a> {
         self
     }
 
+    /// Has other models go on, one after the other, when the one before is down or refuses.
+    #[must_use]
+    pub fn with_fallbacks(mut self, fallbacks: Vec<Arc<dyn Model>>) -> Self {
+        self.models.add_fallbacks(fallbacks);
+        self
+    }
+
+    /// Gives the models that are named for sub-agents.
+    #[must_use]
+    pub fn with_named(mut self, named: BTreeMap<String, Arc<dyn Model>>) -> Self {
+        self.models.named = named;
+        self
+    }
+
+    /// Whether the model's server is known to be at its address: if so, that it can't be reached is an outage, not a mistake.
+    #[must_use]
+    pub fn with_known_server(mut self, is_known: bool) -> Self {
+        self.models.is_known = is_known;
+        self
+    }
+
+    /// Has the workspace in the store at each checkpoint. `anchor` is the journal's end as the database knows it.
+    #[must_use]
+    pub fn with_uploader(mut self, uploader: Option<Uploader>, anchor: Option<Anchor>) -> Self {
+        self.recorder.checkpoints.set_upload(uploader, anchor);
+        self
+    }
+
+    /// The job belongs to a batch: the cost of its calls is reserved from the batch's budget.
+    #[must_use]
+    pub fn with_shared_budget(mut self, is_shared: bool) -> Self {
+        self.budget = BatchBudget::shared(is_shared);
+        self
+    }
+
+    /// Whether the job was held because the budget of its batch has no room.
+    pub fn has_spent_batch_budget(&self) -> bool {
+        self.budget.is_spent
+    }
+
     /// Works on a claimed job until it ends, is held, or is to stop.
     pub async fn run(&mut self, opened: &mut OpenJob) -> Result<JobOutcome, RunError> {
-        let heartbeat = opened.lease.start_heartbeat(self.store)?;
+        let heartbeat = opened.lease.start_heartbeat(self.recorder.store)?;
         let outcome = match self.work(opened).await {
             Err(error) => self.on_error(opened, error).await,
             outcome => outcome,
@@ -176,10 +219,10 @@ impl<'a> JobRunner<'a> {
         }
         self.in_flight.give_up(|_, _| true);
         let is_waiting = opened.job.is_waiting() && !is_interrupted;
-        self.checkpoints.waits = is_waiting;
-        self.finish(opened).await?;
+        self.recorder.checkpoints.waits = is_waiting;
+        self.recorder.finish(opened).await?;
         failpoint::hit("runner.rested");
-        if let Some(reason) = self.models.misconfigured.take() {
+        if let Some(reason) = self.misconfigured.take() {
             return Err(RunError::Configuration(reason));
         }
         if let Some((wait, reason)) = self.later.take().filter(|_| opened.job.is_running() && !is_interrupted) {
@@ -195,27 +238,28 @@ impl<'a> JobRunner<'a> {
 
     async fn begin(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         // Making and opening the workspace may have taken longer than a lease.
-        self.await_lease(opened).await?;
+        self.recorder.await_lease(opened).await?;
         if let Some(edited) = run_blocking(|| edited_files::find(opened))? {
-            self.command(opened, edited).await?;
+            self.recorder.command(opened, edited).await?;
         }
         for command in std::mem::take(&mut self.commands) {
             opened.command(command)?;
         }
-        if opened.job.is_running() {
-            self.tell_tier(opened, "the model is asked at this tier").await?;
+        if opened.job.is_running() || opened.job.is_out() {
+            let reason = "the model is asked at this tier";
+            self.models.tell_tier(&mut self.recorder, opened, self.models.own_tier(), reason).await?;
         }
         run_blocking(|| input_check::check(opened))?;
         failpoint::hit("runner.begun");
         opened.write_derived()?;
-        self.checkpoints.lags = !opened.is_recorded;
-        self.save(opened).await?;
-        if !opened.job.is_running() || *self.stop.borrow() || self.is_database_paused() {
+        self.recorder.checkpoints.lags = !opened.is_recorded;
+        self.recorder.save(opened).await?;
+        if !opened.job.is_running() || *self.recorder.stop.borrow() || self.recorder.is_database_paused() {
             return Ok(());
         }
         // A control signal that reached no process before this one is obeyed first.
-        match self.ask_for_signal(opened).await? {
-            Some(signal) => self.obey(opened, signal).await,
+        match self.recorder.ask_for_signal(opened).await? {
+            Some(signal) => self.recorder.obey(opened, signal).await,
             None => Ok(()),
         }
     }
@@ -223,25 +267,25 @@ impl<'a> JobRunner<'a> {
     /// Handles what comes before the next effect: a stop, the lease, people's requests, the time window, a server
     /// outage. Returns whether the work is to stop.
     async fn attend(&mut self, opened: &mut OpenJob) -> Result<bool, RunError> {
-        let is_stopped = *self.stop.borrow() && opened.job.is_running();
+        let is_stopped = *self.recorder.stop.borrow() && opened.job.is_running();
         if is_stopped {
             if opened.lease.is_queued() {
                 return Ok(true);
             }
-            self.pause(opened, "stopped by a person").await?;
+            self.recorder.pause(opened, "stopped by a person").await?;
         }
         if opened.job.is_running() {
-            self.await_lease(opened).await?;
-            self.check_signals(opened).await?;
+            self.recorder.await_lease(opened).await?;
+            self.recorder.check_signals(opened).await?;
             if self.in_flight.is_empty() {
-                self.check_window(opened).await?;
+                self.recorder.check_window(opened).await?;
             }
         }
         if !opened.job.is_out() {
             return Ok(is_stopped);
         }
         self.wait_for_server(opened).await?;
-        Ok(is_stopped || (!opened.job.is_running() && *self.stop.borrow()))
+        Ok(is_stopped || (!opened.job.is_running() && *self.recorder.stop.borrow()))
     }
 
     /// Begins all model calls that are owed, and performs one of the other effects; if there is none, waits for a call.
@@ -273,7 +317,7 @@ impl<'a> JobRunner<'a> {
         effect: &Effect,
     ) -> Result<Option<EffectResult>, RunError> {
         match effect {
-            Effect::Read { call, read } => self.read(opened, id, effect, (call, read)).await,
+            Effect::Read { call, read } => read_call::read(self, opened, id, effect, (call, read)).await,
             Effect::ReadPages => run_blocking(|| {
                 opened.prepare(effect)?;
                 page_reading::read_pages(&opened.job, &opened.workspace, self.reader.as_deref())
@@ -296,39 +340,20 @@ impl<'a> JobRunner<'a> {
         }
     }
 
-    /// Decides, appends, applies, reports; then what follows from the decision: derived files and the checkpoint.
+    /// Has an outcome decided on; then what follows from the decision: the job's own model goes on in a new phase, and the
+    /// checkpoint. Returns whether anything was decided.
     pub(super) async fn decide(
         &mut self,
         opened: &mut OpenJob,
         id: EffectId,
         outcome: Outcome,
     ) -> Result<bool, RunError> {
-        self.await_lease(opened).await?;
-        let decision = opened.decide(id, outcome)?;
-        self.on_decided(opened, decision).await
-    }
-
-    async fn on_decided(&mut self, opened: &mut OpenJob, decision: Option<Decision>) -> Result<bool, RunError> {
-        let Some(decision) = decision else { return Ok(false) };
-        opened.refresh_derived()?;
-        (self.observer)(&opened.job, RunReport::Decided(&decision));
+        let Some(decision) = self.recorder.decide(opened, id, outcome).await? else { return Ok(false) };
         if decision.events.iter().any(|event| matches!(event, Event::Phase(PhaseEvent::PhaseStarted { .. }))) {
-            self.return_to_first(opened)?;
+            self.models.return_to_first(opened)?;
         }
-        if opened.job.is_running() && decision.events.iter().any(is_checkpoint) {
-            self.save(opened).await?;
-        }
+        self.recorder.save_after(opened, &decision).await?;
         Ok(true)
-    }
-
-    pub(super) async fn command(&mut self, opened: &mut OpenJob, command: Command) -> Result<(), RunError> {
-        self.await_lease(opened).await?;
-        let decision = opened.decide_command(command)?;
-        self.on_decided(opened, decision).await.map(drop)
-    }
-
-    pub(super) async fn pause(&mut self, opened: &mut OpenJob, detail: &str) -> Result<(), RunError> {
-        self.command(opened, Command::Hold { reason: HoldReason::Paused, detail: detail.to_owned() }).await
     }
 
     /// Marks the job's row as held if a person must first free space or repair something.
@@ -347,7 +372,7 @@ impl<'a> JobRunner<'a> {
         };
         if is_held {
             // The first error is the one to report.
-            let _ = self.hold_row(opened, HoldReason::Paused, &error.to_string()).await;
+            let _ = self.recorder.hold_row(opened, HoldReason::Paused, &error.to_string()).await;
         }
         Err(error)
     }
@@ -360,32 +385,18 @@ impl<'a> JobRunner<'a> {
     ) -> Result<JobOutcome, RunError> {
         if let Some(after) = wakes_after {
             // Space may be freed without any notice to the queue.
-            let _ = self.store.wake_at(opened.lease.id, opened.lease.number, now().after(after)).await;
+            let _ = self.recorder.store.wake_at(opened.lease.id, opened.lease.number, now().after(after)).await;
         }
         // A short line may still fit where a long one did not; then only the workspace states why the job rests.
         let _ = opened.command(Command::Hold { reason: HoldReason::Disk, detail: detail.clone() });
-        match self.hold_row(opened, HoldReason::Disk, &detail).await {
+        match self.recorder.hold_row(opened, HoldReason::Disk, &detail).await {
             // The database lies on the same disk; its row is written when the job is taken up again.
             Ok(()) | Err(StoreError::Full { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        (self.observer)(&opened.job, RunReport::Note(detail));
+        self.recorder.note(opened, detail);
         Ok(JobOutcome::Held(HoldReason::Disk))
     }
-}
-
-/// Events after which the database is updated.
-fn is_checkpoint(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Phase(
-            PhaseEvent::TodoCompleted { .. }
-                | PhaseEvent::TodosWritten { .. }
-                | PhaseEvent::PhaseStarted { .. }
-                | PhaseEvent::ArchiveStored { .. }
-        ) | Event::Life(LifeEvent::Opened { .. } | LifeEvent::Resumed { .. })
-            | Event::Person(PersonEvent::FeedbackGiven { .. } | PersonEvent::Approved { .. })
-    )
 }
 
 /// Many jobs are driven at once by several threads.

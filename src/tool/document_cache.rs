@@ -2,7 +2,10 @@
 
 use super::ToolError;
 use crate::workspace::Workspace;
-use overnight_core::job::spec::{DocumentEntry, JobSpec};
+use overnight_core::{
+    answer,
+    job::spec::{DocumentEntry, JobSpec},
+};
 use overnight_documents::{Offsets, QuoteIndex, Unit};
 use std::collections::BTreeMap;
 
@@ -50,7 +53,7 @@ impl DocumentCache {
             let offsets = Offsets::new(unit(document), &text);
             self.texts.insert(document.name.clone(), DocumentText { whole: text, offsets, used: clock });
         }
-        let text = self.texts.get_mut(&document.name).ok_or_else(|| ToolError::Tell("no text".to_owned()))?;
+        let text = self.texts.get_mut(&document.name).ok_or_else(|| ToolError::Tell(answer!("document.no_text")))?;
         text.used = clock;
         Ok(text)
     }
@@ -78,8 +81,7 @@ pub(super) fn find_document<'a>(spec: &'a JobSpec, name: &str) -> Result<&'a Doc
     spec.named(name).ok_or_else(|| {
         let cut = plain.floor_char_boundary(MOST_NAME_BYTES);
         if cut < plain.len() {
-            let shown = &plain[..cut];
-            return ToolError::Tell(format!("there is no document '{shown}…'; call list_documents() for the names"));
+            return ToolError::Tell(answer!("document.unknown", name = format!("{}…", &plain[..cut])));
         }
         let nearest = spec
             .documents
@@ -87,10 +89,8 @@ pub(super) fn find_document<'a>(spec: &'a JobSpec, name: &str) -> Result<&'a Doc
             .map(|document| (strsim::jaro_winkler(plain, &document.name), &document.name))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         ToolError::Tell(match nearest {
-            Some((likeness, near)) if likeness > 0.75 => {
-                format!("there is no document '{name}'; did you mean '{near}'?")
-            }
-            Some(_) | None => format!("there is no document '{name}'; call list_documents() for the names"),
+            Some((likeness, near)) if likeness > 0.75 => answer!("document.unknown_but_near", name, near),
+            Some(_) | None => answer!("document.unknown", name),
         })
     })
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::workspace::Workspace;
 use overnight_core::{
     amount::grouped,
+    answer,
     job::{
         arguments::ListDocuments,
         coverage::Coverage,
@@ -76,14 +77,10 @@ fn uneven(pages: &[u64]) -> Option<String> {
         })
         .collect();
     let more = if spans.len() > MOST_PARTS { " and others" } else { "" };
-    Some(format!(
-        "about {} tokens a page, but over {} on page{} {}{more}, at most {}",
-        grouped(usual),
-        grouped(bound),
-        if long.len() == 1 { "" } else { "s" },
-        spans[..spans.len().min(MOST_PARTS)].join(", "),
-        grouped(longest)
-    ))
+    let noun = if long.len() == 1 { "page" } else { "pages" };
+    let places = format!("{noun} {}{more}", spans[..spans.len().min(MOST_PARTS)].join(", "));
+    let (usual, bound, longest) = (grouped(usual), grouped(bound), grouped(longest));
+    Some(answer!("document.long_pages", usual, bound, places, longest))
 }
 
 /// Returns the remarks on a document's tables and long pages.
@@ -106,7 +103,7 @@ fn listed(
     let of = if wanted.glob.is_some() { format!(" of {}", all.len()) } else { String::new() };
     let first = usize::try_from(wanted.from.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
     if first > count && first > 1 {
-        return Err(ToolError::Tell(format!("the list ends at place {count}; ask for an earlier one")));
+        return Err(ToolError::Tell(answer!("document.list_ends", count)));
     }
     let mut lines = String::new();
     let mut spent = LIST_FRAME_TOKENS;
@@ -124,7 +121,8 @@ fn listed(
     let mut text = format!("{count}{of} documents, about {tokens} tokens{part}:\n{lines}");
     if last < count {
         let glob = wanted.glob.as_deref().map(|glob| format!("\"glob\": {}, ", quoted(glob))).unwrap_or_default();
-        let _ = write!(text, "Go on: list_documents({{{glob}\"from\": {}}})", last + 1);
+        let call = format!("list_documents({{{glob}\"from\": {}}})", last + 1);
+        text.push_str(&answer!("part.go_on", call));
     }
     text.truncate(text.trim_end().len());
     Ok(text)

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::workspace::Workspace;
 use overnight_core::{
+    answer,
     job::{
         arguments::ReadDocument,
         event::{CallEnd, ShownPart, ToolResult},
@@ -53,7 +54,7 @@ fn beyond(document: &DocumentEntry) -> String {
     let is_beyond = |gap: &&UnreadPart| gap.pages.is_none_or(|pages| pages.to > document.units);
     let parts: Vec<String> =
         document.gaps.iter().filter(is_beyond).take(MOST_PARTS).map(UnreadPart::to_string).collect();
-    if parts.is_empty() { String::new() } else { format!(" Not in it: {}.", parts.join("; ")) }
+    if parts.is_empty() { String::new() } else { format!(" {}", answer!("document.beyond", parts = parts.join("; "))) }
 }
 
 /// The part of a document that is shown.
@@ -116,7 +117,7 @@ pub(super) fn read(
 ) -> Result<ToolResult, ToolError> {
     let document = find_document(spec, &wanted.name)?;
     if document.units == 0 {
-        let text = format!("{} has no readable text.{}", document.name, beyond(document));
+        let text = answer!("document.not_readable", name = document.name) + &beyond(document);
         return Ok(ToolResult::plain(CallEnd::Done, text));
     }
     let asked @ (from, to, line) = asked(document, wanted)?;
@@ -161,7 +162,7 @@ fn rest(
     let cut = shown.cut();
     if cut.is_none() && last == to {
         let is_end = last == document.units;
-        return if is_end { format!("This is the end of the document.{}", beyond(document)) } else { String::new() };
+        return if is_end { answer!("document.end") + &beyond(document) } else { String::new() };
     }
     let first = text.range(from, from);
     let before = if line > 1 { estimate(text_lines(first, 1, line - 1)) } else { 0 };
@@ -177,7 +178,8 @@ fn rest(
     let until = wanted.to.map(|_| format!(", \"to\": {to}")).unwrap_or_default();
     let at = goes_on.1.map(|line| format!(", \"line\": {line}")).unwrap_or_default();
     let name = quoted(&document.name);
-    format!("{what} {part}. Go on: read_document({{\"name\": {name}, \"from\": {}{until}{at}}})", goes_on.0)
+    let call = format!("read_document({{\"name\": {name}, \"from\": {}{until}{at}}})", goes_on.0);
+    answer!("part.shown", what, part, call)
 }
 
 /// `Page 3`, `Lines 4-9`.
@@ -193,13 +195,13 @@ fn asked(document: &DocumentEntry, wanted: &ReadDocument) -> Result<(u64, u64, u
     let to = wanted.to.unwrap_or(units).min(units);
     let line = wanted.line.unwrap_or(1).max(1);
     if from > units {
-        return Err(ToolError::Tell(format!("{name} ends at {unit} {units}; ask for an earlier one")));
+        return Err(ToolError::Tell(answer!("document.ends", name, unit, units)));
     }
     if from > to {
-        return Err(ToolError::Tell(format!("from ({from}) lies after to ({to}); ask for from <= to")));
+        return Err(ToolError::Tell(answer!("document.from_after_to", from, to)));
     }
     if line > 1 && !document.paged {
-        return Err(ToolError::Tell(format!("{name} has lines and no pages; ask for its lines with from and to")));
+        return Err(ToolError::Tell(answer!("document.no_pages", name)));
     }
     Ok((from, to, line))
 }
@@ -218,10 +220,7 @@ fn part_of(
     }
     let of = page.split('\n').count() as u64;
     if line > of {
-        return Err(ToolError::Tell(format!(
-            "page {number} of {} ends at line {of}; ask for an earlier one",
-            document.name
-        )));
+        return Err(ToolError::Tell(answer!("document.page_ends", page = number, name = document.name, lines = of)));
     }
     let mut spent = PAGE_HEADING_TOKENS * 4;
     let mut to = line - 1;

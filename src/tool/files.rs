@@ -7,6 +7,7 @@ use super::{
 use crate::workspace::{Folder, KnownPath, ModelPath, Workspace};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{
+    answer,
     job::{
         arguments::{ListFiles, ReadFile},
         event::{CallEnd, ToolResult},
@@ -65,11 +66,11 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, bound: ResultBound)
     let lines = text.lines().count() as u64;
     let path = quoted(&resolved.path);
     if lines == 0 {
-        return Ok(ToolResult::plain(CallEnd::Done, format!("{} is empty.", resolved.path)));
+        return Ok(ToolResult::plain(CallEnd::Done, answer!("file.empty", path = resolved.path)));
     }
     let offset = wanted.offset.unwrap_or(1).max(1);
     if offset > lines {
-        return Err(ToolError::Tell(format!("{} has {lines} lines; ask for an earlier offset", resolved.path)));
+        return Err(ToolError::Tell(answer!("file.ends", path = resolved.path, lines)));
     }
     let limit = wanted.limit.unwrap_or(u64::MAX).max(1);
     let to = offset.saturating_add(limit - 1).min(lines);
@@ -89,20 +90,18 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, bound: ResultBound)
     }
     let mut result = format!("{} (lines {offset}-{last} of {lines}):\n{body}", resolved.path);
     if shown.is_cut {
-        result.push_str("A line was too long to be shown whole; search_files finds text in it. ");
+        result.push_str(&answer!("file.long_line"));
+        result.push(' ');
     }
     if last < to {
         let all = text_lines(&text, offset, to);
         let part = in_part(estimate(text_lines(&text, offset, last)), estimate(all), bound, NUMBERS);
         let limit = wanted.limit.map(|_| format!(", \"limit\": {}", to - last)).unwrap_or_default();
-        let _ = write!(
-            result,
-            "Lines {offset}-{last} of {} {part}. Go on: read_file({{\"path\": {path}, \"offset\": {}{limit}}})",
-            asked_for((offset, to), lines),
-            last + 1
-        );
+        let what = format!("Lines {offset}-{last} of {}", asked_for((offset, to), lines));
+        let call = format!("read_file({{\"path\": {path}, \"offset\": {}{limit}}})", last + 1);
+        result.push_str(&answer!("part.shown", what, part, call));
     } else if last == lines {
-        result.push_str("This is the end of the file.");
+        result.push_str(&answer!("file.end"));
     }
     result.truncate(result.trim_end_matches('\n').len());
     Ok(ToolResult::plain(CallEnd::Done, result))
@@ -153,14 +152,14 @@ pub(super) fn list(workspace: &Workspace, wanted: &ListFiles) -> Result<ToolResu
     let entries = workspace.list(&resolved.path)?;
     let fitting: Vec<_> = entries.iter().filter(|entry| matches(glob.as_ref(), &entry.path)).collect();
     if fitting.is_empty() {
-        return Ok(ToolResult::plain(CallEnd::Done, "No files."));
+        return Ok(ToolResult::plain(CallEnd::Done, answer!("file.none")));
     }
     let mut text = format!("{} files:\n", fitting.len());
     for entry in fitting.iter().take(MOST_LISTED) {
         let _ = writeln!(text, "{}  {} bytes  {}", entry.path, entry.bytes, moment(entry.modified));
     }
     if fitting.len() > MOST_LISTED {
-        let _ = writeln!(text, "and {} more; name a folder or a glob to see them", fitting.len() - MOST_LISTED);
+        let _ = writeln!(text, "{}", answer!("file.more", number = fitting.len() - MOST_LISTED));
     }
     Ok(ToolResult::plain(CallEnd::Done, text.trim_end()))
 }
@@ -173,10 +172,8 @@ pub(super) fn parse(path: &str) -> Result<ModelPath, ToolError> {
 pub(super) fn glob(pattern: &str) -> Result<GlobSet, ToolError> {
     let cut = pattern.floor_char_boundary(MOST_GLOB_BYTES);
     if cut < pattern.len() {
-        return Err(ToolError::Tell(format!(
-            "the glob '{}…' has more than {MOST_GLOB_BYTES} bytes; use one such as output/*.json",
-            &pattern[..pattern.floor_char_boundary(80)]
-        )));
+        let begin = &pattern[..pattern.floor_char_boundary(80)];
+        return Err(ToolError::Tell(answer!("glob.too_long", begin, most = MOST_GLOB_BYTES)));
     }
     let whole = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
     // A set, because a single glob panics if its regular expression grows too large.
@@ -184,9 +181,7 @@ pub(super) fn glob(pattern: &str) -> Result<GlobSet, ToolError> {
         .literal_separator(true)
         .build()
         .and_then(|glob| GlobSetBuilder::new().add(glob).build())
-        .map_err(|error| {
-            ToolError::Tell(format!("the glob '{pattern}' can't be read ({error}); use one such as output/*.json"))
-        })
+        .map_err(|error| ToolError::Tell(answer!("glob.unreadable", glob = pattern, error)))
 }
 
 pub(super) fn matches(glob: Option<&GlobSet>, path: &str) -> bool {

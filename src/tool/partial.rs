@@ -3,6 +3,7 @@
 use super::ToolError;
 use overnight_core::{
     amount::grouped,
+    answer,
     job::event::{CallEnd, ToolResult},
     prompt::bounds::ResultBound,
 };
@@ -10,23 +11,17 @@ use overnight_core::{
 /// The shown part of a text in tokens, and the reason: `(4,812 of 11,900 tokens: one read shows at most 5,000)`.
 pub(super) fn in_part(shown: u64, of: u64, bound: ResultBound, numbers: &str) -> String {
     let (shown, of, most) = (grouped(shown), grouped(of), grouped(bound.most()));
-    let why = if bound.is_crowded() {
-        format!("the results before it in this reply left room for {most}{numbers}")
+    if bound.is_crowded() {
+        answer!("part.crowded", shown, of, most, numbers)
     } else {
-        format!("one read shows at most {most} in this context{numbers}")
-    };
-    format!("({shown} of {of} tokens: {why})")
+        answer!("part.bounded", shown, of, most, numbers)
+    }
 }
 
 /// A read waits for the next reply if earlier results of this reply leave too little room for its smallest part.
 pub(super) fn later(part: &str, tokens: u64, bound: ResultBound) -> ToolResult {
-    let text = format!(
-        "not run: the results before it in this reply left room for {} tokens, and {part} has {}; call it again in the next \
-         reply",
-        grouped(bound.left),
-        grouped(tokens)
-    );
-    ToolResult::plain(CallEnd::Skipped, text)
+    let (left, tokens) = (grouped(bound.left), grouped(tokens));
+    ToolResult::plain(CallEnd::Skipped, answer!("skipped.no_room", left, part, tokens))
 }
 
 /// Converts errors that the model can correct into a failed result; the rest stay errors.

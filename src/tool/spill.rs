@@ -4,6 +4,7 @@
 use super::ToolError;
 use crate::{failpoint, workspace::Workspace};
 use overnight_core::{
+    answer,
     job::event::{SpilledResult, ToolResult},
     tokens::{estimate, head, tail},
 };
@@ -35,11 +36,8 @@ pub(super) fn bounded(
     let path = path(call);
     let hash = workspace.write(&path, result.text.as_bytes())?;
     failpoint::hit("tool.spilled");
-    let text = format!(
-        "{}\n[… {tokens} tokens in all; the whole is in {path} …]\n{}",
-        head(&result.text, most / 2),
-        tail(&result.text, most / 4)
-    );
+    let note = answer!("note.spilled", tokens, path);
+    let text = format!("{}\n{note}\n{}", head(&result.text, most / 2), tail(&result.text, most / 4));
     Ok(ToolResult { text, spilled: Some(SpilledResult { path, sha256: hash.sha256 }), ..result })
 }
 

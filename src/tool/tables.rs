@@ -7,6 +7,7 @@ use crate::{
 };
 use overnight_core::{
     amount::grouped,
+    answer,
     job::{
         arguments::QueryTables,
         event::{CallEnd, ToolResult},
@@ -75,7 +76,7 @@ pub(super) fn query(
     most: u64,
 ) -> Result<ToolResult, ToolError> {
     let Some(Eyes { reader, .. }) = eyes else {
-        return Err(ToolError::Tell("tables can't be asked here; read the documents with read_document".to_owned()));
+        return Err(ToolError::Tell(answer!("query.not_here")));
     };
     let sql = wanted.sql.to_lowercase();
     let words: HashSet<&str> = sql.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
@@ -91,16 +92,17 @@ pub(super) fn query(
         texts.push(TableText { format: document.format.clone(), bytes: text.len() as u64, tables: named });
         bytes.extend_from_slice(text.as_bytes());
         if bytes.len() > MOST_INPUT_BYTES {
-            let why = format!("these tables have more than {} MiB of text; name fewer of them", MOST_INPUT_BYTES >> 20);
-            return Err(ToolError::Tell(why));
+            return Err(ToolError::Tell(answer!("query.too_much_text", most = MOST_INPUT_BYTES >> 20)));
         }
     }
     if texts.is_empty() {
         let names: Vec<&str> =
             all.iter().flat_map(|(_, tables)| tables).map(|table| table.name.as_str()).take(20).collect();
-        let known =
-            if names.is_empty() { "there are none".to_owned() } else { format!("such as {}", names.join(", ")) };
-        return Err(ToolError::Tell(format!("the statement names no table; list_documents names them: {known}")));
+        return Err(ToolError::Tell(if names.is_empty() {
+            answer!("query.no_tables")
+        } else {
+            answer!("query.names_no_table", names = names.join(", "))
+        }));
     }
     let query = TableQuery { sql: wanted.sql.clone(), texts };
     let answer = reader.query_tables(&query, &bytes).map_err(ToolError::Tell)?;
@@ -122,10 +124,8 @@ pub(super) fn query(
         |number: usize| if number == 1 { "1 row".to_owned() } else { format!("{} rows", grouped(number as u64)) };
     let count = match (shown < answer.rows.len(), answer.is_cut) {
         (false, false) => rows(shown),
-        (_, true) => {
-            format!("more than {}; here {shown}: ask for less, or with limit and offset", rows(answer.rows.len()))
-        }
-        (true, false) => format!("{}; here {shown}: ask for less, or with limit and offset", rows(answer.rows.len())),
+        (_, true) => answer!("query.cut", rows = rows(answer.rows.len()), shown),
+        (true, false) => answer!("query.in_part", rows = rows(answer.rows.len()), shown),
     };
     Ok(ToolResult::plain(CallEnd::Done, format!("{count}\n{}", text.trim_end())))
 }

@@ -4,6 +4,7 @@ use super::{ToolError, document_cache::find_document, eyes::Eyes, partial::later
 use crate::{failpoint, workspace::Workspace};
 use overnight_core::{
     amount::grouped,
+    answer,
     job::{
         arguments::ViewPage,
         digest::sha256,
@@ -32,12 +33,7 @@ pub(super) fn view(
     // Pages have no parts: a request for one gets its page.
     let part = wanted.part.as_deref().filter(|_| !is_painted(&document.format));
     if part.is_none() && !is_painted(&document.format) {
-        let text = format!(
-            "{name} is {}, and only pages of a PDF or a picture can be looked at; read it, and name a picture within it as its \
-             text does, with \"part\"",
-            document.format
-        );
-        return Err(ToolError::Tell(text));
+        return Err(ToolError::Tell(answer!("page.not_of_this_format", name, format = document.format)));
     }
     if let Some(part) = part {
         let text = workspace.read_text_at_most(&document.text_path(), u64::MAX)?;
@@ -46,8 +42,7 @@ pub(super) fn view(
         if !named.iter().any(|name| name == part) {
             named.truncate(MOST_NAMED);
             let named = if named.is_empty() { "none".to_owned() } else { named.join(", ") };
-            let text = format!("{name} has no picture {}; its text names {named}", quoted(part));
-            return Err(ToolError::Tell(text));
+            return Err(ToolError::Tell(answer!("page.no_such_picture", name, part = quoted(part), named)));
         }
     }
     let (what, place) = match part {
@@ -55,29 +50,28 @@ pub(super) fn view(
         None => (format!("page {page}"), PaintedPlace::Page(page)),
     };
     let Some(Eyes { model, reader }) = eyes else {
-        return Err(ToolError::Tell("pages can't be looked at here; read them with read_document".to_owned()));
+        return Err(ToolError::Tell(answer!("page.not_here")));
     };
     let bytes = workspace.read_at_most(&format!("documents/{}", document.name), MAX_BYTES)?;
     let painted = reader.paint(&bytes, &place, PictureOptions::FOR_MODELS);
     let (picture, png) =
-        painted.map_err(|refusal| ToolError::Tell(format!("{what} of {name} can't be painted: it {refusal}")))?;
+        painted.map_err(|refusal| ToolError::Tell(answer!("page.not_painted", what, name, refusal)))?;
     let Some(tokens) = model.image_tokens(picture.width, picture.height) else {
-        let text = format!("{} takes no images; read the page with read_document", model.name());
-        return Err(ToolError::Tell(text));
+        return Err(ToolError::Tell(answer!("page.no_images", model = model.name())));
     };
     if tokens > bound.most() {
         if bound.is_crowded() {
             return Ok(later(&what, tokens, bound));
         }
         let (tokens, most) = (grouped(tokens), grouped(bound.most()));
-        let text = format!("{what} of {name} has {tokens} tokens as an image, and a result {most} here; read it");
-        return Err(ToolError::Tell(text));
+        return Err(ToolError::Tell(answer!("page.too_large", what, name, tokens, most)));
     }
     let media = "image/png".to_owned();
     let image = Image { sha256: sha256(&png), media, width: picture.width, height: picture.height, tokens };
     workspace.write(&image.path(), &png)?;
     failpoint::hit("page.painted");
-    let mut text = format!("{} of {name}, {}×{} pixels.", what.replacen('p', "P", 1), picture.width, picture.height);
+    let what = what.replacen('p', "P", 1);
+    let mut text = answer!("page.shown", what, name, width = picture.width, height = picture.height);
     for told in picture.told {
         let _ = write!(text, " {told}.");
     }

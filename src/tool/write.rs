@@ -10,21 +10,24 @@ use crate::{
     failpoint,
     workspace::{KnownPath, Workspace, known_path::ResolvedPath},
 };
-use overnight_core::job::{
-    arguments::AddRecords,
-    call::FileChange,
-    contract::{
-        CheckedDeliverable, Sources,
-        edited_records::{edit_records, edits_told},
-        records::{AddedRecords, add_records, mended_records},
+use overnight_core::{
+    answer,
+    job::{
+        arguments::AddRecords,
+        call::FileChange,
+        contract::{
+            CheckedDeliverable, Sources,
+            edited_records::{edit_records, edits_told},
+            records::{AddedRecords, add_records, mended_records},
+        },
+        conversation::SUB_AGENTS_FOLDER,
+        digest::sha256,
+        event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
+        instructions::Deliverable,
+        refused_records::RefusedRecord,
+        spec::JobSpec,
+        state::Job,
     },
-    conversation::SUB_AGENTS_FOLDER,
-    digest::sha256,
-    event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
-    instructions::Deliverable,
-    refused_records::RefusedRecord,
-    spec::JobSpec,
-    state::Job,
 };
 
 /// A prepared change, with nothing written yet.
@@ -97,28 +100,16 @@ fn plan(
         FileChange::Append(write) => text_of(before, &resolved.path)? + &write.content,
         FileChange::Edit(edit) => {
             if before.is_none() {
-                return Err(ToolError::Tell(format!("{} does not exist; create it with write_file", resolved.path)));
+                return Err(ToolError::Tell(answer!("write.no_file", path = resolved.path)));
             }
             if edit.old.is_empty() {
-                return Err(ToolError::Tell(
-                    "old is empty; give the text to be replaced, or use append_file".to_owned(),
-                ));
+                return Err(ToolError::Tell(answer!("write.old_is_empty")));
             }
             let text = text_of(before, &resolved.path)?;
             match text.matches(&edit.old).take(2).count() {
                 1 => text.replacen(&edit.old, &edit.new, 1),
-                0 => {
-                    return Err(ToolError::Tell(format!(
-                        "old does not occur in {}; read the file and copy the text exactly",
-                        resolved.path
-                    )));
-                }
-                _ => {
-                    return Err(ToolError::Tell(format!(
-                        "old occurs more than once in {}; give more of the text around it",
-                        resolved.path
-                    )));
-                }
+                0 => return Err(ToolError::Tell(answer!("write.old_is_not_there", path = resolved.path))),
+                _ => return Err(ToolError::Tell(answer!("write.old_is_there_again", path = resolved.path))),
             }
         }
         FileChange::Records(add) => {
@@ -132,18 +123,14 @@ fn plan(
         FileChange::EditRecords(edit) => {
             let deliverable = deliverable(&job.spec, &resolved.path)?;
             if before.is_none() {
-                return Err(ToolError::Tell(format!("{} does not exist; add records to it first", resolved.path)));
+                return Err(ToolError::Tell(answer!("write.no_records_yet", path = resolved.path)));
             }
             let text = text_of(before, &resolved.path)?;
             edit_records(deliverable, &text, &edit.edits, sources).map_err(ToolError::Tell)?
         }
     };
     if after.len() as u64 > MOST_BYTES {
-        return Err(ToolError::Tell(format!(
-            "{} would be over {} MB; write several files, or divide the documents among several jobs",
-            resolved.path,
-            MOST_BYTES >> 20
-        )));
+        return Err(ToolError::Tell(answer!("write.too_large", path = resolved.path, most = MOST_BYTES >> 20)));
     }
     let count = records.as_ref().map(|added| added.count);
     let mended = deliverable_of(&job.spec, &resolved.path)
@@ -192,7 +179,7 @@ pub(super) fn deliverable<'s>(spec: &'s JobSpec, path: &str) -> Result<&'s Deliv
     deliverable_of(spec, path).ok_or_else(|| {
         let names: Vec<&str> =
             spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str()).collect();
-        ToolError::Tell(format!("{path} is not a deliverable, and only one has records: {}", names.join(", ")))
+        ToolError::Tell(answer!("write.not_a_deliverable", path, names = names.join(", ")))
     })
 }
 
@@ -204,8 +191,7 @@ fn deliverable_of<'s>(spec: &'s JobSpec, path: &str) -> Option<&'s Deliverable> 
 }
 
 fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
-    String::from_utf8(content.unwrap_or_default())
-        .map_err(|_| ToolError::Tell(format!("{path} is not text; write a new file with write_file")))
+    String::from_utf8(content.unwrap_or_default()).map_err(|_| ToolError::Tell(answer!("write.not_text", path)))
 }
 
 /// Makes the prepared change, unless it was made already. `planned` is the result of [`prepare`], if this process
@@ -256,14 +242,13 @@ fn make(
 
 /// A sentence on the change to the file, with its new size.
 fn answer(change: &FileChange, path: &str, amount: &str) -> String {
-    let verb = match change {
-        FileChange::EditRecords(edit) => return format!("{} of {path} ({amount}).", edits_told(&edit.edits)),
-        FileChange::Whole(_) => "Wrote",
-        FileChange::Append(_) => "Appended to",
-        FileChange::Edit(_) => "Edited",
-        FileChange::Records(_) => "Added to",
-    };
-    format!("{verb} {path} ({amount}).")
+    match change {
+        FileChange::Whole(_) => answer!("done.wrote", path, amount),
+        FileChange::Append(_) => answer!("done.appended", path, amount),
+        FileChange::Edit(_) => answer!("done.edited", path, amount),
+        FileChange::Records(_) => answer!("done.added_to", path, amount),
+        FileChange::EditRecords(edit) => answer!("done.edited_records", edits = edits_told(&edit.edits), path, amount),
+    }
 }
 
 /// Adds the findings of the file's checks to a change's result.
@@ -308,5 +293,5 @@ fn plan_again(
     if hash == prepared.before {
         return plan(job, change, resolved, current, sources);
     }
-    Err(ToolError::Tell(format!("{} was changed by someone else meanwhile; read it and decide anew", resolved.path)))
+    Err(ToolError::Tell(answer!("write.changed_meanwhile", path = resolved.path)))
 }

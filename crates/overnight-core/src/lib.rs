@@ -6,6 +6,7 @@
 //!
 //! - [`amount`], [`tokens`], [`yaml`], [`spreadsheet`]: amounts and YAML as people write them, an estimate of tokens,
 //!   texts that no spreadsheet interprets as formulas
+//! - [`wording`]: the sentences with which the program answers a model
 //! - [`message`]: the messages that a model and the runner exchange
 //! - [`job`]: the job itself: its specification, the facts ([`job::event`]), the state derived from them
 //!   ([`job::state`]), the parsed calls ([`job::call`]), the plan, the todos, the contract, the comparison of two
@@ -22,4 +23,5 @@ pub mod message;
 pub mod prompt;
 pub mod spreadsheet;
 pub mod tokens;
+pub mod wording;
 pub mod yaml;

@@ -2,13 +2,10 @@
 //! tier when its time is nearly over, or when nothing was answered for an hour at `flex`, and stays there until it is taken up
 //! anew.
 
-use super::JobRunner;
+use super::{model_chain::ModelChain, recorder::JobRecorder};
 use crate::runner::{RunError, clock::now, open_job::OpenJob};
 use chrono::TimeDelta;
-use overnight_core::{
-    job::{models::Tier, time::Timestamp},
-    machine::effect::Command,
-};
+use overnight_core::job::{models::Tier, time::Timestamp};
 use std::time::{Duration, Instant};
 
 /// The longest time without any answer before the standard tier is used.
@@ -28,10 +25,10 @@ pub(super) struct FlexWait {
     had: Option<Duration>,
 }
 
-impl JobRunner<'_> {
+impl ModelChain {
     /// Notes a call: from now on an answer is awaited.
     pub(super) fn flex_is_asked(&mut self, opened: &OpenJob) {
-        let wait = &mut self.models.flex;
+        let wait = &mut self.flex;
         wait.since.get_or_insert_with(Instant::now);
         if wait.had.is_none() {
             wait.had = time_left(opened);
@@ -39,12 +36,12 @@ impl JobRunner<'_> {
     }
 
     pub(super) fn flex_has_answered(&mut self) {
-        self.models.flex.since = None;
+        self.flex.since = None;
     }
 
     /// The reason to leave the tier now; none if it isn't left, or the job is at the standard tier.
     pub(super) fn tier_is_over(&self, opened: &OpenJob) -> Option<&'static str> {
-        match self.models.current.tier() {
+        match self.current(&opened.job).tier() {
             Tier::Standard => return None,
             Tier::Batch => {
                 let is_over = batch_deadline(opened).is_some_and(|until| now() >= until);
@@ -52,7 +49,7 @@ impl JobRunner<'_> {
             }
             Tier::Flex => {}
         }
-        let wait = &self.models.flex;
+        let wait = &self.flex;
         if time_left(opened).is_some_and(|left| left <= self.near()) {
             Some("the end of its time is near")
         } else if wait.since.is_some_and(|since| since.elapsed() >= MOST_SILENCE) {
@@ -70,25 +67,17 @@ impl JobRunner<'_> {
 
     /// The rest of the job's time at which its end counts as near.
     fn near(&self) -> Duration {
-        NEAR.min(self.models.flex.had.unwrap_or(Duration::MAX) / NEAR_SHARE)
+        NEAR.min(self.flex.had.unwrap_or(Duration::MAX) / NEAR_SHARE)
     }
 
     /// Goes over to the standard tier.
-    pub(super) async fn leave_tier(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
-        if let Some(standard) = self.models.current.standard_tier() {
-            self.models.left = Some(std::mem::replace(&mut self.models.current, standard));
-        }
-        self.models.has_left_tier = true;
-        self.tell_tier(opened, reason).await
-    }
-
-    /// Records the tier at which the model is called, if it has changed.
-    pub(super) async fn tell_tier(&mut self, opened: &mut OpenJob, reason: &str) -> Result<(), RunError> {
-        let tier = self.models.current.tier();
-        if tier == opened.job.answered.tier {
-            return Ok(());
-        }
-        self.command(opened, Command::ChangeTier { tier, reason: reason.to_owned() }).await
+    pub(super) async fn leave_tier(
+        &self,
+        recorder: &mut JobRecorder<'_>,
+        opened: &mut OpenJob,
+        reason: &str,
+    ) -> Result<(), RunError> {
+        self.tell_tier(recorder, opened, Tier::Standard, reason).await
     }
 }
 

@@ -1,7 +1,10 @@
 //! The state that the database and the workspace store have of a job, and when it is updated: the workspace store
 //! first, so that the database never knows more of the journal than another machine can find there.
 
-use super::{JobRunner, RunReport, later_answers::waits_for};
+use super::{
+    later_answers::{await_answers, waits_for},
+    recorder::JobRecorder,
+};
 use crate::{
     runner::{
         RunError,
@@ -56,19 +59,17 @@ impl Checkpoints {
         Self { saved: None, saved_at: Instant::now(), waits: false, lags: true, outage: None, upload: None }
     }
 
+    /// Has the workspace in the store at each checkpoint. `anchor` is the journal's end as the database knows it.
+    pub(super) fn set_upload(&mut self, uploader: Option<Uploader>, anchor: Option<Anchor>) {
+        self.upload = uploader.map(|uploader| WorkspaceUpload { uploader, anchor, at: Instant::now() });
+    }
+
     fn extent(&self) -> CheckpointExtent {
         if self.lags { CheckpointExtent::All } else { CheckpointExtent::Recent }
     }
 }
 
-impl JobRunner<'_> {
-    /// Has the workspace in the store at each checkpoint. `anchor` is the journal's end as the database knows it.
-    #[must_use]
-    pub fn with_uploader(mut self, uploader: Option<Uploader>, anchor: Option<Anchor>) -> Self {
-        self.checkpoints.upload = uploader.map(|uploader| WorkspaceUpload { uploader, anchor, at: Instant::now() });
-        self
-    }
-
+impl JobRecorder<'_> {
     /// Whether the database is not tried for now: each try may take as long as a connection's timeout, and the work
     /// would wait for it.
     pub(super) fn is_database_paused(&self) -> bool {
@@ -88,7 +89,7 @@ impl JobRunner<'_> {
             } else {
                 "the job goes on while its lease lasts, then waits; its rows are written later"
             };
-            (self.observer)(&opened.job, RunReport::Note(format!("{error}; {then}")));
+            self.note(opened, format!("{error}; {then}"));
         }
         Ok(())
     }
@@ -115,7 +116,7 @@ impl JobRunner<'_> {
         let extent = self.checkpoints.extent();
         let waits_for = self.checkpoints.waits.then(|| waits_for(opened));
         if waits_for.is_some() {
-            self.await_answers(opened).await?;
+            await_answers(self.store, opened).await?;
         }
         if !opened.job.is_running() || waits_for.is_some() {
             opened.lease.release();
@@ -164,7 +165,7 @@ impl JobRunner<'_> {
         // Whether or not the store has the workspace. If not, the row states the journal's end that the store has, so
         // that a machine that continues from there doesn't seem to have lost something.
         let disclaimed = self.upload(opened).await.err().map(|error| {
-            (self.observer)(&opened.job, RunReport::Note(error.to_string()));
+            self.note(opened, error.to_string());
             self.checkpoints.upload.as_ref().and_then(|upload| upload.anchor.clone()).unwrap_or_else(Anchor::start)
         });
         opened.lease.release();

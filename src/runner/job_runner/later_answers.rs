@@ -2,7 +2,7 @@
 //! rests meanwhile, with no lease, no lock and no task.
 
 use super::{
-    JobRunner, RunReport,
+    JobRunner,
     calls_in_flight::{CallOutcome, CallSize, EndedCall},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         later::{LaterAnswer, LaterAnswers, TakenCall},
     },
     runner::{RunError, clock::now, open_job::OpenJob},
-    store::AwaitedCall,
+    store::{AwaitedCall, Store},
 };
 use overnight_core::{
     job::{submitted_call::SubmittedCall, time::Timestamp},
@@ -113,7 +113,7 @@ impl JobRunner<'_> {
             let of_model = submitted.iter().filter(|(_, other)| other.model == call.model);
             let handles: Vec<String> = of_model.map(|(_, other)| other.handle.clone()).collect();
             let known = asked.ended(&handles).await.unwrap_or_else(|failure| {
-                (self.observer)(&opened.job, RunReport::Note(format!("{failure}; its answer is looked for again")));
+                self.recorder.note(opened, format!("{failure}; its answer is looked for again"));
                 BTreeSet::new()
             });
             ended.insert(call.model.clone(), known);
@@ -141,7 +141,7 @@ impl JobRunner<'_> {
             Ok(LaterAnswer::Pending) => None,
             // A failed query says nothing about the answer.
             Err(failure) if matches!(failure.kind.remedy(), Remedy::Retry { .. }) && now() < call.waits_until => {
-                (self.observer)(&opened.job, RunReport::Note(format!("{failure}; its answer is looked for again")));
+                self.recorder.note(opened, format!("{failure}; its answer is looked for again"));
                 None
             }
             Ok(LaterAnswer::Failed(failure)) | Err(failure) => Some(CallOutcome::Failed(failure)),
@@ -153,19 +153,19 @@ impl JobRunner<'_> {
         let left = self.looks_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
         self.wait(opened, left).await
     }
+}
 
-    /// Records in the queue what the job waits for, before the checkpoint with which it rests.
-    pub(super) async fn await_answers(&mut self, opened: &OpenJob) -> Result<(), RunError> {
-        let job = &opened.job;
-        let calls: Vec<AwaitedCall> = job
-            .submitted()
-            .map(|(_, call)| AwaitedCall { model: call.model.clone(), handle: call.handle.clone() })
-            .collect();
-        let Some(until) = waits_until(opened) else { return Ok(()) };
-        let looks_at = Some(now().after(LOOKS_AFTER)).filter(|_| job.choice != job.spec.choice());
-        let until = looks_at.map_or(until, |at| at.min(until));
-        Ok(self.store.await_answers(opened.lease.id, opened.lease.number, &calls, until).await?)
-    }
+/// Records in the queue what the job waits for, before the checkpoint with which it rests.
+pub(super) async fn await_answers(store: &dyn Store, opened: &OpenJob) -> Result<(), RunError> {
+    let job = &opened.job;
+    let calls: Vec<AwaitedCall> = job
+        .submitted()
+        .map(|(_, call)| AwaitedCall { model: call.model.clone(), handle: call.handle.clone() })
+        .collect();
+    let Some(until) = waits_until(opened) else { return Ok(()) };
+    let looks_at = Some(now().after(LOOKS_AFTER)).filter(|_| job.choice != job.spec.choice());
+    let until = looks_at.map_or(until, |at| at.min(until));
+    Ok(store.await_answers(opened.lease.id, opened.lease.number, &calls, until).await?)
 }
 
 /// When the job stops waiting for the first of its answers.

@@ -11,17 +11,12 @@ use super::{
 use crate::{
     failpoint,
     model::{Failure, FailureKind, Model, Remedy, endpoint::Probe, later::AnswerFacts, retry},
-    runner::{
-        RunError,
-        clock::now,
-        lease::{LeaseHandle, until_stopped},
-        open_job::OpenJob,
-    },
+    runner::{RunError, clock::now, lease::until_stopped, open_job::OpenJob},
     workspace::Workspace,
 };
 use overnight_core::{
     job::{digest::sha256, models::Tier, record::HoldReason},
-    machine::effect::{Command, EffectId, EffectResult, Outcome},
+    machine::effect::{EffectId, EffectResult, Outcome},
     message::{Image, Prompt, Reply, Stop},
     prompt::compose,
 };
@@ -56,9 +51,9 @@ impl JobRunner<'_> {
         if self.in_flight.contains(id) {
             return Ok(true);
         }
-        self.flex_is_asked(opened);
-        if let Some(reason) = self.tier_is_over(opened) {
-            self.leave_tier(opened, reason).await?;
+        self.models.flex_is_asked(opened);
+        if let Some(reason) = self.models.tier_is_over(opened) {
+            self.models.leave_tier(&mut self.recorder, opened, reason).await?;
             self.resting.clear();
             return Ok(false);
         }
@@ -70,19 +65,24 @@ impl JobRunner<'_> {
             return Ok(true);
         }
         opened.journal.sync()?;
-        if self.is_upload_due() {
-            self.save(opened).await?;
+        if self.recorder.is_upload_due() {
+            self.recorder.save(opened).await?;
         }
         let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(false) };
         let model = self.models.asked(&opened.job, conversation)?;
         let own = CallSize::of(&*model, opened.job.expected_call(conversation));
         let together = own.and(self.in_flight.size()).and(self.submitted_size(opened)?);
         let own = opened.job.has_budget().then(|| opened.job.over_budget(&together.tokens, together.usd));
+        let is_alone = self.in_flight.is_empty();
         let spent = match own.flatten() {
             Some(cause) => Some(cause.to_string()),
-            None => match self.reserve_call(opened, together.worst_usd).await? {
+            None => match self.budget.reserve(&mut self.recorder, opened, together.worst_usd, is_alone).await? {
                 BudgetAnswer::Fits => None,
-                BudgetAnswer::Later => return Ok(!self.in_flight.is_empty()),
+                BudgetAnswer::Later => return Ok(!is_alone),
+                BudgetAnswer::AskAgainAfter(pause) => {
+                    self.wait(opened, pause).await?;
+                    return Ok(false);
+                }
                 BudgetAnswer::Spent(detail) => Some(detail),
             },
         };
@@ -90,7 +90,7 @@ impl JobRunner<'_> {
             // The calls in flight may cost less than expected.
             Some(_) if !self.in_flight.is_empty() => Ok(true),
             Some(detail) => {
-                self.hold(opened, HoldReason::Budget, detail).await?;
+                self.recorder.hold(opened, HoldReason::Budget, detail).await?;
                 Ok(false)
             }
             None => {
@@ -104,7 +104,7 @@ impl JobRunner<'_> {
     pub(super) fn start_call(&mut self, opened: &OpenJob, id: EffectId, probe: Option<Probe>) -> Result<(), RunError> {
         let job = &opened.job;
         let Some(conversation) = job.conversation(id.conversation) else { return Ok(()) };
-        (self.observer)(job, RunReport::Calling(id.conversation));
+        (self.recorder.observer)(job, RunReport::Calling(id.conversation));
         let model = self.models.asked(job, conversation)?;
         self.in_flight.start(NewCall {
             id,
@@ -159,14 +159,14 @@ impl JobRunner<'_> {
                 failpoint::hit("model.replied");
                 return Ok(Some(ended));
             }
-            () = until_stopped(&mut self.stop) => {}
+            () = until_stopped(&mut self.recorder.stop) => {}
             () = tokio::time::sleep(TICK.min(most).min(work_left(opened))) => {
                 opened.refresh_derived()?;
                 if opened.job.is_running() {
-                    self.check_signals(opened).await?;
+                    self.recorder.check_signals(opened).await?;
                     self.check_time(opened).await?;
-                    if opened.job.is_running() && self.tier_is_over(opened).is_some() {
-                        let is_last = self.flex_is_last(opened);
+                    if opened.job.is_running() && self.models.tier_is_over(opened).is_some() {
+                        let is_last = self.models.flex_is_last(opened);
                         self.in_flight.give_up(|_, received| received == 0 || is_last);
                     }
                 }
@@ -190,9 +190,9 @@ impl JobRunner<'_> {
                 // The reply stays; the next model may answer differently.
                 if !self.decide(opened, id, Outcome::Done(result)).await? {
                     let text = "a reply came that nobody waits for any more; it is dropped".to_owned();
-                    (self.observer)(&opened.job, RunReport::Note(text));
+                    self.recorder.note(opened, text);
                 } else if is_withheld && self.is_asked(opened, id, &model) {
-                    self.fall_back(opened, id.conversation, "it withheld its reply").await?;
+                    self.models.fall_back(&mut self.recorder, opened, id.conversation, "it withheld its reply").await?;
                 }
                 Ok(())
             }
@@ -228,7 +228,7 @@ impl JobRunner<'_> {
         prompt_sha256: String,
     ) -> EffectResult {
         self.models.is_known = true;
-        self.flex_has_answered();
+        self.models.flex_has_answered();
         let AnswerFacts { batch, primer_usd } = facts;
         let usual = model.standard_tier();
         let standard_usd = usual.as_ref().and_then(|usual| usual.cost(&reply.usage));
@@ -248,7 +248,7 @@ impl JobRunner<'_> {
     /// Holds the job when its time of work is over, although no answer has come that would lead to a decision.
     async fn check_time(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         match opened.job.work_left(now()) {
-            Some((0, cause)) => self.hold(opened, cause.reason(), cause.to_string()).await,
+            Some((0, cause)) => self.recorder.hold(opened, cause.reason(), cause.to_string()).await,
             Some(_) | None => Ok(()),
         }
     }
@@ -286,7 +286,7 @@ impl JobRunner<'_> {
             Remedy::AskAgain => {
                 let is_last = is_last_unreadable;
                 // Once recorded, the last failure holds the job: so a fallback is tried before that.
-                if is_last && self.fall_back(opened, number, &failure.reason).await? {
+                if is_last && self.models.fall_back(&mut self.recorder, opened, number, &failure.reason).await? {
                     return Ok(());
                 }
                 self.retry_after_wait(opened, id, failure, if is_last { 0 } else { attempts.failed + 1 }).await
@@ -301,22 +301,25 @@ impl JobRunner<'_> {
                 if was_handed_in {
                     self.ask_at_once(opened, id, failure).await?;
                 }
-                self.leave_tier(opened, &reason).await
+                self.models.leave_tier(&mut self.recorder, opened, &reason).await
             }
             Remedy::Configure => {
                 let reason = failure.reason.clone();
                 // Once recorded, a refusal holds the job: so a fallback is tried before that.
-                if failure.kind.remedy() == Remedy::Configure && self.fall_back(opened, number, &reason).await? {
+                if failure.kind.remedy() == Remedy::Configure
+                    && self.models.fall_back(&mut self.recorder, opened, number, &reason).await?
+                {
                     return Ok(());
                 }
                 self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await?;
-                if opened.job.is_running() && self.fall_back(opened, number, &reason).await? {
+                if opened.job.is_running() && self.models.fall_back(&mut self.recorder, opened, number, &reason).await?
+                {
                     return Ok(());
                 }
                 if opened.job.is_running() {
-                    self.hold(opened, HoldReason::Paused, reason.clone()).await?;
+                    self.recorder.hold(opened, HoldReason::Paused, reason.clone()).await?;
                 }
-                self.models.misconfigured = Some(reason);
+                self.misconfigured = Some(reason);
                 Ok(())
             }
             Remedy::GiveUp => self.decide(opened, id, Outcome::Failed { failure, wait_ms: 0 }).await.map(drop),
@@ -356,11 +359,11 @@ impl JobRunner<'_> {
         let until = Instant::now() + time;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.tier_is_over(opened).is_some() {
+            if left.is_zero() || self.models.tier_is_over(opened).is_some() {
                 return Ok(());
             }
             tokio::select! {
-                () = until_stopped(&mut self.stop) => return Ok(()),
+                () = until_stopped(&mut self.recorder.stop) => return Ok(()),
                 () = tokio::time::sleep(left.min(TICK).min(work_left(opened))) => {
                     if !self.check_in(opened).await? {
                         return Ok(());
@@ -374,28 +377,10 @@ impl JobRunner<'_> {
     /// whether the job still runs.
     pub(super) async fn check_in(&mut self, opened: &mut OpenJob) -> Result<bool, RunError> {
         opened.refresh_derived()?;
-        self.await_lease(opened).await?;
-        self.check_signals(opened).await?;
+        self.recorder.await_lease(opened).await?;
+        self.recorder.check_signals(opened).await?;
         self.check_time(opened).await?;
         Ok(opened.job.is_running())
-    }
-
-    pub(super) async fn hold(
-        &mut self,
-        opened: &mut OpenJob,
-        reason: HoldReason,
-        detail: String,
-    ) -> Result<(), RunError> {
-        let LeaseHandle { id, number, times, .. } = opened.lease;
-        if reason == HoldReason::Outage && opened.lease.is_queued() {
-            let wakes = now().after(times.wakes_after);
-            // If this fails, so does the checkpoint: the job stays running, and is found by a sweep.
-            if let Err(error) = self.store.wake_at(id, number, wakes).await {
-                self.tolerate_outage(opened, error)?;
-            }
-        }
-        self.command(opened, Command::Hold { reason, detail }).await?;
-        self.save(opened).await
     }
 }
 

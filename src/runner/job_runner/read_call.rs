@@ -15,67 +15,65 @@ use overnight_core::{
 };
 use std::time::{Duration, Instant};
 
-impl JobRunner<'_> {
-    /// Performs `effect`, the reading call `call`. `None`: the work is to stop, or the job's state is not what it was.
-    pub(super) async fn read(
-        &mut self,
-        opened: &mut OpenJob,
-        id: EffectId,
-        effect: &Effect,
-        (call, work): (&ToolCall, &ReadCall),
-    ) -> Result<Option<EffectResult>, RunError> {
-        let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(None) };
-        let bound = ResultBound::of(&opened.job.spec, conversation, work);
-        let model = self.models.asked(&opened.job, conversation)?;
-        let eyes = self.reader.clone().map(|reader| Eyes { model, reader });
-        // Only a list of the documents shows them, and it may be long.
-        let is_list = matches!(work, ReadCall::ListDocuments(_));
-        let coverage = if is_list { conversation.coverage.clone() } else { Coverage::default() };
-        let taken_back = run_blocking(|| {
-            opened.prepare(effect)?;
-            Ok::<_, RunError>(tool::take_back(&opened.workspace, &call.id, work))
-        });
-        if let Err(error) = taken_back? {
-            return opened.answer_read(call, work, bound, Err(error)).map(Some);
-        }
-        let limit = Duration::from_millis(opened.job.limits.tool_call_ms);
-        let until = Instant::now() + limit;
-        let mut reading = {
-            let (spec, workspace, work) = (opened.job.spec.clone(), opened.workspace.clone(), work.clone());
-            let mut document_cache = std::mem::take(&mut opened.document_cache);
-            tokio::task::spawn_blocking(move || {
-                let read = tool::read(&spec, &coverage, &workspace, (&mut document_cache, eyes.as_ref()), &work, bound);
-                (read, document_cache)
-            })
-        };
-        let read = loop {
-            let left = until.saturating_duration_since(Instant::now());
-            tokio::select! {
-                biased;
-                done = &mut reading => match done.map_err(tokio::task::JoinError::try_into_panic) {
-                    Ok((read, document_cache)) => {
-                        opened.document_cache = document_cache;
-                        break read;
-                    }
-                    Err(Ok(panic)) => std::panic::resume_unwind(panic),
-                    // The runtime is shutting down.
-                    Err(Err(_)) => return Ok(None),
-                },
-                () = until_stopped(&mut self.stop) => return Ok(None),
-                () = tokio::time::sleep(left.min(TICK)) => {
-                    if left.is_zero() {
-                        break Err(ToolError::Tell(format!(
-                            "{} took longer than {} and was given up; ask for less at once, or name a path",
-                            call.name,
-                            humantime::format_duration(limit)
-                        )));
-                    }
-                    if !self.check_in(opened).await? {
-                        return Ok(None);
-                    }
+/// Performs `effect`, the reading call `call`. `None`: the work is to stop, or the job's state is not what it was.
+pub(super) async fn read(
+    runner: &mut JobRunner<'_>,
+    opened: &mut OpenJob,
+    id: EffectId,
+    effect: &Effect,
+    (call, work): (&ToolCall, &ReadCall),
+) -> Result<Option<EffectResult>, RunError> {
+    let Some(conversation) = opened.job.conversation(id.conversation) else { return Ok(None) };
+    let bound = ResultBound::of(&opened.job.spec, conversation, work);
+    let model = runner.models.asked(&opened.job, conversation)?;
+    let eyes = runner.reader.clone().map(|reader| Eyes { model, reader });
+    // Only a list of the documents shows them, and it may be long.
+    let is_list = matches!(work, ReadCall::ListDocuments(_));
+    let coverage = if is_list { conversation.coverage.clone() } else { Coverage::default() };
+    let taken_back = run_blocking(|| {
+        opened.prepare(effect)?;
+        Ok::<_, RunError>(tool::take_back(&opened.workspace, &call.id, work))
+    });
+    if let Err(error) = taken_back? {
+        return opened.answer_read(call, work, bound, Err(error)).map(Some);
+    }
+    let limit = Duration::from_millis(opened.job.limits.tool_call_ms);
+    let until = Instant::now() + limit;
+    let mut reading = {
+        let (spec, workspace, work) = (opened.job.spec.clone(), opened.workspace.clone(), work.clone());
+        let mut document_cache = std::mem::take(&mut opened.document_cache);
+        tokio::task::spawn_blocking(move || {
+            let read = tool::read(&spec, &coverage, &workspace, (&mut document_cache, eyes.as_ref()), &work, bound);
+            (read, document_cache)
+        })
+    };
+    let read = loop {
+        let left = until.saturating_duration_since(Instant::now());
+        tokio::select! {
+            biased;
+            done = &mut reading => match done.map_err(tokio::task::JoinError::try_into_panic) {
+                Ok((read, document_cache)) => {
+                    opened.document_cache = document_cache;
+                    break read;
+                }
+                Err(Ok(panic)) => std::panic::resume_unwind(panic),
+                // The runtime is shutting down.
+                Err(Err(_)) => return Ok(None),
+            },
+            () = until_stopped(&mut runner.recorder.stop) => return Ok(None),
+            () = tokio::time::sleep(left.min(TICK)) => {
+                if left.is_zero() {
+                    break Err(ToolError::Tell(format!(
+                        "{} took longer than {} and was given up; ask for less at once, or name a path",
+                        call.name,
+                        humantime::format_duration(limit)
+                    )));
+                }
+                if !runner.check_in(opened).await? {
+                    return Ok(None);
                 }
             }
-        };
-        run_blocking(|| opened.answer_read(call, work, bound, read)).map(Some)
-    }
+        }
+    };
+    run_blocking(|| opened.answer_read(call, work, bound, read)).map(Some)
 }

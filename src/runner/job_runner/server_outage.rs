@@ -2,7 +2,7 @@
 //! server answers.
 
 use super::{
-    JobRunner, RunReport,
+    JobRunner,
     calls_in_flight::{CallOutcome, EndedCall},
     checkpoints::RETRY_AFTER,
     later_answers::submitted_call,
@@ -29,7 +29,7 @@ impl JobRunner<'_> {
         EffectId { conversation: number, .. }: EffectId,
         reason: &str,
     ) -> Result<(), RunError> {
-        if self.fall_back(opened, number, reason).await? {
+        if self.models.fall_back(&mut self.recorder, opened, number, reason).await? {
             return Ok(());
         }
         let Some(conversation) = opened.job.conversation(number) else { return Ok(()) };
@@ -42,7 +42,7 @@ impl JobRunner<'_> {
         self.waits_for = number;
         let server = model.endpoint().map_or_else(|| model.name(), |endpoint| endpoint.name());
         let detail = format!("{server} does not answer as it should, and is asked again now and then: {reason}");
-        self.hold(opened, HoldReason::Outage, detail).await
+        self.recorder.hold(opened, HoldReason::Outage, detail).await
     }
 
     /// A job that is held because its server is down waits here until the server answers: nothing is called but to probe.
@@ -62,12 +62,12 @@ impl JobRunner<'_> {
                 loop {
                     tokio::select! {
                         biased;
-                        () = until_stopped(&mut self.stop) => {
+                        () = until_stopped(&mut self.recorder.stop) => {
                             if opened.lease.is_queued() {
                                 return Ok(());
                             }
                             if self.claim_again(opened).await? {
-                                self.pause(opened, "stopped by a person").await?;
+                                self.recorder.pause(opened, "stopped by a person").await?;
                             }
                             return Ok(());
                         }
@@ -108,9 +108,9 @@ impl JobRunner<'_> {
                 return Ok(());
             }
             let limits = opened.job.limits;
-            self.command(opened, Command::Resume { limits }).await?;
+            self.recorder.command(opened, Command::Resume { limits }).await?;
             let text = format!("{} answers again; the job goes on", endpoint.name());
-            (self.observer)(&opened.job, RunReport::Note(text));
+            self.recorder.note(opened, text);
             if let (Some(outcome), Some(id)) = (outcome, effect_of(opened, number)) {
                 self.decide(opened, id, outcome).await?;
             }
@@ -127,10 +127,10 @@ impl JobRunner<'_> {
                     failpoint::hit("model.replied");
                     return Ok(Some(ended));
                 }
-                () = until_stopped(&mut self.stop) => {}
+                () = until_stopped(&mut self.recorder.stop) => {}
                 () = tokio::time::sleep(HELD_TICK) => self.check_signals_while_held(opened).await?,
             }
-            if *self.stop.borrow() || !opened.job.is_out() {
+            if *self.recorder.stop.borrow() || !opened.job.is_out() {
                 self.in_flight.give_up(|given_up, _| given_up == id);
                 return Ok(None);
             }
@@ -167,16 +167,16 @@ impl JobRunner<'_> {
     /// Takes the lease again. `false`: the work is to stop first.
     async fn claim_again(&mut self, opened: &mut OpenJob) -> Result<bool, RunError> {
         loop {
-            match opened.claim(self.store).await {
+            match opened.claim(self.recorder.store).await {
                 Ok(()) => return Ok(true),
                 Err(RunError::Store(error)) if error.retryable() => {
-                    self.tolerate_outage(opened, error)?;
-                    if *self.stop.borrow() {
+                    self.recorder.tolerate_outage(opened, error)?;
+                    if *self.recorder.stop.borrow() {
                         return Ok(false);
                     }
                     tokio::select! {
                         () = tokio::time::sleep(RETRY_AFTER) => {}
-                        () = until_stopped(&mut self.stop) => {}
+                        () = until_stopped(&mut self.recorder.stop) => {}
                     }
                 }
                 Err(error) => return Err(error),
@@ -187,8 +187,8 @@ impl JobRunner<'_> {
     /// Obeys a cancel or a pause that was asked for while the job waits for its server.
     async fn check_signals_while_held(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         opened.refresh_derived()?;
-        match self.ask_for_signal(opened).await? {
-            Some(signal) if self.claim_again(opened).await? => self.obey(opened, signal).await,
+        match self.recorder.ask_for_signal(opened).await? {
+            Some(signal) if self.claim_again(opened).await? => self.recorder.obey(opened, signal).await,
             Some(_) | None => Ok(()),
         }
     }

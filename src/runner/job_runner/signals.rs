@@ -1,18 +1,13 @@
 //! Requests to a running job between two turns: from its lease, a person, or its time window.
 
-use super::JobRunner;
+use super::recorder::JobRecorder;
 use crate::{
     runner::{RunError, lease::StopRequest, open_job::OpenJob},
     store::{ControlSignal, PAUSED_BY_PERSON},
 };
 use overnight_core::{job::record::HoldReason, machine::effect::Command};
 
-impl JobRunner<'_> {
-    /// Waits until the lease permits a decision.
-    pub(super) async fn await_lease(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        Ok(opened.lease.until_renewed(&mut self.stop).await?)
-    }
-
+impl JobRecorder<'_> {
     /// Acts on the requests that the heartbeat has received for the job.
     pub(super) async fn check_signals(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         let mut status = opened.lease.status.borrow().clone();

@@ -3,6 +3,7 @@
 
 use crate::tool::ToolError;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use overnight_core::answer;
 use regex::bytes::{Regex, RegexBuilder};
 use std::fmt::Display;
 
@@ -37,10 +38,7 @@ pub(super) struct SearchWords {
 /// The ways to look for `pattern`: the first one that finds something is the answer.
 pub(super) fn searches(pattern: &str) -> Result<Vec<TextSearch>, ToolError> {
     if pattern.len() > MOST_BYTES {
-        return Err(ToolError::Tell(format!(
-            "the pattern has {} bytes; at most {MOST_BYTES} are searched for, and a few words are mostly enough",
-            pattern.len()
-        )));
+        return Err(ToolError::Tell(answer!("search.pattern_too_long", bytes = pattern.len(), most = MOST_BYTES)));
     }
     let words: Vec<&str> = pattern.split_whitespace().collect();
     let has_several = words.len() > 1;
@@ -134,7 +132,5 @@ fn refusal(error: &str) -> ToolError {
         error.truncate(error.floor_char_boundary(300));
         error.push('…');
     }
-    ToolError::Tell(format!(
-        "the pattern can't be read as a regular expression ({error}); escape special characters with \\"
-    ))
+    ToolError::Tell(answer!("search.pattern_unreadable", error))
 }

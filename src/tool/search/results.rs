@@ -7,6 +7,7 @@ use super::{
     words::PassageRank,
 };
 use overnight_core::{
+    answer,
     job::arguments::SearchFiles,
     prompt::fence::{fenced, quoted},
     tokens::estimate,
@@ -89,7 +90,9 @@ pub(super) fn listed(
         }
     }
     write_lines(&mut text, &lines);
-    write_end(&mut text, wanted, count, total, "narrow the pattern, the path or the glob");
+    if let Some(call) = rest(wanted, count, total) {
+        text.push_str(&answer!("search.go_on", call));
+    }
     text.trim_end().to_owned()
 }
 
@@ -107,7 +110,9 @@ pub(super) fn ranked(
     let lines: Vec<(bool, String)> =
         hits[..count].iter().map(|hit| (places[hit.text].is_material, line(&places[hit.text], &hit.hit))).collect();
     write_lines(&mut text, &lines);
-    write_end(&mut text, wanted, count, total, "use fewer or rarer words");
+    if let Some(call) = rest(wanted, count, total) {
+        text.push_str(&answer!("search.go_on_with_words", call));
+    }
     text.trim_end().to_owned()
 }
 
@@ -118,17 +123,16 @@ fn part(wanted: &SearchFiles, count: usize, total: u64) -> String {
     if count == total { String::new() } else { format!(", {} to {} shown", offset + 1, offset + count) }
 }
 
-fn write_end(text: &mut String, wanted: &SearchFiles, count: usize, total: u64, otherwise: &str) {
+/// The call that shows what is left after `count` matches, where some are.
+fn rest(wanted: &SearchFiles, count: usize, total: u64) -> Option<String> {
     let end = wanted.offset.unwrap_or(0) + count as u64;
-    if end < total {
-        let _ = writeln!(text, "Go on: {}, or {otherwise}", goes_on(wanted, end));
-    }
+    (end < total).then(|| goes_on(wanted, end))
 }
 
 /// The call that shows the matches after `offset`.
 fn goes_on(wanted: &SearchFiles, offset: u64) -> String {
     if wanted.pattern.len() > MOST_REPEATED {
-        return format!("the same search_files with \"offset\": {offset}");
+        return answer!("search.same_call", offset);
     }
     let given = [("pattern", Some(&wanted.pattern)), ("path", wanted.path.as_ref()), ("glob", wanted.glob.as_ref())];
     let given: String = given

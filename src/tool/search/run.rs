@@ -17,10 +17,13 @@ use crate::{
     },
     workspace::{Folder, KnownPath, Workspace},
 };
-use overnight_core::job::{
-    arguments::{SearchFiles, SearchScope},
-    event::{CallEnd, ToolResult},
-    spec::JobSpec,
+use overnight_core::{
+    answer,
+    job::{
+        arguments::{SearchFiles, SearchScope},
+        event::{CallEnd, ToolResult},
+        spec::JobSpec,
+    },
 };
 use overnight_documents::Unit;
 use std::{
@@ -93,8 +96,8 @@ pub(in crate::tool) fn search(
         }
     }
     let text = match (run.wanted.scope, &run.wanted.path) {
-        (None | Some(SearchScope::Documents), None) => "No matches in the documents.",
-        (_, _) => "No matches.",
+        (None | Some(SearchScope::Documents), None) => answer!("search.no_matches_in_documents"),
+        (_, _) => answer!("search.no_matches"),
     };
     Ok(ToolResult::plain(CallEnd::Done, text))
 }
@@ -120,7 +123,7 @@ impl SearchRun<'_> {
     ) -> Result<Vec<ShownHit<K>>, ToolError> {
         let (offset, total) = (self.offset(), groups.iter().map(|group| group.total).sum::<u64>());
         if offset >= total {
-            return Err(ToolError::Tell(format!("there are only {total} matches; ask with an offset under {total}")));
+            return Err(ToolError::Tell(answer!("search.ends", total)));
         }
         let window = window::window(groups, offset);
         if offset == 0 {
@@ -177,17 +180,17 @@ impl SearchRun<'_> {
         let hits = self.hits(&groups, counted, &find)?;
         let total: u64 = groups.iter().map(|group| group.total).sum();
         let passages = if total == 1 { "1 passage holds".to_owned() } else { format!("{total} passages hold") };
-        let or_less = if least < most { " or one less" } else { "" };
-        let head = format!(
-            "The words stand nowhere one after another; {passages} {most} of the {}{or_less}, the best first",
-            words.plain.len()
-        );
+        let head = if least < most {
+            answer!("search.passages_or_one_less", passages, most, all = words.plain.len())
+        } else {
+            answer!("search.passages", passages, most, all = words.plain.len())
+        };
         Ok(Some(results::ranked(&head, self.wanted, &self.places, self.most, total, &hits)))
     }
 }
 
 fn failed(why: impl Display) -> ToolError {
-    ToolError::Tell(format!("the search failed ({why})"))
+    ToolError::Tell(answer!("search.failed", why))
 }
 
 /// The texts within the scope: the documents in order, then the files in order. Without a scope: the documents, or the

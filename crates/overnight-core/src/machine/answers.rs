@@ -2,6 +2,7 @@
 
 use crate::{
     amount::counted,
+    answer,
     job::{
         conversation::Conversation,
         event::{CallEnd, ConversationEvent, Event, ToolEvent, ToolResult},
@@ -43,8 +44,7 @@ pub(super) fn unseen(SentBack { name, what }: &SentBack) -> String {
         }
         SentBackKind::Checks { names, .. } => format!("found what fails ({})", names.join("; ")),
     };
-    let name = head(name, 20);
-    format!("not run: {name} before it in this reply {what}; look at its result first")
+    answer!("skipped.look_first", name = head(name, 20), what)
 }
 
 /// The same event, in the given conversation.
@@ -67,7 +67,7 @@ pub(super) fn skipped(of: &Conversation, answered: usize, text: &str) -> Vec<Eve
 
 /// Its calls after the first `answered`, when a sub-agent has ended.
 pub(super) fn skipped_of(sub_agent: &Conversation, answered: usize) -> Vec<Event> {
-    skipped(sub_agent, answered, "not run: the sub-agent has ended")
+    skipped(sub_agent, answered, &answer!("skipped.sub_agent_ended"))
 }
 
 /// An outcome in the model's words, with the program's own count of added records, which may differ from the words.

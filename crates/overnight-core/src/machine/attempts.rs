@@ -6,6 +6,7 @@ use super::{
     sub_agent, sub_agent_end,
 };
 use crate::{
+    answer,
     job::{
         call::PendingCall,
         conversation::Conversation,
@@ -90,8 +91,8 @@ pub(super) fn on_reply(
         mended: reply.mended,
     })];
     if is_cut {
-        let text = "not run: the reply was cut at the token limit; do less in one reply";
-        events.extend(said.iter().map(|call| in_conversation(of, returned(call, CallEnd::Refused, text))));
+        let text = answer!("skipped.reply_cut");
+        events.extend(said.iter().map(|call| in_conversation(of, returned(call, CallEnd::Refused, &*text))));
     }
     // A sub-agent whose replies are withheld ends, and the job goes on.
     let is_withheld = is_withheld && of.is_own();

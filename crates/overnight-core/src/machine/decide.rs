@@ -7,6 +7,7 @@ use super::{
     next_prompt, phase_end, plan_file, review, sub_agent, verifier,
 };
 use crate::{
+    answer,
     job::{
         call::PendingCall,
         contract::DeliverableState,
@@ -115,7 +116,7 @@ impl Job {
         if let Some(SavedFile::Plan { text }) = saved
             && let Err(fault) = plan_file::check_plan(self, text)
         {
-            let reason = format!("main_plan.md is not saved: {fault}");
+            let reason = answer!("refused.plan_not_saved", fault);
             let mut events = vec![refusal(call, &*reason)];
             if self.planning().is_some() || fault.is_of_bounds() {
                 events.push(Event::Plan(PlanEvent::PlanningRefused { reason }));

@@ -7,6 +7,7 @@ use super::{
     planning, proof,
 };
 use crate::amount::percent;
+use crate::answer;
 use crate::job::{
     call::{ControlCall, ParsedCall, PendingCall, WorkCall},
     comparison::Lists,
@@ -148,8 +149,8 @@ impl Job {
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
             let todos = self.completed_with_it(checks.len(), reason.is_some());
             let text = match &reason {
-                None => "Accepted: every check passed.".to_owned(),
-                Some(reason) => format!("Every check passed; the job ends as partial: {reason}."),
+                None => answer!("done.accepted"),
+                Some(reason) => answer!("done.partial_for_reason", reason),
             };
             let ending = Ending {
                 status,
@@ -183,16 +184,13 @@ impl Job {
                 doubts: self.doubts(),
                 open_todos: phase_end::open_todos(self),
             };
-            let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));
+            let text = answer!("done.partial_for_checks", checks = listed.join("\n"));
             return phase_end::end_job(self, vec![returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
         }
         let left = COMPLETION_REFUSALS
             - refusals.counted.min(COMPLETION_REFUSALS)
             - u32::from(counts_now && refusals.counted < COMPLETION_REFUSALS);
-        let text = format!(
-            "Refused; mend these and call job_complete() again ({left} more refusals before the job ends as partial):\n{}",
-            listed.join("\n")
-        );
+        let text = answer!("refused.checks_fail", left, checks = listed.join("\n"));
         vec![refusal(call, text), Event::Proof(ProofEvent::CompletionRefused { checks: failed })]
     }
 
@@ -244,13 +242,13 @@ impl Job {
 fn listing(checks: &[Check]) -> String {
     let (passed, failed): (Vec<&Check>, Vec<&Check>) = checks.iter().partition(|check| check.passed);
     let mut lines = match failed.len() {
-        0 => vec![format!("All {} checks hold.", checks.len())],
-        number => vec![format!("{number} of {} checks fail:", checks.len())],
+        0 => vec![answer!("checks.hold", all = checks.len())],
+        number => vec![answer!("checks.fail", number, all = checks.len())],
     };
     lines.extend(failed.iter().map(|check| format!("- {}: {}", check.name, check.detail)));
     if !passed.is_empty() {
         let names: Vec<&str> = passed.iter().map(|check| check.name.as_str()).collect();
-        lines.push(format!("Passed: {}.", names.join("; ")));
+        lines.push(answer!("checks.passed", names = names.join("; ")));
     }
     lines.join("\n")
 }

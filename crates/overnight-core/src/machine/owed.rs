@@ -10,6 +10,7 @@ use super::{
     planning, scans, sub_agent,
 };
 use crate::{
+    answer,
     job::{
         arguments::CompletionStatus,
         call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall},
@@ -142,7 +143,7 @@ impl Job {
                 return Some(planning::end(self, planning, PlanningEnd::Done, at));
             }
             Progress::Digesting if !self.own.calls.pending.is_empty() => {
-                return Some(answers::skipped(&self.own, 0, "not run: only the digest was asked for"));
+                return Some(answers::skipped(&self.own, 0, &answer!("skipped.only_digest")));
             }
             Progress::Planning(_) | Progress::Executing | Progress::Digesting => {}
         }
@@ -176,10 +177,10 @@ impl Job {
 
     fn owed_to_call(&self, pending: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {
         let PendingCall { said, call, .. } = pending;
-        let refused = |text: &str| Some(vec![refusal(said, text)]);
-        let skipped = |text: &str| Some(vec![returned(said, CallEnd::Skipped, text)]);
+        let refused = |text: String| Some(vec![refusal(said, text)]);
+        let skipped = |text: String| Some(vec![returned(said, CallEnd::Skipped, text)]);
         if let Some(text) = self.refusal_after_unreadable(pending) {
-            return refused(&text);
+            return refused(text);
         }
         if let Some(events) = self.owed_while_planning(pending, at) {
             return Some(events);
@@ -191,33 +192,32 @@ impl Job {
                 Some(vec![super::sub_agent::reported(said, report)])
             }
             ParsedCall::Control(ControlCall::TodoComplete { .. }) if let Some(text) = self.completes_nothing() => {
-                skipped(&text)
+                skipped(text)
             }
             // Nothing is called done while its work is still to come.
             ParsedCall::Control(_) if let Some(name) = &self.own.calls.skipped => {
-                let name = tokens::head(name, 20);
-                skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
+                skipped(answer!("skipped.not_run_before", name = tokens::head(name, 20)))
             }
             ParsedCall::Control(ControlCall::JobComplete { status: CompletionStatus::Complete, .. })
                 if let Some(sent_back) = self.own.calls.sent_back.first() =>
             {
-                skipped(&unseen(sent_back))
+                skipped(unseen(sent_back))
             }
             // A job that ends takes nothing more.
             ParsedCall::Control(ControlCall::JobComplete { status: CompletionStatus::Complete, .. })
                 if let Some(name) = self.changes_behind() =>
             {
-                skipped(&format!("not run: {name} stands behind it in this reply; send job_complete as the last call"))
+                skipped(answer!("skipped.job_complete_last", name))
             }
             ParsedCall::Control(control) => control::control(self, said, control, at),
-            ParsedCall::Invalid { reason } => refused(reason),
+            ParsedCall::Invalid { reason } => refused(reason.clone()),
             ParsedCall::Work(WorkCall::Change(change))
                 if change.plain_path().to_lowercase().starts_with(&format!("{SUB_AGENTS_FOLDER}/")) =>
             {
-                refused("helpers/ holds what sub-agents have written; write results under output/")
+                refused(answer!("refused.sub_agents_folder"))
             }
             ParsedCall::Work(call) if call.fills_the_context() && bounds::is_full(&self.spec, &self.own) => {
-                skipped("not run: the results of this reply fill the context already; call it again in the next reply")
+                skipped(answer!("skipped.context_full"))
             }
             ParsedCall::Work(_) => None,
         }
@@ -233,21 +233,19 @@ impl Job {
     /// Why `todo_complete` completes nothing now, without a fault of the model: an outcome is for the todo that it saw.
     fn completes_nothing(&self) -> Option<String> {
         if self.is_bootstrap() {
-            let text = "not run: the bootstrap ends when main_plan.md is saved with a plan that can be read";
-            return Some(text.to_owned());
+            return Some(answer!("skipped.bootstrap"));
         }
         if self.own.calls.is_completion_refused {
-            return Some("not run: a todo_complete before it in this reply was not taken".to_owned());
+            return Some(answer!("skipped.completion_not_taken"));
         }
         if let Some(sent_back) = self.own.calls.unseen_work() {
             return Some(unseen(sent_back));
         }
-        let why = match self.own.calls.completions {
-            CompletionRule::Run => return None,
-            CompletionRule::AfterWork => "nothing of its first task was worked yet",
-            CompletionRule::Skip => "its todos were not shown yet",
-        };
-        Some(format!("not run: the phase '{}' has just begun, and {why}", self.phase.title))
+        match self.own.calls.completions {
+            CompletionRule::Run => None,
+            CompletionRule::AfterWork => Some(answer!("skipped.phase_not_worked", title = self.phase.title)),
+            CompletionRule::Skip => Some(answer!("skipped.phase_not_shown", title = self.phase.title)),
+        }
     }
 
     /// The facts of a call during planning; `None` means that it is run.
@@ -255,7 +253,6 @@ impl Job {
         let Progress::Planning(planning) = &self.progress else { return None };
         let said = &pending.said;
         let skipped = |text: String| Some(vec![returned(said, CallEnd::Skipped, text)]);
-        let owed = todo_board::owed(planning);
         // A sub-agent does work, like a working call.
         let call = match &pending.call {
             ParsedCall::Control(ControlCall::Delegate(_)) => &ParsedCall::Work(WorkCall::GenerateWorkspaceSummary),
@@ -271,16 +268,13 @@ impl Job {
             }
             ParsedCall::Control(_) | ParsedCall::Invalid { .. } => None,
             ParsedCall::Work(WorkCall::Change(change)) if is_plan_or_memory(change) => None,
-            ParsedCall::Work(_) if planning.is_refused_now => skipped(
-                "not run: the plan or the todos before it were not taken; mend them, and call it again".to_owned(),
-            ),
+            ParsedCall::Work(_) if planning.is_refused_now => skipped(answer!("skipped.plan_not_taken")),
             ParsedCall::Work(_) if !planning.owes() => Some(planning::end(self, planning, PlanningEnd::Done, at)),
             ParsedCall::Work(_) if planning.is_last_try() => {
                 Some(planning::end(self, planning, PlanningEnd::FellBack, at))
             }
             ParsedCall::Work(_) => {
-                let first = owed.unwrap_or_default();
-                skipped(format!("not run: the phase has ended; first {first}, then call it again"))
+                skipped(answer!("skipped.phase_ended", owed = todo_board::owed(planning).unwrap_or_default()))
             }
         }
     }
@@ -294,11 +288,7 @@ impl Job {
             // A call that can't be run reports that itself.
             (ParsedCall::Control(_) | ParsedCall::Invalid { .. }, Family::Writing) | (_, Family::Reading) => false,
         };
-        changes.then(|| {
-            format!(
-                "not run: {name} before it in this reply could not be read; look at its result, and call both again"
-            )
-        })
+        changes.then(|| answer!("skipped.unreadable_before", name))
     }
 
     /// Ends work that can't continue by itself, once all calls of the reply have their results: planning, the

@@ -5,6 +5,7 @@ pub use super::given_documents::shown_to;
 use super::{phase_end, plan_file, sub_agent_end, sub_agent_start};
 use crate::{
     amount::counted,
+    answer,
     job::{
         conversation::Conversation,
         event::{EpochCause, Event, PhaseEvent, PhaseKind, ProofEvent, Why},
@@ -110,7 +111,7 @@ pub(super) fn on_parts_read(job: &mut Job, doubled: &[DoubledRecord]) {
     // The next prompt shows the readers' results and reports.
     job.compaction.forced = Some(EpochCause::PhaseEnded);
     let told = |DoubledRecord { first, second, quote }: &DoubledRecord| {
-        format!("{first} and {second} quote the same place (\"{}\"): keep one where they say the same", head(quote, 20))
+        answer!("note.doubled", first, second, quote = head(quote, 20))
     };
     job.phase.notes.extend(doubled.iter().map(told));
 }

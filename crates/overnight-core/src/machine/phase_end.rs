@@ -1,18 +1,15 @@
 //! The facts that end a phase, and with it the job, and the fact that holds a job.
 
 use super::answers::{answered, in_conversation, returned, skipped, skipped_of};
-use crate::job::{
-    ending::Ending,
-    event::{CallEnd, Event, LifeEvent, PhaseEvent, Why},
-    hold_cause::HoldCause,
-    state::Job,
+use crate::{
+    answer,
+    job::{
+        ending::Ending,
+        event::{CallEnd, Event, LifeEvent, PhaseEvent, Why},
+        hold_cause::HoldCause,
+        state::Job,
+    },
 };
-
-/// The result of a call if it is unknown whether it was done.
-const CUT: &str = "interrupted: the job ended while it was being done";
-
-/// The result of the job's own calls that are left when it ends.
-const ENDED: &str = "not run: the job has ended";
 
 /// The fact that holds the job, with the cause for the journal.
 pub(super) fn held(cause: &HoldCause) -> Event {
@@ -30,7 +27,7 @@ pub(super) fn end_phase(job: &Job, mut events: Vec<Event>, why: Why) -> Vec<Even
 /// The job ends after `events`: by way of the phase's archive, where a phase is open.
 pub(super) fn end_job(job: &Job, mut events: Vec<Event>, ending: Ending, why: Why) -> Vec<Event> {
     let answered = answered(&events);
-    events.extend(skipped(&job.own, answered, ENDED));
+    events.extend(skipped(&job.own, answered, &answer!("skipped.job_ended")));
     if job.is_phase_open() {
         events.push(Event::Life(LifeEvent::EndingDecided { ending: Box::new(ending) }));
         return end_phase(job, events, why);
@@ -44,9 +41,15 @@ pub(super) fn unanswered(job: &Job) -> Vec<Event> {
     let mut events = Vec::new();
     for one in job.sub_agents.values().chain([&job.own]) {
         let cut = one.calls.pending.front().filter(|_| one.calls.prepared.is_some());
-        events.extend(cut.map(|call| in_conversation(one, returned(&call.said, CallEnd::Interrupted, CUT))));
+        events.extend(cut.map(|call| {
+            in_conversation(one, returned(&call.said, CallEnd::Interrupted, answer!("skipped.interrupted")))
+        }));
         let answered = usize::from(cut.is_some());
-        events.extend(if one.is_own() { skipped(one, answered, ENDED) } else { skipped_of(one, answered) });
+        events.extend(if one.is_own() {
+            skipped(one, answered, &answer!("skipped.job_ended"))
+        } else {
+            skipped_of(one, answered)
+        });
     }
     events
 }

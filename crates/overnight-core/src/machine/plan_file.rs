@@ -2,14 +2,17 @@
 //! are set by the system.
 
 use super::{phase_end, planning};
-use crate::job::{
-    event::{Event, ExaminedFiles, PersonEvent, PhaseEvent, PlanEvent, Why},
-    part::Part,
-    plan::{self, Plan, PlannedPhase},
-    state::{Job, MEMORY_FILE, PLAN_FILE, Planning, Progress},
-    todo::TodoStatus,
+use crate::{
+    amount::counted,
+    answer,
+    job::{
+        event::{Event, ExaminedFiles, PersonEvent, PhaseEvent, PlanEvent, Why},
+        part::Part,
+        plan::{self, Plan, PlannedPhase},
+        state::{Job, MEMORY_FILE, PLAN_FILE, Planning, Progress},
+        todo::TodoStatus,
+    },
 };
-use std::fmt::Write;
 
 /// Why a plan that the model has written is not saved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,10 +85,8 @@ fn check_worked(job: &Job, after: &Plan) -> Result<(), PlanFault> {
 /// The model has saved a plan: `result` states how it is understood. In the bootstrap, nothing else is required.
 pub(super) fn on_plan_saved(job: &Job, text: &str, result: &mut String) -> Vec<Event> {
     let Ok(plan) = read_plan(job, text) else { return Vec::new() };
-    let phases = plan.phases().len();
-    let ending = if phases == 1 { "" } else { "s" };
-    // Writing to a string can't fail.
-    let _ = write!(result, " It is understood as a plan with {phases} phase{ending}.");
+    result.push(' ');
+    result.push_str(&answer!("done.plan_understood", phases = counted(plan.phases().len() as u64, "phase")));
     let mut events =
         vec![Event::Plan(PlanEvent::PlanSaved { text: plan.text().into(), phases: plan.phases().to_vec() })];
     if plan.text() != text {

@@ -4,6 +4,7 @@
 use super::{answers::returned, part_reading, phase_end, plan_file};
 use crate::{
     amount::counted,
+    answer,
     job::{
         arguments::TodoItem,
         event::{CallEnd, Event, PhaseEvent, PhaseKind, PlanEvent, PlanningEnd, Why},
@@ -47,15 +48,14 @@ pub fn bootstrap_todos(spec: &JobSpec, at: Timestamp) -> Vec<Todo> {
 
 /// Why a completion completes nothing during planning.
 pub(super) fn completes_nothing(planning: &Planning) -> String {
-    let next = "look at the plan, and complete the next phase's tasks in your next reply";
-    let then = todo_board::owed(planning).unwrap_or(next);
-    format!("not run: nothing is completed behind a phase's end; {then}")
+    let owed = todo_board::owed(planning).unwrap_or_else(|| answer!("owed.look_at_plan"));
+    answer!("skipped.behind_phase_end", owed)
 }
 
 /// A phase whose number of steps is outside its bounds, and what to do about it: for a plan that is refused once, and
 /// then accepted with a warning.
 pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {
-    let bounds = job.spec.instructions.phase;
+    let PhaseBounds { min_todos: min, max_todos: max } = job.spec.instructions.phase;
     let phases = plan.phases();
     let is_judged = |phase: &PlannedPhase| {
         let is_worked = job.is_phase_open() && job.phase.plan_phase == Some(phase.number);
@@ -65,27 +65,29 @@ pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {
     let named = |phase: &PlannedPhase| format!("phase {} '{}'", phase.number, phase.title);
     for (at, phase) in phases.iter().enumerate().filter(|(_, phase)| is_judged(phase)) {
         let steps = u32::try_from(phase.steps.len()).unwrap_or(u32::MAX);
-        let rule = format!("a phase has {} to {}", bounds.min_todos, bounds.max_todos);
-        if steps > bounds.max_todos + OVER {
+        if steps > max + OVER {
             let middle = phase.steps.len() / 2;
             let text = phase.steps.get(middle.saturating_sub(1)).map_or("", |step| step.text.as_str());
-            return Some(format!(
-                "{} has {}, and {rule}: divide it, for example behind step {middle} ('{}')",
-                named(phase),
-                counted(steps.into(), "step"),
-                crate::tokens::head(text, 20)
+            return Some(answer!(
+                "phase.too_long",
+                phase = named(phase),
+                steps = counted(steps.into(), "step"),
+                min,
+                max,
+                middle,
+                step = crate::tokens::head(text, 20)
             ));
         }
-        if !compact::fits(&job.spec) && steps + UNDER < bounds.min_todos {
+        if !compact::fits(&job.spec) && steps + UNDER < min {
             let before = at.checked_sub(1).and_then(|before| phases.get(before)).filter(|phase| is_judged(phase));
             let neighbours: Vec<String> =
                 before.into_iter().chain(phases.get(at + 1).filter(|phase| is_judged(phase))).map(named).collect();
-            let advice = if neighbours.is_empty() {
-                "divide its work into smaller steps".to_owned()
+            let (phase, steps) = (named(phase), counted(steps.into(), "step"));
+            return Some(if neighbours.is_empty() {
+                answer!("phase.too_short", phase, steps, min, max)
             } else {
-                format!("merge it with {}", neighbours.join(" or "))
-            };
-            return Some(format!("{} has {}, and {rule}: {advice}", named(phase), counted(steps.into(), "step")));
+                answer!("phase.too_short_beside", phase, steps, min, max, neighbours = neighbours.join(" or "))
+            });
         }
     }
     None
@@ -108,16 +110,16 @@ pub(super) fn set_todos(
     };
     let count = todos.iter().filter(|todo| todo.status.is_open()).count();
     if count == 0 {
-        return refused("the list has no open todo; give the next phase's tasks".to_owned());
+        return refused(answer!("refused.no_open_todo"));
     }
     let bounds = job.spec.instructions.phase;
     let (min, max) = (job.fewest_todos() as usize, bounds.max_todos as usize);
     let is_short = !compact::fits(&job.spec) && count + (UNDER as usize) < min;
     if planning.refused == 0 && (is_short || count > max + OVER as usize) {
         return refused(if is_short {
-            format!("{count} todos are too few: a phase has {min} to {max}; divide the work into smaller tasks")
+            answer!("refused.too_few_todos", count, min, max)
         } else {
-            format!("{count} todos are too many: a phase has {min} to {max}; keep the rest for the next phase")
+            answer!("refused.too_many_todos", count, min, max)
         });
     }
     let list = TodoList::new(todos.clone(), at);
@@ -125,13 +127,9 @@ pub(super) fn set_todos(
         format!("{}\n{}", todo_board::answer(&list, job.spec.budget_tokens), todo_board::counts_line(list.counts()));
     let mut events = vec![returned(call, CallEnd::Done, text), Event::Phase(PhaseEvent::TodosWritten { todos })];
     if !compact::fits(&job.spec) && count < min {
-        events.push(Event::Plan(PlanEvent::TodosWarned {
-            warning: format!("the list has {count} todos, fewer than {min}"),
-        }));
+        events.push(Event::Plan(PlanEvent::TodosWarned { warning: answer!("reminder.few_todos", count, min) }));
     } else if count > max {
-        events.push(Event::Plan(PlanEvent::TodosWarned {
-            warning: format!("the list has {count} todos, more than {max}"),
-        }));
+        events.push(Event::Plan(PlanEvent::TodosWarned { warning: answer!("reminder.many_todos", count, max) }));
     }
     events
 }

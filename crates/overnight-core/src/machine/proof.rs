@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     amount::grouped,
+    answer,
     job::{
         comparison::{Lists, compare, settled_by},
         digest::sha256,
@@ -121,13 +122,13 @@ fn on_compared(job: &Job, call: &ToolCall, reading: &SecondReading, lists: &List
     let unread: Vec<Finding> = unread.collect();
     findings.extend(unread);
     let text = (!findings.is_empty()).then(|| {
-        let head = format!(
-            "Every check passes, and the documents were read a second time, by a reader who saw nothing of this. Both have {} records, {} are only in the deliverable, {} only in the second list{}; {}.",
-            comparison.both,
-            comparison.first - comparison.both,
-            comparison.second - comparison.both,
-            comparison.unmatched(),
-            comparison.estimated()
+        let head = answer!(
+            "review.read_twice",
+            both = comparison.both,
+            first = comparison.first - comparison.both,
+            second = comparison.second - comparison.both,
+            unmatched = comparison.unmatched(),
+            estimated = comparison.estimated()
         );
         findings_told(job, &head, &findings)
     });
@@ -139,14 +140,13 @@ fn on_compared(job: &Job, call: &ToolCall, reading: &SecondReading, lists: &List
 /// Findings for the model, as many as an answer has room for, and what is to be done about them.
 pub(super) fn findings_told(job: &Job, head: &str, findings: &[Finding]) -> String {
     let mut text = head.to_owned();
-    let foot = format!(
-        "\nLook at each: correct the deliverable, or call settle_finding(id, reason) where it is no fault. What only one reader has may be right: add it, or keep it and say why; drop it only if it is wrong. Then call job_complete() again; what is open then makes the job partial. All stand in {FINDINGS_FILE}."
-    );
+    let foot = format!("\n{}", answer!("review.settle_findings", file = FINDINGS_FILE));
     let mut left = bounds::answer_tokens(&job.spec).saturating_sub(estimate(&text) + estimate(&foot) + 20);
     for (number, finding) in findings.iter().enumerate() {
         let line = format!("\n- {}", finding.told());
         let Some(rest) = left.checked_sub(estimate(&line)) else {
-            let _ = write!(text, "\n- and {} more: read_file(\"{FINDINGS_FILE}\")", findings.len() - number);
+            let more = answer!("review.more_findings", number = findings.len() - number, file = FINDINGS_FILE);
+            let _ = write!(text, "\n- {more}");
             break;
         };
         left = rest;
@@ -161,21 +161,21 @@ pub(super) fn settle_finding(job: &Job, said: &ToolCall, id: &str, reason: &str)
         None => {
             let ids: Vec<&str> = job.proof.open().take(20).map(|finding| finding.id.as_str()).collect();
             let text = if ids.is_empty() {
-                "no finding is open".to_owned()
+                answer!("refused.no_finding_open")
             } else {
-                format!("there is no finding '{id}'; open are {}", ids.join(", "))
+                answer!("refused.no_such_finding", id, open = ids.join(", "))
             };
             vec![refusal(said, text)]
         }
         Some(finding) if finding.settled.is_some() => {
-            vec![refusal(said, format!("finding {id} is settled already"))]
+            vec![refusal(said, answer!("refused.finding_settled", id))]
         }
         // A missing verdict is no fault that could be explained.
         Some(finding) if finding.kind == FindingKind::NoVerdict => {
-            vec![refusal(said, "only a verdict settles that; call job_complete() again".to_owned())]
+            vec![refusal(said, answer!("refused.only_a_verdict_settles"))]
         }
         Some(_) => vec![
-            returned(said, CallEnd::Done, format!("Finding {id} is settled with your reason.")),
+            returned(said, CallEnd::Done, answer!("done.finding_settled", id)),
             settled_event(id.to_owned(), Settlement::Explained { reason: reason.to_owned() }),
         ],
     }

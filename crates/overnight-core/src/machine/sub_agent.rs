@@ -8,6 +8,7 @@ use super::{
     scans, sub_agent_end, sub_agent_start,
 };
 use crate::{
+    answer,
     job::{
         call::{ControlCall, FileChange, ParsedCall, PendingCall, ReadCall, WorkCall, plain_path},
         conversation::{Conversation, MOST_ASKED, MOST_TURNS},
@@ -73,16 +74,13 @@ pub(super) fn owed_by_sub_agent(job: &Job, sub_agent: &Conversation, role: &SubA
 fn lacks(job: &Job, sub_agent: &Conversation) -> Option<String> {
     match sub_agent.role.as_ref()? {
         SubAgentRole::Delegate { .. } | SubAgentRole::Transcriber { .. } => None,
-        SubAgentRole::Reader { .. } => {
-            Some("add the records of your part, or say once more that it has none".to_owned())
-        }
+        SubAgentRole::Reader { .. } => Some(answer!("lacks.records_of_part")),
         SubAgentRole::SecondReader { .. } => {
             let unread: Vec<String> =
                 sub_agent.unread(&job.spec).into_iter().map(sub_agent_opening::unit_told).collect();
-            (!unread.is_empty())
-                .then(|| format!("not read yet: {}; read them, and add their records", unread.join(", ")))
+            (!unread.is_empty()).then(|| answer!("lacks.unread_parts", parts = unread.join(", ")))
         }
-        SubAgentRole::Verifier { .. } => Some("call verdict with accept, or with reject and the findings".to_owned()),
+        SubAgentRole::Verifier { .. } => Some(answer!("lacks.verdict")),
     }
 }
 
@@ -100,9 +98,9 @@ fn owed_to_call_of(
     {
         let names: Vec<&str> = sub_agent.tools.iter().map(Tool::name).collect();
         if names.is_empty() {
-            return refused("there are no tools here: reply with the text of the page".to_owned());
+            return refused(answer!("refused.no_tools"));
         }
-        return refused(format!("a sub-agent can't call {}; its tools are {}", tool.name(), names.join(", ")));
+        return refused(answer!("refused.not_its_tool", tool = tool.name(), tools = names.join(", ")));
     }
     match call {
         ParsedCall::Invalid { reason } => refused(reason.clone()),
@@ -116,7 +114,8 @@ fn owed_to_call_of(
             Some(lacks) if sub_agent.asked < MOST_ASKED => refused(lacks),
             lacks => {
                 let end = if lacks.is_none() { SubAgentEnd::Reported } else { SubAgentEnd::Unfinished };
-                let mut events = vec![in_conversation(sub_agent, returned(said, CallEnd::Done, "It is taken over."))];
+                let taken = returned(said, CallEnd::Done, answer!("done.report_taken"));
+                let mut events = vec![in_conversation(sub_agent, taken)];
                 events.extend(skipped_of(sub_agent, 1));
                 events.extend(sub_agent_end::sub_agent_ended(job, sub_agent, end, text));
                 Some(events)
@@ -124,23 +123,20 @@ fn owed_to_call_of(
         },
         // Quotes are looked for first.
         ParsedCall::Control(ControlCall::Verdict(_)) => None,
-        ParsedCall::Control(_) => refused("a sub-agent can't do that".to_owned()),
+        ParsedCall::Control(_) => refused(answer!("refused.not_for_sub_agents")),
         ParsedCall::Work(call) if call.fills_the_context() && bounds::is_full(&job.spec, sub_agent) => {
-            let text = "not run: the results of this reply fill the context already; call it again in the next reply";
+            let text = answer!("skipped.context_full");
             Some(vec![in_conversation(sub_agent, returned(said, CallEnd::Skipped, text))])
         }
         ParsedCall::Work(WorkCall::Change(change))
             if !is_own(sub_agent, change) && !is_of_readers(job, sub_agent, change) =>
         {
-            refused(format!(
-                "a sub-agent writes under {} only; give a path there, and say in the report what stands in it",
-                sub_agent.folder()
-            ))
+            refused(answer!("refused.outside_its_folder", folder = sub_agent.folder()))
         }
         ParsedCall::Work(WorkCall::Read(ReadCall::ReadFile(read)))
             if matches!(role, SubAgentRole::Verifier { .. }) && !is_result(&read.path) =>
         {
-            refused(format!("only the deliverables under output/ and {INSTRUCTIONS_FILE} are to be judged"))
+            refused(answer!("refused.not_to_be_judged", file = INSTRUCTIONS_FILE))
         }
         ParsedCall::Work(_) => None,
     }
@@ -169,9 +165,8 @@ fn line_of(job: &Job, sub_agent: &Conversation) -> String {
     if !sub_agent.effort.silent || sub_agent.turns == 0 {
         return line;
     }
-    let lacks = lacks(job, sub_agent);
-    let lacks = lacks.as_deref().unwrap_or("add the records that you have found, then call report(text)");
-    format!("{line}\n<reminder>Your last reply called no tool: {lacks}.</reminder>")
+    let lacks = lacks(job, sub_agent).unwrap_or_else(|| answer!("lacks.report"));
+    format!("{line}\n<reminder>{}</reminder>", answer!("reminder.sub_agent_called_no_tool", lacks))
 }
 
 /// Whether a change adds to the list of the readers.
@@ -200,16 +195,13 @@ pub(super) fn as_understood(job: &Job, of: &Conversation, mut pending: PendingCa
 /// The result of a `delegate` call.
 pub(super) fn reported(said: &ToolCall, DelegateReport { agent, end, report }: &DelegateReport) -> Event {
     let (call_end, text) = match end {
-        SubAgentEnd::Reported => (CallEnd::Done, format!("{agent} reports:\n{report}")),
+        SubAgentEnd::Reported => (CallEnd::Done, answer!("report.given", agent, report)),
         SubAgentEnd::Unfinished
         | SubAgentEnd::TurnsUsed
         | SubAgentEnd::Stuck
         | SubAgentEnd::Full
         | SubAgentEnd::Withheld
-        | SubAgentEnd::Failed => (
-            CallEnd::Failed,
-            format!("{agent} gave no report: the sub-agent {}; do it yourself, or delegate less at once", end.told()),
-        ),
+        | SubAgentEnd::Failed => (CallEnd::Failed, answer!("report.missing", agent, end = end.told())),
     };
     returned(said, call_end, text)
 }
@@ -217,7 +209,7 @@ pub(super) fn reported(said: &ToolCall, DelegateReport { agent, end, report }: &
 /// Why nothing ends after the calls of this reply: one was not done, or returned a problem that was not seen yet.
 fn undone(calls: &ReplyCalls) -> Option<String> {
     let name = calls.unreadable.as_ref().or(calls.skipped.as_ref()).map(|name| head(name, 20));
-    let was_not_done = |name| format!("not run: {name} before it in this reply was not done; look at its result first");
+    let was_not_done = |name: &str| answer!("skipped.not_done_before", name);
     name.map(was_not_done).or_else(|| calls.sent_back.first().map(unseen))
 }
 

@@ -2,6 +2,7 @@
 
 use super::{answers::refusal, given_documents::reads_of};
 use crate::{
+    answer,
     job::{
         arguments::Delegate,
         conversation::Conversation,
@@ -97,8 +98,8 @@ pub(super) fn delegate(job: &Job, said: &ToolCall, call: &Delegate) -> Vec<Event
     if !agents.contains_key(agent) {
         let names: Vec<&str> = agents.keys().map(String::as_str).collect();
         let text = match names.as_slice() {
-            [] => "the instructions have no agents; do the task yourself".to_owned(),
-            names => format!("there is no agent '{agent}'; the agents are {}", names.join(", ")),
+            [] => answer!("refused.no_agents"),
+            names => answer!("refused.no_such_agent", agent, names = names.join(", ")),
         };
         return vec![refusal(said, text)];
     }

@@ -4,16 +4,19 @@ use super::{
     answers::{in_conversation, refusal, returned, skipped_of},
     proof,
 };
-use crate::job::{
-    arguments::{Fault, GiveVerdict, Judgement},
-    call::{ControlCall, ParsedCall},
-    conversation::{Conversation, MOST_ASKED},
-    event::{CallEnd, ConversationEvent, Event, ProofEvent},
-    finding::{Finding, FindingKind, Settlement},
-    proof::Verdict,
-    second_reading::QuoteSpan,
-    state::Job,
-    sub_agent_role::{SubAgentEnd, SubAgentRole},
+use crate::{
+    answer,
+    job::{
+        arguments::{Fault, GiveVerdict, Judgement},
+        call::{ControlCall, ParsedCall},
+        conversation::{Conversation, MOST_ASKED},
+        event::{CallEnd, ConversationEvent, Event, ProofEvent},
+        finding::{Finding, FindingKind, Settlement},
+        proof::Verdict,
+        second_reading::QuoteSpan,
+        state::Job,
+        sub_agent_role::{SubAgentEnd, SubAgentRole},
+    },
 };
 
 /// The place of a fault's quote, or what is wrong with the quote.
@@ -35,11 +38,11 @@ pub(super) fn on_quotes_found(job: &Job, sub_agent: &Conversation, found: &[Opti
         })
         .collect();
     if !wrong.is_empty() && sub_agent.asked < MOST_ASKED {
-        let text = format!("not taken: {}; quote the documents exactly, or leave the quote out", wrong.join("; "));
+        let text = answer!("refused.verdict_quotes", wrong = wrong.join("; "));
         return vec![in_conversation(sub_agent, refusal(&pending.said, text))];
     }
-    let mut events =
-        vec![in_conversation(sub_agent, returned(&pending.said, CallEnd::Done, "The verdict is taken over."))];
+    let taken = returned(&pending.said, CallEnd::Done, answer!("done.verdict_taken"));
+    let mut events = vec![in_conversation(sub_agent, taken)];
     events.extend(skipped_of(sub_agent, 1));
     events.push(Event::Conversation(ConversationEvent::SubAgentEnded {
         conversation: sub_agent.number,
@@ -85,9 +88,7 @@ fn verdict(job: &Job, conversation: u32, round: u32, verdict: Verdict, findings:
     let earlier = job.proof.open().filter(|finding| finding.kind.is_verifiers());
     let mut events: Vec<Event> =
         earlier.map(|finding| super::proof::settled_event(finding.id.clone(), Settlement::JudgedAgain)).collect();
-    let head =
-        "Every check passes, and the verifier, who saw the deliverables and the documents, does not accept the result:";
-    let text = (!findings.is_empty()).then(|| proof::findings_told(job, head, &findings));
+    let text = (!findings.is_empty()).then(|| proof::findings_told(job, &answer!("review.not_accepted"), &findings));
     events.push(Event::Proof(ProofEvent::VerdictGiven { conversation, round, verdict, findings }));
     if let (Some(text), Some(waiting)) = (text, job.own.calls.pending.front()) {
         events.push(returned(&waiting.said, CallEnd::Done, text));

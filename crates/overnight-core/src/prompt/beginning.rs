@@ -3,6 +3,7 @@
 use super::{bounds, compact, measure};
 use crate::{
     amount::grouped,
+    answer,
     job::{spec::JobSpec, state::Job},
 };
 
@@ -13,12 +14,9 @@ const OPENING_PERCENT: u64 = 10;
 pub(super) fn begun(job: &Job) -> String {
     let bounds = job.spec.instructions.phase;
     let steps = if compact::fits(&job.spec) {
-        "one phase is enough for this job, with as few steps as it needs".to_owned()
+        answer!("begin.one_phase")
     } else {
-        format!(
-            "a phase has {} to {} steps; behind its end a reply is needed to look at the plan, so plan no more phases than you need",
-            bounds.min_todos, bounds.max_todos
-        )
+        answer!("begin.phases", min = bounds.min_todos, max = bounds.max_todos)
     };
     if let Some(readers) = &job.spec.instructions.readers {
         return include_str!("../../../../instructions/runner/bootstrap_readers.md")
@@ -38,10 +36,10 @@ pub(super) fn begun(job: &Job) -> String {
 }
 
 /// The calls that may follow the plan in the first reply.
-pub(super) fn behind_plan(spec: &JobSpec) -> &'static str {
+pub(super) fn behind_plan(spec: &JobSpec) -> String {
     match (&spec.instructions.readers, compact::are_given(spec)) {
-        (Some(_), _) => "Then readers work the documents",
-        (None, true) => "All other work of the job may come in the same reply",
-        (None, false) => "Reads may come in the same reply",
+        (Some(_), _) => answer!("begin.then_readers"),
+        (None, true) => answer!("begin.then_all_work"),
+        (None, false) => answer!("begin.then_reads"),
     }
 }

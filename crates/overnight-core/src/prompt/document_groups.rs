@@ -4,6 +4,7 @@
 use super::opening::count_fitting;
 use crate::{
     amount::{counted, grouped, percent},
+    answer,
     job::{coverage::Coverage, spec::DocumentEntry, state::Job},
     tokens::estimate,
 };
@@ -48,7 +49,7 @@ pub(super) fn documents(job: &Job, tokens: u64) -> String {
             text.extend(["\n", line]);
         }
         if fitting < lines.len() {
-            let _ = write!(text, "\n- {} more: list_documents() shows them", lines.len() - fitting);
+            let _ = write!(text, "\n- {}", answer!("opening.more_documents", number = lines.len() - fitting));
         }
         groups.push(text);
     }

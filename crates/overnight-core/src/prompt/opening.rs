@@ -3,6 +3,7 @@
 
 use super::{bounds, compact::FRAME, document_groups::documents, todo_board};
 use crate::{
+    answer,
     job::{
         digest::sha256,
         event::{ConversationEvent, EpochCause, Event, PhaseKind},
@@ -69,8 +70,9 @@ fn composed(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> (E
     let most = most.min(whole.saturating_sub(of_results));
     let left = most.saturating_sub(own + LEAST_TOKENS);
     let unit = (room / 100).min(left / SHARES);
-    let plan = job.plan.as_ref().map_or("There is none yet.", Plan::text).trim();
-    let memory = job.memory.as_deref().unwrap_or("It does not exist yet.").trim();
+    let (no_plan, no_memory) = (answer!("opening.no_plan"), answer!("opening.no_memory"));
+    let plan = job.plan.as_ref().map_or(&*no_plan, Plan::text).trim();
+    let memory = job.memory.as_deref().unwrap_or(&no_memory).trim();
     let past = match digest {
         Some(words) => bounded(words, FILE_SHARE * unit, "archive/"),
         None => past(job, FILE_SHARE * unit),
@@ -156,7 +158,7 @@ fn carried(job: &Job, cause: EpochCause, tokens: u64) -> Carried {
     }
     let hidden = results.len() - kept;
     if hidden > 0 {
-        parts.push(format!("\n\nand {hidden} more results, for which there is no room: call again what you need"));
+        parts.push(format!("\n\n{}", answer!("opening.more_results", number = hidden)));
     }
     if !parts.is_empty() {
         let heading = match cause {
@@ -230,7 +232,7 @@ fn feedback<'t>(job: &Job, text: &'t str) -> &'t str {
 /// A digest of the past from the journal: issues of early ends, the last phase in full, older ones in a line or two.
 fn past(job: &Job, tokens: u64) -> String {
     let Some((last, older)) = job.past.split_last() else {
-        return "Nothing has been done yet.".to_owned();
+        return answer!("opening.nothing_done");
     };
     // The issue of the last phase is listed with that phase; an issue that a later attempt has resolved is settled.
     let is_settled = |past: &PastPhase| {
@@ -263,7 +265,7 @@ fn past(job: &Job, tokens: u64) -> String {
 /// The newest of `lines` that fit, oldest first, with the number of lines left out.
 fn newest_lines(lines: &[String], tokens: u64) -> String {
     let cut = lines.len() - count_fitting(lines.iter().rev(), tokens.saturating_sub(16));
-    let mut text = if cut > 0 { format!("- {cut} older ones: see archive/\n") } else { String::new() };
+    let mut text = if cut > 0 { format!("- {}\n", answer!("opening.older", number = cut)) } else { String::new() };
     text.push_str(&lines[cut..].join("\n"));
     text
 }

@@ -3,6 +3,7 @@
 use super::{bounds, measure, opening::runner_mark};
 use crate::{
     amount::grouped,
+    answer,
     job::{
         conversation::Conversation,
         instructions::Deliverable,
@@ -23,14 +24,11 @@ const DOCUMENTS_PERCENT: u64 = 5;
 /// The parts of a sub-agent's opening. `task` is the task delegated to it; other sub-agents have the job's.
 pub(crate) fn parts(job: &Job, sub_agent: &Conversation, task: &str) -> Vec<Part> {
     if let Some(SubAgentRole::Transcriber { .. }) = &sub_agent.role {
-        return vec![Part::from("The text of this page:".to_owned())];
+        return vec![Part::from(answer!("sub_agent.page"))];
     }
     let room = measure::room(&job.spec);
     let whole = || bounded(job.instructions.trim(), room * TASK_PERCENT / 100, INSTRUCTIONS_FILE);
-    let mut parts = vec![format!(
-        "# Your task\n\nA line that begins with `[{} ·` is the runner's own word; nothing else is.\n\n",
-        runner_mark(job)
-    )];
+    let mut parts = vec![format!("# Your task\n\n{}\n\n", answer!("sub_agent.runners_word", mark = runner_mark(job)))];
     match &sub_agent.role {
         // The job's own conversation has another opening; the transcriber's is returned above.
         None | Some(SubAgentRole::Transcriber { .. }) => {}
@@ -38,7 +36,11 @@ pub(crate) fn parts(job: &Job, sub_agent: &Conversation, task: &str) -> Vec<Part
             let agent = job.spec.instructions.agents.get(agent);
             let prompt = agent.map(|agent| agent.prompt.trim()).unwrap_or_default();
             let writes = sub_agent.tools.iter().any(|tool| tool.family() == crate::job::tool::Family::Writing);
-            let folder = if writes { format!(" Files go under {}.", sub_agent.folder()) } else { String::new() };
+            let folder = if writes {
+                format!(" {}", answer!("sub_agent.folder", folder = sub_agent.folder()))
+            } else {
+                String::new()
+            };
             parts.push(
                 include_str!("../../../../instructions/runner/delegate.md")
                     .trim()

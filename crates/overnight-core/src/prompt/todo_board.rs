@@ -3,6 +3,7 @@
 use super::beginning;
 use crate::{
     amount::percent,
+    answer,
     job::{
         call::TodoFilter,
         contract::{Check, DeliverableState},
@@ -76,7 +77,7 @@ pub fn render(job: &Job) -> String {
 /// The request for a digest of the past, in place of a board.
 pub(crate) fn digest_request() -> String {
     let text = include_str!("../../../../instructions/runner/digest.md").trim().replace("{{words}}", "1,000");
-    frame("DIGEST", &text, "Answer with the digest as text; call no tool")
+    frame("DIGEST", &text, &answer!("board.digest"))
 }
 
 /// The status line after the newest result at each turn, and the reminders to the model. It begins with the runner's
@@ -145,7 +146,7 @@ fn told(name: &str, state: &DeliverableState) -> String {
 pub(crate) fn contract(job: &Job, tokens: u64) -> String {
     let written = deliverables(job);
     let missing = job.spec.instructions.deliverables.len().saturating_sub(written.len());
-    let mut text = if written.is_empty() { "Nothing is written yet.".to_owned() } else { written.join("; ") };
+    let mut text = if written.is_empty() { answer!("opening.nothing_written") } else { written.join("; ") };
     if missing > 0 && !written.is_empty() {
         let _ = write!(text, "; {missing} to be written");
     }
@@ -160,25 +161,14 @@ fn frame(heading: &str, body: &str, instruction: &str) -> String {
 fn active_board(job: &Job) -> String {
     let list = &job.phase.todos;
     let instruction = match list.current() {
-        None => "No task is open.".to_owned(),
-        Some(_) if job.is_review() && job.proof.open().next().is_some() => {
-            "Settle the open findings, then call job_complete(summary, deliverables, confidence)".to_owned()
-        }
-        Some(todo) if job.is_review() && is_to_be_mended(job, todo) => {
-            "Mend the checks that fail, then call job_complete(summary, deliverables, confidence)".to_owned()
-        }
-        Some(todo) if job.is_review() && todo.content == LAST_REVIEW_TODO => {
-            "Call job_complete(summary, deliverables, confidence)".to_owned()
-        }
-        Some(_) if job.is_bootstrap() => {
-            format!("Save main_plan.md: that completes both tasks. {}", beginning::behind_plan(&job.spec))
-        }
+        None => answer!("board.no_task"),
+        Some(_) if job.is_review() && job.proof.open().next().is_some() => answer!("board.settle_findings"),
+        Some(todo) if job.is_review() && is_to_be_mended(job, todo) => answer!("board.mend_checks"),
+        Some(todo) if job.is_review() && todo.content == LAST_REVIEW_TODO => answer!("board.complete_job"),
+        Some(_) if job.is_bootstrap() => answer!("board.save_plan", then = beginning::behind_plan(&job.spec)),
         Some(todo) => match agent_of(job, todo) {
-            Some(agent) => format!(
-                "Have task {} done with delegate(agent_type: \"{agent}\", task: …), look at its report, then call todo_complete()",
-                list.number_of(todo.id)
-            ),
-            None => format!("Complete task {}, then call todo_complete()", list.number_of(todo.id)),
+            Some(agent) => answer!("board.delegate_task", number = list.number_of(todo.id), agent),
+            None => answer!("board.complete_task", number = list.number_of(todo.id)),
         },
     };
     let mut body = format!("Phase: {}\n\n{}", place(job), tasks(list, Bounds::of(job.spec.budget_tokens)));
@@ -214,9 +204,9 @@ pub(crate) fn checks_told(checks: &[Check], tokens: u64) -> String {
         .collect();
     let passed = checks.len() - failed.len();
     if failed.is_empty() {
-        return format!("Checks: all {passed} pass.");
+        return answer!("board.checks_pass", passed);
     }
-    let text = format!("Checks: {passed} of {} pass. These fail:\n{}", checks.len(), failed.join("\n"));
+    let text = answer!("board.checks_fail", passed, all = checks.len(), failed = failed.join("\n"));
     bounded(&text, tokens, "check_deliverables()")
 }
 
@@ -228,13 +218,11 @@ fn reminders(job: &Job) -> Vec<String> {
     if let Some(planning) = job.planning().filter(|planning| planning.asked > 0)
         && let Some(owed) = owed(planning)
     {
-        reminders.push(format!("The next phase has not begun: {owed}, and go on with its first task."));
+        reminders.push(answer!("reminder.next_phase", owed));
     }
     if job.own.effort.silent && job.progress == Progress::Executing {
         let number = job.phase.todos.current().map_or(0, |todo| job.phase.todos.number_of(todo.id));
-        reminders.push(format!(
-            "Your last reply called no tool. Continue with task {number}, or call todo_complete() if it is done."
-        ));
+        reminders.push(answer!("reminder.called_no_tool", number));
     }
     // In a phase that has ended, nothing is to be corrected.
     reminders.extend(job.own.effort.reminder().filter(|_| job.progress == Progress::Executing));
@@ -258,7 +246,7 @@ fn tasks(list: &TodoList, bounds: Bounds) -> String {
     let mut text = String::new();
     let mut hidden = list.counts().cancelled.saturating_sub(bounds.cancelled);
     if hidden > 0 {
-        let _ = writeln!(text, "[-] {hidden} tasks that were cancelled earlier: see {TODOS_FILE}");
+        let _ = writeln!(text, "[-] {}", answer!("board.cancelled_earlier", number = hidden, file = TODOS_FILE));
     }
     for (number, todo) in (1..).zip(list.all()) {
         let number: usize = number;
@@ -353,18 +341,19 @@ pub fn listing(list: &TodoList, filter: TodoFilter, most: u64) -> String {
 }
 
 /// The steps that planning waits for, in words for the model; `None` means that nothing is owed.
-pub fn owed(planning: &Planning) -> Option<&'static str> {
+pub fn owed(planning: &Planning) -> Option<String> {
     match (planning.owes_memory, planning.owes_plan) {
-        (true, true) => Some("save workspace.md, and a changed main_plan.md or todos (todo_write)"),
-        (true, false) => Some("save workspace.md (write_file, append_file or edit_file)"),
-        (false, true) => Some("save a changed main_plan.md, or set the todos with todo_write"),
+        (true, true) => Some(answer!("owed.memory_and_plan")),
+        (true, false) => Some(answer!("owed.memory")),
+        (false, true) => Some(answer!("owed.plan")),
         (false, false) => None,
     }
 }
 
 fn planning_board(job: &Job, planning: &Planning) -> String {
     let budget = job.spec.budget_tokens;
-    let plan = job.plan.as_ref().map_or("There is none yet.", |plan| plan.text().trim());
+    let no_plan = answer!("opening.no_plan");
+    let plan = job.plan.as_ref().map_or(&*no_plan, |plan| plan.text().trim());
     let next =
         job.next_planned().map_or_else(String::new, |phase| format!(" of phase {} ({})", phase.number, phase.title));
     let bounds = Bounds::of(budget);
@@ -386,13 +375,12 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
         .replace("{{because}}", &because)
         .replace("{{next}}", &next)
         .replace("{{todos}}", &bounded(&todos.join("\n"), share_of(budget, PLAN_TOKENS), PLAN_FILE))
-        .replace("{{owed}}", owed(planning).unwrap_or("nothing"))
+        .replace("{{owed}}", owed(planning).as_deref().unwrap_or("nothing"))
         // Replaced last, so that nothing in the plan is mistaken for a placeholder.
         .replace("{{plan}}", &bounded(plan, share_of(budget, PLAN_TOKENS), PLAN_FILE));
     let instruction = match owed(planning) {
-        Some(owed) => format!("{}, then go on with the first task, all in one reply", sentence(owed)),
-        None => "Change memory, plan or todos where they need it, and go on with the first task in the same reply"
-            .to_owned(),
+        Some(owed) => answer!("board.plan_first", owed = sentence(&owed)),
+        None => answer!("board.plan_stands"),
     };
     frame("PLANNING", &body, &instruction)
 }
@@ -402,14 +390,13 @@ fn because(why: &Why, most: u64) -> Option<String> {
     let text = |text: &str| bounded(text, most, "the archive of the phase");
     match why {
         Why::PhaseDone | Why::Abandoned { .. } => None,
-        Why::Rewound { issue } => Some(format!("The phase was rewound. The issue: {}", text(issue))),
-        Why::Stuck { detail } => Some(format!("The phase was stuck ({detail}). Plan it differently.")),
-        Why::LimitReached { detail } => Some(format!("The phase ran into its limit ({detail}). Plan smaller steps.")),
-        Why::Reset { reason } => Some(format!("The phase was reset. The reason: {}", text(reason))),
-        Why::Feedback { number, text } => Some(format!(
-            "A person has reviewed the result and sent it back. Feedback {number}: {}\nThe plan needs a new phase for it.",
-            bounded(text, most, INSTRUCTIONS_FILE)
-        )),
+        Why::Rewound { issue } => Some(answer!("because.rewound", issue = text(issue))),
+        Why::Stuck { detail } => Some(answer!("because.stuck", detail)),
+        Why::LimitReached { detail } => Some(answer!("because.limit_reached", detail)),
+        Why::Reset { reason } => Some(answer!("because.reset", reason = text(reason))),
+        Why::Feedback { number, text } => {
+            Some(answer!("because.feedback", number, text = bounded(text, most, INSTRUCTIONS_FILE)))
+        }
     }
 }
 
