@@ -9,6 +9,7 @@ use crate::{
     workspace::{archive, archive_manifest::ArchiveMeta, hash::FileHash},
 };
 use overnight_core::{
+    answer,
     job::{
         call::ReadCall,
         event::{CallEnd, ExaminedFiles, ToolResult, Why},
@@ -85,7 +86,7 @@ impl OpenJob {
             }
             Effect::GenerateSummary => {
                 let hash = self.write_summary()?;
-                let text = format!("Wrote {SUMMARY_FILE} ({} bytes); read it with read_file.", hash.bytes);
+                let text = answer!("done.summary_written", file = SUMMARY_FILE, bytes = hash.bytes);
                 EffectResult::Tool(ToolResult::plain(CallEnd::Done, text), None)
             }
             Effect::Archive { folder, why } => {

@@ -114,6 +114,18 @@ const fn count(template: &[u8], key: &[u8]) -> usize {
     found
 }
 
+/// Whether a text begins as the sentence of this name does, up to its first value, or as one of this group: `skipped` for all
+/// `skipped.…`. Sentences that begin with a value are never found.
+#[must_use]
+pub fn is_said(name: &str, text: &str) -> bool {
+    let is_of = |heading: &str| heading.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let sentences = ANSWERS.split("\n## ").skip(1).filter_map(|part| part.split_once('\n'));
+    sentences.filter(|(heading, _)| is_of(heading)).any(|(_, sentence)| {
+        let beginning = sentence.split("{{").next().unwrap_or_default().trim_end_matches('\n');
+        !beginning.is_empty() && text.starts_with(beginning)
+    })
+}
+
 /// The template with its values put in; values are not searched for places again.
 #[doc(hidden)]
 #[must_use]
@@ -142,6 +154,16 @@ mod tests {
             "a {{two}}, 2 and {{two}}."
         );
         assert_eq!(fill("nothing", &[]), "nothing");
+    }
+
+    #[test]
+    fn sentences_are_known_again_by_their_beginning() {
+        assert!(is_said("skipped", &answer!("skipped.only_digest")));
+        assert!(is_said("skipped.only_digest", &answer!("skipped.only_digest")));
+        assert!(!is_said("skipped.job_ended", &answer!("skipped.only_digest")));
+        assert!(is_said("skipped", &answer!("skipped.phase_ended", owed = "this")));
+        assert!(!is_said("skip", &answer!("skipped.only_digest")));
+        assert!(!is_said("open.tasks", ""));
     }
 
     #[test]

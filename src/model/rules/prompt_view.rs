@@ -3,6 +3,7 @@
 
 use overnight_core::job::{state::MEMORY_FILE, tool::Tool};
 use overnight_core::message::{Message, Prompt, ToolCall};
+use overnight_core::wording::is_said;
 use serde_json::{Value, json};
 
 /// A place in a document: a page or line, and the line of the page (1 where there are no pages).
@@ -94,7 +95,7 @@ impl<'a> PromptView<'a> {
         let is_wanted = |(made, _): &&(&ToolCall, &str)| made.name == wanted.name && made.arguments == wanted.arguments;
         let carried = self.opening.split_once(&format!("\n\n### {}({})\n", wanted.name, wanted.arguments));
         let made = self.exchanges.iter().rev().filter(is_wanted).map(|(_, text)| *text);
-        made.chain(carried.map(|(_, text)| text)).find(|text| !text.starts_with("not run"))
+        made.chain(carried.map(|(_, text)| text)).find(|text| !is_said("skipped", text))
     }
 
     /// The lines of a call's whole result, including those of the continuing calls. The error is a missing call.
@@ -140,8 +141,9 @@ impl<'a> PromptView<'a> {
 
     /// The first line of the memory: as it was written last, else as it is read.
     pub(super) fn memory(&self) -> Result<&'a str, Vec<ToolCall>> {
-        let is_saved =
-            |(made, result): &&(&ToolCall, &str)| made.arguments["path"] == MEMORY_FILE && result.starts_with("Wrote ");
+        let is_saved = |(made, result): &&(&ToolCall, &str)| {
+            made.arguments["path"] == MEMORY_FILE && is_said("done.wrote", result)
+        };
         let written = self.exchanges.iter().rfind(is_saved).and_then(|(made, _)| made.arguments["content"].as_str());
         Ok(written.map_or_else(|| self.file(MEMORY_FILE), |text| Ok(vec![text]))?.first().copied().unwrap_or_default())
     }
@@ -151,11 +153,11 @@ impl<'a> PromptView<'a> {
         let is_refused = |(made, result): &&(&ToolCall, &str)| {
             made.name == Tool::AddRecords.name()
                 && made.arguments.is_object()
-                && (!result.starts_with("Added ") || result.contains(" not written:"))
+                && (!is_said("records.added", result) || result.contains("\n- records["))
         };
         self.exchanges
             .iter()
-            .filter(|(_, result)| !result.starts_with("not run"))
+            .filter(|(_, result)| !is_said("skipped", result))
             .find(is_refused)
             .map(|(_, result)| *result)
     }
@@ -173,10 +175,13 @@ impl<'a> PromptView<'a> {
     }
 }
 
-/// The continuing call at the end of a result: `Go on: read_document({"name": "a.pdf", "from": 4})`.
+/// The continuing call at the end of a result: `read_document({"name": "a.pdf", "from": 4})`.
 fn going_on(line: &str) -> Option<ToolCall> {
-    let (name, arguments) = line.rsplit_once("Go on: ")?.1.strip_suffix(')')?.split_once('(')?;
-    Some(call(Tool::named(name)?, serde_json::from_str(arguments).ok()?))
+    let line = line.strip_suffix(')')?;
+    line.match_indices("({").find_map(|(at, _)| {
+        let tool = Tool::named(line[..at].rsplit(' ').next()?)?;
+        Some(call(tool, serde_json::from_str(&line[at + 1..]).ok()?))
+    })
 }
 
 /// Parses the result of a read: between `<document 0123456789abcdef name="a.pdf" pages="1-3" of="9">` and `</document

@@ -8,6 +8,7 @@ use crate::{
     tool::{self, Eyes, ToolError},
 };
 use overnight_core::{
+    answer,
     job::{call::ReadCall, coverage::Coverage},
     machine::effect::{Effect, EffectId, EffectResult},
     message::ToolCall,
@@ -63,11 +64,8 @@ pub(super) async fn read(
             () = until_stopped(&mut runner.recorder.stop) => return Ok(None),
             () = tokio::time::sleep(left.min(TICK)) => {
                 if left.is_zero() {
-                    break Err(ToolError::Tell(format!(
-                        "{} took longer than {} and was given up; ask for less at once, or name a path",
-                        call.name,
-                        humantime::format_duration(limit)
-                    )));
+                    let limit = humantime::format_duration(limit);
+                    break Err(ToolError::Tell(answer!("tool.took_too_long", tool = call.name, limit)));
                 }
                 if !runner.check_in(opened).await? {
                     return Ok(None);

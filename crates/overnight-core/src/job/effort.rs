@@ -1,6 +1,7 @@
 //! Counters of the current todo: the evidence for `todo_complete`, and the signs of being stuck. Token volume is no
 //! sign of being stuck.
 
+use crate::answer;
 use std::collections::VecDeque;
 
 /// The number of turns in which repeated calls are counted.
@@ -130,16 +131,11 @@ impl Effort {
         if let Some((_, last)) = self.recent.back() {
             let repeats = self.recent.iter().rev().take_while(|(_, signature)| signature == last).count();
             if repeats >= REPEATS_REMINDED {
-                return Some(format!(
-                    "You made the same call with the same result {repeats} times running. Do something else."
-                ));
+                return Some(answer!("reminder.repeated_call", times = repeats));
             }
         }
         let turns = self.unchanged_turns;
-        (turns > TURNS_REMINDED && (turns - 1).is_multiple_of(TURNS_REMINDED)).then(|| {
-            format!(
-                "{turns} turns without a change of the todo list. If the current task is done, call todo_complete(); if it can't be done, call todo_rewind(issue)."
-            )
-        })
+        (turns > TURNS_REMINDED && (turns - 1).is_multiple_of(TURNS_REMINDED))
+            .then(|| answer!("reminder.unchanged_list", turns))
     }
 }

@@ -6,6 +6,7 @@ use super::{
     sources::Sources,
 };
 use crate::{
+    answer,
     job::{
         arguments::{ListRecords, RecordEdit},
         instructions::Deliverable,
@@ -43,20 +44,21 @@ pub fn edit_records(
             by_list.len() - 1
         });
         if by_list[place].1.insert(index, edit).is_some() {
-            return Err(format!("{} is named twice; give one edit for each record", edit.place));
+            return Err(answer!("records.named_twice", place = edit.place));
         }
     }
     for (list, edits) in &by_list {
-        let items = list.items(&mut file).ok_or_else(|| format!("{list} of {} is not a list", d.path))?;
+        let items = list.items(&mut file).ok_or_else(|| answer!("records.no_list", list, file = d.path))?;
         let mut changed: Vec<(usize, Value)> = Vec::new();
         for (&index, edit) in edits {
             let Some(record) = items.get(index) else {
-                return Err(format!("{list}[{index}] is not there: the list has {} records", items.len()));
+                let place = format!("{list}[{index}]");
+                return Err(answer!("records.no_such_place", place, count = items.len()));
             };
             if let Some(fields) = &edit.set {
                 let mut record = record.clone();
                 let Some(object) = record.as_object_mut() else {
-                    return Err(format!("{list}[{index}] has no fields; write the file anew"));
+                    return Err(answer!("records.no_fields", place = format!("{list}[{index}]")));
                 };
                 object.extend(fields.clone());
                 changed.push((index, record));
@@ -69,7 +71,7 @@ pub fn edit_records(
             let faults = refused.iter().flat_map(|(place, refusal)| {
                 refusal.faults.iter().map(|fault| format!("{list}[{}]{fault}", changed[*place].0))
             });
-            return Err(format!("nothing was changed: {}", faults.collect::<Vec<_>>().join(" ")));
+            return Err(answer!("records.unchanged", faults = faults.collect::<Vec<_>>().join(" ")));
         }
         for (index, record) in changed {
             items[index] = record;
@@ -107,7 +109,7 @@ pub fn list_records(
 ) -> Result<String, String> {
     let list = list_of(d, wanted.list.as_deref())?;
     let mut file = read(d, current)?;
-    let items = list.items(&mut file).ok_or_else(|| format!("{list} of {} is not a list", d.path))?;
+    let items = list.items(&mut file).ok_or_else(|| answer!("records.no_list", list, file = d.path))?;
     let key = d.quotes.first().map_or(DOCUMENT, |rule| rule.document.as_str());
     let is_wanted =
         |record: &Value| wanted.document.is_none() || record.get(key).and_then(Value::as_str).is_some_and(is_meant);
@@ -118,10 +120,10 @@ pub fn list_records(
     };
     let offset = usize::try_from(wanted.offset.unwrap_or(0)).unwrap_or(usize::MAX);
     if offset > 0 && offset >= all.len() {
-        return Err(format!("there are only {} records{of}; ask with an offset under that", all.len()));
+        return Err(answer!("records.offset_too_large", records = format!("{} records{of}", all.len())));
     }
-    let records = if all.len() == 1 { "record" } else { "records" };
-    let mut text = format!("{list} has {} {records}{of}; [n] is {list}[n].", all.len());
+    let records = format!("{} {}{of}", all.len(), if all.len() == 1 { "record" } else { "records" });
+    let mut text = answer!("records.listed", list, records);
     let mut left = most.saturating_sub(FRAME_TOKENS);
     let mut shown = 0;
     for (index, record) in &all[offset.min(all.len())..] {
@@ -136,7 +138,7 @@ pub fn list_records(
     }
     let next = offset + shown;
     if next < all.len() {
-        let _ = write!(text, "\n{} more: list_records with offset {next}.", all.len() - next);
+        let _ = write!(text, "\n{}", answer!("records.listed_in_part", count = all.len() - next, next));
     }
     Ok(text)
 }
@@ -162,12 +164,12 @@ fn compact(record: &Value, fields: Option<&[String]>) -> String {
 
 fn read(d: &Deliverable, text: &str) -> Result<Value, String> {
     serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
-        .map_err(|error| format!("{} is not JSON: {error}; mend it first, or write it anew", d.path))
+        .map_err(|error| answer!("records.unreadable_file", file = d.path, error))
 }
 
 /// The list and the index of a place: `$.items[3]`, or `[3]` and `3` where there is one list.
 fn place_of(d: &Deliverable, place: &str) -> Result<(ListPath, usize), String> {
-    let wrong = || format!("'{}' is no place of a record; write it as list_records names it", head(place, 30));
+    let wrong = || answer!("records.unreadable_place", place = head(place, 30));
     let place = place.trim();
     let (list, index) = match place.strip_suffix(']').and_then(|place| place.rsplit_once('[')) {
         Some((list, index)) => (list, index),

@@ -9,6 +9,8 @@ use super::{
     sources::Sources,
     what_is_wrong,
 };
+use crate::amount::counted;
+use crate::answer;
 use crate::job::schema::compile;
 use crate::job::{
     instructions::{Deliverable, Quotes},
@@ -129,28 +131,31 @@ impl AddedRecords {
 
     /// The call's answer. `count` is the outcome of the call when it was first made.
     pub fn answer(&self, file: &str, count: RecordCount) -> String {
-        let records = |number: u64| if number == 1 { "record" } else { "records" };
-        let RecordCount { added, present } = count;
-        let mut text = format!("Added {added} {} to {} of {file} ({} now", records(added), self.list, self.now);
-        if present > 0 {
-            let _ = write!(text, ", {present} {} there already", if present == 1 { "was" } else { "were" });
-        }
-        text.push_str(").");
+        let were = |number: u64| if number == 1 { "was" } else { "were" };
+        let (RecordCount { added, present }, list, now) = (count, &self.list, self.now);
+        let added = counted(added, "record");
+        let mut text = match present {
+            0 => answer!("records.added", added, list, file, now),
+            _ => {
+                let present = format!("{present} {}", were(present));
+                answer!("records.added_some", added, list, file, now, present)
+            }
+        };
         if !self.refused.is_empty() {
             let number = self.refused.len() as u64;
-            let verb = if number == 1 { "was" } else { "were" };
-            let _ = write!(text, " {number} {} {verb} not written:", records(number));
+            let mut faults = String::new();
             for (index, refusal) in self.refused.iter().take(SPELLED_OUT) {
-                let faults: Vec<String> =
+                let of_record: Vec<String> =
                     refusal.faults.iter().map(|fault| format!("records[{index}]{fault}")).collect();
-                let _ = write!(text, "\n- {}", faults.join(" "));
+                let _ = write!(faults, "\n- {}", of_record.join(" "));
             }
             let rest: Vec<String> =
                 self.refused.keys().skip(SPELLED_OUT).map(|index| format!("records[{index}]")).collect();
             if !rest.is_empty() {
-                let _ = write!(text, "\n- and {}", rest.join(", "));
+                let _ = write!(faults, "\n- and {}", rest.join(", "));
             }
-            text.push_str("\nSend only these again, mended.");
+            let refused = format!("{} {}", counted(number, "record"), were(number));
+            let _ = write!(text, " {}", answer!("records.refused", refused, faults));
         }
         text
     }
