@@ -217,11 +217,11 @@ pub(super) mod tests {
         };
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[(7, 600)]), None);
-        assert_eq!(of(&[(7, 4_300)]).unwrap(), "about 500 tokens a page, but over 1,000 on page 7, at most 4,300");
-        assert_eq!(
-            of(&[(3, 1_300), (17, 2_300), (18, 1_600), (20, 900)]).unwrap(),
-            "about 545 tokens a page, but over 1,090 on pages 3, 17-18, at most 2,300"
-        );
+        let told = answer!("document.long_pages", usual = 500, bound = "1,000", places = "page 7", longest = "4,300");
+        assert_eq!(of(&[(7, 4_300)]), Some(told));
+        let places = "pages 3, 17-18";
+        let told = answer!("document.long_pages", usual = 545, bound = "1,090", places, longest = "2,300");
+        assert_eq!(of(&[(3, 1_300), (17, 2_300), (18, 1_600), (20, 900)]), Some(told));
         assert_eq!(uneven(&[]), None);
     }
 
@@ -249,7 +249,7 @@ pub(super) mod tests {
             let next = names + lines.iter().filter(|line| line.starts_with("in/")).count();
             assert_eq!(lines[0], format!("10000 documents, about 34000000 tokens; here {from} to {next}:"));
             let end = if next < 10_000 {
-                format!("Go on: list_documents({{\"from\": {}}})", next + 1)
+                answer!("part.go_on", call = format!("list_documents({{\"from\": {}}})", next + 1))
             } else {
                 lines[lines.len() - 1].to_owned()
             };
@@ -267,6 +267,6 @@ pub(super) mod tests {
             "{}",
             list(Some("0????.pdf"), None).unwrap()
         );
-        assert_eq!(list(None, Some(10_001)).unwrap_err(), "the list ends at place 10000; ask for an earlier one");
+        assert_eq!(list(None, Some(10_001)).unwrap_err(), answer!("document.list_ends", count = 10_000));
     }
 }

@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(part_of(&document, 2, page, 97, (1, 1)).unwrap(), Some(PageLines { from: 97, to: 97, of: 97 }));
         assert_eq!(
             part_of(&document, 2, page, 98, (200, 200)).unwrap_err().to_string(),
-            "page 2 of a.epub ends at line 97; ask for an earlier one"
+            answer!("document.page_ends", page = 2, name = "a.epub", lines = 97)
         );
     }
 
@@ -282,6 +282,7 @@ mod tests {
                 "[page 8, read once, from its picture, lines 5-9 of 20]",
             ]
         );
-        assert_eq!(beyond(&document), " Not in it: pages 11-20: cut off.");
+        let parts = "pages 11-20: cut off";
+        assert_eq!(beyond(&document), format!(" {}", answer!("document.beyond", parts)));
     }
 }

@@ -1,7 +1,7 @@
 //! What an able model does: replies that reach over what they could not foresee.
 
 use crate::machine::world::{World, done, job_complete, read_file, remembered, say, write_file};
-use overnight_core::job::state::MEMORY_FILE;
+use overnight_core::{answer, job::state::MEMORY_FILE};
 
 #[test]
 fn outcomes_stay_with_their_todos_behind_a_failed_call() {
@@ -10,9 +10,9 @@ fn outcomes_stay_with_their_todos_behind_a_failed_call() {
     assert_eq!(
         world.results(3),
         [
-            "Failed: nope.md does not exist",
-            "Refused: read_file failed: look at its result first, then go on with task 1",
-            "Skipped: not run: a todo_complete before it in this reply was not taken",
+            "Failed: nope.md does not exist".to_owned(),
+            format!("Refused: {}", answer!("refused.look_at_failure", tool = "read_file", number = 1)),
+            format!("Skipped: {}", answer!("skipped.completion_not_taken")),
         ]
     );
     world.play([say([done("first"), done("second"), done("third")])]);
@@ -40,10 +40,8 @@ fn job_complete_waits_where_a_call_before_it_failed() {
     let all = (1..=5).map(|todo| done(&format!("pump {todo}")));
     let report = write_file("output/report.md", "All pumps ran well.");
     world.play([say([read_file("nope.md"), report].into_iter().chain(all).chain([job_complete(0.9)]))]);
-    assert_eq!(
-        world.results(1),
-        ["Skipped: not run: read_file before it in this reply failed; look at its result first"]
-    );
+    let skipped = answer!("skipped.look_first", name = "read_file", what = "failed");
+    assert_eq!(world.results(1), [format!("Skipped: {skipped}")]);
     world.play([say([job_complete(0.9)])]);
     assert_eq!(world.status(), "completed");
 }

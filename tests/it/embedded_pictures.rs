@@ -9,6 +9,7 @@ use crate::{
     scans::picture,
     support::events,
 };
+use overnight_core::answer;
 use overnight_documents::{Extracted, extract};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::PathBuf};
@@ -153,11 +154,11 @@ fn a_picture_is_looked_at_by_its_name() {
         .filter(|event| event["type"] == "tool_returned" && event.to_string().contains("letter.docx"))
         .map(|event| event["result"]["text"].as_str().unwrap_or_default().to_owned())
         .collect();
+    let name = "\"letter.docx\"";
     let expected = [
-        "Picture \"seal.png\" of \"letter.docx\", 600×400 pixels.",
-        "\"letter.docx\" has no picture \"none.png\"; its text names seal.png",
-        "\"letter.docx\" is Word, and only pages of a PDF or a picture can be looked at; read it, and name a picture within it as its \
-         text does, with \"part\"",
+        answer!("page.shown", what = "Picture \"seal.png\"", name, width = 600, height = 400),
+        answer!("page.no_such_picture", name, part = "\"none.png\"", named = "seal.png"),
+        answer!("page.not_of_this_format", name, format = "Word"),
     ];
     assert_eq!(results, expected);
 }

@@ -7,6 +7,7 @@ use crate::{
     cli_run::{PROGRAM, Ran, TestDir, whole_job},
     support::events,
 };
+use overnight_core::answer;
 use serde_json::{Value, json};
 use std::{os::unix::fs::PermissionsExt, process::Command};
 
@@ -126,8 +127,8 @@ fn a_tool_call_ends_with_its_time() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let results: Vec<String> = events(&dir.path().join("workspaces"))
         .iter()
-        .filter(|event| event["type"] == "tool_returned" && event.to_string().contains("took longer"))
+        .filter(|event| event["type"] == "tool_returned" && event["name"] == "search_files")
         .map(|event| event["result"]["text"].as_str().unwrap_or_default().to_owned())
         .collect();
-    assert_eq!(results, ["search_files took longer than 400ms and was given up; ask for less at once, or name a path"]);
+    assert_eq!(results, [answer!("tool.took_too_long", tool = "search_files", limit = "400ms")]);
 }

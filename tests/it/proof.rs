@@ -6,10 +6,20 @@ use crate::{
     cli_run::{Ran, TestDir, done, reply, write},
     support::copy,
 };
+use overnight_core::answer;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, path::Path};
 
 const RECORDS: usize = 60;
+
+/// What the runner tells a sub-agent, a second reader and a verifier first.
+const SUB_AGENT: &str = include_str!("../../instructions/runner/sub_agent.md");
+const SECOND_READER: &str = include_str!("../../instructions/runner/second_reader.md");
+const VERIFIER: &str = include_str!("../../instructions/runner/verifier.md");
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap()
+}
 
 /// Instructions for a list of rules; `more` is put into the front matter.
 fn task(more: &str) -> String {
@@ -136,7 +146,8 @@ fn two_readers_find_what_one_has_missed() {
         .unwrap();
     assert!(!turns.is_empty());
     let prompt = dir.run_with(&[], &["audit", "prompt", "last", "--turn", "4"]).stdout;
-    let words = ["You are the second reader", "output/rules.json", "add_records", "All rules.", "main_plan", "Rule 60"];
+    let begin = first_line(SECOND_READER);
+    let words = [begin, "output/rules.json", "add_records", "All rules.", "main_plan", "Rule 60"];
     assert_eq!(words.map(|word| prompt.contains(word)), [true, true, true, false, false, true], "{prompt}");
     assert_eq!(dir.run_with(&[], &["audit", "verify", "last"]).code, 0);
 }
@@ -191,8 +202,8 @@ fn a_verifier_rejects_once_and_then_accepts() {
         json!([{"round": 1, "verdict": "reject"}, {"round": 2, "verdict": "accept"}])
     );
     let judged = dir.run_with(&[], &["audit", "prompt", "last", "--turn", "4"]).stdout;
-    let words =
-        ["only the deliverables under output/", "Each rule is a rule.", "You judge the result", "main_plan.md with"];
+    let not_judged = answer!("refused.not_to_be_judged", file = "instructions.md");
+    let words = [not_judged.as_str(), "Each rule is a rule.", first_line(VERIFIER), "main_plan.md with"];
     assert_eq!(words.map(|word| judged.contains(word)), [true, true, true, false], "{judged}");
 }
 
@@ -226,15 +237,13 @@ fn what_a_sub_agent_does_costs_only_itself() {
         report("All is done."),
     ]);
     let honest = reply(&[report("Two of three hold.")]);
-    let cases: [(&[Value], &str, &str); 4] = [
-        (
-            &[hostile, honest],
-            "checker reports:\nTwo of three hold.",
-            "sub-agent 1, agent checker: it has reported after 2 turns",
-        ),
-        (&[looping], "gave no report: the sub-agent got stuck", "got stuck after 5 turns"),
-        (&[flood], "gave no report: the sub-agent got stuck", "got stuck after 1 turn"),
-        (&[json!({"text": "It holds."})], "checker reports:\nIt holds.", "has reported after 1 turn"),
+    let given = |report: &str| answer!("report.given", agent = "checker", report);
+    let missing = || answer!("report.missing", agent = "checker", end = "got stuck");
+    let cases: [(&[Value], String, &str); 4] = [
+        (&[hostile, honest], given("Two of three hold."), "sub-agent 1, agent checker: it has reported after 2 turns"),
+        (&[looping], missing(), "got stuck after 5 turns"),
+        (&[flood], missing(), "got stuck after 1 turn"),
+        (&[json!({"text": "It holds."})], given("It holds."), "has reported after 1 turn"),
     ];
     for (sub_agent, told, noted) in cases {
         let dir = place(agents);
@@ -248,9 +257,9 @@ fn what_a_sub_agent_does_costs_only_itself() {
         let prompts: String = (2..=60)
             .map(|turn| dir.run_with(&[], &["audit", "prompt", "last", "--turn", &turn.to_string()]).stdout)
             .take_while(|prompt| !prompt.is_empty())
-            .filter(|prompt| !prompt.contains("You are a sub-agent"))
+            .filter(|prompt| !prompt.contains(first_line(SUB_AGENT)))
             .collect();
-        assert!(prompts.contains(told), "{told}\n{prompts}");
+        assert!(prompts.contains(&told), "{told}\n{prompts}");
         let audit = dir.run_with(&[], &["audit", "last", "--phase", "1"]).stdout
             + &dir.run_with(&[], &["audit", "last", "--phase", "0"]).stdout;
         assert!(audit.contains(noted), "{noted}\n{audit}");

@@ -10,6 +10,8 @@ use overnight::{
     workspace::Workspace,
 };
 use overnight_core::{
+    amount::grouped,
+    answer,
     job::{
         arguments::{ListDocuments, ReadDocument, ReadFile},
         call::ReadCall,
@@ -18,6 +20,7 @@ use overnight_core::{
     },
     prompt::{bounds::ResultBound, measure::room},
     tokens::estimate,
+    wording::is_said,
 };
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf, sync::Arc};
@@ -88,6 +91,25 @@ fn lines(count: u64) -> String {
     (1..=count).map(|line| format!("The line {line:03} of this text has 10 tokens\n")).collect::<Vec<_>>().concat()
 }
 
+const NUMBERS: &str = ", line numbers included";
+
+/// How much of what was asked for is shown, where a read's share sets the bound.
+fn bounded_part(shown: u64, of: u64, most: u64, numbers: &str) -> String {
+    let (shown, of, most) = (grouped(shown), grouped(of), grouped(most));
+    answer!("part.bounded", shown, of, most, numbers)
+}
+
+/// What is said of a read that shows a part only.
+fn shown(what: &str, part: &str, call: &str) -> String {
+    answer!("part.shown", what, part, call)
+}
+
+/// The words that tell a part which the results before it have made small.
+fn crowded_words() -> String {
+    let part = answer!("part.crowded", shown = "", of = "|", most = "|", numbers = "");
+    part.split('|').nth(1).unwrap().to_owned()
+}
+
 #[test]
 fn a_document_that_fits_comes_whole_in_one_call() {
     let dir = TestDir::new(&[("a.txt", &pages())], &offline(), 100_000);
@@ -101,7 +123,7 @@ fn a_document_that_fits_comes_whole_in_one_call() {
     // A reply may bring as much as fills the room to 85 %, with all that was said before.
     assert_eq!((bound.share, bound.left), (fifth, room(&job.spec) * 85 / 100 - job.own.epoch.tokens()));
     assert!(fifth > 17_000, "{fifth}");
-    assert_eq!(dir.said("a.txt", (0, 0, 0), bound), "This is the end of the document.");
+    assert_eq!(dir.said("a.txt", (0, 0, 0), bound), answer!("document.end"));
     let file = ReadCall::ReadFile(ReadFile { path: "workspace.md".to_owned(), offset: None, limit: None });
     assert_eq!(ResultBound::of(&job.spec, &job.own, &file).share, room(&job.spec) / 10);
 }
@@ -112,29 +134,41 @@ fn what_does_not_fit_says_how_much_was_shown_of_what_and_why() {
     let bound = ResultBound::alone(1_500);
     assert_eq!(
         dir.said("a.txt", (0, 0, 0), bound),
-        "Pages 1-3 of 8 (1,201 of 3,202 tokens: one read shows at most 1,500 in this context). Go on: \
-         read_document({\"name\": \"a.txt\", \"from\": 4})"
+        shown(
+            "Pages 1-3 of 8",
+            &bounded_part(1_201, 3_202, 1_500, ""),
+            "read_document({\"name\": \"a.txt\", \"from\": 4})"
+        )
     );
     assert_eq!(
         dir.said("a.txt", (2, 7, 0), bound),
-        "Pages 2-4 of the 2-7 asked for (1,201 of 2,402 tokens: one read shows at most 1,500 in this context). Go on: \
-         read_document({\"name\": \"a.txt\", \"from\": 5, \"to\": 7})"
+        shown(
+            "Pages 2-4 of the 2-7 asked for",
+            &bounded_part(1_201, 2_402, 1_500, ""),
+            "read_document({\"name\": \"a.txt\", \"from\": 5, \"to\": 7})"
+        )
     );
     assert_eq!(dir.said("a.txt", (4, 6, 0), bound), "", "what was asked for on purpose is all there");
-    assert_eq!(dir.said("a.txt", (7, 8, 0), bound), "This is the end of the document.");
+    assert_eq!(dir.said("a.txt", (7, 8, 0), bound), answer!("document.end"));
     // A page that is longer than a read, line by line; the last part of it goes on with the next page.
     let small = ResultBound::alone(300);
     assert_eq!(
         dir.said("a.txt", (3, 0, 0), small),
-        "Lines 1-17 of the 40 of page 3 (170 of 2,402 tokens: one read shows at most 300 in this context). Go on: \
-         read_document({\"name\": \"a.txt\", \"from\": 3, \"line\": 18})"
+        shown(
+            "Lines 1-17 of the 40 of page 3",
+            &bounded_part(170, 2_402, 300, ""),
+            "read_document({\"name\": \"a.txt\", \"from\": 3, \"line\": 18})"
+        )
     );
     assert_eq!(dir.said("a.txt", (3, 3, 31), small), "", "the rest of the page, and no more was asked for");
     let said = dir.said("b.md", (0, 0, 0), bound);
     assert_eq!(
         said,
-        "Lines 1-129 of 200 (1,290 of 2,000 tokens: one read shows at most 1,500 in this context, line numbers included). \
-         Go on: read_document({\"name\": \"b.md\", \"from\": 130})"
+        shown(
+            "Lines 1-129 of 200",
+            &bounded_part(1_290, 2_000, 1_500, NUMBERS),
+            "read_document({\"name\": \"b.md\", \"from\": 130})"
+        )
     );
 }
 
@@ -146,14 +180,12 @@ fn a_text_a_little_longer_than_its_share_is_given_whole() {
     let share = tokens * 100 / 114;
     assert_eq!(dir.document("a.md", (0, 0, 0), ResultBound::alone(share)).1, whole);
     let less = dir.said("a.md", (0, 0, 0), ResultBound { share, left: share - 100 });
-    assert!(
-        less.starts_with("Lines 1-") && less.contains(": the results before it in this reply left room for "),
-        "{less}"
-    );
+    assert!(less.starts_with("Lines 1-") && less.contains(&crowded_words()), "{less}");
     assert!(dir.said("a.md", (0, 0, 0), ResultBound::alone(tokens * 80 / 100)).starts_with("Lines 1-"));
     // A page of 400 tokens, where a read has 470 with its frame.
     let said = dir.said("b.txt", (5, 0, 0), ResultBound::alone(470));
-    assert!(said.starts_with("Page 5 of 8 (400 of 1,601 tokens: one read shows at most 470"), "{said}");
+    let part = bounded_part(400, 1_601, 470, "");
+    assert!(said.starts_with(&format!("Page 5 of 8 {part}")), "{said}");
     // A file of the model's own.
     let workspace = Workspace::open(&dir.path).unwrap();
     workspace.write("output/notes.md", lines(100).as_bytes()).unwrap();
@@ -166,13 +198,17 @@ fn a_text_a_little_longer_than_its_share_is_given_whole() {
     let whole = file(None, ResultBound::alone(10_000));
     let numbered =
         (1..).zip(lines(100).lines()).map(|(number, line)| format!("{number}\t{line}\n")).collect::<Vec<_>>().concat();
-    assert_eq!(whole, format!("output/notes.md (lines 1-100 of 100):\n{numbered}This is the end of the file."));
+    let end = answer!("file.end");
+    assert_eq!(whole, format!("output/notes.md (lines 1-100 of 100):\n{numbered}{end}"));
     assert_eq!(file(None, ResultBound::alone((estimate(&whole) + 250) * 100 / 114)), whole);
     let part = file(Some(60), ResultBound::alone(500));
     assert_eq!(
         part.lines().last().unwrap(),
-        "Lines 1-37 of the 1-60 asked for (370 of 600 tokens: one read shows at most 500 in this context, line numbers \
-         included). Go on: read_file({\"path\": \"output/notes.md\", \"offset\": 38, \"limit\": 23})"
+        shown(
+            "Lines 1-37 of the 1-60 asked for",
+            &bounded_part(370, 600, 500, NUMBERS),
+            "read_file({\"path\": \"output/notes.md\", \"offset\": 38, \"limit\": 23})"
+        )
     );
     let asked = file(Some(3), ResultBound::alone(500));
     assert_eq!(asked.lines().collect::<Vec<_>>()[1..], numbered.lines().take(3).collect::<Vec<_>>()[..]);
@@ -184,19 +220,15 @@ fn reads_of_one_reply_share_what_it_may_bring() {
     let crowded = ResultBound { share: 5_000, left: 1_100 };
     assert_eq!(
         dir.said("a.txt", (0, 0, 0), crowded),
-        "Pages 1-2 of 8 (801 of 3,202 tokens: the results before it in this reply left room for 1,100). Go on: \
-         read_document({\"name\": \"a.txt\", \"from\": 3})"
-    );
-    // A page that a read can hold is not torn because of what came before it.
-    let (end, text) = dir.document("a.txt", (4, 0, 0), ResultBound { share: 5_000, left: 300 });
-    assert_eq!(
-        (end, text.as_str()),
-        (
-            CallEnd::Skipped,
-            "not run: the results before it in this reply left room for 300 tokens, and page 4 has 400; call it again in the \
-             next reply"
+        shown(
+            "Pages 1-2 of 8",
+            &answer!("part.crowded", shown = 801, of = "3,202", most = "1,100", numbers = ""),
+            "read_document({\"name\": \"a.txt\", \"from\": 3})"
         )
     );
+    // A page that a read can hold is not torn because of what came before it.
+    let later = answer!("skipped.no_room", left = 300, part = "page 4", tokens = 400);
+    assert_eq!(dir.document("a.txt", (4, 0, 0), ResultBound { share: 5_000, left: 300 }), (CallEnd::Skipped, later));
 }
 
 /// Through the whole runner: each has a fifth of the room, up to where the context is full; then one gets what is left, and the
@@ -219,15 +251,16 @@ fn reads_of_one_reply_fill_what_the_context_has_left() {
     let reads = events.iter().filter(|event| event["name"] == "read_document");
     let results: Vec<(String, String)> =
         reads.map(|event| (text(&event["result"]["end"]), text(&event["result"]["text"]))).collect();
-    let most = overnight_core::amount::grouped(room / 5);
-    let in_part = format!(": one read shows at most {most} in this context, line numbers included). Go on: ");
+    let part = answer!("part.bounded", shown = "", of = "|", most = grouped(room / 5), numbers = NUMBERS);
+    let in_part = shown("", part.split('|').nth(1).unwrap(), "");
+    let in_part = in_part.trim_start();
     for (end, text) in &results[..4] {
-        assert!(end == "done" && (text.contains(&in_part) || text.contains(": the results before it")), "{text}");
+        assert!(end == "done" && (text.contains(in_part) || text.contains(&crowded_words())), "{text}");
         assert!(estimate(text) <= room / 5, "{room}: {}", estimate(text));
     }
-    assert!(results[0].1.contains(&in_part), "{}", results[0].1);
+    assert!(results[0].1.contains(in_part), "{}", results[0].1);
     for (end, text) in &results[4..] {
-        assert_eq!((end.as_str(), text.split(':').next()), ("skipped", Some("not run")));
+        assert_eq!((end.as_str(), is_said("skipped", text)), ("skipped", true), "{text}");
     }
     let opening = events.iter().find(|event| event["type"] == "epoch_opened").unwrap()["tokens"].as_u64().unwrap();
     let all = opening + results.iter().map(|(_, text)| estimate(text)).sum::<u64>();
@@ -248,11 +281,12 @@ fn a_list_names_the_pages_that_are_much_longer_than_the_others() {
     let (end, text) = dir.read(&ReadCall::ListDocuments(ListDocuments::default()), ResultBound::alone(4_000));
     assert_eq!(end, CallEnd::Done);
     let rows: Vec<&str> = text.lines().skip(1).collect();
+    let usual = "1,813";
+    let told = answer!("document.long_pages", usual, bound = "3,626", places = "page 4", longest = "12,724");
     assert_eq!(
         rows,
         [
-            "a.txt (text, 10 pages, about 18133 tokens, 0 % shown) [about 1,813 tokens a page, but over 3,626 on page 4, at \
-             most 12,724]",
+            &*format!("a.txt (text, 10 pages, about 18133 tokens, 0 % shown) [{told}]"),
             "b.txt (text, 8 pages, about 3202 tokens, 0 % shown)"
         ]
     );

@@ -2,6 +2,7 @@
 //! is not mended is told in every view.
 
 use crate::cli_run::{TestDir, done, reply, write};
+use overnight_core::answer;
 use serde_json::{Value, json};
 
 const TASK: &str = r#"---
@@ -89,13 +90,11 @@ fn what_was_refused_is_seen_first_and_what_is_not_mended_is_told() {
     let told = "2 records were refused when they were added: 1 was mended and written, 1 is not in the result";
     assert!(ran.stdout.contains(&format!("\nrefused: {told}\n")), "{}", ran.stdout);
     let log = dir.run_with(&[], &["logs", "last"]).stdout;
-    let skipped = "skipped: not run: add_records before it in this reply sent back 2 records; look at its result first";
-    assert!(log.contains(&format!("todo_complete {skipped}")), "{log}");
-    assert!(
-        log.contains("todo_complete skipped: not run: a todo_complete before it in this reply was not taken"),
-        "{log}"
-    );
-    assert!(log.contains(&format!("job_complete {skipped}")), "{log}");
+    let skipped = answer!("skipped.look_first", name = "add_records", what = "sent back 2 records");
+    assert!(log.contains(&format!("todo_complete skipped: {skipped}")), "{log}");
+    let not_taken = answer!("skipped.completion_not_taken");
+    assert!(log.contains(&format!("todo_complete skipped: {not_taken}")), "{log}");
+    assert!(log.contains(&format!("job_complete skipped: {skipped}")), "{log}");
 
     let counts = json!({"refused": 2, "mended": 1, "unmended": 1});
     let show = dir.run_with(&[], &["show", "last"]).stdout;
@@ -138,6 +137,7 @@ fn a_list_that_is_not_finished_holds_no_todo_back() {
     dir.script("script.json", &[reply(&[&begin[..], &[untitled, done()]].concat())]);
     dir.run_with(&[], &["run", "task.md", "-d", "docs", "-m", "scripted:script.json", "-q"]);
     let log = dir.run_with(&[], &["logs", "last"]).stdout;
-    let skipped = "todo_complete skipped: not run: write_file before it in this reply found what fails (output/list.json: schema)";
-    assert!(log.contains(skipped), "{log}");
+    let what = "found what fails (output/list.json: schema)";
+    let skipped = answer!("skipped.look_first", name = "write_file", what);
+    assert!(log.contains(&format!("todo_complete skipped: {skipped}")), "{log}");
 }

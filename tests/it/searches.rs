@@ -10,6 +10,7 @@ use overnight::{
     workspace::Workspace,
 };
 use overnight_core::{
+    answer,
     job::{
         arguments::{SearchFiles, SearchScope},
         call::ReadCall,
@@ -17,6 +18,7 @@ use overnight_core::{
         event::CallEnd,
     },
     prompt::{bounds::ResultBound, fence::fenced},
+    wording::is_said,
 };
 use std::{fmt::Write, fs, path::PathBuf, sync::Arc};
 
@@ -98,7 +100,7 @@ a.txt page 3 line 3: The fee
 b.md:3: A late fee may be annual or monthly.
 ";
     assert_eq!(dir.found(r"\bfee\b"), in_documents("4 matches in 2 texts:", expected));
-    assert_eq!(dir.found("SECOND"), "No matches.");
+    assert_eq!(dir.found("SECOND"), answer!("search.no_matches"));
     assert_eq!(dir.found("second"), in_documents("1 matches:", "a.txt page 2 line 1: Second page.\n"));
 }
 
@@ -123,7 +125,7 @@ fn a_search_stays_within_its_scope() {
     // A file that is named is meant.
     let plan = format!("1 matches:\n{}", of("main_plan.md").trim_end());
     assert_eq!(dir.scoped("pump", None, Some("main_plan.md")), plan);
-    assert_eq!(dir.scoped("zebra", None, None), "No matches in the documents.");
+    assert_eq!(dir.scoped("zebra", None, None), answer!("search.no_matches_in_documents"));
 }
 
 #[test]
@@ -141,7 +143,8 @@ fn words_are_a_phrase_first_over_line_ends_too() {
         in_documents("1 matches:", line),
         "what is nowhere a phrase may be an expression"
     );
-    assert_eq!(dir.found("late  fee|fee   is\\s+due"), "No matches.", "an expression is looked for in lines");
+    let none = answer!("search.no_matches");
+    assert_eq!(dir.found("late  fee|fee   is\\s+due"), none, "an expression is looked for in lines");
     let over = "b.md:5: The office closes. In March it is due.\n";
     assert_eq!(dir.found(r"closes\.\nIn"), in_documents("1 matches:", over), "unless it says otherwise");
     assert_eq!(dir.found(r"(?is)CLOSES.*it is"), in_documents("1 matches:", over));
@@ -151,17 +154,17 @@ fn words_are_a_phrase_first_over_line_ends_too() {
 #[test]
 fn words_that_are_no_phrase_are_looked_for_together() {
     let dir = TestDir::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
-    let head = "The words stand nowhere one after another; 1 passage holds 3 of the 3 or one less, the best first:";
+    let head = |passages: &str| answer!("search.passages_or_one_less", passages, most = 3, all = 3) + ":";
     let found = dir.found("monthly annual late");
-    assert_eq!(found, in_documents(head, "b.md:3: A late fee may be annual or monthly.\n"));
+    let expected = "b.md:3: A late fee may be annual or monthly.\n";
+    assert_eq!(found, in_documents(&head("1 passage holds"), expected));
     // The best first: all three, then two, the rarer before.
-    let head = "The words stand nowhere one after another; 2 passages hold 3 of the 3 or one less, the best first:";
     let lines = "\
 a.txt page 1 line 3: The annual fee is due in March.
 b.md:3: A late fee may be annual or monthly.
 ";
-    assert_eq!(dir.found("due annual fee"), in_documents(head, lines));
-    assert_eq!(dir.found("zebra quagga"), "No matches.");
+    assert_eq!(dir.found("due annual fee"), in_documents(&head("2 passages hold"), lines));
+    assert_eq!(dir.found("zebra quagga"), answer!("search.no_matches"));
 }
 
 #[test]
@@ -179,12 +182,8 @@ fn every_document_has_its_share_and_its_count() {
     assert_eq!(lines[97], "b.md: 300 matches, the first 5 of them:");
     assert_eq!(lines[98..103], [1, 2, 3, 4, 5].map(|n| format!("b.md:{n}: line {n} has a pump")));
     assert_eq!(lines[103], "c.md:1: One pump.");
-    assert_eq!(
-        lines[105..],
-        [
-            r#"Go on: search_files({"pattern": "pump", "path": "documents", "offset": 100}), or narrow the pattern, the path or the glob"#
-        ]
-    );
+    let call = r#"search_files({"pattern": "pump", "path": "documents", "offset": 100})"#;
+    assert_eq!(lines[105..], [answer!("search.go_on", call)]);
     assert_eq!(found, dir.found("pump"), "the same every time");
 }
 
@@ -235,7 +234,7 @@ fn offsets_reach_every_match_once() {
     passages.dedup();
     assert_eq!(passages.len(), count);
     let (end, text) = dir.search_from("pump", Some("documents"), Some(601), 9_000);
-    assert_eq!((end, text.as_str()), (CallEnd::Failed, "there are only 601 matches; ask with an offset under 601"));
+    assert_eq!((end, text), (CallEnd::Failed, answer!("search.ends", total = 601)));
     let (_, text) = dir.search_from("pump", Some("documents"), Some(200), 9_000);
     let heads: Vec<&str> = text.lines().filter(|line| line.contains(" matches")).collect();
     assert_eq!(heads, ["601 matches in 3 texts, 201 to 300 shown:", "a.md: 300 matches, 195 to 294 of them:"]);
@@ -264,9 +263,10 @@ fn hostile_patterns_are_refused_in_one_sentence() {
     {
         let (end, text) = dir.search(pattern, None);
         assert_eq!(end, CallEnd::Failed, "{text}");
-        assert!(text.starts_with("the pattern ") && text.lines().count() == 1 && text.len() < 500, "{text}");
+        let is_of_pattern = is_said("search.pattern_too_long", &text) || is_said("search.pattern_unreadable", &text);
+        assert!(is_of_pattern && text.lines().count() == 1 && text.len() < 500, "{text}");
     }
     for pattern in ["(ü+)+(ü+)+x", "(?:ü?){100}ü{100}x", "a b c d e f g h i j k l m n o p q r s t u v w x y z"] {
-        assert_eq!(dir.search(pattern, Some("documents")), (CallEnd::Done, "No matches.".to_owned()));
+        assert_eq!(dir.search(pattern, Some("documents")), (CallEnd::Done, answer!("search.no_matches")));
     }
 }

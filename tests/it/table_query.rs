@@ -6,6 +6,7 @@ use crate::{
     cli_run::{TestDir, reply},
     support::events,
 };
+use overnight_core::answer;
 use serde_json::{Value, json};
 
 /// Two turns, then the job is held.
@@ -68,6 +69,7 @@ fn tables_of_several_documents_are_asked_in_one_statement() {
     for line in ["table prices (article, price, since; 3 rows)", "table stock (article, count; 2 rows)"] {
         assert!(told[0].1.contains(line), "{}", told[0].1);
     }
+    let no_table = answer!("query.names_no_table", names = "prices, stock");
     let expected = [
         (
             "done",
@@ -75,7 +77,7 @@ fn tables_of_several_documents_are_asked_in_one_statement() {
         ),
         ("done", "1 row\n| count(*) |\n| --- |\n| 2 |"),
         ("failed", "only SELECT over the tables of documents is allowed"),
-        ("failed", "the statement names no table; list_documents names them: such as prices, stock"),
+        ("failed", no_table.as_str()),
         ("failed", "there is more than one statement; send one at a time"),
         ("failed", "no such column: colour"),
         ("failed", "no such column: \"Colour\" - should this be a string literal in single-quotes?"),
@@ -91,12 +93,13 @@ fn a_long_answer_is_cut_and_an_endless_one_is_given_up() {
     let endless = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r, numbers";
     let told = told(&documents, &[query("SELECT * FROM numbers"), query(endless)]);
     let (end, text) = &told[0];
-    assert!(end == "done" && text.starts_with("more than 1,000 rows; here "), "{text}");
+    // Above the rows are two lines of the table, and the sentence.
+    let cut = answer!("query.cut", rows = "1,000 rows", shown = text.lines().count() - 3);
+    assert!(end == "done" && text.starts_with(&cut), "{text}");
     assert_eq!(told[1], ("failed".to_owned(), "it takes longer than 5 seconds; ask for less".to_owned()));
 }
 
 #[test]
 fn without_tables_there_is_nothing_to_ask() {
-    let why = "the statement names no table; list_documents names them: there are none";
-    assert_eq!(told(&[], &[query("SELECT 1")]), [("failed".to_owned(), why.to_owned())]);
+    assert_eq!(told(&[], &[query("SELECT 1")]), [("failed".to_owned(), answer!("query.no_tables"))]);
 }

@@ -7,6 +7,7 @@ use crate::{
     cli_run::{Ran, TestDir, reply, write},
     support::events,
 };
+use overnight_core::answer;
 use serde_json::{Value, json};
 
 /// One turn, then the job is held.
@@ -83,48 +84,61 @@ fn each_write_answers_with_the_checks_of_its_file() {
         write("elsewhere.md", "Two"),
     ]);
     held(&dir.run_with(&[], &RUN));
+    let added = |added: &str| answer!("records.added", added, list = "$.records", file = "output/list.json", now = 1);
+    let refused = |refused: &str, faults: &str| answer!("records.refused", refused, faults);
+    let wrote = |path: &str, amount: &str| answer!("done.wrote", path, amount);
+    let two = refused(
+        "2 records were",
+        "\n- records[1] \"The server SHALL answer within 2 s.\": nearest on line 3 of a.md: \
+         \"# A The server MUST answer within 2 s.\", differs at \"SHALL\".\n\
+         - records[2] \"A client SHOULD wait.\" does not stand in a.md but in b.md.",
+    );
+    let one = refused("1 record was", "\n- records[0] \"Nothing\": nothing like it stands in b.md.");
+    let failing = answer!("checks.fail", number = 3, all = 8);
+    let passing = answer!(
+        "checks.passed",
+        names = "output/list.json: exists; output/list.json: not empty; output/list.json: schema; \
+                 output/notes.md: exists; output/notes.md: not empty"
+    );
     let expected = [
         (
             "done",
-            "Added 1 record to $.records of output/list.json (1 now). 2 records were not written:\n\
-             - records[1] \"The server SHALL answer within 2 s.\": nearest on line 3 of a.md: \
-             \"# A The server MUST answer within 2 s.\", differs at \"SHALL\".\n\
-             - records[2] \"A client SHOULD wait.\" does not stand in a.md but in b.md.\n\
-             Send only these again, mended.\nSchema: ok. Quotes: 1 of 1 found.",
+            format!("{} {two}\nSchema: ok. Quotes: 1 of 1 found.", added("1 record")),
             json!([{"path": "output/list.json", "records": 1, "quotes": {"found": 1, "all": 1}, "documents": {"a.md": 1}}]),
         ),
         (
             "done",
-            "Wrote output/notes.md (3 bytes now). Words: 1 (at least 3). Write 2 more.",
+            wrote("output/notes.md", "3 bytes now") + " Words: 1 (at least 3). Write 2 more.",
             json!([{"path": "output/notes.md", "failed": [
                 {"name": "output/notes.md: words", "passed": false, "detail": "1 (at least 3). Write 2 more.",
                  "unfinished": true}]}]),
         ),
         (
             "done",
-            "Wrote output/list.json (1 record). Schema: ok. \
-             Quotes: 0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md.",
+            wrote("output/list.json", "1 record")
+                + " Schema: ok. \
+                   Quotes: 0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md.",
             json!([{"path": "output/list.json", "records": 1, "quotes": {"found": 0, "all": 1}, "failed": [
                 {"name": "output/list.json: quotes", "passed": false,
                  "detail": "0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md."}],
                 "documents": {"a.md": 0, "b.md": 1}}]),
         ),
+        ("failed", format!("{} {one}", added("0 records")), Value::Null),
         (
             "failed",
-            "Added 0 records to $.records of output/list.json (1 now). 1 record was not written:\n\
-             - records[0] \"Nothing\": nothing like it stands in b.md.\nSend only these again, mended.",
+            "nothing says where output/notes.md has its list; give list, such as $.records".to_owned(),
             Value::Null,
         ),
-        ("failed", "nothing says where output/notes.md has its list; give list, such as $.records", Value::Null),
-        ("refused", "records is empty; give the records to add", Value::Null),
+        ("refused", "records is empty; give the records to add".to_owned(), Value::Null),
         (
             "done",
-            "3 of 8 checks fail:\n\
-             - output/list.json: quotes: 0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md.\n\
-             - output/notes.md: words: 1 (at least 3). Write 2 more.\n\
-             - coverage: not shown yet: a.md lines 1-3; b.md lines 1-3; read them with read_document\n\
-             Passed: output/list.json: exists; output/list.json: not empty; output/list.json: schema; \
-             output/notes.md: exists; output/notes.md: not empty.",
+            format!(
+                "{failing}\n\
+                 - output/list.json: quotes: 0 of 1 found. $.records[0] \"Pigs fly over the sea\": nothing like it stands in b.md.\n\
+                 - output/notes.md: words: 1 (at least 3). Write 2 more.\n\
+                 - coverage: not shown yet: a.md lines 1-3; b.md lines 1-3; read them with read_document\n\
+                 {passing}"
+            ),
             json!([
                 {"path": "output/list.json", "records": 1, "quotes": {"found": 0, "all": 1}, "failed": [
                     {"name": "output/list.json: quotes", "passed": false,
@@ -134,10 +148,10 @@ fn each_write_answers_with_the_checks_of_its_file() {
                  "unfinished": true}]}
             ]),
         ),
-        ("done", "Wrote elsewhere.md (3 bytes now).", Value::Null),
+        ("done", wrote("elsewhere.md", "3 bytes now"), Value::Null),
     ];
     let expected: Vec<(String, String, Value)> =
-        expected.into_iter().map(|(end, text, checked)| (end.to_owned(), text.to_owned(), checked)).collect();
+        expected.into_iter().map(|(end, text, checked)| (end.to_owned(), text, checked)).collect();
     assert_eq!(results(&dir), expected);
     assert!(!dir.workspace().join("quotes.jsonl").exists(), "looking changes nothing");
 }
@@ -151,10 +165,9 @@ fn a_crash_adds_no_record_twice_and_loses_none() {
     let whole = dir(&calls);
     held(&whole.run_with(&[], &RUN));
     let told = results(&whole);
-    assert!(
-        told[1].1.starts_with("Added 1 record to $.records of output/list.json (2 now, 1 was there already). Schema"),
-        "{told:?}"
-    );
+    let (list, file) = ("$.records", "output/list.json");
+    let added = answer!("records.added_some", added = "1 record", list, file, now = 2, present = "1 was");
+    assert!(told[1].1.starts_with(&format!("{added} Schema")), "{told:?}");
     let file = std::fs::read_to_string(whole.workspace().join("output/list.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&file).unwrap()["records"].as_array().unwrap().len(), 2);
     for point in ["tool.write.before", "tool.write.done"] {

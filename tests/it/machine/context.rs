@@ -2,6 +2,7 @@
 
 use super::world::*;
 use overnight_core::{
+    answer,
     job::event::{ConversationEvent, EpochCause, Event, PhaseEvent},
     prompt::{compose, measure::local_tokens, tools::ToolList},
 };
@@ -58,7 +59,7 @@ fn a_reply_gets_no_more_results_than_the_model_will_see() {
     let results = world.results(20);
     let ran = results.iter().filter(|text| text.starts_with("Done")).count();
     assert!((1..20).contains(&ran), "{ran}");
-    assert!(results[19].starts_with("Skipped: not run: the results of this reply fill the context already"));
+    assert_eq!(results[19], format!("Skipped: {}", answer!("skipped.context_full")));
     assert_eq!(world.prompt().matches("</document").count(), ran, "all that was run is seen");
 }
 
@@ -74,7 +75,7 @@ fn writes_behind_reads_that_fill_the_context_are_run() {
     let written = write_file("output/notes.md", "# Notes\n\nThe pump is sound.\n");
     world.play([say(reads.chain([written]))]);
     let results = world.results(21);
-    assert!(results[19].starts_with("Skipped: not run: the results of this reply fill"), "{}", results[19]);
+    assert_eq!(results[19], format!("Skipped: {}", answer!("skipped.context_full")));
     assert!(results[20].starts_with("Done"), "{}", results[20]);
 }
 
@@ -92,7 +93,8 @@ fn nothing_is_completed_behind_a_call_that_was_not_run() {
     let reads = (1..=20).map(|line| read_document("north.md", line, line));
     world.play([say(reads.chain([call("todo_complete", json!({}))]))]);
     let results = world.results(21);
-    assert_eq!(results[20], "Skipped: not run: read_document before it in this reply was not run; call both again");
+    let skipped = answer!("skipped.not_run_before", name = "read_document");
+    assert_eq!(results[20], format!("Skipped: {skipped}"));
     assert_eq!(completed(&world), before);
     world.play([say([read_document("north.md", 20, 20), call("todo_complete", json!({}))])]);
     assert_eq!(completed(&world), before + 1);
@@ -115,9 +117,13 @@ fn the_board_is_bounded_however_much_stands_in_the_list() {
             .collect();
         world.play([say([call("todo_write", json!({ "todos": items }))])]);
     }
-    let tokens = overnight_core::tokens::estimate(&world.board());
-    assert!(tokens < 1_100, "{tokens}: {}", world.board());
-    assert!(world.board().contains("tasks that were cancelled earlier: see todos.md"), "{}", world.board());
+    let board = world.board();
+    let tokens = overnight_core::tokens::estimate(&board);
+    assert!(tokens < 1_100, "{tokens}: {board}");
+    // One line for those that are not shown.
+    let shown = board.lines().filter(|line| line.starts_with("[-] ")).count() - 1;
+    let number = world.job.phase.todos.counts().cancelled - shown;
+    assert!(board.contains(&answer!("board.cancelled_earlier", number, file = "todos.md")), "{board}");
     assert!(local_tokens(world.at_work()) < 5_600, "{}", local_tokens(world.at_work()));
 }
 
@@ -150,7 +156,8 @@ fn what_fills_the_context_is_seen_once() {
     let ran = world.results(15).iter().filter(|text| text.starts_with("Done")).count();
     let tokens = local_tokens(world.at_work());
     assert!((14_500..17_500).contains(&tokens) && ran > 10, "{ran} reads, {tokens} tokens");
-    assert!(world.prompt().contains("<reminder>The context is full: after your next reply"), "{}", world.prompt());
+    let last_look = include_str!("../../../instructions/runner/last_look.md").split("{{").next().unwrap().trim();
+    assert!(world.prompt().contains(&format!("<reminder>{last_look}")), "{}", world.prompt());
     let more = u64::try_from(ran).unwrap();
     world.play([say((1..=15).map(|page| read_document("north.md", more + page, more + page)))]);
     assert_eq!(world.job.own.epoch.number, epoch + 1);

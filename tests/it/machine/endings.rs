@@ -3,6 +3,7 @@
 use super::world::*;
 use crate::support::approve;
 use overnight_core::{
+    answer,
     job::{
         event::{Event, LifeEvent},
         record::{HoldReason, JobStatus},
@@ -37,6 +38,10 @@ fn a_completion_completes_its_own_todo() {
 fn what_was_not_shown_is_named_and_then_counts() {
     let mut spec = spec("", &[("north.md", 40), ("south.md", 60)]);
     spec.instructions.coverage = 1.0;
+    let refused = |left: u32, parts: &str| {
+        let checks = format!("- coverage: not shown yet: {parts}; read them with read_document");
+        format!("Refused: {}", answer!("refused.checks_fail", left, checks))
+    };
     let mut world = World::of(spec);
     world.in_review(true);
     world.play([say([
@@ -45,15 +50,10 @@ fn what_was_not_shown_is_named_and_then_counts() {
         read_document("south.md", 31, 60),
         job_complete(0.9),
     ])]);
-    let seen_too_late = "Refused: Refused; mend these and call job_complete() again (2 more refusals before the job ends as partial):\n- coverage: not shown yet: north.md lines 1-40; south.md lines 1-60; read them with read_document";
+    let seen_too_late = refused(2, "north.md lines 1-40; south.md lines 1-60");
     assert_eq!(world.results(1), [seen_too_late], "shown is only what the model has answered to");
     world.play([say([job_complete(0.9)])]);
-    assert_eq!(
-        world.results(1),
-        [
-            "Refused: Refused; mend these and call job_complete() again (1 more refusals before the job ends as partial):\n- coverage: not shown yet: south.md lines 21-30; read them with read_document"
-        ]
-    );
+    assert_eq!(world.results(1), [refused(1, "south.md lines 21-30")]);
     world.play([say([read_document("south.md", 21, 30)]), say([job_complete(0.9)])]);
     assert_eq!(world.status(), "completed");
 }
@@ -75,10 +75,8 @@ fn feedback_is_written_down_and_planned_for() {
     assert!(world.files[INSTRUCTIONS_FILE].ends_with("## Feedback 1\n\nName the pumps.\n"));
     assert_eq!((world.job.refusals.counted, world.job.early_ends.in_all), (0, 0), "the counts begin anew");
     world.play([say([write_file(PLAN_FILE, &world.files[PLAN_FILE].clone())])]);
-    assert_eq!(
-        world.results(1),
-        ["Refused: main_plan.md is not saved: the feedback needs work; add at least one new phase"]
-    );
+    let fault = "the feedback needs work; add at least one new phase";
+    assert_eq!(world.results(1), [format!("Refused: {}", answer!("refused.plan_not_saved", fault))]);
     let plan = world.files[PLAN_FILE].replace(
         "## Phase 3: Final Review ← CURRENT",
         "## Phase 3: Name the pumps\n\n- [ ] Name them\n\n## Phase 4: Final Review",

@@ -1,7 +1,7 @@
 //! The two loops: bootstrap, planning, phases, review, and all ways out of a phase.
 
 use super::world::*;
-use overnight_core::job::state::MEMORY_FILE;
+use overnight_core::{answer, job::state::MEMORY_FILE};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -12,9 +12,13 @@ fn memory_todos_and_the_first_work_of_the_next_phase_come_in_one_reply() {
     let mut reply = plan_for(5);
     reply.calls.extend([done("too early"), write_file("notes/south.md", "sound"), done("it runs")]);
     world.play([reply]);
+    let skipped = short(&answer!("skipped.behind_phase_end", owed = answer!("owed.look_at_plan")));
+    let completed = short(&answer!("done.task_completed", number = 1, title = "Check pump 1", tasks = "4 tasks"));
     assert_eq!(
         world.log(),
-        "turn 7: write_file, todo_write, todo_complete, write_file, todo_complete\n  started\n  write_file Done: write_file workspace.md (23 bytes now).\nmemory saved\n  todo_write Done: [>] 1. Check pump 1      ← CURRENT: Checking pump 1 / [ ] 2. Check pump 2 / [ ] 3. Check pump 3 / [ ] 4. Check pump 4 / [ ] 5. Check pump 5 /  / Progress: 0/5 t…\ntodos written: 5\n  todo_complete Skipped: not run: nothing is completed behind a phase's end; look at the plan, and complete the next phase's tasks in your next reply\nplanning done\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
+        format!(
+            "turn 7: write_file, todo_write, todo_complete, write_file, todo_complete\n  started\n  write_file Done: write_file workspace.md (23 bytes now).\nmemory saved\n  todo_write Done: [>] 1. Check pump 1      ← CURRENT: Checking pump 1 / [ ] 2. Check pump 2 / [ ] 3. Check pump 3 / [ ] 4. Check pump 4 / [ ] 5. Check pump 5 /  / Progress: 0/5 t…\ntodos written: 5\n  todo_complete Skipped: {skipped}\nplanning done\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: {completed}\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
+        )
     );
 }
 
@@ -69,7 +73,8 @@ fn a_rewind_keeps_what_is_done_and_plans_anew_with_the_issue() {
             "5 cancelled abandoned with the phase"
         ]
     );
-    assert!(world.board().contains("The issue: north.md is in two parts"), "{}", world.board());
+    let because = answer!("because.rewound", issue = "north.md is in two parts");
+    assert!(world.board().contains(&because), "{}", world.board());
     // One todo is done, so four more are enough.
     world.play([plan_for(4)]);
     assert_eq!((world.job.phase.number, world.job.phase.attempt), (1, 2));
@@ -83,10 +88,9 @@ fn the_same_call_with_the_same_result_is_reminded_of_and_then_stuck() {
         world.play((0..2).map(|_| say([repeated.clone()])));
         assert!(!world.word().contains("<reminder>"), "{}", world.word());
         world.play([say([repeated.clone()])]);
+        let reminder = answer!("reminder.repeated_call", times = 3);
         assert!(
-            world.word().contains(
-                "]\n<reminder>You made the same call with the same result 3 times running. Do something else.</reminder>"
-            ),
+            world.word().contains(&format!("]\n<reminder>{reminder}</reminder>")),
             "{}: {}",
             repeated.name,
             world.word()
@@ -152,11 +156,8 @@ fn a_todo_and_a_phase_over_their_turns_are_replanned() {
     world.in_phase_one();
     world.play((0..40).map(|turn| say([write_file(&format!("notes/{turn}.md"), "x")])));
     assert_eq!(world.job.past.last().unwrap().why.issue(), Some("40 turns on one todo"));
-    assert!(
-        world.board().contains("The phase ran into its limit (40 turns on one todo). Plan smaller steps."),
-        "{}",
-        world.board()
-    );
+    let because = answer!("because.limit_reached", detail = "40 turns on one todo");
+    assert!(world.board().contains(&because), "{}", world.board());
     let mut spec = spec("", &[]);
     spec.instructions.limits.turns_per_phase = 12;
     let mut world = World::of(spec);
@@ -193,13 +194,8 @@ fn unknown_tools_and_wrong_arguments_are_answered_with_what_to_do() {
 fn a_reply_without_a_call_is_reminded_of_the_task() {
     let mut world = World::new();
     world.in_phase_one().play([say([read_file("instructions.md"), done("fine")]), say([])]);
-    assert!(
-        world.word().contains(
-            "]\n<reminder>Your last reply called no tool. Continue with task 2, or call todo_complete() if it is done.</reminder>"
-        ),
-        "{}",
-        world.word()
-    );
+    let reminder = answer!("reminder.called_no_tool", number = 2);
+    assert!(world.word().contains(&format!("]\n<reminder>{reminder}</reminder>")), "{}", world.word());
     world.play([say([read_file("instructions.md")])]);
     assert!(!world.word().contains("<reminder>"), "{}", world.word());
 }
@@ -211,7 +207,9 @@ fn turns_without_a_todo_change_are_reminded_of_every_ten() {
     let mut reminded = Vec::new();
     for turn in 1..=34_u64 {
         world.play([say([write_file(&format!("notes/{turn}.md"), "x")])]);
-        if world.word().contains("turns without a change of the todo list") {
+        if world.word().contains("<reminder>") {
+            let reminder = answer!("reminder.unchanged_list", turns = turn);
+            assert!(world.word().contains(&format!("<reminder>{reminder}</reminder>")), "{}", world.word());
             reminded.push(turn);
         }
     }

@@ -1,9 +1,12 @@
 //! Planning: what it owes, calls at the wrong time, tries and their fallbacks, the bounds on plans and todos.
 
 use super::world::*;
-use overnight_core::job::{
-    event::{Event, PlanEvent},
-    state::PLAN_FILE,
+use overnight_core::{
+    answer,
+    job::{
+        event::{Event, PlanEvent},
+        state::PLAN_FILE,
+    },
 };
 use serde_json::json;
 
@@ -13,19 +16,20 @@ fn memory_that_is_asked_for_twice_in_vain_is_waived() {
     world.in_phase_one().work_phase().skip_log();
     assert!(!world.word().contains("<reminder>"));
     world.play([say([read_file("instructions.md")])]);
-    assert!(
-        world.word().ends_with(
-            "\n<reminder>The next phase has not begun: save workspace.md (write_file, append_file or edit_file), and go on with its first task.</reminder>"
-        ),
-        "{}",
-        world.word()
-    );
+    let owed = answer!("owed.memory");
+    let reminder = answer!("reminder.next_phase", owed);
+    assert!(world.word().ends_with(&format!("\n<reminder>{reminder}</reminder>")), "{}", world.word());
     // What isn't asked for any more is done.
     world.play([say([done("too early"), write_file("notes/south.md", "sound"), done("it runs")])]);
     assert_eq!(world.job.memory, None);
+    let ended = short(&answer!("skipped.phase_ended", owed));
+    let behind_end = short(&answer!("skipped.behind_phase_end", owed));
+    let completed = short(&answer!("done.task_completed", number = 1, title = "Check pump 1", tasks = "4 tasks"));
     assert_eq!(
         world.log(),
-        "turn 7: read_file\n  read_file Skipped: not run: the phase has ended; first save workspace.md (write_file, append_file or edit_file), then call it again\nboard Planning\nturn 8: todo_complete, write_file, todo_complete\n  todo_complete Skipped: not run: nothing is completed behind a phase's end; save workspace.md (write_file, append_file or edit_file)\nplanning fell back, memory waived\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
+        format!(
+            "turn 7: read_file\n  read_file Skipped: {ended}\nboard Planning\nturn 8: todo_complete, write_file, todo_complete\n  todo_complete Skipped: {behind_end}\nplanning fell back, memory waived\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: {completed}\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
+        )
     );
 }
 
@@ -44,11 +48,11 @@ fn what_planning_waits_for_is_taken_behind_a_call_that_was_skipped() {
     assert_eq!((world.job.phase.attempt, todos_of(&world)), (2, 6));
     let results = world.results(5);
     assert_eq!(
-        [&results[1], &results[3], &results[4]],
+        [1, 3, 4].map(|place| results[place].as_str()),
         [
-            "Skipped: not run: the phase has ended; first save a changed main_plan.md, or set the todos with todo_write, then call it again",
-            "Failed: nothing.md does not exist",
-            "Skipped: not run: the phase 'North station' has just begun, and its todos were not shown yet"
+            format!("Skipped: {}", answer!("skipped.phase_ended", owed = answer!("owed.plan"))),
+            "Failed: nothing.md does not exist".to_owned(),
+            format!("Skipped: {}", answer!("skipped.phase_not_shown", title = "North station"))
         ]
     );
 }
@@ -124,8 +128,14 @@ fn a_plan_outside_the_bounds_is_refused_once_and_then_taken() {
     };
     let mut world = World::with("context: { compact: always }\n");
     world.play([say([plan(&[5, 2, 6])]), say([plan(&[5, 2, 6])])]);
-    let both =
-        "phase 2 'Part 2' has 2 steps, and a phase has 5 to 20: merge it with phase 1 'Part 1' or phase 3 'Part 3'";
+    let both = answer!(
+        "phase.too_short_beside",
+        phase = "phase 2 'Part 2'",
+        steps = "2 steps",
+        min = 5,
+        max = 20,
+        neighbours = "phase 1 'Part 1' or phase 3 'Part 3'"
+    );
     assert_eq!(warnings(&world), [both]);
     // Where all fits in one piece, nothing is gained by it.
     let mut world = World::new();
@@ -141,12 +151,9 @@ fn the_phase_that_is_worked_keeps_its_place_in_the_plan() {
         .replace("## Phase 1: North station", "## Phase 1: Preparation\n\n- [ ] Prepare\n\n## Phase 2: North station");
     let moved = moved.replace("Phase 3: Final", "Phase 4: Final").replace("Phase 2: South", "Phase 3: South");
     world.play([say([write_file(PLAN_FILE, &moved)])]);
-    assert_eq!(
-        world.results(1),
-        [
-            "Refused: main_plan.md is not saved: phase 1 'North station' is being worked; keep its number and title, or call todo_rewind(issue) if it can't be worked as planned"
-        ]
-    );
+    let fault = "phase 1 'North station' is being worked; keep its number and title, or call todo_rewind(issue) if it \
+        can't be worked as planned";
+    assert_eq!(world.results(1), [format!("Refused: {}", answer!("refused.plan_not_saved", fault))]);
     // A person may do it all the same: what was worked is marked, wherever it stands.
     world.files.insert(PLAN_FILE.to_owned(), moved);
     world.work_phase();

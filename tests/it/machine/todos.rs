@@ -1,44 +1,44 @@
 //! The todos of a phase: what `todo_complete` and `todo_write` refuse, and what they change.
 
 use super::world::*;
-use overnight_core::job::state::LAST_REVIEW_TODO;
+use overnight_core::{answer, job::state::LAST_REVIEW_TODO};
 use serde_json::json;
 
 fn failing() -> overnight_core::message::ToolCall {
     call("edit_file", json!({"path": "none.md", "old": "a", "new": "b"}))
 }
 
+/// The answer to the completion of a task.
+fn completed(number: u32, title: &str, tasks: &str) -> String {
+    format!("Done: {}", answer!("done.task_completed", number, title, tasks))
+}
+
 #[test]
 fn completion_is_refused_once_after_each_failure() {
+    let refused = format!("Refused: {}", answer!("refused.look_at_failure", tool = "edit_file", number = 1));
     let mut world = World::new();
     world.in_phase_one().play([say([failing(), done("x"), done("y")])]);
     assert_eq!(
         world.results(3),
         [
             "Failed: none.md does not exist; create it with write_file",
-            "Refused: edit_file failed: look at its result first, then go on with task 1",
-            "Skipped: not run: a todo_complete before it in this reply was not taken"
+            &refused,
+            &format!("Skipped: {}", answer!("skipped.completion_not_taken"))
         ]
     );
     // A new failure is refused anew; the same one is not.
     world.play([say([failing(), done("x")]), say([done("x")])]);
-    assert_eq!(
-        world.results(2),
-        [
-            "Refused: edit_file failed: look at its result first, then go on with task 1",
-            "Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining."
-        ]
-    );
+    assert_eq!(world.results(2), [refused, completed(1, "Check pump 1", "4 tasks")]);
     // After a success there is nothing to look at.
     world.play([say([failing(), read_file("instructions.md"), done("x")])]);
-    assert_eq!(world.results(1), ["Done: Task 2 'Check pump 2' marked complete. 3 tasks remaining."]);
+    assert_eq!(world.results(1), [completed(2, "Check pump 2", "3 tasks")]);
 }
 
 #[test]
 fn refusals_are_no_failures() {
     let mut world = World::new();
     world.in_phase_one().play([say([read_file("instructions.md"), call("read_file", json!({})), done("x")])]);
-    assert_eq!(world.results(1), ["Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining."]);
+    assert_eq!(world.results(1), [completed(1, "Check pump 1", "4 tasks")]);
 }
 
 /// The reply was written in the belief that its calls would be run.
@@ -46,17 +46,14 @@ fn refusals_are_no_failures() {
 fn nothing_is_changed_behind_a_call_that_could_not_be_read() {
     for lost in [call("wriite", json!({"path": "a.md"})), call("write_file", json!("{\"path\": \"a.m"))] {
         let mut world = World::new();
-        let refused = format!(
-            "Refused: not run: {} before it in this reply could not be read; look at its result, and call both again",
-            lost.name
-        );
+        let refused = format!("Refused: {}", answer!("skipped.unreadable_before", name = lost.name));
         let calls = [lost, read_file("instructions.md"), write_file("notes/a.md", "x"), done("x")];
         world.in_phase_one().play([say(calls)]);
         let results = world.results(3);
         assert!(results[0].starts_with("Done: "), "{}", results[0]);
         assert_eq!(results[1..], [refused.clone(), refused]);
         world.play([say([write_file("notes/a.md", "x"), done("x")])]);
-        assert_eq!(world.results(1), ["Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining."]);
+        assert_eq!(world.results(1), [completed(1, "Check pump 1", "4 tasks")]);
     }
 }
 
@@ -76,7 +73,7 @@ fn todo_complete_works_without_arguments() {
     for arguments in [json!({}), json!(null), json!("")] {
         let mut world = World::new();
         world.in_phase_one().play([say([read_file("instructions.md"), call("todo_complete", arguments)])]);
-        assert_eq!(world.results(1), ["Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining."]);
+        assert_eq!(world.results(1), [completed(1, "Check pump 1", "4 tasks")]);
     }
 }
 
@@ -88,10 +85,7 @@ fn only_job_complete_ends_the_review() {
     assert_eq!(world.job.phase.todos.current().unwrap().content, LAST_REVIEW_TODO);
     for _ in 0..3 {
         world.play([say([read_file("output/report.md"), done("x")])]);
-        assert_eq!(
-            world.results(1),
-            ["Refused: only job_complete() ends the review: call it with summary, deliverables and confidence"]
-        );
+        assert_eq!(world.results(1), [format!("Refused: {}", answer!("refused.job_complete_ends_review"))]);
     }
     snapshot("board_review", &world.board());
 }
@@ -107,7 +101,7 @@ fn a_rewritten_list_keeps_what_is_done_and_what_was_done_for_the_current_todo() 
     snapshot("todo_write", &world.results(1)[0]);
     // Work for the current todo was done before the list was rewritten.
     world.play([say([done("pump 2 is sound")])]);
-    assert_eq!(world.results(1), ["Done: Task 5 'Check pump 2' marked complete. 1 task remaining."]);
+    assert_eq!(world.results(1), [completed(5, "Check pump 2", "1 task")]);
     assert!(!world.job.phase.todos.all()[4].unevidenced);
 }
 
@@ -142,22 +136,15 @@ fn a_list_in_which_nothing_is_open_ends_the_phase() {
 fn the_todos_of_the_system_are_not_rewritten() {
     let mut world = World::new();
     world.play([say([todo_write(5)])]);
-    assert_eq!(
-        world.results(1),
-        [
-            "Refused: the todos of the bootstrap are set by the system, and those of a phase are the list items of the plan: save main_plan.md"
-        ]
-    );
+    assert_eq!(world.results(1), [format!("Refused: {}", answer!("refused.todos_of_bootstrap"))]);
 }
 
 #[test]
 fn a_running_phase_takes_no_more_than_its_bound() {
     let mut world = World::new();
     world.in_phase_one().play([say([todo_write(23)])]);
-    assert_eq!(
-        world.results(1),
-        ["Refused: the phase would have 23 tasks, at most 22 are allowed; leave the rest to the next phase"]
-    );
+    let refused = answer!("refused.too_many_tasks", tasks = 23, most = 22);
+    assert_eq!(world.results(1), [format!("Refused: {refused}")]);
 }
 
 #[test]

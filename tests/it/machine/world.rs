@@ -708,7 +708,8 @@ pub(crate) fn job_complete(confidence: f64) -> ToolCall {
     )
 }
 
-fn short(text: &str) -> String {
+/// The text of a result as `log` tells it.
+pub(crate) fn short(text: &str) -> String {
     let line = text.replace('\n', " / ");
     if line.chars().count() > 160 { line.chars().take(160).collect::<String>() + "…" } else { line }
 }

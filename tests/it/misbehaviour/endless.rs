@@ -2,6 +2,7 @@
 //! limits, and the end says why it could not be done.
 
 use super::trial::{Trial, complete, done, read, reply, text, todos, write};
+use overnight_core::answer;
 use serde_json::{Value, json};
 
 /// The end of a job whose model repeats `replies` for ever.
@@ -33,7 +34,7 @@ fn replies_that_are_always_cut() {
     let trial = Trial::new();
     let rest = trial.repeat(&replies);
     assert_eq!(rest.end(), stuck(30, REPEATED));
-    let cut = "not run: the reply was cut at the token limit; do less in one reply";
+    let cut = answer!("skipped.reply_cut");
     assert!(rest.results().iter().all(|result| result.text == cut));
 }
 

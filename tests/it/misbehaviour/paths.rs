@@ -4,6 +4,7 @@ use super::trial::{
     PLAN, SECRET, TASK, Trial, blocked, bootstrap, complete, read, reply, text, until_review, work, write,
 };
 use overnight_core::{
+    answer,
     job::{
         event::{CallEnd, ConversationEvent, Event, PhaseEvent},
         state::Status,
@@ -140,23 +141,23 @@ fn what_is_no_text_is_told_so() {
         json!({"search_files": {"pattern": "((a{0,1000}){0,1000}){0,1000}"}}),
     ];
     let rest = trial.play(&[reply(&[write("output/a.md", "x")]), reply(&calls), blocked()]);
-    let told: Vec<String> = rest
-        .told(2)
-        .into_iter()
-        .map(|(end, text)| format!("{end:?} {}", text.chars().take(60).collect::<String>()))
-        .collect();
+    let cut = |(end, text): (CallEnd, String)| format!("{end:?} {}", text.chars().take(60).collect::<String>());
+    let told: Vec<String> = rest.told(2).into_iter().map(cut).collect();
+    let failed = |text: String| cut((CallEnd::Failed, text));
+    let lines = answer!("file.ends", path = "documents/.text/huge.txt.txt", lines = 1500);
+    let error = "compiled regex exceeds size limit of 1048576";
     assert_eq!(
         told,
         [
-            "Failed 'output' is a folder, not a file: name a file in it",
-            "Failed 'output' is a folder, not a file: name a file in it",
-            "Failed 'nowhere.md' does not exist in the workspace",
-            "Failed documents/.text/huge.txt.txt has 1500 lines; ask for an earl",
-            "Done documents/.text/huge.txt.txt (lines 1-1 of 1500):\n<document ",
-            "Failed huge.txt ends at line 1500; ask for an earlier one",
-            "Failed from (5) lies after to (4); ask for from <= to",
-            "Done No matches in the documents.",
-            "Failed the pattern can't be read as a regular expression (compiled ",
+            "Failed 'output' is a folder, not a file: name a file in it".to_owned(),
+            "Failed 'output' is a folder, not a file: name a file in it".to_owned(),
+            "Failed 'nowhere.md' does not exist in the workspace".to_owned(),
+            failed(lines),
+            "Done documents/.text/huge.txt.txt (lines 1-1 of 1500):\n<document ".to_owned(),
+            failed(answer!("document.ends", name = "huge.txt", unit = "line", units = 1500)),
+            failed(answer!("document.from_after_to", from = 5, to = 4)),
+            cut((CallEnd::Done, answer!("search.no_matches_in_documents"))),
+            failed(answer!("search.pattern_unreadable", error)),
         ]
     );
 }
@@ -253,7 +254,7 @@ fn links_planted_while_the_job_runs_lead_nowhere() {
         let told = rest.told(2).into_iter().take(13);
         let opened: Vec<(CallEnd, String)> =
             told.filter(|(end, text)| *end != CallEnd::Failed && !is_own(text)).collect();
-        let nothing = vec![(CallEnd::Done, "No matches.".to_owned()); opened.len()];
+        let nothing = vec![(CallEnd::Done, answer!("search.no_matches")); opened.len()];
         assert_eq!(opened, nothing, "{name}");
         assert_nothing_came_in(&rest.path);
     }
@@ -290,11 +291,10 @@ fn links_within_the_workspace_hide_nothing_that_is_protected() {
         }
     });
     assert_eq!(rest.end(), "blocked after 3 turns: It can't be done.");
-    let told: Vec<String> = rest
-        .told(2)
-        .into_iter()
-        .map(|(end, text)| format!("{end:?} {}", text.chars().take(50).collect::<String>()))
-        .collect();
+    let cut = |text: &str| text.chars().take(50).collect::<String>();
+    let told: Vec<String> = rest.told(2).into_iter().map(|(end, text)| format!("{end:?} {}", cut(&text))).collect();
+    let not_text = format!("Failed {}", cut(&answer!("write.not_text", path = "output/binary")));
+    let none = format!("Done {}", cut(&answer!("search.no_matches")));
     assert_eq!(
         told,
         [
@@ -306,8 +306,8 @@ fn links_within_the_workspace_hide_nothing_that_is_protected() {
             "Done journal.jsonl (lines 1-13 of 13):\n1\t{\"seq\":1,\"at\":",
             "Failed failed to follow 'output/loop': Too many levels of",
             "Failed 'output/binary' is not UTF-8 text",
-            "Failed output/binary is not text; write a new file with w",
-            "Done No matches.",
+            not_text.as_str(),
+            none.as_str(),
             "Failed 'output/pipe' is neither a file nor a folder and c",
             "Failed 'output/pipe' is neither a file nor a folder and c",
         ]

@@ -3,9 +3,12 @@
 use super::trial::{
     PLAN, Rest, Trial, blocked, bootstrap, complete, done, read, reply, todos, until_review, work, write,
 };
-use overnight_core::job::event::{
-    CallEnd::{Done, Refused, Skipped},
-    Event, PlanEvent,
+use overnight_core::{
+    answer,
+    job::event::{
+        CallEnd::{Done, Refused, Skipped},
+        Event, PlanEvent,
+    },
 };
 use serde_json::{Value, json};
 
@@ -45,31 +48,29 @@ fn proposed(count: usize, times: usize) -> (Vec<super::trial::Told>, usize, Vec<
 
 #[test]
 fn lists_outside_the_bounds() {
-    let refused = |text: &str| (Refused, text.to_owned());
-    let none = refused("the list has no open todo; give the next phase's tasks");
+    let none = (Refused, answer!("refused.no_open_todo"));
     // The steps of the plan are taken.
     assert_eq!(proposed(0, 4), (vec![none; 4], 5, vec![]));
-    let few = refused("3 todos are too few: a phase has 5 to 20; divide the work into smaller tasks");
+    let few = (Refused, answer!("refused.too_few_todos", count = 3, min = 5, max = 20));
     let (told, count, warned) = proposed(3, 2);
     assert_eq!((&told[0], told[1].0, count), (&few, Done, 3));
-    assert_eq!(warned, ["the list has 3 todos, fewer than 5"]);
-    for (count, warning) in
-        [(4, "4 todos, fewer than 5"), (21, "21 todos, more than 20"), (22, "22 todos, more than 20")]
-    {
+    let fewer = |count: usize| answer!("reminder.few_todos", count, min = 5);
+    let more = |count: usize| answer!("reminder.many_todos", count, max = 20);
+    assert_eq!(warned, [fewer(3)]);
+    for (count, warning) in [(4, fewer(4)), (21, more(21)), (22, more(22))] {
         let (told, kept, warned) = proposed(count, 1);
-        assert_eq!((told[0].0, kept, warned), (Done, count, vec![format!("the list has {warning}")]));
+        assert_eq!((told[0].0, kept, warned), (Done, count, vec![warning]));
     }
     for count in [5, 20] {
         let (told, kept, warned) = proposed(count, 1);
         assert_eq!((told[0].0, kept, warned), (Done, count, vec![]));
     }
     for count in [23, 500] {
-        let many =
-            refused(&format!("{count} todos are too many: a phase has 5 to 20; keep the rest for the next phase"));
+        let many = (Refused, answer!("refused.too_many_todos", count, min = 5, max = 20));
         let (told, kept, warned) = proposed(count, 2);
         assert_eq!((&told[0], told[1].0, kept), (&many, Done, 20));
         let over = format!("{} todos over the bound became a phase of their own", count - 20);
-        assert_eq!(warned, [format!("the list has {count} todos, more than 20"), over]);
+        assert_eq!(warned, [more(count), over]);
     }
 }
 
@@ -192,7 +193,8 @@ fn a_completion_that_is_not_earned_ends_as_partial_at_the_fourth_turn() {
         "partial after 7 turns: not met after 3 refusals: output/nothing.md: named as a deliverable"
     );
     assert_eq!(rest.ends(4), [Refused; 4]);
-    assert!(rest.told(4)[3].1.contains("2 more refusals before the job ends as partial"), "{:?}", rest.told(4)[3]);
+    let refused = answer!("refused.checks_fail", left = 2, checks = "");
+    assert!(rest.told(4)[3].1.contains(&refused), "{:?}", rest.told(4)[3]);
     // Fifty in one reply are also the same call again and again: the review is begun anew, and the counting goes on.
     let trial = Trial::new();
     let mut replies = until_review();
@@ -228,6 +230,8 @@ fn completions_that_can_not_be_read() {
     let again = "call job_complete again with summary (string), deliverables (array), confidence (number), notes? (string), status? (string)";
     let told: Vec<String> =
         rest.told(4).into_iter().map(|(end, text)| format!("{end:?} {}", text.replace(again, "…"))).collect();
+    let completed = answer!("done.task_completed", number = 1, title = "Verify all deliverables", tasks = "2 tasks");
+    let completed = format!("Done {completed}");
     assert_eq!(
         told,
         [
@@ -239,7 +243,7 @@ fn completions_that_can_not_be_read() {
             "Refused deliverables names 1001 files, and 1000 is the most; name only what the task asks for",
             "Refused summary is empty; say in a few sentences what was done and found",
             "Refused unknown variant `failed`, expected `complete` or `blocked`; …",
-            "Done Task 1 'Verify all deliverables' marked complete. 2 tasks remaining.",
+            completed.as_str(),
         ]
     );
 }

@@ -1,7 +1,7 @@
 //! Calls that are too large, too deep or too many: each has its one result, bounded, and the work goes on.
 
 use super::trial::{Trial, blocked, read, reply, write};
-use overnight_core::{job::event::CallEnd, tokens::estimate};
+use overnight_core::{answer, job::event::CallEnd, tokens::estimate};
 use serde_json::{Value, json};
 
 /// Objects in objects.
@@ -61,7 +61,8 @@ fn a_call_of_ten_megabytes_is_done_and_does_not_fill_the_prompt() {
     assert_eq!(rest.read("output/long.md").len(), content.len());
     // The epoch has ended with it, and still the model is told how it came out.
     let opening = super::trial::text_of(&rest.prompts[1].messages[1]);
-    assert!(opening.contains("Wrote output/long.md (9984000 bytes now)."), "{opening}");
+    let wrote = answer!("done.wrote", path = "output/long.md", amount = "9984000 bytes now");
+    assert!(opening.contains(&wrote), "{opening}");
     assert!(opening.contains("output/long.md (lines 1-"), "{opening}");
 }
 
@@ -99,10 +100,7 @@ fn todos_rewritten_without_end_do_not_pile_up() {
     assert_eq!(rest.end(), "blocked after 3 turns: It can't be done.");
     let told = rest.told(2);
     let done = told.iter().filter(|(end, _)| *end == CallEnd::Done).count();
-    assert_eq!(
-        told[done].1,
-        "the list has been rewritten so often that it would hold 305 todos, most of them cancelled; complete what is open, or call todo_rewind(issue)"
-    );
+    assert_eq!(told[done].1, answer!("refused.list_rewritten_too_often", todos = 305));
     assert_eq!(rest.job.past[1].phase.todos.all().len(), 285);
     assert!(rest.journal_bytes() < 50_000_000, "{} bytes of journal", rest.journal_bytes());
 }

@@ -7,6 +7,7 @@ use crate::cli_run::TestDir;
 use async_trait::async_trait;
 use overnight::model::{Failure, Model, Request, scripted::Scripted};
 use overnight_core::{
+    answer,
     job::digest::sha256,
     message::{Image, Reply, Stop, Usage},
 };
@@ -128,7 +129,8 @@ fn a_page_goes_over_each_wire_and_into_the_record() {
         assert_eq!((shown, name), (vec![expected], format!("{sha256}.png")), "{model}");
         let prompt = dir.run(&["audit", "prompt", "last", "--turn", "2"]).stdout;
         assert!(prompt.contains(&format!("[image, 1240×1754 pixels: tool_results/{sha256}.png]")), "{prompt}");
-        assert!(prompt.contains("page 9 of \"rooms.pdf\" can't be painted"), "{prompt}");
+        let not_painted = answer!("page.not_painted", what = "page 9", name = "\"rooms.pdf\"", refusal = "");
+        assert!(prompt.contains(&not_painted), "{prompt}");
         assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
         assert_eq!(dir.run(&["audit", "export", "last", "-o", "record.zip"]).code, 0);
         let record = fs::read(dir.path().join("record.zip")).unwrap();

@@ -1,6 +1,7 @@
 //! The invariants: what must hold after each decision, whatever led to it.
 
 use overnight_core::{
+    answer,
     job::{
         conversation::Conversation,
         event::{
@@ -280,8 +281,8 @@ impl Ledger {
                 let mut places = texts.iter();
                 let whole = self.unanswered.iter().take_while(|text| places.any(|part| part == text)).count();
                 let left_out = self.unanswered.len() - whole;
-                let counted =
-                    texts.iter().any(|part| part.contains(&format!("and {left_out} more results, for which")));
+                let told = answer!("opening.more_results", number = left_out);
+                let counted = texts.iter().any(|part| part.trim_start() == told);
                 assert_eq!(counted, left_out > 0, "{whole} of {} results:\n{}", self.unanswered.len(), texts.concat());
             }
             Event::Conversation(ConversationEvent::BoardShown { conversation: 0, board, kind, .. }) => {

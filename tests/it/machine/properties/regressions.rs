@@ -3,6 +3,7 @@
 use super::replies::plan_text;
 use crate::machine::world::*;
 use overnight_core::{
+    answer,
     job::{
         event::{ConversationEvent, Decision, EpochCause, Event},
         record::HoldReason,
@@ -117,7 +118,8 @@ fn an_end_answers_the_calls_that_wait() {
         world.replies.push_back(say([read_file("a"), write_file("b", "c")]));
         world.step();
         world.command(command);
-        assert_eq!(world.results(2), ["Skipped: not run: the job has ended", "Skipped: not run: the job has ended"]);
+        let skipped = format!("Skipped: {}", answer!("skipped.job_ended"));
+        assert_eq!(world.results(2), [skipped.clone(), skipped]);
     }
 }
 

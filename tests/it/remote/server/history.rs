@@ -5,7 +5,8 @@ use overnight_core::message::{Message, Prompt};
 use serde_json::Value;
 use std::collections::HashMap;
 
-const OPENING: &str = "# Where things stand";
+/// What the runner's histories begin with: the first line of it.
+const OPENING: &str = include_str!("../../../../instructions/runner/opening.md");
 const MOVING: [&str; 5] =
     ["cache_control", "prompt_cache_breakpoint", "thoughtSignature", "reasoning_content", "thinking"];
 
@@ -22,7 +23,7 @@ impl Histories {
             Message::User { text, .. } => Some(text),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         })?;
-        if !opening.starts_with(OPENING) {
+        if !OPENING.lines().next().is_some_and(|line| opening.starts_with(line)) {
             return None;
         }
         let follows = prompt

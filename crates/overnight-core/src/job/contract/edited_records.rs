@@ -232,7 +232,8 @@ mod tests {
             {"place": "[1]", "set": {"n": null, "more": [1]}},
         ]));
         // A field that the schema doesn't know may be there; null is no integer.
-        assert!(edited.clone().unwrap_err().starts_with("nothing was changed: $.items[1].n: "), "{edited:?}");
+        let unchanged = answer!("records.unchanged", faults = "$.items[1].n: ");
+        assert!(edited.clone().unwrap_err().starts_with(&unchanged), "{edited:?}");
         let edited = edit(&json!([
             {"place": "$.items[0]", "remove": true},
             {"place": "2", "set": {"n": 7, "quote": "good one"}},
@@ -247,19 +248,18 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_a_sentence_and_nothing_is_done() {
         let error = |place: &str, set: Value| edit(&json!([{"place": place, "set": set}])).unwrap_err();
-        assert_eq!(error("$.items[3]", json!({"n": 1})), "$.items[3] is not there: the list has 3 records");
-        assert_eq!(
-            error("first", json!({"n": 1})),
-            "'first' is no place of a record; write it as list_records names it"
-        );
+        let absent = answer!("records.no_such_place", place = "$.items[3]", count = 3);
+        assert_eq!(error("$.items[3]", json!({"n": 1})), absent);
+        let unreadable = answer!("records.unreadable_place", place = "first");
+        assert_eq!(error("first", json!({"n": 1})), unreadable);
         assert_eq!(
             error("$.none[0]", json!({"n": 1})),
             "output/r.json has no list '$.none'; its lists are $.items, $.notes"
         );
         let wrong = error("$.items[1]", json!({"quote": "bad"}));
-        assert!(wrong.starts_with("nothing was changed: $.items[1]"), "{wrong}");
+        assert!(wrong.starts_with(&answer!("records.unchanged", faults = "$.items[1]")), "{wrong}");
         let twice = edit(&json!([{"place": "1", "remove": true}, {"place": "$.items[1]", "remove": true}]));
-        assert_eq!(twice, Err("$.items[1] is named twice; give one edit for each record".to_owned()));
+        assert_eq!(twice, Err(answer!("records.named_twice", place = "$.items[1]")));
     }
 
     #[test]
@@ -268,13 +268,15 @@ mod tests {
             let wanted: ListRecords = serde_json::from_value(wanted).unwrap();
             list_records(&deliverable(), &file(), &wanted, &|name| name == "a.md", most).unwrap()
         };
+        let listed = |records: &str| answer!("records.listed", list = "$.items", records);
         assert_eq!(
             list(json!({"path": "output/r.json", "document": "a.md", "fields": ["n"]}), 1_000),
-            "$.items has 2 records of a.md; [n] is $.items[n].\n[0] {\"n\":0}\n[2] {\"n\":2}"
+            listed("2 records of a.md") + "\n[0] {\"n\":0}\n[2] {\"n\":2}"
         );
+        let more = answer!("records.listed_in_part", count = 1, next = 2);
         assert_eq!(
             list(json!({"path": "output/r.json", "offset": 1, "fields": ["quote"]}), 80),
-            "$.items has 3 records; [n] is $.items[n].\n[1] {\"quote\":\"good 1\"}\n1 more: list_records with offset 2."
+            format!("{}\n[1] {{\"quote\":\"good 1\"}}\n{more}", listed("3 records"))
         );
     }
 }

@@ -322,12 +322,13 @@ mod tests {
         assert_eq!(added.count, RecordCount { added: 1, present: 1 });
         let file: Value = serde_json::from_str(&added.text).unwrap();
         assert_eq!(file, json!({"records": [{"quote": "good one", "document": "a"}]}));
-        let expected = "Added 1 record to $.records of output/r.json (1 now, 1 was there already). 3 records were not written:\n\
-            - records[1] \"bad\": nothing like it stands in a.\n\
+        let (list, file) = ("$.records", "output/r.json");
+        let some = answer!("records.added_some", added = "1 record", list, file, now = 1, present = "1 was");
+        let faults = "\n- records[1] \"bad\": nothing like it stands in a.\n\
             - records[2].id: this value is not of type \"integer\".\n\
-            - records[3]: \"quote\" is a required property.\n\
-            Send only these again, mended.";
-        assert_eq!(added.answer("output/r.json", added.count), expected);
+            - records[3]: \"quote\" is a required property.";
+        let refused = answer!("records.refused", refused = "3 records were", faults);
+        assert_eq!(added.answer(file, added.count), format!("{some} {refused}"));
     }
 
     #[test]
