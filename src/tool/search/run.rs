@@ -95,9 +95,10 @@ pub(in crate::tool) fn search(
             return Ok(ToolResult::plain(CallEnd::Done, text));
         }
     }
-    let text = match (run.wanted.scope, &run.wanted.path) {
-        (None | Some(SearchScope::Documents), None) => answer!("search.no_matches_in_documents"),
-        (_, _) => answer!("search.no_matches"),
+    let text = if let (None | Some(SearchScope::Documents), None) = (run.wanted.scope, &run.wanted.path) {
+        answer!("search.no_matches_in_documents")
+    } else {
+        answer!("search.no_matches")
     };
     Ok(ToolResult::plain(CallEnd::Done, text))
 }

@@ -208,8 +208,8 @@ fn turns_without_a_todo_change_are_reminded_of_every_ten() {
     for turn in 1..=34_u64 {
         world.play([say([write_file(&format!("notes/{turn}.md"), "x")])]);
         if world.word().contains("<reminder>") {
-            let reminder = answer!("reminder.unchanged_list", turns = turn);
-            assert!(world.word().contains(&format!("<reminder>{reminder}</reminder>")), "{}", world.word());
+            let sentence = answer!("reminder.unchanged_list", turns = turn);
+            assert!(world.word().contains(&format!("<reminder>{sentence}</reminder>")), "{}", world.word());
             reminded.push(turn);
         }
     }

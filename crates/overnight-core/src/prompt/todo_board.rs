@@ -166,10 +166,13 @@ fn active_board(job: &Job) -> String {
         Some(todo) if job.is_review() && is_to_be_mended(job, todo) => answer!("board.mend_checks"),
         Some(todo) if job.is_review() && todo.content == LAST_REVIEW_TODO => answer!("board.complete_job"),
         Some(_) if job.is_bootstrap() => answer!("board.save_plan", then = beginning::behind_plan(&job.spec)),
-        Some(todo) => match agent_of(job, todo) {
-            Some(agent) => answer!("board.delegate_task", number = list.number_of(todo.id), agent),
-            None => answer!("board.complete_task", number = list.number_of(todo.id)),
-        },
+        Some(todo) => {
+            if let Some(agent) = agent_of(job, todo) {
+                answer!("board.delegate_task", number = list.number_of(todo.id), agent)
+            } else {
+                answer!("board.complete_task", number = list.number_of(todo.id))
+            }
+        }
     };
     let mut body = format!("Phase: {}\n\n{}", place(job), tasks(list, Bounds::of(job.spec.budget_tokens)));
     if !job.phase.is_oriented
@@ -378,9 +381,10 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
         .replace("{{owed}}", owed(planning).as_deref().unwrap_or("nothing"))
         // Replaced last, so that nothing in the plan is mistaken for a placeholder.
         .replace("{{plan}}", &bounded(plan, share_of(budget, PLAN_TOKENS), PLAN_FILE));
-    let instruction = match owed(planning) {
-        Some(owed) => answer!("board.plan_first", owed = sentence(&owed)),
-        None => answer!("board.plan_stands"),
+    let instruction = if let Some(owed) = owed(planning) {
+        answer!("board.plan_first", owed = sentence(&owed))
+    } else {
+        answer!("board.plan_stands")
     };
     frame("PLANNING", &body, &instruction)
 }

@@ -134,12 +134,11 @@ impl AddedRecords {
         let were = |number: u64| if number == 1 { "was" } else { "were" };
         let (RecordCount { added, present }, list, now) = (count, &self.list, self.now);
         let added = counted(added, "record");
-        let mut text = match present {
-            0 => answer!("records.added", added, list, file, now),
-            _ => {
-                let present = format!("{present} {}", were(present));
-                answer!("records.added_some", added, list, file, now, present)
-            }
+        let mut text = if present == 0 {
+            answer!("records.added", added, list, file, now)
+        } else {
+            let present = format!("{present} {}", were(present));
+            answer!("records.added_some", added, list, file, now, present)
         };
         if !self.refused.is_empty() {
             let number = self.refused.len() as u64;
