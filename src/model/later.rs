@@ -73,6 +73,11 @@ pub trait LaterAnswers: Send + Sync + std::fmt::Debug {
         Ok(())
     }
 
+    /// A job that had submitted calls has ended without their answers: gives up at the provider what no job waits for any more.
+    async fn withdraw(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// The interval at which to poll the provider.
     fn every(&self) -> Duration;
 }

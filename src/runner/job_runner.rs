@@ -200,9 +200,13 @@ impl<'a> JobRunner<'a> {
     }
 
     async fn work(&mut self, opened: &mut OpenJob) -> Result<JobOutcome, RunError> {
+        let mut takers = self.takers(opened);
         self.begin(opened).await?;
         let mut is_interrupted = false;
         loop {
+            if opened.job.is_running() {
+                takers = self.takers(opened);
+            }
             is_interrupted |= self.attend(opened).await?;
             self.fetch_answers(opened).await?;
             let owed = opened.job.owed();
@@ -222,6 +226,9 @@ impl<'a> JobRunner<'a> {
         self.recorder.checkpoints.waits = is_waiting;
         self.recorder.finish(opened).await?;
         failpoint::hit("runner.rested");
+        if opened.job.ended().is_some() {
+            self.withdraw(opened, takers).await;
+        }
         if let Some(reason) = self.misconfigured.take() {
             return Err(RunError::Configuration(reason));
         }

@@ -136,6 +136,9 @@ pub trait CallStore: Send + Sync + std::fmt::Debug {
     /// The batches of a lane that were sent, or were about to be, and have not ended.
     async fn open_batches(&self, lane: &str) -> Result<Vec<ProviderBatch>, StoreError>;
 
+    /// Those of them that the provider was not asked to cancel, and of whose calls no job wants an answer any more.
+    async fn unwanted_batches(&self, lane: &str) -> Result<Vec<ProviderBatch>, StoreError>;
+
     /// The handles of all batches that are known, ended ones too.
     async fn known_handles(&self) -> Result<BTreeSet<String>, StoreError>;
 

@@ -1,7 +1,7 @@
 //! Batch endpoints: calls of many jobs are gathered, sent together, and answered within hours for half the price.
 //!
 //! - `post_office`: the calls of one lane, from their submission to their answers
-//! - `gathering`: which calls are sent together; `timing`: when they are given up
+//! - `gathering`: which calls are sent together; `sending`: how they are sent; `timing`: when they are given up
 //! - `http`: requests and answers that are not model calls
 //! - `openai`, `anthropic`, `gemini`: the vendors' endpoints; `primer`: a request that fills the provider's cache
 //!
@@ -15,6 +15,7 @@ mod http;
 mod openai;
 mod post_office;
 mod primer;
+mod sending;
 mod timing;
 
 pub(super) use http::BatchHttp;

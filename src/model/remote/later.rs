@@ -151,6 +151,10 @@ impl LaterAnswers for RemoteModel {
         self.post_office()?.forget(handles).await
     }
 
+    async fn withdraw(&self) -> Result<(), Failure> {
+        self.post_office()?.withdraw(&self.batch_http()).await
+    }
+
     fn every(&self) -> Duration {
         self.post_office.as_ref().map_or(NEVER, batch::PostOffice::every)
     }

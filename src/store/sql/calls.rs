@@ -64,6 +64,14 @@ const OPEN_BATCHES: &str = "select id, handle, calls, tokens, intended, until, c
      where lane = $1 and ended is null
      order by intended, id";
 
+/// (What is held goes on one day, and its answer is paid for.)
+const UNWANTED_BATCHES: &str = "select id, handle, calls, tokens, intended, until, cancelled from provider_batches
+     where lane = $1 and ended is null and not cancelled and not exists (
+        select 1 from handed_calls join jobs on jobs.id = handed_calls.job
+        where provider_batch = provider_batches.id and reply is null and failure is null
+            and jobs.status in ('queued', 'running', 'waiting', 'held'))
+     order by intended, id";
+
 const CALLS_OF_BATCH: &str = "select key from handed_calls where provider_batch = $1 order by handed, key";
 
 const END: &str = "update handed_calls set reply = given.reply, failure = given.failure, body = null
@@ -157,6 +165,11 @@ impl<E: Engine> CallStore for E {
 
     async fn open_batches(&self, lane: &str) -> Result<Vec<ProviderBatch>, StoreError> {
         let rows: Vec<ProviderBatchColumns> = self.query(OPEN_BATCHES, values![lane]).await?;
+        Ok(rows.into_iter().map(ProviderBatch::from).collect())
+    }
+
+    async fn unwanted_batches(&self, lane: &str) -> Result<Vec<ProviderBatch>, StoreError> {
+        let rows: Vec<ProviderBatchColumns> = self.query(UNWANTED_BATCHES, values![lane]).await?;
         Ok(rows.into_iter().map(ProviderBatch::from).collect())
     }
 

@@ -1,10 +1,13 @@
 //! Batches that expire, are stuck, or are refused in whole or in part: what they have done is used, and the rest goes on its way.
 
 use super::{
-    Batching, DOCUMENTS, Format, Night, Place, Setup, Tier, ToldReply, completed, firsts, firsts_in_batches,
-    with_each_vendor,
+    Batching, DOCUMENTS, Format, Night, PATIENCE, Place, QUICK, Setup, Tier, ToldReply, completed, firsts,
+    firsts_in_batches, with_each_vendor,
 };
-use overnight_core::job::{instructions::BatchUntil, record::JobStatus};
+use overnight::store::JobTarget;
+use overnight_core::job::{id::JobId, instructions::BatchUntil, record::JobStatus};
+use std::{collections::BTreeMap, time::Duration};
+use tokio::{sync::watch, time::timeout};
 
 /// Every second call of a batch that comes to no good end is done; Gemini gives nothing of it.
 fn done_of_three(format: Format) -> usize {
@@ -47,6 +50,43 @@ async fn a_stuck_batch_is_given_up_in_time() {
         assert_eq!(replies.values().flatten().filter(is_of_first).count(), stuck - missing, "{replies:#?} {counts:#?}");
         let used = firsts_in_batches(&replies);
         assert!((3 - missing..=3).contains(&used), "{used} {replies:#?} {counts:#?}");
+    })
+    .await;
+}
+
+/// What was sent for jobs that are all cancelled is cancelled at the provider; as long as one of them waits, it is not.
+#[tokio::test]
+async fn a_batch_that_no_job_waits_for_is_cancelled() {
+    with_each_vendor(async |format| {
+        let night = Night::of(format, Batching { stuck: 1, ..Batching::default() }).await;
+        night.submit().await;
+        night.gather().await;
+        let (stopper, stop) = watch::channel(false);
+        let worker = night.desk.worker(night.desk.model(Tier::Batch, QUICK), true, stop);
+        let people = async {
+            let a_moment = || tokio::time::sleep(Duration::from_millis(10));
+            while night.server.batches().created.is_empty() {
+                a_moment().await;
+            }
+            let jobs: Vec<JobId> = night.entries().await.values().map(|entry| entry.job.id).collect();
+            for job in &jobs[1..] {
+                assert_eq!(night.desk.store.cancel(JobTarget::Job(*job)).await, Ok(1));
+            }
+            while night.entries().await.values().filter(|entry| entry.status == JobStatus::Cancelled).count() < 2 {
+                a_moment().await;
+            }
+            assert_eq!(night.server.batches().cancelled, 0);
+            assert_eq!(night.desk.store.cancel(JobTarget::Job(jobs[0])).await, Ok(1));
+            while night.server.batches().cancelled == 0 {
+                a_moment().await;
+            }
+            stopper.send_replace(true);
+        };
+        let (summary, ()) = timeout(PATIENCE, async { tokio::join!(worker.run(), people) }).await.unwrap();
+        assert_eq!(summary.unwrap().ended, BTreeMap::from([("cancelled", 3)]));
+        let counts = night.server.batches();
+        assert_eq!((counts.created, counts.cancelled), (vec![3], 1));
+        assert_eq!(night.server.counts().complaints, Vec::<String>::new());
     })
     .await;
 }
