@@ -18,6 +18,7 @@ pub mod plan_diff;
 pub mod prompt;
 pub mod tail;
 pub mod timeline;
+mod tools;
 pub mod verify;
 
 pub use error::AuditError;

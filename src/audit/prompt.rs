@@ -1,6 +1,6 @@
 //! Rebuilds the prompt of a turn byte for byte: the journal up to that turn gives the state, and the prompt depends on the state alone.
 
-use super::AuditError;
+use super::{AuditError, tools::RecordedTools};
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::{
     job::{
@@ -20,6 +20,8 @@ pub struct Rebuilt {
     pub recorded_sha256: String,
     /// Hash of the rebuilt prompt.
     pub sha256: String,
+    /// The tools are described as they were then: their list has the hash that the journal names.
+    pub are_tools_recorded: bool,
 }
 
 impl Rebuilt {
@@ -35,6 +37,7 @@ pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
     let mut job: Option<Job> = None;
     let mut found: Option<Rebuilt> = None;
     let mut turns = 0;
+    let mut tools = RecordedTools::open(&workspace);
     journal::read(&workspace, |line: chain::JournalLine<Event>| {
         let decision = Decision { at: line.at, events: line.events };
         let Some(job) = &mut job else {
@@ -42,6 +45,7 @@ pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
             return Ok(());
         };
         for event in &decision.events {
+            tools.observe(event);
             if let Event::Conversation(ConversationEvent::ModelReplied {
                 conversation,
                 turn: replied,
@@ -51,9 +55,15 @@ pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
             {
                 turns = *replied;
                 if *replied == turn {
-                    let prompt = compose::prompt(job.conversation(*conversation).unwrap_or(&job.own));
-                    let sha256 = prompt_sha256(&prompt);
-                    found = Some(Rebuilt { prompt, recorded_sha256: recorded.clone(), sha256 });
+                    let given = tools.given(job, *conversation);
+                    let composed = compose::prompt(job.conversation(*conversation).unwrap_or(&job.own));
+                    let prompt = Prompt { tools: given.specs, ..composed };
+                    found = Some(Rebuilt {
+                        sha256: prompt_sha256(&prompt),
+                        prompt,
+                        recorded_sha256: recorded.clone(),
+                        are_tools_recorded: given.are_recorded,
+                    });
                 }
             }
             // The rest is only read to count its turns and to check the chain.

@@ -29,7 +29,10 @@ use overnight_core::{
         time::Timestamp,
     },
     machine::planning::bootstrap_todos,
-    prompt::{compose::system_prompt, tools::ToolList},
+    prompt::{
+        compose::system_prompt,
+        tools::{self, ToolList},
+    },
     tokens::estimate,
 };
 use overnight_documents::{
@@ -71,6 +74,8 @@ pub struct NewJobRequest<'a> {
     pub earlier: Option<(&'a [String], &'a EarlierJob)>,
 }
 
+/// Where the catalogue of tools lies in a workspace, as the program describes them that made the job.
+pub const TOOLS_ASSET: &str = "assets/tools.json";
 /// Where the user's table of models lies in a workspace.
 pub const MODELS_ASSET: &str = "assets/models.yaml";
 
@@ -167,6 +172,7 @@ fn fill(
     let mut files = instructions.assets();
     files.push(("assets/instructions.md".to_owned(), request.instructions_text.to_owned()));
     files.push(("assets/prompts/system.md".to_owned(), system_prompt.clone()));
+    files.push((TOOLS_ASSET.to_owned(), serde_json::to_string(&tools::catalogue()).unwrap_or_default() + "\n"));
     files.extend(request.models.map(|text| (MODELS_ASSET.to_owned(), text.to_owned())));
     files.sort();
     let earlier = request.earlier.map(|(only, earlier)| begin_with(workspace, only, earlier)).transpose()?;

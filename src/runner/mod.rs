@@ -56,7 +56,7 @@ pub use active_jobs::ActiveJobs;
 pub use clock::{now, today};
 pub use contract_check::{QuoteExplainer, each_rule_broken};
 pub use corrections::CorrectedValue;
-pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
+pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, TOOLS_ASSET, create, create_as};
 pub use error::{Disposition, RunError};
 pub use heartbeat::{Heartbeat, Leases};
 pub use job_runner::{JobOutcome, JobRunner, RunReport, waits_for};

@@ -14,19 +14,17 @@ use crate::{
         people::PersonAct,
         plan_diff::plan_diff,
         timeline::Timeline,
+        tools::{GivenTools, RecordedTools},
         verify::{RecordFault, Verified},
     },
     workspace::{Workspace, chain::JournalLine, journal},
 };
 use askama::Template;
-use overnight_core::{
-    job::{
-        answered::Answered,
-        event::{ConversationEvent, Decision, Event, ToolEvent, ToolResult},
-        state::Job,
-        time::Timestamp,
-    },
-    prompt::tools::ToolList,
+use overnight_core::job::{
+    answered::Answered,
+    event::{ConversationEvent, Decision, Event, ToolEvent, ToolResult},
+    state::Job,
+    time::Timestamp,
 };
 use std::{collections::BTreeMap, path::Path};
 
@@ -44,6 +42,7 @@ pub(super) fn write(
     verified: &Result<Verified, Vec<RecordFault>>,
     put: PutPage<'_>,
 ) -> Result<(), RecordError> {
+    let workspace = Workspace::open(path)?;
     let mut pages = RecordPages {
         path,
         timeline,
@@ -52,10 +51,9 @@ pub(super) fn write(
         rows: Vec::new(),
         phase: 0,
         epochs: BTreeMap::new(),
-        sub_agent_tools: BTreeMap::new(),
+        tools: RecordedTools::open(&workspace),
     };
     let mut fault = None;
-    let workspace = Workspace::open(path)?;
     let read = journal::read(&workspace, |line: JournalLine<Event>| {
         if fault.is_none() {
             fault = pages.decision(&Decision { at: line.at, events: line.events }).err();
@@ -81,8 +79,7 @@ struct RecordPages<'p> {
     phase: usize,
     /// Pages of open epochs, by conversation.
     epochs: BTreeMap<u32, EpochPage>,
-    /// The hashes of the sub-agents' lists of tools, as recorded in the journal.
-    sub_agent_tools: BTreeMap<u32, String>,
+    tools: RecordedTools,
 }
 
 impl RecordPages<'_> {
@@ -100,16 +97,15 @@ impl RecordPages<'_> {
             self.row(&job, decision.at, event, turn);
             job.apply(decision.at, event);
             if let Event::Conversation(ConversationEvent::EpochOpened { conversation, number, cause, .. }) = event {
-                let tools = ToolList::of(job.conversation(*conversation).unwrap_or(&job.own).tools);
-                let recorded = self.sub_agent_tools.get(conversation).unwrap_or(&job.tools_sha256);
+                let GivenTools { specs: tools, are_recorded } = self.tools.given(&job, *conversation);
                 let page = EpochPage::new(EpochBegin {
                     conversation: *conversation,
                     number: *number,
                     role: role(&job, *conversation),
                     opened: format::moment(decision.at),
                     cause: *cause,
-                    are_tools_same: tools.sha256 == *recorded,
-                    tools: tools.specs.clone(),
+                    are_tools_same: are_recorded,
+                    tools,
                 });
                 self.epochs.insert(*conversation, page);
             }
@@ -123,9 +119,7 @@ impl RecordPages<'_> {
 
     /// Updates the epochs' pages for an event that is not applied yet. Returns its turn if the event is a model call.
     fn before(&mut self, job: &Job, at: Timestamp, event: &Event) -> Result<Option<TurnView>, RecordError> {
-        if let Event::Conversation(ConversationEvent::SubAgentStarted { conversation, tools_sha256, .. }) = event {
-            self.sub_agent_tools.insert(*conversation, tools_sha256.clone());
-        }
+        self.tools.observe(event);
         if let Event::Conversation(
             ConversationEvent::EpochOpened { conversation, .. } | ConversationEvent::SubAgentEnded { conversation, .. },
         ) = event

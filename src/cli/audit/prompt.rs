@@ -44,6 +44,11 @@ pub(super) async fn run(settings: Settings, args: &PromptArgs) -> Result<u8, Cli
             rebuilt.sha256, rebuilt.recorded_sha256
         ));
     }
+    if !rebuilt.are_tools_recorded {
+        out::note(
+            "warning: the tools are described as this version of the program has them; the journal names another list",
+        );
+    }
     Ok(exit::COMPLETED)
 }
 

@@ -15,6 +15,7 @@ use overnight::{
         journal::{self, Journal},
     },
 };
+use overnight_core::{job::tool::ToolSet, message::ToolSpec, prompt::tools::ToolList};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -215,4 +216,37 @@ fn a_newer_database_is_left_as_it_is_in_sqlite() {
 fn a_newer_database_is_left_as_it_is_in_postgres() {
     let url = wait(postgres_url());
     a_newer_database_is_left_as_it_is(&TestDir::on(url.clone()), |sql| wait(foreign::postgres(&url, sql)));
+}
+
+/// The tools of a turn are those that the model was given then, also where this version describes them differently.
+#[test]
+fn tools_are_told_as_the_job_has_them() {
+    let dir = TestDir::new();
+    let id = held(&dir);
+    let asset = format!("workspaces/{id}/assets/tools.json");
+    let mut catalogue: Vec<ToolSpec> = serde_json::from_str(&dir.read(&asset)).unwrap();
+    catalogue.iter_mut().find(|tool| tool.name == "read_file").unwrap().description = "As it was once.".to_owned();
+    dir.put(&asset, serde_json::to_string(&catalogue).unwrap());
+    let list = ToolList::of_catalogue(&catalogue, ToolSet::of_job(&[]));
+    let (mut replied, mut turns) = (Value::Null, 0);
+    journal::read::<Value>(&Workspace::open(&dir.workspace(id)).unwrap(), |line| {
+        for event in line.events.into_iter().filter(|event| event["type"] == "model_replied") {
+            turns = event["turn"].as_u64().unwrap();
+            replied = event;
+        }
+        Ok(())
+    })
+    .unwrap();
+    replied["turn"] = json!(turns + 1);
+    let mut begun = opened("0.0.1");
+    begun[0]["tools_sha256"] = json!(list.sha256);
+    append(&dir.workspace(id), &[begun, json!([replied])]);
+    let told = |turn: u64| {
+        let ran = dir.run(&["audit", "prompt", "last", "--tools", "--turn", &turn.to_string()]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        (ran.stdout.contains("\nAs it was once.\n"), ran.stderr.contains("the tools are described as this version"))
+    };
+    assert_eq!([told(turns), told(turns + 1)], [(false, false), (true, false)]);
+    std::fs::remove_file(dir.workspace(id).join("assets/tools.json")).unwrap();
+    assert_eq!([told(turns), told(turns + 1)], [(false, false), (false, true)]);
 }

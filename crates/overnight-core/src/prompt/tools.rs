@@ -26,8 +26,7 @@ pub struct ToolList {
 }
 
 impl ToolList {
-    fn new(set: ToolSet) -> Self {
-        let specs: Arc<[ToolSpec]> = set.iter().map(describe).collect();
+    fn new(specs: Arc<[ToolSpec]>) -> Self {
         // A spec is a plain tree of strings; writing it can't fail.
         let sha256 = sha256(&serde_json::to_vec(&specs).unwrap_or_default());
         let tokens = specs.iter().map(tokens_of).sum();
@@ -39,13 +38,24 @@ impl ToolList {
         static MADE: Mutex<BTreeMap<ToolSet, Arc<ToolList>>> = Mutex::new(BTreeMap::new());
         // Nothing that panics runs while the lock is held.
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        made.entry(set).or_insert_with(|| Arc::new(Self::new(set))).clone()
+        made.entry(set).or_insert_with(|| Arc::new(Self::new(set.iter().map(describe).collect()))).clone()
+    }
+
+    /// The list of a set as a job's catalogue describes its tools; those that it doesn't have are left out.
+    pub fn of_catalogue(catalogue: &[ToolSpec], set: ToolSet) -> Self {
+        let described = |tool: Tool| catalogue.iter().find(|spec| spec.name == tool.name()).cloned();
+        Self::new(set.iter().filter_map(described).collect())
     }
 
     /// The list of a job that neither delegates nor has findings.
     pub fn usual() -> Arc<Self> {
         Self::of(ToolSet::of_job(&[]))
     }
+}
+
+/// All tools, as this version of the program describes them.
+pub fn catalogue() -> Vec<ToolSpec> {
+    Tool::all().map(describe).collect()
 }
 
 /// Estimated tokens of one tool in a list.
