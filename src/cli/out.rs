@@ -201,9 +201,12 @@ pub(super) fn error(sentence: &str) {
     log(&LogMessage::new(LogLevel::Error, "error", &text));
 }
 
-/// `text` without control characters, because models and documents may contribute to it.
+/// `text` without control characters, because models and documents may contribute to it, and without those that turn the
+/// direction of the text around them, so that a line could be read as another one
+/// ("Trojan Source", CVE-2021-42574: <https://trojansource.codes>).
 pub(super) fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|&c| !(c.is_control() || turns(c)) || matches!(c, '\n' | '\t')).collect()
 }
 
 /// `text` in one line.
@@ -218,6 +221,7 @@ mod tests {
     #[test]
     fn nothing_that_a_terminal_obeys_gets_through() {
         assert_eq!(plain("a\u{1b}[31mb\u{9b}c\r\nd\te"), "a[31mbc\nd\te");
+        assert_eq!(plain("a\u{202e}b\u{2067}c\u{200f}שלום"), "abc\u{200f}שלום");
         assert_eq!(one_line(" a\n\n b\u{7}\tc "), "a b c");
     }
 }

@@ -16,6 +16,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use serde_json::json;
+use std::borrow::Cow;
 
 /// Why there is no page, in one sentence.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -59,7 +60,7 @@ impl WebError {
     /// For a program that asked: problem details (RFC 9457, <https://www.rfc-editor.org/rfc/rfc9457>).
     pub(super) fn into_problem(self) -> Response {
         let title = self.status.canonical_reason();
-        let problem = json!({ "title": title, "status": self.status.as_u16(), "detail": self.sentence });
+        let problem = json!({ "title": title, "status": self.status.as_u16(), "detail": cut(&self.sentence) });
         (self.status, [(CONTENT_TYPE, "application/problem+json")], problem.to_string()).into_response()
     }
 
@@ -79,9 +80,19 @@ impl WebError {
     }
 }
 
+/// Letters of a sentence that are answered: it may repeat what was sent.
+const MOST_LETTERS: usize = 2_000;
+
+fn cut(sentence: &str) -> Cow<'_, str> {
+    match sentence.char_indices().nth(MOST_LETTERS) {
+        Some((end, _)) => format!("{}…", &sentence[..end]).into(),
+        None => sentence.into(),
+    }
+}
+
 impl IntoResponse for WebError {
     fn into_response(self) -> Response {
-        let mut answer = match (ErrorPage { status: self.status, sentence: &self.sentence }).render() {
+        let mut answer = match (ErrorPage { status: self.status, sentence: &cut(&self.sentence) }).render() {
             Ok(page) => (self.status, Html(page)).into_response(),
             Err(_) => self.status.into_response(),
         };

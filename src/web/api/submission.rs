@@ -22,6 +22,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// Paths of a submission; a folder is one.
+const MOST_PATHS: usize = 10_000;
 /// Bytes of a key.
 const LONGEST_KEY: usize = 200;
 
@@ -33,6 +35,7 @@ struct WantedSubmission {
     instructions: String,
     /// Files and folders below the server's documents folder.
     #[serde(default)]
+    #[schemars(length(max = MOST_PATHS))]
     paths: Vec<String>,
     /// Of the batch.
     #[serde(default)]
@@ -180,6 +183,11 @@ async fn submit(
     wanted: WantedSubmission,
     folder: Option<UploadFolder>,
 ) -> Result<(), WebError> {
+    if wanted.paths.len() > MOST_PATHS {
+        return Err(WebError::usage(format!(
+            "At most {MOST_PATHS} paths are taken at once; name their folder instead."
+        )));
+    }
     let mut documents = Vec::new();
     for path in &wanted.paths {
         documents.extend(named(state.config.documents_root.as_deref(), path)?);

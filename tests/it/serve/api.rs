@@ -187,6 +187,13 @@ fn a_key_makes_a_submission_safe_to_repeat() {
     dir.put("other.md", "# Other\n");
     let outside = json!({ "instructions": "extract-requirements", "paths": ["../other.md"] });
     assert_eq!(submit(&outside, "k3").0, StatusCode::BAD_REQUEST);
+    let (refused, told) =
+        submit(&json!({ "instructions": "extract-requirements", "paths": vec!["one.md"; 10_001] }), "k4");
+    let too_many = "At most 10000 paths are taken at once; name their folder instead.";
+    assert_eq!((refused, told["detail"].as_str()), (StatusCode::BAD_REQUEST, Some(too_many)));
+    // An answer doesn't repeat megabytes.
+    let long = json!({ "instructions": "extract-requirements", "paths": ["x".repeat(3_000_000)] });
+    assert!(submit(&long, "k5").1["detail"].as_str().unwrap().chars().count() <= 2_001);
     // What was refused has not used its key.
     assert_eq!(submit(&wanted, "k3").0, StatusCode::CREATED);
 }
