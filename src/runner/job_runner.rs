@@ -200,13 +200,9 @@ impl<'a> JobRunner<'a> {
     }
 
     async fn work(&mut self, opened: &mut OpenJob) -> Result<JobOutcome, RunError> {
-        let mut takers = self.takers(opened);
         self.begin(opened).await?;
         let mut is_interrupted = false;
         loop {
-            if opened.job.is_running() {
-                takers = self.takers(opened);
-            }
             is_interrupted |= self.attend(opened).await?;
             self.fetch_answers(opened).await?;
             let owed = opened.job.owed();
@@ -227,7 +223,7 @@ impl<'a> JobRunner<'a> {
         self.recorder.finish(opened).await?;
         failpoint::hit("runner.rested");
         if opened.job.ended().is_some() {
-            self.withdraw(opened, takers).await;
+            self.withdraw(opened).await;
         }
         if let Some(reason) = self.misconfigured.take() {
             return Err(RunError::Configuration(reason));

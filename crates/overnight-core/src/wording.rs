@@ -78,24 +78,19 @@ const fn trimmed(text: &[u8], from: usize, to: usize) -> &[u8] {
 
 /// Stops the compiler unless the values in `template` are just `keys`.
 const fn check(template: &[u8], keys: &[&str]) {
-    let mut number = 0;
+    let (mut number, mut given) = (0, 0);
     while number < keys.len() {
-        assert!(count(template, keys[number].as_bytes()) > 0, "a value is given that the sentence does not have");
+        let times = count(template, keys[number].as_bytes());
+        assert!(times > 0, "a value is given that the sentence does not have");
+        given += times;
         number += 1;
     }
-    let (mut at, mut places, mut known) = (0, 0, 0);
+    let (mut at, mut places) = (0, 0);
     while at < template.len() {
-        if stands_at(template, at, b"{{") {
-            places += 1;
-        }
+        places += stands_at(template, at, b"{{") as usize;
         at += 1;
     }
-    number = 0;
-    while number < keys.len() {
-        known += count(template, keys[number].as_bytes());
-        number += 1;
-    }
-    assert!(places == known, "the sentence has a value that is not given");
+    assert!(places == given, "the sentence has a value that is not given");
 }
 
 /// How often `{{key}}` stands in the template.

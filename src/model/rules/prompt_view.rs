@@ -153,13 +153,10 @@ impl<'a> PromptView<'a> {
         let is_refused = |(made, result): &&(&ToolCall, &str)| {
             made.name == Tool::AddRecords.name()
                 && made.arguments.is_object()
+                && !is_said("skipped", result)
                 && (!is_said("records.added", result) || result.contains("\n- records["))
         };
-        self.exchanges
-            .iter()
-            .filter(|(_, result)| !is_said("skipped", result))
-            .find(is_refused)
-            .map(|(_, result)| *result)
+        self.exchanges.iter().find(is_refused).map(|(_, result)| *result)
     }
 
     /// The current todo of the board that was shown last, and whether a phase is being planned. In that case it is the

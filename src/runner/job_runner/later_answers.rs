@@ -60,20 +60,12 @@ impl JobRunner<'_> {
         self.decide(opened, id, Outcome::Submitted(call)).await.map(drop)
     }
 
-    /// The models that have calls of the job whose answers are to come.
-    pub(super) fn takers(&self, opened: &OpenJob) -> Vec<Arc<dyn Model>> {
-        let mut names: Vec<&str> = opened.job.submitted().map(|(_, call)| call.model.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.into_iter().filter_map(|name| self.models.taker(name).cloned()).collect()
-    }
-
-    /// The job has ended: what these models have of it, and of nobody else, is given up. If that fails, it is only paid for in vain.
-    pub(super) async fn withdraw(&mut self, opened: &OpenJob, takers: Vec<Arc<dyn Model>>) {
-        for taker in takers {
-            let Some(later) = taker.later() else { continue };
+    /// The job has ended: what its models have of it, and of no job that waits, is given up. If that fails, it is only paid for in vain.
+    pub(super) async fn withdraw(&mut self, opened: &OpenJob) {
+        for model in self.models.all() {
+            let Some(later) = model.later() else { continue };
             if let Err(failure) = later.withdraw().await {
-                let name = taker.name();
+                let name = model.name();
                 self.recorder
                     .note(opened, format!("what {name} has of the job could not be cancelled there: {failure}"));
             }

@@ -76,9 +76,14 @@ impl ModelChain {
         }
     }
 
+    /// All models that the job may ask, each at the tier at which it was opened.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
+        self.chain.iter().chain(self.named.values())
+    }
+
     /// The model that answers a submitted call; it need not be the current one.
     pub(super) fn taker(&self, name: &str) -> Option<&Arc<dyn Model>> {
-        self.chain.iter().chain(self.named.values()).find(|model| model.name() == name && model.later().is_some())
+        self.all().find(|model| model.name() == name && model.later().is_some())
     }
 
     /// Changes to the next model, if there is one.

@@ -64,12 +64,16 @@ const OPEN_BATCHES: &str = "select id, handle, calls, tokens, intended, until, c
      where lane = $1 and ended is null
      order by intended, id";
 
-/// (What is held goes on one day, and its answer is paid for.)
+/// (What is held goes on one day, and its answer is paid for. Where every call has its answer, there is nothing to give up.)
 const UNWANTED_BATCHES: &str = "select id, handle, calls, tokens, intended, until, cancelled from provider_batches
-     where lane = $1 and ended is null and not cancelled and not exists (
-        select 1 from handed_calls join jobs on jobs.id = handed_calls.job
-        where provider_batch = provider_batches.id and reply is null and failure is null
-            and jobs.status in ('queued', 'running', 'waiting', 'held'))
+     where lane = $1 and ended is null and not cancelled
+        and exists (
+            select 1 from handed_calls
+            where provider_batch = provider_batches.id and reply is null and failure is null)
+        and not exists (
+            select 1 from handed_calls join jobs on jobs.id = handed_calls.job
+            where provider_batch = provider_batches.id and reply is null and failure is null
+                and jobs.status in ('queued', 'running', 'waiting', 'held'))
      order by intended, id";
 
 const CALLS_OF_BATCH: &str = "select key from handed_calls where provider_batch = $1 order by handed, key";
